@@ -1,0 +1,5 @@
+"""`python -m agentwatch`."""
+
+from agentwatch.cli import main
+
+main()

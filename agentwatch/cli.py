@@ -1,0 +1,200 @@
+"""The command line: which source, which front, which exit code (CONTRACT, sections 1 and 2).
+
+Textual is imported only where a screen is drawn: it costs 150 ms, `--help` and `--print` 40.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from agentwatch import __version__
+from agentwatch.faults import USAGE, Fault, Signalled
+
+if TYPE_CHECKING:
+    from agentwatch.options import Options
+
+_FORMATS = ("text", "json", "stream-json", "summary")
+_PATH = click.Path(path_type=Path)
+
+
+class DefaultCommand(click.Group):
+    """A group whose first word may also be a FILE or an option of `watch`."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Put `watch` before arguments that name no command."""
+        first = args[0] if args else None
+        if first not in self.commands and first not in ("--help", "-h", "--version"):
+            args = ["watch", *args]
+        return super().parse_args(ctx, args)
+
+    def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Show what stands first: a pipe or a FILE."""
+        formatter.write_usage("agentwatch", "[OPTIONS] [FILE] | COMMAND [ARGS]...")
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Show the options of `watch`, which are ours."""
+        self.commands["watch"].format_options(ctx, formatter)
+        self.format_commands(ctx, formatter)
+
+
+def _together(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    def apply(command: Any) -> Any:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return apply
+
+
+_printing = _together(
+    click.option("-p", "--print", "printing", is_flag=True, help="No screen: print."),
+    click.option(
+        "--output-format",
+        type=click.Choice(_FORMATS),
+        help="What is printed; text by default.",
+    ),
+    click.option("--brief", is_flag=True, help="With text: the bare phrase."),
+)
+_keeping = _together(
+    click.option("--log", type=_PATH, metavar="FILE", help="Where the action log goes."),
+    click.option("--no-log", is_flag=True, help="Write no action log."),
+    click.option("--record", type=_PATH, metavar="FILE", help="Where the recording goes."),
+    click.option("--no-record", is_flag=True, help="Keep no recording."),
+)
+_pacing = _together(
+    click.option("--speed", type=click.FloatRange(0.05, 1000), default=1.0, help="How fast: 4 is fourfold."),
+    click.option("--max-idle", type=click.FloatRange(0), metavar="SECONDS", help="Cut silences to this."),
+)
+_colour = click.option("--no-color", is_flag=True, help="No colour codes at all; NO_COLOR does the same.")
+
+
+@click.group(
+    cls=DefaultCommand,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    help="Watch a coding agent: its stream on stdin, a saved recording, or an agent started by `run`.",
+)
+@click.version_option(__version__, prog_name="agentwatch", message="%(prog)s %(version)s")
+def agentwatch() -> None:
+    """Hold the commands together."""
+
+
+@agentwatch.command(hidden=True)
+@click.argument("file", type=_PATH, required=False)
+@_printing
+@click.option("--tee", is_flag=True, help="The screen on the terminal, stdin's bytes on stdout.")
+@_keeping
+@click.option("-f", "--follow", is_flag=True, help="FILE may still grow: go on at its end.")
+@_colour
+def watch(file: Path | None, **given: Any) -> int:
+    """Watch stdin, or open a recording."""
+    from agentwatch.watching import watch_file, watch_stdin
+
+    options = _options(given)
+    if file is None or str(file) == "-":
+        return watch_stdin(options)
+    return watch_file(file, options)
+
+
+@agentwatch.command()
+@_printing
+@_keeping
+@_colour
+@click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
+def run(command: tuple[str, ...], **given: Any) -> int:
+    """Start an agent and watch it; its exit code is ours."""
+    from agentwatch.watching import watch_agent
+
+    return watch_agent(command, _options(given))
+
+
+@agentwatch.command()
+@click.argument("file", type=_PATH)
+@_pacing
+@_printing
+@click.option("--log", type=_PATH, metavar="FILE", help="Where the action log goes.")
+@_colour
+def replay(file: Path, **given: Any) -> int:
+    """Play a recording in its own time."""
+    from agentwatch.watching import replay_file
+
+    return replay_file(file, _options(given))
+
+
+@agentwatch.command()
+@_pacing
+@_printing
+@_colour
+def demo(**given: Any) -> int:
+    """Replay a bundled session; needs no agent and no network."""
+    from agentwatch.resources import resource
+    from agentwatch.watching import replay_file
+
+    return replay_file(resource("recordings") / "demo.ndjson", _options(given))
+
+
+@agentwatch.command()
+@click.argument("file", type=_PATH)
+def log(file: Path) -> None:
+    """Print the action log of a recording, as the live run wrote it."""
+    from agentwatch.feed import Feed
+    from agentwatch.outputs.log import follow_log
+    from agentwatch.sources import saved_source
+
+    for line in follow_log(Feed(saved_source(file, follow=False, log=None).reader)):
+        click.echo(line)
+
+
+@agentwatch.command()
+def sessions() -> None:
+    """List the saved sessions, newest first."""
+    from agentwatch.listing import saved_sessions
+
+    for session in saved_sessions():
+        click.echo(f"{session.line()}\n    {session.path}")
+
+
+def _options(given: dict[str, Any]) -> Options:
+    from agentwatch.options import Options
+
+    options = Options(**given)
+    if options.brief and options.output_format not in (None, "text"):
+        raise click.UsageError("--brief goes with --output-format text")
+    if (options.log and options.no_log) or (options.record and options.no_record):
+        raise click.UsageError("a file for it, and none of it: --log or --no-log, --record or --no-record")
+    if options.tee and (options.printing or options.output_format):
+        raise click.UsageError("--tee puts the screen on the terminal, --print draws none")
+    return options
+
+
+def main() -> None:
+    """Run the command line and exit."""
+    code: int | None
+    try:
+        code = agentwatch.main(standalone_mode=False)
+    except Fault as fault:
+        code = _say(str(fault), fault.exit_code)
+    except click.UsageError as error:
+        code = _say(f"{error.format_message()} (agentwatch --help tells more)", USAGE)
+    except Signalled as ended:
+        code = 128 + ended.number
+    except click.exceptions.Exit as stop:
+        code = stop.exit_code
+    except (KeyboardInterrupt, click.Abort):
+        code = 128 + signal.SIGINT
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what click still holds goes nowhere
+        code = 128 + signal.SIGPIPE
+    sys.exit(code or 0)
+
+
+def _say(message: str, code: int) -> int:
+    """Tell the user in one line, and return the exit code."""
+    print(f"agentwatch: {message}", file=sys.stderr)
+    return code

@@ -1,0 +1,186 @@
+"""What can happen in a session, in the words of no particular agent.
+
+The decoders in `agentwatch.wire` turn lines into these events; the session applies them.
+All times are milliseconds since the epoch by the agent's own clock; None where the line bears none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Outcome(StrEnum):
+    """How a call or a run stands."""
+
+    RUNNING = "running"
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    REJECTED = "rejected"
+    """Of a call: it was not allowed."""
+    UNFINISHED = "unfinished"
+    """It ended without saying how."""
+
+
+class Channel(StrEnum):
+    """What a text is: the answer to the user, or the model's reasoning."""
+
+    ANSWER = "answer"
+    REASONING = "reasoning"
+
+
+@dataclass(frozen=True, slots=True)
+class RunStarted:
+    """An agent process began to work."""
+
+    format: str
+    session_id: str | None = None
+    model: str | None = None
+    cwd: str | None = None
+    permission_mode: str | None = None
+    api_key_source: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """The user's message, as the agent echoed it."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """New text, to be added to what its channel already holds."""
+
+    channel: Channel
+    text: str
+    at_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TextEnded:
+    """The channel's present block of text is complete."""
+
+    channel: Channel
+    at_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ToolStarted:
+    """A tool call began."""
+
+    call_id: str
+    session_id: str | None
+    tool: str
+    phrase: str
+    """What the text format calls the action: `Read file`."""
+    target: str | None
+    """What the call is about: a path (relative to the cwd where it lies inside), a command, a pattern."""
+    path: str | None = None
+    """The file or folder that the call is about, as the agent named it."""
+    group: str | None = None
+    """The model step that asked for the call; calls of one step run in parallel."""
+    limit_ms: int | None = None
+    """The time limit that the call was given."""
+    at_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ToolEnded:
+    """A tool call came back. Phrase, target and path are None where this line does not tell them."""
+
+    call_id: str
+    session_id: str | None
+    tool: str
+    outcome: Outcome
+    phrase: str
+    target: str | None = None
+    path: str | None = None
+    group: str | None = None
+    error: str | None = None
+    """Why it failed or was rejected, in the agent's words."""
+    note: str | None = None
+    """What is known of a success, in a word or two: `54 lines`."""
+    exit_code: int | None = None
+    lines_added: int | None = None
+    lines_removed: int | None = None
+    at_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Permission:
+    """The agent asked whether it may, or was told."""
+
+    subject: str
+    answer: str | None
+    """None while it is only asked."""
+    reason: str | None = None
+    automatic: bool = False
+    """The agent answers itself: it does not wait for the user."""
+    at_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Something the user may want to know: a lost connection, a retry, a background task."""
+
+    message: str
+    at_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunEnded:
+    """The terminal result of a run.
+
+    `outcome` is `SUCCEEDED` or `FAILED`; `usage` is the agent's own token count, unchanged.
+    """
+
+    outcome: Outcome
+    result: str | None = None
+    session_id: str | None = None
+    request_id: str | None = None
+    duration_ms: int | None = None
+    duration_api_ms: int | None = None
+    usage: Mapping[str, object] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """Valid JSON whose type, subtype, tool or result variant this version does not know."""
+
+    what: str
+    """`type weather`, `tool teleportToolCall`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Malformed:
+    """A line that is not a JSON object."""
+
+    reason: str
+    text: str
+    """The beginning of the line, undecodable bytes replaced."""
+
+
+Event = (
+    RunStarted
+    | Prompt
+    | Text
+    | TextEnded
+    | ToolStarted
+    | ToolEnded
+    | Permission
+    | Notice
+    | RunEnded
+    | Unknown
+    | Malformed
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One piece of what a call was given or gave back, for the detail of the call."""
+
+    kind: str
+    """`arguments`, `diff`, `content`, `stdout`, `stderr`, `error`, `todos`, `list` or `json`."""
+    text: str

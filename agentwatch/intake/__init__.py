@@ -1,0 +1,7 @@
+"""Bytes in: the pipe on stdin, or the agent that we start. Nothing here knows what the bytes say."""
+
+from agentwatch.intake.agent import AgentProcess
+from agentwatch.intake.pipe import PipeIntake
+from agentwatch.intake.stderr import StderrFile
+
+__all__ = ["AgentProcess", "PipeIntake", "StderrFile"]

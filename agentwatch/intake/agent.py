@@ -1,0 +1,100 @@
+"""The agent that we start: its stdout is the recording itself, so nothing stands between the two.
+
+Whatever becomes of the monitor, the agent writes on; a Node agent that exits after a burst leaves all
+of it in the file, where a pipe would keep 64 KiB.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Sequence
+
+from agentwatch.intake.stderr import StderrFile
+from agentwatch.recording import ArrivalTimes, now_ms
+
+_POLL_SECONDS = 0.01
+_STOP_SECONDS = 10.0
+
+
+class AgentProcess:
+    """A started agent: a session of its own, no shell, no terminal, stdin from /dev/null.
+
+    A thread looks at the recording's size every 10 ms and notes when it grew, which is as near to an
+    arrival time as one gets without standing between the agent and its file.
+    """
+
+    def __init__(self, argv: Sequence[str], recording_fd: int, stderr_fd: int, times: ArrivalTimes) -> None:
+        """Start the agent.
+
+        Raises:
+            OSError: It is not there, or cannot be executed.
+        """
+        self.argv = list(argv)
+        self.stderr = StderrFile(stderr_fd)
+        self._recording_fd = recording_fd
+        self._times = times
+        self._size = 0
+        self._has_ended = False
+        self.started_ms = now_ms()
+        self.ended_ms: int | None = None
+        self._process = subprocess.Popen(
+            argv,
+            stdin=subprocess.DEVNULL,
+            stdout=recording_fd,
+            stderr=stderr_fd,
+            start_new_session=True,
+        )
+        threading.Thread(target=self._watch, name="intake", daemon=True).start()
+
+    @property
+    def pid(self) -> int:
+        """The agent's process id, which is also its group's."""
+        return self._process.pid
+
+    @property
+    def exit_code(self) -> int | None:
+        """The agent's exit status, 128 + n when signal n ended it; None while it runs."""
+        status = self._process.returncode
+        return 128 - status if status is not None and status < 0 else status
+
+    def size(self) -> int:
+        """Return how many bytes are in the recording and have an arrival time."""
+        return self._size
+
+    def has_ended(self) -> bool:
+        """Return whether the agent has exited and all that it wrote has an arrival time."""
+        return self._has_ended
+
+    def stop(self) -> None:
+        """Ask the agent's group to end; after 10 s it is killed. Returns when the agent is gone."""
+        self._signal(signal.SIGTERM)
+        deadline = time.monotonic() + _STOP_SECONDS
+        while not self._has_ended and time.monotonic() < deadline:
+            time.sleep(_POLL_SECONDS)
+        if not self._has_ended:
+            self._signal(signal.SIGKILL)
+            while not self._has_ended:
+                time.sleep(_POLL_SECONDS)
+
+    def _signal(self, number: int) -> None:
+        try:
+            os.killpg(self.pid, number)
+        except ProcessLookupError:
+            pass
+
+    def _watch(self) -> None:
+        while True:
+            exited = self._process.poll() is not None
+            size = os.fstat(self._recording_fd).st_size
+            if size > self._size:
+                self._times.note(self._size, now_ms())
+                self._size = size
+            if exited:
+                break
+            time.sleep(_POLL_SECONDS)
+        self.ended_ms = now_ms()
+        self._has_ended = True

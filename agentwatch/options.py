@@ -1,0 +1,47 @@
+"""What the command line asked for."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from agentwatch.sources import Keep
+from agentwatch.terminal import has_terminal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """The options of CONTRACT, section 1; a command that does not take one leaves it at its default."""
+
+    printing: bool = False
+    output_format: str | None = None
+    brief: bool = False
+    tee: bool = False
+    log: Path | None = None
+    no_log: bool = False
+    record: Path | None = None
+    no_record: bool = False
+    follow: bool = False
+    no_color: bool = False
+    speed: float = 1.0
+    max_idle: float | None = None
+
+    def prints(self) -> bool:
+        """Return whether to print instead of drawing a screen, as asked or as can be inferred."""
+        if self.printing or self.output_format is not None or not has_terminal():
+            return True
+        return not os.isatty(1) and not self.tee
+
+    def printed_format(self) -> str:
+        """Return what is printed; `--tee` without a terminal still passes the bytes on."""
+        return self.output_format or ("stream-json" if self.tee else "text")
+
+    def keeps(self, by_default: bool) -> Keep:
+        """Return what is kept of a session; `by_default` is said of what no option names."""
+        return Keep(
+            recording=self.record,
+            record=by_default and not self.no_record,
+            log=self.log,
+            write_log=(by_default or self.record is not None) and not self.no_log,
+        )

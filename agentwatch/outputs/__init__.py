@@ -1,0 +1,1 @@
+"""The printed formats: text, json, stream-json, summary, and the action log."""

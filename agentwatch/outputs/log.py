@@ -1,0 +1,117 @@
+"""The action log: the text format with a time before each line, and two `#` lines around a run.
+
+Times, text and order are a pure function of the recording and its arrival times: what the live run
+wrote, `agentwatch log FILE` prints again, byte for byte.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+from agentwatch.actions import action
+from agentwatch.events import Outcome
+from agentwatch.feed import POLL_SECONDS, Feed
+from agentwatch.recording import LineReader
+from agentwatch.safe_text import SafeText, safe_line
+from agentwatch.session import Call, Run, Session
+
+
+class ActionLog:
+    """The log of one session, as far as it is known."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._runs_begun = 0
+        self._runs_ended = 0
+        self._told = 0
+
+    def new_lines(self, is_over: bool) -> Iterator[SafeText]:
+        """Yield the lines that are new; a run is summed up when the next begins or all is over."""
+        runs, ended = self._session.runs, self._session.ended_calls
+        while self._told < len(ended):
+            call = ended[self._told]
+            yield from self._begin_runs(call.run)
+            self._told += 1
+            yield SafeText(f"{_time(call)} {action(call)}")
+        yield from self._begin_runs(len(runs))
+        if is_over:
+            yield from self._end_runs(len(runs))
+
+    def _begin_runs(self, number: int) -> Iterator[SafeText]:
+        while self._runs_begun < number:
+            yield from self._end_runs(self._runs_begun)
+            run = self._session.runs[self._runs_begun]
+            self._runs_begun += 1
+            yield safe_line(f"# session {run.session_id or '–'} · {run.model or '–'} · {run.cwd or '–'}")
+
+    def _end_runs(self, number: int) -> Iterator[SafeText]:
+        while self._runs_ended < number:
+            self._runs_ended += 1
+            run = self._session.runs[self._runs_ended - 1]
+            calls = [call for call in self._session.calls if call.run == self._runs_ended]
+            yield SafeText(f"# {_run_outcome(run)} · {_counts(calls)}")
+
+
+class LogWriter:
+    """Writes the action log of a recording while it grows, in a thread and with a session of its own.
+
+    So neither a frozen view nor a terminal that does not read keeps the log back.
+    """
+
+    def __init__(self, reader: LineReader, log_fd: int) -> None:
+        self.fault: OSError | None = None
+        self._feed = Feed(reader)
+        self._log_fd = log_fd
+        self._thread = threading.Thread(target=self._run, name="log", daemon=True)
+        self._thread.start()
+
+    def finish(self) -> None:
+        """Wait until the log of an ended recording is written."""
+        self._thread.join()
+
+    def _run(self) -> None:
+        try:
+            for line in follow_log(self._feed):
+                os.write(self._log_fd, f"{line}\n".encode())
+        except OSError as error:
+            self.fault = error
+        finally:
+            os.close(self._log_fd)
+
+
+def follow_log(feed: Feed) -> Iterator[SafeText]:
+    """Yield the lines of the log as the recording grows, until it has ended."""
+    log = ActionLog(feed.session)
+    while not feed.is_over:
+        if not feed.advance(POLL_SECONDS) and not feed.is_over:
+            time.sleep(POLL_SECONDS)
+        yield from log.new_lines(feed.is_over)
+
+
+def seconds(duration_ms: int) -> str:
+    """Return a duration as the log tells it: `5.2 s`."""
+    return f"{duration_ms / 1000:.1f} s"
+
+
+def _time(call: Call) -> str:
+    """Return when a call ended: agent time, else seen time, else `-`."""
+    ended_ms = call.ended_ms
+    if ended_ms is None and call.ended is not None:
+        ended_ms = call.ended.seen_ms
+    if ended_ms is None or not 0 <= ended_ms < 253_402_300_800_000:
+        return "-"
+    return datetime.fromtimestamp(ended_ms // 1000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _run_outcome(run: Run) -> str:
+    known = "" if run.duration_ms is None else f" in {seconds(run.duration_ms)}"
+    return f"{run.outcome}{known}"
+
+
+def _counts(calls: list[Call]) -> str:
+    failed = sum(call.outcome is Outcome.FAILED for call in calls)
+    return f"{len(calls)} {'call' if len(calls) == 1 else 'calls'}, {failed} failed"

@@ -1,0 +1,29 @@
+"""The text format: one line per call, when it completes, in the order of completion."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from agentwatch.safe_text import SafeText
+from agentwatch.session import Call, Session
+
+
+class ActionLines:
+    """The lines of the calls that have ended since the last time they were asked for.
+
+    At the end of the stream the calls that never ended follow.
+    """
+
+    def __init__(self, session: Session, line: Callable[[Call], SafeText], skip: int = 0) -> None:
+        """Tell calls by `line`; the first `skip` ended calls were told already."""
+        self._session = session
+        self._line = line
+        self._told = skip
+
+    def new(self) -> Iterator[SafeText]:
+        """Yield the lines that are new."""
+        ended = self._session.ended_calls
+        while self._told < len(ended):
+            call = ended[self._told]
+            self._told += 1
+            yield self._line(call)

@@ -1,0 +1,109 @@
+"""Printing instead of a screen: the agent's own formats, and the summary, on stdout."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable
+
+from agentwatch.actions import action, brief_action
+from agentwatch.events import Outcome
+from agentwatch.feed import POLL_SECONDS, Feed, Pace
+from agentwatch.outputs.stream_json import ByteCopy
+from agentwatch.outputs.summary import summary
+from agentwatch.outputs.text import ActionLines
+from agentwatch.safe_text import safe_line, safe_text
+from agentwatch.session import Session
+from agentwatch.sources import Source
+
+_BROKEN_PIPE = 141
+_STDERR_LINES = 10
+
+
+def print_session(
+    source: Source, output_format: str, *, brief: bool = False, pace: Pace | None = None
+) -> int:
+    """Print a session while it runs, and return our exit code.
+
+    When nobody reads stdout any more, what an agent still writes is recorded all the same.
+    """
+    feed = Feed(source.reader, pace)
+    try:
+        if output_format == "text":
+            lines = ActionLines(feed.session, brief_action if brief else action)
+            _follow(feed, lambda: _print_actions(lines))
+        elif output_format == "stream-json":
+            _print_bytes(feed, source, pace)
+        else:
+            _follow(feed)
+            _print_end(feed, output_format)
+    except BrokenPipeError:
+        if not source.is_live:
+            return _BROKEN_PIPE
+        _follow(feed)
+    return end_session(source, feed.session)
+
+
+def print_rest(source: Source, feed: Feed, sink_fd: int) -> int:
+    """Print in the text format the calls that end from now on, and return our exit code."""
+    lines = ActionLines(feed.session, action, skip=len(feed.session.ended_calls))
+    _follow(feed, lambda: _print_actions(lines, sink_fd))
+    return end_session(source, feed.session)
+
+
+def end_session(source: Source, session: Session) -> int:
+    """Finish what is written beside the screen, say what went wrong, and return our exit code."""
+    source.finish()
+    outcome = session.outcome if session.runs else Outcome.UNFINISHED
+    if source.agent is not None and outcome is not Outcome.SUCCEEDED:
+        for line in source.agent.stderr.last_lines(_STDERR_LINES):
+            _say(f"the agent's stderr: {safe_line(line)}")
+    if source.fault is not None:
+        _say(f"the recording is not complete: {source.fault.strerror}")
+    return source.exit_code(outcome)
+
+
+def write_all(fd: int, data: bytes) -> None:
+    """Write all of `data`.
+
+    Raises:
+        OSError: It cannot be written; `BrokenPipeError` when nobody reads.
+    """
+    while data:
+        data = data[os.write(fd, data) :]
+
+
+def _follow(feed: Feed, after: Callable[[], object] = lambda: None) -> None:
+    """Bring a session forward until its recording has ended; `after` is called at each step."""
+    while not feed.is_over:
+        if not feed.advance(POLL_SECONDS) and not feed.is_over:
+            time.sleep(POLL_SECONDS)
+        after()
+
+
+def _print_actions(lines: ActionLines, sink_fd: int = 1) -> None:
+    for line in lines.new():
+        write_all(sink_fd, f"{line}\n".encode())
+
+
+def _print_bytes(feed: Feed, source: Source, pace: Pace | None) -> None:
+    copy = ByteCopy(source.reader.fd, source.reader.growth, 1)
+    _follow(feed, lambda: copy.copy(feed.offset if pace else None))
+    copy.copy()
+
+
+def _print_end(feed: Feed, output_format: str) -> None:
+    run = feed.session.run
+    if output_format == "summary":
+        write_all(1, summary(feed.session) + b"\n")
+    elif run.ended is not None and run.outcome is Outcome.SUCCEEDED:
+        write_all(1, feed.line_at(run.ended).rstrip(b"\r") + b"\n")
+    elif run.ended is not None:
+        _say(f"the run failed: {safe_text(run.result or 'no reason given')}")
+    else:
+        _say("the stream ended without a result")
+
+
+def _say(message: str) -> None:
+    print(f"agentwatch: {message}", file=sys.stderr)

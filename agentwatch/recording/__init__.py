@@ -1,0 +1,33 @@
+"""The recording: the bytes that the agent wrote, the times at which they came, and the way to read
+them while they still come.
+
+It is the queue between the agent and everything that watches it: intake appends to it and waits for
+nobody, every reader goes at its own pace.
+"""
+
+from agentwatch.recording.lines import Growth, Line, LineReader
+from agentwatch.recording.saved import open_saved
+from agentwatch.recording.store import (
+    SessionFiles,
+    create_file,
+    nameless_file,
+    new_session_files,
+    saved_recordings,
+    sessions_folder,
+)
+from agentwatch.recording.times import ArrivalTimes, now_ms
+
+__all__ = [
+    "ArrivalTimes",
+    "Growth",
+    "Line",
+    "LineReader",
+    "SessionFiles",
+    "create_file",
+    "nameless_file",
+    "new_session_files",
+    "now_ms",
+    "open_saved",
+    "saved_recordings",
+    "sessions_folder",
+]

@@ -1,0 +1,57 @@
+"""A saved recording: a file that is complete, or that somebody else still writes."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from agentwatch.recording.lines import LineReader
+from agentwatch.recording.times import SavedTimes, now_ms
+
+
+class SavedGrowth:
+    """How far a saved file has come."""
+
+    def __init__(self, fd: int, times: SavedTimes, follow: bool) -> None:
+        self._fd = fd
+        self._times = times
+        self._follow = follow
+        self._is_timed = times.refresh()
+        self._size = os.fstat(fd).st_size
+
+    def size(self) -> int:
+        """Return the file's size; growth that nobody else timed reaches us now."""
+        if self._follow:
+            size = os.fstat(self._fd).st_size
+            if size > self._size:
+                if self._is_timed:
+                    self._times.refresh()
+                else:
+                    self._times.note(self._size, now_ms())
+                self._size = size
+        return self._size
+
+    def has_ended(self) -> bool:
+        """Return whether the file is taken as it was found."""
+        return not self._follow
+
+
+def open_saved(path: Path, follow: bool = False) -> LineReader:
+    """Open a recording, with the arrival times beside it.
+
+    Args:
+        path: The recording.
+        follow: It may still grow: go on at its end.
+
+    Raises:
+        OSError: It cannot be opened, or is a folder.
+    """
+    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        if os.path.isdir(path):
+            raise IsADirectoryError(21, "it is a folder", str(path))
+        times = SavedTimes(path.with_suffix(".times"))
+        return LineReader(fd, SavedGrowth(fd, times, follow), times)
+    except OSError:
+        os.close(fd)
+        raise

@@ -1,0 +1,100 @@
+"""Where recordings lie, and how their files are made: private, new, and never through a link."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+_CREATE = (
+    os.O_CREAT
+    | os.O_EXCL
+    | os.O_RDWR
+    | os.O_APPEND
+    | getattr(os, "O_NOFOLLOW", 0)
+    | getattr(os, "O_CLOEXEC", 0)
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SessionFiles:
+    """The files of one session: one stem, and an ending for each."""
+
+    recording: Path
+
+    @property
+    def times(self) -> Path:
+        """Arrival times."""
+        return self.recording.with_suffix(".times")
+
+    @property
+    def log(self) -> Path:
+        """The action log."""
+        return self.recording.with_suffix(".log")
+
+    @property
+    def stderr(self) -> Path:
+        """What the agent wrote to its standard error."""
+        return self.recording.with_suffix(".stderr")
+
+    @property
+    def process(self) -> Path:
+        """The command, its start, end and exit code, as JSON."""
+        return self.recording.with_suffix(".json")
+
+
+def sessions_folder() -> Path:
+    """Return the folder of saved sessions, which may not be there yet."""
+    home = os.environ.get("AGENTWATCH_HOME")
+    if home:
+        return Path(home) / "sessions"
+    from platformdirs import user_state_path
+
+    return user_state_path("agentwatch", appauthor=False) / "sessions"
+
+
+def new_session_files() -> SessionFiles:
+    """Return names for a new session, from our clock and chance, in a folder that only we may enter.
+
+    Raises:
+        OSError: The folder cannot be made.
+    """
+    folder = sessions_folder()
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    stem = time.strftime("%Y%m%d-%H%M%S-") + secrets.token_hex(3)
+    return SessionFiles(folder / f"{stem}.ndjson")
+
+
+def saved_recordings() -> list[Path]:
+    """Return the saved recordings, newest first."""
+    try:
+        found = list(sessions_folder().glob("*.ndjson"))
+    except OSError:
+        return []
+    return sorted(found, reverse=True)
+
+
+def create_file(path: Path) -> int:
+    """Create a file that only we may read, and return its descriptor, which appends.
+
+    Raises:
+        OSError: It is there already, even as a dangling link, or cannot be made.
+    """
+    return os.open(path, _CREATE, 0o600)
+
+
+def nameless_file() -> int:
+    """Create a file that vanishes when it is closed, and return its descriptor, which appends.
+
+    Raises:
+        OSError: The temporary folder takes no file.
+    """
+    fd, name = tempfile.mkstemp(prefix="agentwatch-")
+    os.close(fd)
+    try:
+        return os.open(name, os.O_RDWR | os.O_APPEND | getattr(os, "O_CLOEXEC", 0))
+    finally:
+        os.unlink(name)

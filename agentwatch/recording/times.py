@@ -1,0 +1,86 @@
+"""Arrival times: which byte of a recording reached us when.
+
+On disk (`STEM.times`) a line per read, `OFFSET EPOCH_MS`: the bytes from OFFSET on reached us at
+that time. Lines that do not read so are passed over: a recording without times is still one.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from array import array
+from bisect import bisect_right
+from pathlib import Path
+
+_EPOCH_NS = time.time_ns() - time.monotonic_ns()
+
+
+def now_ms() -> int:
+    """Return the time in milliseconds since the epoch; within a process it never runs backwards."""
+    return (_EPOCH_NS + time.monotonic_ns()) // 1_000_000
+
+
+class ArrivalTimes:
+    """The arrival times of one recording, written by one thread and read by others.
+
+    A reader may look up any byte that it could read: a time is noted before its bytes are written.
+    """
+
+    def __init__(self, fd: int | None = None) -> None:
+        """Keep times, and write them to `fd` where one is given."""
+        self._fd = fd
+        self._offsets = array("q")
+        self._epochs_ms = array("q")
+
+    def note(self, offset: int, epoch_ms: int) -> None:
+        """Note that the bytes from `offset` on reached us at `epoch_ms`.
+
+        Raises:
+            OSError: The file of times cannot be written.
+        """
+        self._epochs_ms.append(epoch_ms)
+        self._offsets.append(offset)
+        if self._fd is not None:
+            os.write(self._fd, b"%d %d\n" % (offset, epoch_ms))
+
+    def at(self, offset: int) -> int | None:
+        """Return when the byte at `offset` reached us, in milliseconds since the epoch."""
+        index = bisect_right(self._offsets, offset) - 1
+        return self._epochs_ms[index] if index >= 0 else None
+
+    @property
+    def last_ms(self) -> int | None:
+        """The newest arrival time."""
+        return self._epochs_ms[-1] if self._epochs_ms else None
+
+    def close(self) -> None:
+        """Close the file of times."""
+        if self._fd is not None:
+            os.close(self._fd)
+            self._fd = None
+
+
+class SavedTimes(ArrivalTimes):
+    """The arrival times that lie beside a saved recording, which another process may still write."""
+
+    def __init__(self, path: Path) -> None:
+        """Read the times at `path`; a file that is not there holds none."""
+        super().__init__()
+        self._path = path
+        self._read_to = 0
+
+    def refresh(self) -> bool:
+        """Read what was added to the file since the last time; return whether there is a file."""
+        try:
+            with self._path.open("rb") as file:
+                file.seek(self._read_to)
+                added = file.read()
+        except OSError:
+            return False
+        whole = added[: added.rfind(b"\n") + 1]
+        self._read_to += len(whole)
+        for line in whole.split(b"\n"):
+            offset, _, epoch_ms = line.partition(b" ")
+            if offset.isdigit() and epoch_ms.isdigit() and len(line) < 40:
+                self.note(int(offset), int(epoch_ms))
+        return True

@@ -1,0 +1,107 @@
+"""Foreign text made safe for a terminal, once, and visibly.
+
+Whatever an agent, a file that it read or a command that it ran can print may be aimed at the
+reader's terminal. Here it becomes text that cannot act. What is dangerous is shown as a picture of
+itself, not deleted:
+
+- C0 controls and DEL become their Unicode pictures (ESC is `␛`), C1 controls `<9B>`;
+- direction marks, zero-width characters, tags, unassigned and private code points: `<U+202E>`;
+- half a surrogate pair becomes U+FFFD;
+- CR LF is a line end, a lone CR is `␍`, a tab is four spaces;
+- of more than eight combining marks on one character the rest becomes `…`;
+- variation selectors, skin tones and the joiner between emoji are left out: rich and tmux disagree
+  about the width of what they make on 10 of 39 such sequences, and a wrong width shifts a border.
+
+`SafeText` is the type of text that went through here. Only such text may meet a widget, a log or
+a terminal.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import NewType
+
+SafeText = NewType("SafeText", str)
+
+_MARKS = "\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f"
+_TOO_MANY_MARKS = re.compile(f"([{_MARKS}]{{8}})[{_MARKS}]+")
+_EMOJI = "\u203c-\u3299\U0001f000-\U0001faff"
+_EMOJI_JOINER = re.compile(f"(?<=[{_EMOJI}\ufe0f])\u200d(?=[{_EMOJI}])")
+_PRINTABLE_BUT_INVISIBLE = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u3164\uffa0")
+
+
+def _replacement(code: int) -> str | int:
+    """Return what stands for one character: itself, another string, or the empty string."""
+    char = chr(code)
+    if code < 0x20:
+        return {"\n": "\n", "\t": "    "}.get(char, chr(0x2400 + code))
+    if code == 0x7F:
+        return "\u2421"
+    if 0x80 <= code < 0xA0:
+        return f"<{code:02X}>"
+    if 0xD800 <= code < 0xE000:
+        return "\ufffd"
+    if 0xFE00 <= code < 0xFE10 or 0xE0100 <= code < 0xE01F0 or 0x1F3FB <= code <= 0x1F3FF:
+        return ""
+    if char in _PRINTABLE_BUT_INVISIBLE:
+        return f"<U+{code:04X}>"
+    if char.isprintable() or unicodedata.category(char) == "Zs":
+        return code
+    return f"<U+{code:04X}>"
+
+
+class _Replacements(dict[int, str | int]):
+    """The replacement of each character met so far: `str.translate` fills it as it goes."""
+
+    def __missing__(self, code: int) -> str | int:
+        self[code] = replacement = _replacement(code)
+        return replacement
+
+
+_REPLACEMENTS = _Replacements()
+
+
+def safe_text(text: str) -> SafeText:
+    """Return text of one or more lines that cannot drive a terminal; only `\\n` ends a line."""
+    if text.isascii():
+        if text.isprintable():
+            return SafeText(text)
+    else:
+        text = _TOO_MANY_MARKS.sub("\\1…", text)
+        if "\u200d" in text:
+            text = _EMOJI_JOINER.sub("", text)
+    if "\r\n" in text:
+        text = text.replace("\r\n", "\n")
+    return SafeText(text.translate(_REPLACEMENTS))
+
+
+def safe_line(text: str) -> SafeText:
+    """Return text safe and of exactly one line: a line end shows as `␊`."""
+    return SafeText(safe_text(text).replace("\n", "␊"))
+
+
+def columns(text: SafeText) -> int:
+    """Return how many terminal columns a line of safe text takes."""
+    if text.isascii():
+        return len(text)
+    return sum(map(_char_columns, text))
+
+
+def cut(text: SafeText, limit: int) -> SafeText:
+    """Return a line of safe text that takes at most `limit` columns; `…` stands for what is cut off."""
+    if columns(text) <= limit:
+        return text
+    kept, room = 0, limit - 1
+    for char in text:
+        room -= _char_columns(char)
+        if room < 0:
+            break
+        kept += 1
+    return SafeText(text[:kept] + "…")
+
+
+def _char_columns(char: str) -> int:
+    if unicodedata.combining(char):
+        return 0
+    return 2 if unicodedata.east_asian_width(char) in "WF" else 1

@@ -1,0 +1,72 @@
+"""The action log pane: what was done, in the order in which it was done."""
+
+from __future__ import annotations
+
+from textual.strip import Strip
+
+from agentwatch.actions import action
+from agentwatch.events import Outcome
+from agentwatch.safe_text import SafeText, cut, safe_line
+from agentwatch.screen.line_view import LineView
+from agentwatch.screen.words import SIGNS, time_of_day
+from agentwatch.session import Call, Session
+
+
+_MOST_STDERR_LINES = 5_000
+
+
+class ActionLogView(LineView):
+    """A line for each call that has ended, with its time; what the agent says on stderr stands between."""
+
+    def __init__(self, session: Session) -> None:
+        super().__init__("4 Actions", id="log")
+        self._session = session
+        self._rows: list[Call | SafeText] = []
+        self._calls = 0
+        self._stderr_lines = 0
+
+    def line_count(self) -> int:
+        """Return how many lines there are."""
+        return len(self._rows)
+
+    def sync(self) -> None:
+        """Take what the session has learnt since the last time."""
+        self._rows += self._session.ended_calls[self._calls :]
+        self._calls = len(self._session.ended_calls)
+        self.show_lines()
+
+    def add_stderr(self, lines: list[str]) -> None:
+        """Show what the agent wrote to its standard error; of a flood, the beginning."""
+        room = max(_MOST_STDERR_LINES - self._stderr_lines, 0)
+        self._rows += [safe_line(line) for line in lines[:room]]
+        if self._stderr_lines <= _MOST_STDERR_LINES < self._stderr_lines + len(lines):
+            self._rows.append(SafeText("… more is in the file of stderr beside the recording"))
+        self._stderr_lines += len(lines)
+
+    def draw(self, y: int, width: int) -> Strip:
+        """Return one action, with its time in the user's zone, or a line of stderr."""
+        row = self._rows[y]
+        if isinstance(row, str):
+            return self.strip_of([(SafeText("  stderr "), "muted"), (cut(row, max(width - 9, 1)), "failed")])
+        state = str(row.outcome)
+        return self.strip_of(
+            [
+                (SafeText(f"{time_of_day(_ended_ms(row))} "), "muted"),
+                (SafeText(f"{SIGNS[row.outcome]} "), state),
+                (cut(action(row), max(width - 11, 1)), _look(row)),
+            ]
+        )
+
+    def chosen_text(self) -> SafeText:
+        """Return what `y` copies: all the actions."""
+        return SafeText("\n".join(map(action, self._session.ended_calls)))
+
+
+def _look(call: Call) -> str:
+    return "plain" if call.outcome is Outcome.SUCCEEDED else str(call.outcome)
+
+
+def _ended_ms(call: Call) -> int | None:
+    if call.ended_ms is not None or call.ended is None:
+        return call.ended_ms
+    return call.ended.seen_ms

@@ -1,0 +1,59 @@
+"""The app that shows a session, and the way out of it."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from agentwatch.feed import Feed
+from agentwatch.screen.dialogs import LeaveChoice, LeaveDialog
+from agentwatch.screen.terminal_app import TerminalApp
+from agentwatch.screen.watch import WatchScreen
+from agentwatch.sources import Source
+
+
+class Leave(Enum):
+    """How the screen was left."""
+
+    OVER = "over"
+    """No agent of ours runs any more."""
+    RUNNING = "running"
+    """Our agent still runs, by the user's choice."""
+
+
+class AgentwatchApp(TerminalApp[Leave]):
+    """Shows one session until the user leaves."""
+
+    def __init__(self, source: Source, feed: Feed, *, no_color: bool = False) -> None:
+        super().__init__(no_color=no_color)
+        self._source = source
+        self._feed = feed
+
+    def get_default_screen(self) -> WatchScreen:
+        """Begin with the session."""
+        return WatchScreen(self._source, self._feed)
+
+    def action_leave(self) -> None:
+        """Leave; when our own agent still runs, ask what is to become of it."""
+        if self._source.agent is not None and self._source.is_live:
+            self.push_screen(LeaveDialog(), self._leave_agent)
+        else:
+            self.exit(Leave.OVER)
+
+    def action_help_quit(self) -> None:
+        """Take ctrl+c, where no text is selected, for a wish to leave."""
+        self.action_leave()
+
+    async def action_quit(self) -> None:
+        """Take ctrl+q and the palette's Quit the same way."""
+        self.action_leave()
+
+    def _leave_agent(self, choice: LeaveChoice | None) -> None:
+        if choice is LeaveChoice.KEEP:
+            self.exit(Leave.RUNNING)
+        elif choice is LeaveChoice.STOP:
+            self.notify("stopping the agent …", markup=False, timeout=10)
+            self.run_worker(self._stop_agent, thread=True)
+
+    def _stop_agent(self) -> None:
+        self._source.stop()
+        self.call_from_thread(self.exit, Leave.OVER)

@@ -1,0 +1,114 @@
+"""The two lines above the panes: who works where and how it stands, and what is going on."""
+
+from __future__ import annotations
+
+import os
+
+from textual.content import Content
+from textual.widgets import Static
+
+from agentwatch.events import Outcome
+from agentwatch.safe_text import SafeText, columns, safe_line
+from agentwatch.screen.words import SIGNS, clock
+from agentwatch.session import Session
+
+_COLOURS = {
+    Outcome.RUNNING: "$accent",
+    Outcome.SUCCEEDED: "$success",
+    Outcome.FAILED: "$error",
+    Outcome.REJECTED: "$warning",
+    Outcome.UNFINISHED: "$warning",
+}
+
+
+class HeaderLine(Static):
+    """The run: outcome with its clock, model, cwd, session, permission mode, key source; the counts."""
+
+    def __init__(self) -> None:
+        super().__init__(id="header")
+        self._told: tuple[object, ...] = ()
+
+    def tell(self, session: Session, now_ms: int | None) -> None:
+        """Show how the run stands at `now_ms`; draws nothing when nothing changed."""
+        run, outcome = session.run, session.outcome
+        state = f" {SIGNS[outcome]} {outcome}{_run_clock(session, now_ms)} "
+        facts = [
+            safe_line(fact)
+            for fact in (
+                run.model,
+                _short(run.cwd),
+                run.session_id and run.session_id[:8],
+                " · ".join(filter(None, (run.permission_mode, run.api_key_source))),
+            )
+            if fact
+        ]
+        counts = _counts(session)
+        told = (state, *facts, counts, self.size.width)
+        if told == self._told:
+            return
+        self._told = told
+        room = self.size.width - len(state) - len(counts)
+        middle = ""
+        for fact in facts:
+            if columns(SafeText(middle)) + columns(fact) + 3 <= room:
+                middle += f"│ {fact} "
+        if room < 1:
+            counts, room = SafeText(""), self.size.width - len(state)
+        gap = " " * (room - columns(SafeText(middle)))
+        colour = f"bold {_COLOURS[outcome]}"
+        line = Content.assemble(
+            (state, colour), (middle, "$foreground-muted"), gap, (counts, "$foreground-muted")
+        )
+        self.update(line, layout=False)
+
+
+class StatusLine(Static):
+    """What is going on, in words; at its right what the view is doing: frozen, replaying, behind."""
+
+    def __init__(self) -> None:
+        super().__init__(id="status")
+        self._told: tuple[object, ...] = ()
+
+    def tell(self, words: SafeText, view: SafeText) -> None:
+        """Show the words; draws nothing when nothing changed."""
+        told = (words, view, self.size.width)
+        if told == self._told:
+            return
+        self._told = told
+        room = self.size.width - columns(view) - 3
+        shown = words
+        while columns(shown) > room and shown:
+            shown = SafeText(shown[: room - 1] if len(shown) >= room else shown[:-2])
+        gap = " " * max(room - columns(shown) + 1, 0)
+        self.update(Content.assemble(f" {shown}{gap}", (view, "$accent"), " "), layout=False)
+
+
+def _run_clock(session: Session, now_ms: int | None) -> str:
+    run = session.run
+    if run.duration_ms is not None:
+        return f" {clock(run.duration_ms)}"
+    if run.is_over or now_ms is None or run.began_seen_ms is None:
+        return ""
+    seconds = max(now_ms - run.began_seen_ms, 0) // 1000
+    return f" {seconds // 60}:{seconds % 60:02}"
+
+
+def _short(cwd: str | None) -> str | None:
+    """Return a path with the user's home as `~`."""
+    home = os.path.expanduser("~")
+    if cwd and home != "/" and (cwd == home or cwd.startswith(f"{home}/")):
+        return f"~{cwd[len(home) :]}"
+    return cwd
+
+
+def _counts(session: Session) -> SafeText:
+    total = len(session.calls)
+    words = [f"{total} {'call' if total == 1 else 'calls'}"]
+    if session.open_calls:
+        words.append(f"{len(session.open_calls)} running")
+    if session.failed_calls:
+        words.append(f"{session.failed_calls} failed")
+    odd = session.lines.malformed + session.lines.unknown
+    if odd:
+        words.append(f"{odd} odd {'line' if odd == 1 else 'lines'}")
+    return SafeText(" · ".join(words) + " ")

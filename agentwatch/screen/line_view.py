@@ -1,0 +1,199 @@
+"""A pane of lines: the line API, following the end, and selecting text.
+
+A frame costs what the viewport shows: Textual's own log and table cost what the history holds (at
+100,000 rows DataTable reached 4 frames a second, this 60).
+"""
+
+from __future__ import annotations
+
+from rich.segment import Segment
+from rich.style import Style
+from textual.binding import Binding
+from textual.content import Content
+from textual.geometry import Size
+from textual.reactive import var
+from textual.scroll_view import ScrollView
+from textual.selection import Selection
+from textual.strip import Strip
+
+from agentwatch.safe_text import SafeText
+
+Spans = list[tuple[SafeText, str]]
+"""A line as pieces of text, each with the name of its look: `muted` is the sheet's `line--muted`."""
+
+
+class LineView(ScrollView, can_focus=True):
+    """A scrolling view of lines that are drawn when they are looked at.
+
+    A subclass tells how many lines there are and draws one of them.
+    """
+
+    COMPONENT_CLASSES = {
+        f"line--{look}"
+        for look in (
+            *("plain", "strong", "muted", "accent", "prompt", "reasoning", "chosen", "selected"),
+            *("running", "succeeded", "failed", "rejected", "unfinished"),
+            *("added", "removed", "hunk", "heading", "code", "code-block", "link", "quote", "rule"),
+        )
+    }
+
+    BINDINGS = [
+        Binding("j,down", "down", "Down", show=False, id="down", tooltip="One line down"),
+        Binding("k,up", "up", "Up", show=False, id="up", tooltip="One line up; lets go of the end"),
+        Binding("g,home", "top", "Top", show=False, id="top", tooltip="To the beginning"),
+        Binding("G,end", "bottom", "End", show=False, id="bottom", tooltip="To the end, and follow it"),
+        Binding("pagedown,ctrl+f", "page_down", "Page down", show=False, id="page-down"),
+        Binding("pageup,ctrl+b", "page_up", "Page up", show=False, id="page-up"),
+    ]
+
+    following = var(True, toggle_class="-follow")
+    """Whether the end stays in view as it grows."""
+
+    def __init__(self, title: str, *, id: str) -> None:  # noqa: A002 - Textual's word
+        self._looks: dict[str, Style] = {}
+        super().__init__(id=id)
+        self.border_title = Content(title)
+        self._count = 0
+        self._count_when_let_go = 0
+        self.below = 0
+        """How many lines have come since the end was let go."""
+        self._is_settling = False
+
+    def line_count(self) -> int:
+        """Return how many lines there are."""
+        raise NotImplementedError
+
+    def draw(self, y: int, width: int) -> Strip:
+        """Return line `y`, at most about `width` columns wide."""
+        raise NotImplementedError
+
+    def show_lines(self, *, redraw: bool = True) -> None:
+        """Take note of how many lines there are now, and hold on to the end where it is followed."""
+        count = self.line_count()
+        if count != self._count:
+            self._count = count
+            self.virtual_size = Size(0, count)
+            if self.following:
+                self.settle_at(self.max_scroll_y)
+        self.show_below()
+        if redraw:
+            self.refresh()
+
+    def settle_at(self, y: float) -> None:
+        """Scroll without letting go of the end."""
+        self._is_settling = True
+        self.scroll_to(y=y, animate=False, immediate=True)
+        self._is_settling = False
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """Let go of the end when the user moves away from it, and take hold of it again there."""
+        super().watch_scroll_y(old_value, new_value)
+        if not self._is_settling and old_value != new_value:
+            self.following = new_value >= self.max_scroll_y
+
+    def watch_following(self, following: bool) -> None:
+        """Count what is new from the moment at which the end is let go."""
+        if not following:
+            self._count_when_let_go = self._count
+        self.show_below()
+
+    def on_resize(self) -> None:
+        """Keep the end in view when there is another amount of room."""
+        self.show_lines()
+        if self.following:
+            self.settle_at(self.max_scroll_y)
+
+    def render_line(self, y: int) -> Strip:
+        """Draw one line of the viewport."""
+        width = self.scrollable_content_region.width
+        line = self.scroll_offset.y + y
+        base = self.rich_style
+        if line >= self.line_count():
+            return Strip.blank(width, base)
+        strip = self.draw(line, width).adjust_cell_length(width)
+        selection = self.text_selection
+        span = None if selection is None else selection.get_span(line)
+        if span is not None:
+            strip = self._selected(strip, *span)
+        return strip.apply_style(base).apply_offsets(0, line)
+
+    def strip_of(self, spans: Spans) -> Strip:
+        """Return a line's pieces, each in its look."""
+        return Strip([Segment(text, self.look(name)) for text, name in spans if text])
+
+    def look(self, name: str) -> Style:
+        """Return the style that the sheet gives a look: of the colours those that it names."""
+        style = self._looks.get(name)
+        if style is None:
+            component = f"line--{name}"
+            named = self.get_component_rich_style(component, partial=True)
+            blended = self.get_component_rich_style(component)
+            style = named + Style(
+                color=blended.color if named.color else None,
+                bgcolor=blended.bgcolor if named.bgcolor else None,
+            )
+            self._looks[name] = style
+        return style
+
+    def notify_style_update(self) -> None:
+        """Take the looks anew from the sheet."""
+        super().notify_style_update()
+        self._looks.clear()
+
+    def get_selection(self, selection: Selection) -> tuple[str, str] | None:
+        """Return the selected text, as it stands on the screen, without the blanks that fill lines."""
+        first = selection.start.y if selection.start else 0
+        last = min(selection.end.y if selection.end else self._count - 1, self._count - 1)
+        width = self.scrollable_content_region.width
+        lines = []
+        for y in range(first, last + 1):
+            span = selection.get_span(y)
+            if span is not None:
+                start, end = span
+                text = self.draw(y, width).text
+                lines.append((text[start:] if end == -1 else text[start:end]).rstrip())
+        return "\n".join(lines), "\n"
+
+    def action_down(self) -> None:
+        """Move one line down."""
+        self.scroll_relative(y=1, animate=False, immediate=True)
+
+    def action_up(self) -> None:
+        """Move one line up."""
+        self.scroll_relative(y=-1, animate=False, immediate=True)
+
+    def action_page_down(self) -> None:
+        """Move one page down."""
+        self.scroll_relative(y=self._page, animate=False, immediate=True)
+
+    def action_page_up(self) -> None:
+        """Move one page up."""
+        self.scroll_relative(y=-self._page, animate=False, immediate=True)
+
+    def action_top(self) -> None:
+        """Go to the beginning."""
+        self.scroll_to(y=0, animate=False, immediate=True)
+
+    def action_bottom(self) -> None:
+        """Go to the end, and follow it."""
+        self.following = True
+        self.settle_at(self.max_scroll_y)
+
+    @property
+    def _page(self) -> int:
+        return max(self.scrollable_content_region.height - 1, 1)
+
+    def show_below(self) -> None:
+        """Say how much has come since the end was let go."""
+        new = 0 if self.following else max(self._count - self._count_when_let_go, 0)
+        if new != self.below:
+            self.below = new
+            self.border_subtitle = Content(f"{new} new below ▾" if new else "")
+
+    def _selected(self, strip: Strip, start: int, end: int) -> Strip:
+        """Return a line with the characters from `start` to `end` (-1: to its end) marked."""
+        text = strip.text
+        left = Strip([Segment(text[:start])]).cell_length
+        right = strip.cell_length if end == -1 else Strip([Segment(text[:end])]).cell_length
+        before, marked, after = (strip.crop(0, left), strip.crop(left, right), strip.crop(right))
+        return Strip.join([before, marked.apply_style(self.look("selected")), after])

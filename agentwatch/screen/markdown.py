@@ -1,0 +1,153 @@
+"""The assistant's Markdown as strips, block by block.
+
+A finished block is rendered once and kept by its caller; only the block that still grows is rendered
+again. Textual's own Markdown widget reads the whole source at each addition: 80 to 135 ms at 100,000
+tokens, against 4 ms here.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Callable
+from typing import ClassVar
+
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.markdown import Heading, Markdown, MarkdownElement
+from rich.segment import Segment
+from rich.style import Style
+from rich.syntax import Syntax
+from rich.text import Text
+from rich.theme import Theme
+from textual.strip import Strip
+
+from agentwatch.safe_text import SafeText, safe_line
+
+_FENCE = re.compile(r"^(`{3,}|~{3,})\s*([\w+#.-]*)[^`]*$")
+_STYLES = {
+    "markdown.h1": "heading",
+    "markdown.h2": "heading",
+    "markdown.h3": "heading",
+    "markdown.h4": "heading",
+    "markdown.h5": "heading",
+    "markdown.h6": "heading",
+    "markdown.code": "code",
+    "markdown.link": "link",
+    "markdown.link_url": "link",
+    "markdown.block_quote": "quote",
+    "markdown.item.bullet": "accent",
+    "markdown.item.number": "accent",
+    "markdown.hr": "rule",
+    "markdown.table.border": "rule",
+    "markdown.table.header": "heading",
+}
+
+
+class _PlainHeading(Heading):
+    """A heading in its place: rich would centre it, and put the first in a box."""
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        self.text.justify = "left"
+        yield self.text
+
+
+class _Markdown(Markdown):
+    elements: ClassVar[dict[str, type[MarkdownElement]]] = {
+        **Markdown.elements,
+        "heading_open": _PlainHeading,
+    }
+
+
+class MarkdownRenderer:
+    """Renders blocks of Markdown in the looks of a pane."""
+
+    def __init__(self, look: Callable[[str], Style], *, dark: bool) -> None:
+        """Take each look from `look`; colour code for a dark or a light ground."""
+        styles = {name: look(known) for name, known in _STYLES.items()}
+        self._console = Console(
+            file=io.StringIO(),
+            force_terminal=True,
+            color_system="truecolor",
+            theme=Theme(styles),
+            legacy_windows=False,
+        )
+        self._block = look("code-block")
+        self._code_theme = "github-dark" if dark else "default"
+
+    def text(self, source: SafeText, width: int, style: Style | None = None) -> list[Strip]:
+        """Return plain text, wrapped."""
+        return self._strips(Text(source, style=style or ""), width)
+
+    def markdown(self, source: SafeText, width: int) -> list[Strip]:
+        """Return a block of Markdown; no link in it can be followed by a click."""
+        strips = self._strips(_Markdown(source, hyperlinks=False), width)
+        while strips and not strips[-1].text.strip():
+            strips.pop()
+        while strips and not strips[0].text.strip():
+            del strips[0]
+        return strips
+
+    def code(self, source: SafeText, width: int) -> list[Strip]:
+        """Return a fenced block. It is coloured once its fence has closed: that costs 40 ms a page."""
+        opening, _, body = source.partition("\n")
+        found = _FENCE.match(opening)
+        body, _, last = body.rstrip("\n").rpartition("\n") if "\n" in body else ("", "", body)
+        is_closed = found is not None and last.startswith(found[1]) and not last.strip(found[1][0])
+        language = found[2] if found and is_closed else ""
+        body = body if is_closed else f"{body}\n{last}".removeprefix("\n")
+        syntax = Syntax(
+            body,
+            language or "text",
+            theme=self._code_theme,
+            background_color=self._block.bgcolor.name if self._block.bgcolor else "default",
+            word_wrap=True,
+            padding=(0, 1),
+        )
+        return self._strips(syntax, width)
+
+    def _strips(self, renderable: Text | Markdown | Syntax, width: int) -> list[Strip]:
+        options = self._console.options.update(width=max(width, 1), highlight=False)
+        lines = self._console.render_lines(renderable, options, pad=False)
+        return [Strip([_safe(segment) for segment in line if not segment.control]) for line in lines]
+
+
+def split_blocks(source: str) -> list[tuple[int, int, bool]]:
+    """Cut Markdown into blocks that can be rendered one by one.
+
+    A fence at the margin is a block of its own; otherwise a block ends at a blank line after which
+    the text goes on at the margin (an indented line goes on with a list).
+
+    Args:
+        source: Markdown, not yet safe text: blocks are made safe one by one.
+
+    Returns:
+        (start, end, is a fence) for each block; while the source grows the last may still change.
+    """
+    blocks: list[tuple[int, int, bool]] = []
+    start = position = 0
+    fence = ""
+    after_blank = False
+    for line in source.split("\n"):
+        end = position + len(line) + 1
+        if fence:
+            if line.startswith(fence) and not line.strip(f"{fence[0]}\r ").strip():
+                blocks.append((start, end, True))
+                start, fence = end, ""
+        elif found := _FENCE.match(line):
+            if source[start:position].strip():
+                blocks.append((start, position, False))
+            start, fence = position, found[1]
+        elif after_blank and line.strip() and not line[0].isspace() and source[start:position].strip():
+            blocks.append((start, position, False))
+            start = position
+        after_blank = not fence and not line.strip()
+        position = end
+    if source[start:].strip():
+        blocks.append((start, len(source), bool(fence)))
+    return blocks
+
+
+def _safe(segment: Segment) -> Segment:
+    """Return a segment that cannot act: an entity such as `&#x202e;` is text only after rendering."""
+    text = segment.text
+    return segment if text.isascii() else Segment(safe_line(text), segment.style)

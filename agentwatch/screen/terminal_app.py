@@ -1,0 +1,51 @@
+"""What every app of ours shares: the sheet, colours or none, the signals that end it, suspending."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from typing import Generic, TypeVar
+
+from textual.app import App
+
+from agentwatch.resources import resource
+
+Result = TypeVar("Result")
+
+_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+
+
+class TerminalApp(App[Result], Generic[Result]):
+    """An app that gives the terminal back as it found it, however it ends."""
+
+    CSS_PATH = resource("styles") / "agentwatch.tcss"
+    TITLE = "agentwatch"
+
+    def __init__(self, *, no_color: bool) -> None:
+        if no_color:
+            os.environ["NO_COLOR"] = "1"
+        super().__init__()
+        self.ended_by: int | None = None
+        """The signal that ended it."""
+        if self.no_color:
+            self.theme = "ansi-dark"  # the other themes send greys even under NO_COLOR
+
+    def on_mount(self) -> None:
+        """Take the signals that would leave the terminal in disorder: Textual handles none of them."""
+        loop = asyncio.get_running_loop()
+        for number in _ENDING:
+            loop.add_signal_handler(number, self._end_by, number)
+
+    def action_suspend_process(self) -> None:
+        """Stop the whole job: a pipeline of which only we stopped would leave the shell waiting."""
+        if self._driver is not None and self._driver.can_suspend:
+            self.suspend_signal_group()
+
+    def suspend_signal_group(self) -> None:
+        """Send what ctrl+z sends in a shell."""
+        os.killpg(0, signal.SIGTSTP)
+
+    def _end_by(self, number: int) -> None:
+        self.ended_by = number
+        self.exit(return_code=128 + number)

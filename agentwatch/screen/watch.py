@@ -1,0 +1,247 @@
+"""The screen of a session: four panes under a header and a status line, kept true by one tick.
+
+The tick applies what the recording brings for a few milliseconds, then each pane syncs once. Never a
+message per event: Textual's ceiling for those is 490 to 711 a second.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.reactive import var
+from textual.screen import Screen
+from textual.widgets import Footer, Static
+
+from agentwatch.feed import Feed
+from agentwatch.listing import size
+from agentwatch.pace import Replay
+from agentwatch.recording import now_ms
+from agentwatch.safe_text import SafeText
+from agentwatch.screen.action_log import ActionLogView
+from agentwatch.screen.calls import CallTable
+from agentwatch.screen.detail import DetailView
+from agentwatch.screen.dialogs import Help
+from agentwatch.screen.header import HeaderLine, StatusLine
+from agentwatch.screen.line_view import LineView
+from agentwatch.screen.transcript import Transcript
+from agentwatch.sources import Source
+from agentwatch.status import status
+
+_TICK_SECONDS = 1 / 15
+_APPLY_SECONDS = 0.012
+_CATCH_UP_SECONDS = 0.05
+_BEHIND_BYTES = 1 << 18
+_PANES = ("transcript", "calls", "detail", "log")
+
+
+class WatchScreen(Screen[None]):
+    """A session, live or saved."""
+
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (16, "-tall")]
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("q", "app.leave", "Leave", id="leave", tooltip="Leave the screen"),
+        Binding("question_mark", "help", "Help", key_display="?", id="help", tooltip="Every key"),
+        Binding("tab", "next_pane(1)", "Pane", id="next-pane", tooltip="The next pane"),
+        Binding("shift+tab", "next_pane(-1)", "Pane before", show=False, id="previous-pane"),
+        Binding("1", "pane('transcript')", "Transcript", show=False, id="transcript"),
+        Binding("2", "pane('calls')", "Calls", show=False, id="calls"),
+        Binding("3", "pane('detail')", "Detail", show=False, id="detail"),
+        Binding("4", "pane('log')", "Actions", show=False, id="actions"),
+        Binding("m", "maximize_pane", "Maximise", id="maximise", tooltip="One pane alone, and back"),
+        Binding("escape", "back", "Back", show=False, id="back"),
+        Binding("space", "freeze", "Freeze", id="freeze", tooltip="Freeze the view; recording goes on"),
+        Binding("e", "failure(1)", "Failure", id="next-failure", tooltip="The next call that failed"),
+        Binding("E", "failure(-1)", "Failure before", show=False, id="previous-failure"),
+        Binding("t", "reasoning", "Thinking", show=False, id="thinking"),
+        Binding("r", "raw", "Raw", show=False, id="raw"),
+        Binding("y", "copy", "Copy", id="copy", tooltip="Copy what is chosen"),
+        Binding("plus,equals_sign", "faster", "Faster", show=False, id="faster"),
+        Binding("minus", "slower", "Slower", show=False, id="slower"),
+        Binding("full_stop", "step", "One event on", show=False, id="step"),
+    ]
+
+    is_frozen = var(False, toggle_class="-frozen")
+    is_maximized = var(False, toggle_class="-maximized")
+    pane = var("transcript")
+    """The pane that has the focus, and the only one shown where there is room for one."""
+
+    def __init__(self, source: Source, feed: Feed) -> None:
+        super().__init__()
+        self._source = source
+        self._feed = feed
+        self._replay = feed.pace if isinstance(feed.pace, Replay) else None
+        self._was_over = False
+        self._transcript = Transcript(feed.session)
+        self._calls = CallTable(feed)
+        self._detail = DetailView(feed)
+        self._log = ActionLogView(feed.session)
+        self._header = HeaderLine()
+        self._status = StatusLine()
+        self._tabs = Static(id="tabs")
+
+    def compose(self) -> ComposeResult:
+        """Lay out the lines and panes; the sheet says which are shown at which size."""
+        yield self._header
+        yield self._status
+        yield self._tabs
+        with Horizontal(id="body"):
+            yield self._transcript
+            with Vertical(id="side"):
+                yield self._calls
+                yield self._detail
+        yield self._log
+        yield Footer(show_command_palette=False, compact=True)
+
+    def on_mount(self) -> None:
+        """Show what is there at once, then keep it true."""
+        self.watch_pane(self.pane)
+        self._transcript.focus()
+        self.call_after_refresh(self._tick)
+        self.set_interval(_TICK_SECONDS, self._tick)
+
+    def _tick(self) -> None:
+        feed, applied = self._feed, 0
+        if not self.is_frozen:
+            behind = feed.backlog() > _BEHIND_BYTES
+            applied = feed.advance(_CATCH_UP_SECONDS if behind else _APPLY_SECONDS)
+            if self._source.agent is not None and (said := self._source.agent.stderr.new_lines()):
+                self._log.add_stderr(said)
+                applied += 1
+        now = self._now_ms()
+        if applied or feed.is_over != self._was_over:
+            self._was_over = feed.is_over
+            self._transcript.sync()
+            self._calls.sync(now)
+            self._log.sync()
+            self._detail.sync()
+        elif not self.is_frozen:
+            self._calls.tick(now)
+        self._transcript.measure_some()
+        self._header.tell(feed.session, now)
+        self._status.tell(status(feed.session, now), self._view_state())
+
+    def _now_ms(self) -> int | None:
+        """Return the time that it is for the session; it stands still where nothing more will come."""
+        if self._replay is not None:
+            return self._replay.now_ms()
+        if self._feed.is_over or self.is_frozen:
+            return self._feed.session.last_seen_ms
+        return now_ms()
+
+    def _pane(self, name: str) -> LineView:
+        return self.query_one(f"#{name}", LineView)
+
+    def _view_state(self) -> SafeText:
+        words = []
+        if self._source.fault is not None:
+            words.append("THE RECORDING IS NOT COMPLETE")
+        if self.is_frozen:
+            words.append(f"frozen · {size(self._feed.backlog())} behind")
+        elif self._replay is None and self._feed.backlog() > _BEHIND_BYTES:
+            words.append(f"reading · {size(self._feed.backlog())} to go")
+        if self._replay is not None and not self._feed.is_over:
+            words.append(f"{'paused' if self._replay.is_paused else 'replay'} ×{self._replay.speed:g}")
+        below = self._pane(self.pane).below
+        if below and self.has_class("-narrow"):
+            words.append(f"{below} new below ▾")
+        return SafeText(" · ".join(words))
+
+    def watch_pane(self, pane: str) -> None:
+        """Tell the sheet which pane is shown where there is room for one."""
+        for name in _PANES:
+            self.set_class(name == pane, f"-pane-{name}")
+        titles = ((f" {self._pane(name).border_title}", name) for name in _PANES)
+        styled = ((title, "$accent bold" if name == pane else "$foreground-muted") for title, name in titles)
+        self._tabs.update(Content.assemble(*styled), layout=False)
+
+    @on(events.DescendantFocus)
+    def _pane_focused(self, event: events.DescendantFocus) -> None:
+        if isinstance(event.widget, LineView) and event.widget.id:
+            self.pane = event.widget.id
+
+    @on(CallTable.Chosen)
+    def _show_chosen(self, event: CallTable.Chosen) -> None:
+        self._detail.show_call(event.call)
+
+    @on(CallTable.Opened)
+    def _open_detail(self) -> None:
+        self.action_pane("detail")
+
+    @on(events.TextSelected)
+    def _copy_selection(self) -> None:
+        if selected := self.get_selected_text():
+            self.app.copy_to_clipboard(selected)
+
+    def action_pane(self, name: str) -> None:
+        """Go to a pane."""
+        self.pane = name
+        self._pane(name).focus()
+
+    def action_next_pane(self, step: int) -> None:
+        """Go to the next pane, or the one before."""
+        self.action_pane(_PANES[(_PANES.index(self.pane) + step) % len(_PANES)])
+
+    def action_maximize_pane(self) -> None:
+        """Show one pane alone, or all again."""
+        self.is_maximized = not self.is_maximized
+
+    def action_back(self) -> None:
+        """Leave what was opened last: the single pane, then the detail."""
+        if self.is_maximized:
+            self.is_maximized = False
+        elif self.pane == "detail":
+            self.action_pane("calls")
+
+    def action_help(self) -> None:
+        """Show every key."""
+        self.app.push_screen(Help())
+
+    def action_freeze(self) -> None:
+        """Hold the view still; a replay is paused."""
+        if self._replay is not None:
+            self._replay.pause()
+        else:
+            self.is_frozen = not self.is_frozen
+
+    def action_failure(self, step: int) -> None:
+        """Choose the next call that failed, or the one before."""
+        if not self._calls.choose_failure(step):
+            self.notify("no other call failed" if step > 0 else "no call failed before", markup=False)
+
+    def action_reasoning(self) -> None:
+        """Show the model's thinking, or leave it out."""
+        self._transcript.toggle_reasoning()
+
+    def action_raw(self) -> None:
+        """Show the chosen call as the recording has it, or as it is told."""
+        self._detail.toggle_raw()
+
+    def action_copy(self) -> None:
+        """Copy what is chosen in the pane, as safe text."""
+        panes = (self._transcript, self._calls, self._detail, self._log)
+        text = panes[_PANES.index(self.pane)].chosen_text().rstrip("\n")
+        if text:
+            self.app.copy_to_clipboard(text)
+            self.notify(f"copied {len(text)} characters", markup=False)
+
+    def action_faster(self) -> None:
+        """Play the replay faster."""
+        if self._replay is not None:
+            self._replay.faster()
+
+    def action_slower(self) -> None:
+        """Play the replay slower."""
+        if self._replay is not None:
+            self._replay.slower()
+
+    def action_step(self) -> None:
+        """Let the replay's next event come."""
+        if self._replay is not None:
+            self._replay.step()

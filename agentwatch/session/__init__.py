@@ -1,0 +1,8 @@
+"""What is true now. `Session.apply` takes what a line says; nothing here knows an agent or a screen."""
+
+from agentwatch.session.calls import Call, Place
+from agentwatch.session.runs import Run
+from agentwatch.session.session import LineCounts, Session
+from agentwatch.session.transcript import Entry, Kind
+
+__all__ = ["Call", "Entry", "Kind", "LineCounts", "Place", "Run", "Session"]

@@ -1,0 +1,84 @@
+"""A tool call: its start and its end, joined on call_id."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from agentwatch.events import Outcome, ToolEnded, ToolStarted
+
+
+class Place(NamedTuple):
+    """Where one line stands in the recording, in bytes, and when it reached us."""
+
+    offset: int
+    length: int
+    seen_ms: int | None
+
+
+@dataclass(slots=True)
+class Call:
+    """What is known of one tool call."""
+
+    number: int
+    """Counted from 1, in the order in which calls first appeared in the recording."""
+    run: int
+    call_id: str
+    """May hold a newline: a key, never a widget's id, never printed raw."""
+    tool: str
+    phrase: str
+    target: str | None = None
+    path: str | None = None
+    group: str | None = None
+    limit_ms: int | None = None
+    outcome: Outcome = Outcome.RUNNING
+    error: str | None = None
+    note: str | None = None
+    exit_code: int | None = None
+    lines_added: int | None = None
+    lines_removed: int | None = None
+    started_ms: int | None = None
+    """Agent time."""
+    ended_ms: int | None = None
+    """Agent time."""
+    started: Place | None = field(default=None, repr=False)
+    """The line that started it; None when the recording holds none."""
+    ended: Place | None = field(default=None, repr=False)
+    """The line that ended it; None while there is none."""
+
+    @property
+    def duration_ms(self) -> int | None:
+        """How long it took by the agent's clock; None unless that clock gave both ends, in order."""
+        return _between(self.started_ms, self.ended_ms)
+
+    @property
+    def seen_duration_ms(self) -> int | None:
+        """How long it took by our clock; None unless its ends reached us in two reads."""
+        if self.started is None or self.ended is None:
+            return None
+        return _between(self.started.seen_ms, self.ended.seen_ms) or None
+
+    def start(self, event: ToolStarted, place: Place) -> None:
+        """Take what the call's first line tells."""
+        self.started, self.started_ms = place, event.at_ms
+        self.limit_ms = event.limit_ms
+        self._describe(event.target, event.path, event.group)
+
+    def end(self, event: ToolEnded, place: Place) -> None:
+        """Take what the call's last line tells; what only the first line told stays."""
+        self.ended, self.ended_ms = place, event.at_ms
+        self.outcome, self.phrase = event.outcome, event.phrase
+        self.error, self.note, self.exit_code = event.error, event.note, event.exit_code
+        self.lines_added, self.lines_removed = event.lines_added, event.lines_removed
+        self._describe(event.target, event.path, event.group)
+
+    def _describe(self, target: str | None, path: str | None, group: str | None) -> None:
+        self.target = self.target if target is None else target
+        self.path = self.path if path is None else path
+        self.group = self.group if group is None else group
+
+
+def _between(start_ms: int | None, end_ms: int | None) -> int | None:
+    if start_ms is None or end_ms is None or end_ms < start_ms:
+        return None
+    return end_ms - start_ms

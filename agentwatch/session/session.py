@@ -1,0 +1,235 @@
+"""What is true now: the session, brought forward one line at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from agentwatch.events import (
+    Channel,
+    Event,
+    Malformed,
+    Notice,
+    Outcome,
+    Permission,
+    Prompt,
+    RunEnded,
+    RunStarted,
+    Text,
+    TextEnded,
+    ToolEnded,
+    ToolStarted,
+    Unknown,
+)
+from agentwatch.session.calls import Call, Place
+from agentwatch.session.runs import Run
+from agentwatch.session.transcript import Entry, Kind
+
+CallKey = tuple[int, str | None, str]
+"""The number of the run, the session_id and the call_id: ids come again in another session."""
+
+_KINDS = {Channel.ANSWER: Kind.ANSWER, Channel.REASONING: Kind.REASONING}
+
+
+@dataclass(slots=True)
+class LineCounts:
+    """How the recording's lines were understood: each line that is not blank counts once."""
+
+    events: int = 0
+    malformed: int = 0
+    unknown: int = 0
+
+    @property
+    def total(self) -> int:
+        """All lines that are not blank."""
+        return self.events + self.malformed + self.unknown
+
+
+class Session:
+    """A recording's runs, calls and transcript, as far as its lines were applied."""
+
+    def __init__(self) -> None:
+        self.runs: list[Run] = []
+        self.calls: list[Call] = []
+        """In the order in which they first appeared."""
+        self.ended_calls: list[Call] = []
+        """In the order in which they ended; at the end of the stream those that never did follow."""
+        self.open_calls: dict[CallKey, Call] = {}
+        self.transcript: list[Entry] = []
+        self.lines = LineCounts()
+        self.completed_without_started = 0
+        self.never_completed = 0
+        self.failed_calls = 0
+        self.last_seen_ms: int | None = None
+        """When the newest line reached us."""
+        self._calls: dict[CallKey, Call] = {}
+        self._unended: dict[CallKey, Call] = {}
+
+    @property
+    def run(self) -> Run:
+        """The last run; one of which nothing is known before the first."""
+        return self.runs[-1] if self.runs else Run()
+
+    @property
+    def outcome(self) -> Outcome:
+        """The last run's outcome."""
+        return self.run.outcome
+
+    @property
+    def text(self) -> str:
+        """The assistant's text of all runs."""
+        return "".join(run.text for run in self.runs)
+
+    @property
+    def last_entry(self) -> Entry | None:
+        """The transcript's last entry."""
+        return self.transcript[-1] if self.transcript else None
+
+    def apply(self, events: Iterable[Event], place: Place) -> None:
+        """Take what one line says.
+
+        Args:
+            events: The line's events; none is a line that is understood and says nothing new.
+            place: Where the line stands in the recording.
+        """
+        known = True
+        if place.seen_ms is not None:
+            self.last_seen_ms = place.seen_ms
+        for event in events:
+            kind = type(event)
+            if kind is Malformed:
+                self.lines.malformed += 1
+                known = False
+            elif kind is Unknown and known:
+                self.lines.unknown += 1
+                known = False
+            _APPLY[kind](self, event, place)
+        if known:
+            self.lines.events += 1
+
+    def close(self) -> None:
+        """Take the end of the stream, or of its present run: what is still open will not end any more."""
+        self._end_run(Outcome.UNFINISHED)
+        self.never_completed += len(self._unended)
+        self.ended_calls += self._unended.values()
+        self._unended.clear()
+
+    def _run_started(self, event: RunStarted, place: Place) -> None:
+        self.close()
+        self.runs.append(Run.of(event))
+        self.run.began_seen_ms = place.seen_ms
+        if len(self.runs) > 1:
+            self._add(Entry(Kind.NOTICE, f"run {len(self.runs)}"))
+
+    def _prompt(self, event: Prompt, place: Place) -> None:
+        run = self._current_run(place)
+        if run.prompt is None:
+            run.prompt = event.text
+        self._add(Entry(Kind.PROMPT, event.text))
+
+    def _text(self, event: Text, place: Place) -> None:
+        run = self._current_run(place)
+        if event.channel is Channel.ANSWER:
+            run.answer(event.text)
+        entry = self.last_entry
+        if entry is None or not entry.is_open or entry.kind is not _KINDS[event.channel]:
+            if not event.text:
+                return
+            entry = self._add(Entry(_KINDS[event.channel], at_ms=event.at_ms))
+        entry.append(event.text, event.at_ms)
+
+    def _text_ended(self, event: TextEnded, _place: Place) -> None:
+        entry = self.last_entry
+        if entry is not None and entry.is_open and entry.kind is _KINDS[event.channel]:
+            entry.append("", event.at_ms)
+            entry.close()
+
+    def _tool_started(self, event: ToolStarted, place: Place) -> None:
+        self._current_run(place)
+        key = (len(self.runs), event.session_id, event.call_id)
+        call = self._calls.get(key)
+        if call is None:
+            call = self._add_call(key, event)
+            self.open_calls[key] = self._unended[key] = call
+        if call.started is None:
+            call.start(event, place)
+
+    def _tool_ended(self, event: ToolEnded, place: Place) -> None:
+        self._current_run(place)
+        key = (len(self.runs), event.session_id, event.call_id)
+        call = self._calls.get(key)
+        if call is None:
+            call = self._add_call(key, event)
+            self.completed_without_started += 1
+        self.open_calls.pop(key, None)
+        self._unended.pop(key, None)
+        if call.ended is not None:
+            return
+        call.end(event, place)
+        self.ended_calls.append(call)
+        self.failed_calls += call.outcome is Outcome.FAILED
+
+    def _permission(self, event: Permission, _place: Place) -> None:
+        if event.answer is not None:
+            reason = f": {event.reason}" if event.reason else ""
+            self._add(Entry(Kind.NOTICE, f"{event.subject} {event.answer}{reason}"))
+
+    def _notice(self, event: Notice, _place: Place) -> None:
+        self._add(Entry(Kind.NOTICE, event.message))
+
+    def _run_ended(self, event: RunEnded, place: Place) -> None:
+        run = self._current_run(place)
+        self._end_run(event.outcome)
+        run.end(event, place)
+        self._add(Entry(Kind.RESULT, run=run))
+
+    def _unknown(self, event: Unknown, _place: Place) -> None:
+        self._add(Entry(Kind.NOTICE, f"unknown: {event.what}"))
+
+    def _malformed(self, event: Malformed, _place: Place) -> None:
+        self._add(Entry(Kind.NOTICE, f"not an event ({event.reason}): {event.text}"))
+
+    def _current_run(self, place: Place) -> Run:
+        """Return the run that a line belongs to; a recording whose head is missing has one too."""
+        if not self.runs:
+            self.runs.append(Run(began_seen_ms=place.seen_ms))
+        return self.runs[-1]
+
+    def _end_run(self, outcome: Outcome) -> None:
+        """Give the last run its outcome; none of its calls can still be running."""
+        if self.runs and not self.run.is_over:
+            self.run.outcome = outcome
+        for call in self.open_calls.values():
+            call.outcome = Outcome.UNFINISHED
+        self.open_calls.clear()
+
+    def _add(self, entry: Entry) -> Entry:
+        last = self.last_entry
+        if last is not None and last.is_open:
+            last.close()
+        self.transcript.append(entry)
+        return entry
+
+    def _add_call(self, key: CallKey, event: ToolStarted | ToolEnded) -> Call:
+        number, run = len(self.calls) + 1, key[0]
+        call = Call(number, run, event.call_id, event.tool, event.phrase, event.target, event.path)
+        self._calls[key] = call
+        self.calls.append(call)
+        self._add(Entry(Kind.CALL, call=call))
+        return call
+
+
+_APPLY: dict[type, Callable[[Session, Any, Place], None]] = {
+    RunStarted: Session._run_started,
+    Prompt: Session._prompt,
+    Text: Session._text,
+    TextEnded: Session._text_ended,
+    ToolStarted: Session._tool_started,
+    ToolEnded: Session._tool_ended,
+    Permission: Session._permission,
+    Notice: Session._notice,
+    RunEnded: Session._run_ended,
+    Unknown: Session._unknown,
+    Malformed: Session._malformed,
+}

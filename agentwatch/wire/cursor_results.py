@@ -1,0 +1,162 @@
+"""What a Cursor tool call came to: the outcome by the facts, and the parts of its result."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from agentwatch.events import Outcome, Part
+from agentwatch.wire.cursor_tools import Facts, Tool
+from agentwatch.wire.fields import Fields, items, mapping, number, text
+
+_NO_FACTS = Facts()
+_FAILURES = ("failure", "error", "permissionDenied", "spawnError", "timeout", "fileNotFound")
+_REASONS = ("errorMessage", "error", "reason", "message", "stderr")
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """How a call ended."""
+
+    outcome: Outcome
+    body: Fields = field(default_factory=dict)
+    """What stands under the variant's key."""
+    error: str | None = None
+    exit_code: int | None = None
+    facts: Facts = _NO_FACTS
+    unknown_variant: str | None = None
+
+
+def read_result(tool: Tool, result: object) -> Result:
+    """Read a result, which is one variant's key and perhaps siblings such as `isBackground`.
+
+    The facts decide: an exit code other than 0 and an MCP `isError` are failures whatever the
+    variant is called. A call that came back without a result says nothing, so neither do we.
+    """
+    variants = mapping(result)
+    if "rejected" in variants:
+        body = mapping(variants["rejected"])
+        return Result(Outcome.REJECTED, body, text(body, "reason"))
+    for name in _FAILURES:
+        if name in variants:
+            return _failure(name, variants[name])
+    if "success" in variants:
+        return _success(tool, mapping(variants["success"]))
+    for name, value in variants.items():
+        if isinstance(value, dict):
+            return Result(Outcome.UNFINISHED, value, f"unknown outcome {name}", unknown_variant=name)
+    return Result(Outcome.UNFINISHED, error="came back without a result")
+
+
+def _success(tool: Tool, body: Fields) -> Result:
+    exit_code = number(body, "exitCode")
+    if exit_code:
+        return Result(Outcome.FAILED, body, f"exit {exit_code}", exit_code)
+    if body.get("isError") is True:
+        return Result(Outcome.FAILED, body, "\n".join(_mcp_texts(body)) or "the tool says so")
+    return Result(Outcome.SUCCEEDED, body, None, exit_code, tool.facts(body))
+
+
+def _failure(name: str, value: object) -> Result:
+    body = mapping(value)
+    exit_code = number(body, "exitCode")
+    if exit_code:
+        error = f"exit {exit_code}"
+    elif text(body, "signal"):
+        error = f"signal {text(body, 'signal')}"
+    elif body.get("aborted") is True:
+        error = "aborted"
+    else:
+        said = (found for key in _REASONS if (found := text(body, key)))
+        error = next(said, value if isinstance(value, str) and value else _in_words(name))
+    return Result(Outcome.FAILED, body, error, exit_code)
+
+
+def _in_words(name: str) -> str:
+    """Return a variant's key as words: `permissionDenied` is `permission denied`."""
+    return "".join(f" {char.lower()}" if char.isupper() else char for char in name)
+
+
+def argument_parts(arguments: Fields) -> Iterator[Part]:
+    """Yield what a call was given, long texts apart from the rest."""
+    short = {}
+    todos = items(arguments.get("todos"))
+    if todos:
+        yield Part("todos", "\n".join(map(_todo_line, todos)))
+    for key, value in arguments.items():
+        if key == "todos":
+            continue
+        if isinstance(value, str) and ("\n" in value or len(value) > 200):
+            yield Part("content", value) if key != "command" else Part("command", value)
+        else:
+            short[key] = value
+    if short:
+        yield Part("arguments", _pretty(short))
+
+
+def result_parts(result: object) -> Iterator[Part]:
+    """Yield what a call gave back: first what a person looks for, then the rest as JSON."""
+    variants = mapping(result)
+    for name, value in variants.items():
+        if isinstance(value, str):
+            yield Part("error", value)
+        body = dict(mapping(value))
+        if not body:
+            continue
+        yield from _told_parts(body, failed=name != "success")
+        rest = {key: value for key, value in body.items() if value not in ("", None, [], {})}
+        if rest:
+            yield Part("json", _pretty(rest))
+
+
+def _told_parts(body: dict[str, object], failed: bool) -> Iterator[Part]:
+    """Take out of a result what has a look of its own."""
+    for key in _REASONS[:-1] if failed else ():
+        if said := text(body, key):
+            yield Part("error", said)
+            del body[key]
+    if diff := text(body, "diffString"):
+        yield Part("diff", diff)
+        for told in ("diffString", "beforeFullFileContent", "afterFullFileContent"):
+            body.pop(told, None)
+    for key in ("stdout", "stderr"):
+        if output := text(body, key):
+            yield Part(key, output)
+        body.pop(key, None)
+    body.pop("interleavedOutput", None)
+    texts = list(_mcp_texts(body))
+    content = text(body, "content") or "\n".join(texts)
+    if content:
+        yield Part("content", content)
+        del body["content"]
+    todos = items(body.pop("todos", None))
+    if todos:
+        yield Part("todos", "\n".join(map(_todo_line, todos)))
+    files = [name for name in items(body.get("files")) if isinstance(name, str)]
+    if files:
+        yield Part("list", "\n".join(files))
+        del body["files"]
+    steps = items(body.pop("conversationSteps", None))
+    said_steps = (text(mapping(mapping(step).get("assistantMessage")), "text") for step in steps)
+    for said in filter(None, said_steps):
+        yield Part("content", said)
+
+
+def _mcp_texts(body: Fields) -> Iterator[str]:
+    for piece in items(body.get("content")):
+        inner = mapping(piece)
+        found = text(mapping(inner.get("text")), "text") or text(inner, "text")
+        if found:
+            yield found
+
+
+def _todo_line(todo: object) -> str:
+    fields = mapping(todo)
+    status = (text(fields, "status") or "").removeprefix("TODO_STATUS_").lower()
+    sign = {"completed": "✓", "in_progress": "◐", "cancelled": "✗"}.get(status, "○")
+    return f"{sign} {text(fields, 'content') or ''}"
+
+
+def _pretty(value: object) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False, default=str)

@@ -1,0 +1,40 @@
+"""Which agent wrote a recording: decided at the first line that says so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Protocol
+
+from agentwatch.events import Event, Part
+from agentwatch.wire import cursor
+from agentwatch.wire.fields import Fields
+
+
+class AgentDecoder(Protocol):
+    """What an agent's module decodes lines with."""
+
+    def decode(self, fields: Fields) -> list[Event]:
+        """Return what one line says; total."""
+
+
+class Agent(Protocol):
+    """What an agent's module offers."""
+
+    FORMAT: str
+
+    def recognises(self, fields: Fields) -> bool:
+        """Return whether a line can only be this agent's."""
+
+    def Decoder(self) -> AgentDecoder:  # noqa: N802 - the module's class, called to make one
+        """Return a decoder for a new recording."""
+
+    def parts(self, fields: Fields) -> Iterator[Part]:
+        """Yield what a line of a tool call carries for the detail of the call."""
+
+
+_AGENTS: tuple[Agent, ...] = (cursor,)
+
+
+def detect(fields: Fields) -> Agent | None:
+    """Return the agent that alone writes such a line; None when it could be another's."""
+    return next((agent for agent in _AGENTS if agent.recognises(fields)), None)

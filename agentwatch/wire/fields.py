@@ -1,0 +1,53 @@
+"""Reading fields whose presence and type nobody promised."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from agentwatch.wire.json_line import parse
+
+Fields = Mapping[str, Any]
+NO_FIELDS: Fields = {}
+
+
+def text(fields: Fields, key: str) -> str | None:
+    """Return a string that is not empty, or None."""
+    value = fields.get(key)
+    return value if isinstance(value, str) and value else None
+
+
+def number(fields: Fields, key: str) -> int | None:
+    """Return a whole number, also from a string of digits (`"startedAtMs":"1790176761179"`), or None."""
+    value = fields.get(key)
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, int):
+        return value
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, str) and len(value) < 20 and value.removeprefix("-").isdecimal():
+        return int(value)
+    return None
+
+
+def mapping(value: object) -> Fields:
+    """Return an object, also from a string of JSON that holds one; otherwise an empty one."""
+    if isinstance(value, str) and value.lstrip().startswith("{"):
+        try:
+            value = parse(value.encode("utf-8", "replace"))
+        except ValueError:
+            return NO_FIELDS
+    return value if isinstance(value, dict) else NO_FIELDS
+
+
+def items(value: object) -> list[Any]:
+    """Return a list; otherwise an empty one."""
+    return value if isinstance(value, list) else []
+
+
+def plural(count: int, noun: str) -> str:
+    """Return `1 line`, `2 lines`, `3 matches`."""
+    if count == 1:
+        return f"1 {noun}"
+    return f"{count} {noun}{'es' if noun.endswith('ch') else 's'}"
