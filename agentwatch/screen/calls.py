@@ -77,7 +77,7 @@ class CallTable(LineView):
         """Return one row: sign, tool, target, what is known of the outcome, clock."""
         call = self._feed.session.calls[y]
         state = str(call.outcome)
-        tool_width = min(_TOOL, width // 5)
+        tool_width = min(_TOOL, width // 4)
         room = max(width - 2 - tool_width - _CLOCK, 1)
         note_width = min(columns(short_note(call)) + 1, _NOTE, room - _LEAST_TARGET)
         if note_width < _LEAST_NOTE:

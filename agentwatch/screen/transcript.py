@@ -276,6 +276,5 @@ class Transcript(LineView):
 
 
 def _reasoning_title(entry: Entry) -> SafeText:
-    if entry.is_open or entry.started_ms is None or entry.ended_ms is None:
-        return SafeText("thinking")
-    return SafeText(f"thinking {clock(max(entry.ended_ms - entry.started_ms, 0))}")
+    took_ms = 0 if entry.started_ms is None or entry.ended_ms is None else entry.ended_ms - entry.started_ms
+    return SafeText(f"thinking {clock(took_ms)}" if took_ms > 0 and not entry.is_open else "thinking")

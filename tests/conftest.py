@@ -1,0 +1,40 @@
+"""What every test starts from: a home of its own, no continuous-integration or colour variables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from agentwatch.feed import Feed
+from agentwatch.recording import open_saved
+from agentwatch.session import Session
+
+ROOT = Path(__file__).resolve().parent.parent
+RECORDINGS = ROOT / "recordings"
+SHARED = ROOT.parent / "shared" / "recordings"
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Keep saved sessions out of the user's own folder."""
+    folder = tmp_path / "home"
+    monkeypatch.setenv("AGENTWATCH_HOME", str(folder))
+    for name in ("CI", "GITHUB_ACTIONS", "GITLAB_CI", "TF_BUILD", "TEAMCITY_VERSION", "NO_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+    return folder
+
+
+@pytest.fixture
+def session_of(tmp_path: Path) -> Callable[[bytes], Session]:
+    """Return what a recording of these bytes comes to."""
+
+    def read(data: bytes) -> Session:
+        path = tmp_path / "case.ndjson"
+        path.write_bytes(data)
+        feed = Feed(open_saved(path))
+        feed.advance()
+        return feed.session
+
+    return read
