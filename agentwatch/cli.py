@@ -34,7 +34,7 @@ class DefaultCommand(click.Group):
             args = ["watch", *args]
         return super().parse_args(ctx, args)
 
-    def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+    def format_usage(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Show what stands first: a pipe or a FILE."""
         formatter.write_usage("agentwatch", "[OPTIONS] [FILE] | COMMAND [ARGS]...")
 

@@ -182,5 +182,5 @@ class Part:
     """One piece of what a call was given or gave back, for the detail of the call."""
 
     kind: str
-    """`arguments`, `diff`, `content`, `stdout`, `stderr`, `error`, `todos`, `list` or `json`."""
+    """Its title. `diff`, `stdout`, `stderr`, `error`, `arguments` and `result` have looks of their own."""
     text: str

@@ -12,6 +12,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 
 from agentwatch.intake.stderr import StderrFile
 from agentwatch.recording import ArrivalTimes, now_ms
@@ -81,10 +82,8 @@ class AgentProcess:
                 time.sleep(_POLL_SECONDS)
 
     def _signal(self, number: int) -> None:
-        try:
+        with suppress(ProcessLookupError):
             os.killpg(self.pid, number)
-        except ProcessLookupError:
-            pass
 
     def _watch(self) -> None:
         while True:

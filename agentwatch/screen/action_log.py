@@ -11,7 +11,6 @@ from agentwatch.screen.line_view import LineView
 from agentwatch.screen.words import SIGNS, time_of_day
 from agentwatch.session import Call, Session
 
-
 _MOST_STDERR_LINES = 5_000
 
 

@@ -17,7 +17,7 @@ from agentwatch.session import Call
 
 _MOST_LINES = 20_000
 _MOST_COLUMNS = 20_000
-_LOOKS = {"stderr": "failed", "error": "failed", "arguments": "muted", "json": "muted"}
+_LOOKS = {"stderr": "failed", "error": "failed", "arguments": "muted", "result": "muted"}
 _DIFF_LOOKS = {"+": "added", "-": "removed", "@": "hunk"}
 
 
@@ -63,7 +63,7 @@ class DetailView(LineView):
         self.sync()
         self.settle_at(0)
 
-    def draw(self, y: int, width: int) -> Strip:
+    def draw(self, y: int, width: int) -> Strip:  # noqa: ARG002 - rows are as wide as the pane already
         """Return one row."""
         return self.strip_of([self._rows[y]])
 

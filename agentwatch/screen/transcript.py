@@ -13,7 +13,7 @@ from textual.strip import Strip
 
 from agentwatch.actions import action
 from agentwatch.events import Outcome
-from agentwatch.safe_text import SafeText, cut, safe_line, safe_text
+from agentwatch.safe_text import SafeText, cut, safe_text
 from agentwatch.screen.line_view import LineView
 from agentwatch.screen.markdown import MarkdownRenderer, split_blocks
 from agentwatch.screen.words import SIGNS, clock

@@ -20,7 +20,7 @@ UNKNOWN = "–"
 
 def clock(duration_ms: int) -> str:
     """Return a duration to be read at a glance: `37 ms`, `9.8 s`, `2:13`, `1:02:13`."""
-    if duration_ms < 100:  # noqa: PLR2004 - below this a tenth of a second says too little
+    if duration_ms < 100:
         return f"{duration_ms} ms"
     seconds = duration_ms / 1000
     if seconds < 59.95:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 from agentwatch.events import (
     Channel,
@@ -104,9 +103,34 @@ class Session:
             elif kind is Unknown and known:
                 self.lines.unknown += 1
                 known = False
-            _APPLY[kind](self, event, place)
+            self._take(event, place)
         if known:
             self.lines.events += 1
+
+    def _take(self, event: Event, place: Place) -> None:
+        match event:
+            case Text():
+                self._text(event, place)
+            case ToolStarted():
+                self._tool_started(event, place)
+            case ToolEnded():
+                self._tool_ended(event, place)
+            case TextEnded():
+                self._text_ended(event)
+            case RunStarted():
+                self._run_started(event, place)
+            case Prompt():
+                self._prompt(event, place)
+            case RunEnded():
+                self._run_ended(event, place)
+            case Permission():
+                self._permission(event)
+            case Notice():
+                self._note(event.message)
+            case Unknown():
+                self._note(f"unknown: {event.what}")
+            case Malformed():
+                self._note(f"not an event ({event.reason}): {event.text}")
 
     def close(self) -> None:
         """Take the end of the stream, or of its present run: what is still open will not end any more."""
@@ -120,7 +144,7 @@ class Session:
         self.runs.append(Run.of(event))
         self.run.began_seen_ms = place.seen_ms
         if len(self.runs) > 1:
-            self._add(Entry(Kind.NOTICE, f"run {len(self.runs)}"))
+            self._note(f"run {len(self.runs)}")
 
     def _prompt(self, event: Prompt, place: Place) -> None:
         run = self._current_run(place)
@@ -139,7 +163,7 @@ class Session:
             entry = self._add(Entry(_KINDS[event.channel], at_ms=event.at_ms))
         entry.append(event.text, event.at_ms)
 
-    def _text_ended(self, event: TextEnded, _place: Place) -> None:
+    def _text_ended(self, event: TextEnded) -> None:
         entry = self.last_entry
         if entry is not None and entry.is_open and entry.kind is _KINDS[event.channel]:
             entry.append("", event.at_ms)
@@ -170,25 +194,19 @@ class Session:
         self.ended_calls.append(call)
         self.failed_calls += call.outcome is Outcome.FAILED
 
-    def _permission(self, event: Permission, _place: Place) -> None:
+    def _permission(self, event: Permission) -> None:
         if event.answer is not None:
             reason = f": {event.reason}" if event.reason else ""
-            self._add(Entry(Kind.NOTICE, f"{event.subject} {event.answer}{reason}"))
+            self._note(f"{event.subject} {event.answer}{reason}")
 
-    def _notice(self, event: Notice, _place: Place) -> None:
-        self._add(Entry(Kind.NOTICE, event.message))
+    def _note(self, message: str) -> None:
+        self._add(Entry(Kind.NOTICE, message))
 
     def _run_ended(self, event: RunEnded, place: Place) -> None:
         run = self._current_run(place)
         self._end_run(event.outcome)
         run.end(event, place)
         self._add(Entry(Kind.RESULT, run=run))
-
-    def _unknown(self, event: Unknown, _place: Place) -> None:
-        self._add(Entry(Kind.NOTICE, f"unknown: {event.what}"))
-
-    def _malformed(self, event: Malformed, _place: Place) -> None:
-        self._add(Entry(Kind.NOTICE, f"not an event ({event.reason}): {event.text}"))
 
     def _current_run(self, place: Place) -> Run:
         """Return the run that a line belongs to; a recording whose head is missing has one too."""
@@ -218,18 +236,3 @@ class Session:
         self.calls.append(call)
         self._add(Entry(Kind.CALL, call=call))
         return call
-
-
-_APPLY: dict[type, Callable[[Session, Any, Place], None]] = {
-    RunStarted: Session._run_started,
-    Prompt: Session._prompt,
-    Text: Session._text,
-    TextEnded: Session._text_ended,
-    ToolStarted: Session._tool_started,
-    ToolEnded: Session._tool_ended,
-    Permission: Session._permission,
-    Notice: Session._notice,
-    RunEnded: Session._run_ended,
-    Unknown: Session._unknown,
-    Malformed: Session._malformed,
-}

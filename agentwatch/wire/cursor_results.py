@@ -12,6 +12,9 @@ from agentwatch.wire.fields import Fields, items, mapping, number, text
 
 _NO_FACTS = Facts()
 _FAILURES = ("failure", "error", "permissionDenied", "spawnError", "timeout", "fileNotFound")
+_ECHOES = frozenset({"toolCallId", "conversationId", "requestId", "parsingResult"})
+"""What tells a person nothing that the call has not told."""
+_NOTHING: tuple[object, ...] = ("", None, [], {})
 _REASONS = ("errorMessage", "error", "reason", "message", "stderr")
 
 
@@ -79,35 +82,25 @@ def _in_words(name: str) -> str:
 
 
 def argument_parts(arguments: Fields) -> Iterator[Part]:
-    """Yield what a call was given, long texts apart from the rest."""
-    short = {}
-    todos = items(arguments.get("todos"))
-    if todos:
-        yield Part("todos", "\n".join(map(_todo_line, todos)))
-    for key, value in arguments.items():
-        if key == "todos":
-            continue
-        if isinstance(value, str) and ("\n" in value or len(value) > 200):
-            yield Part("content", value) if key != "command" else Part("command", value)
-        else:
-            short[key] = value
-    if short:
-        yield Part("arguments", _pretty(short))
+    """Yield what a call was given: what has a look of its own, then the rest, a line for each."""
+    rest = {key: value for key, value in arguments.items() if key not in _ECHOES}
+    yield from _todo_parts(rest)
+    texts = [key for key, value in rest.items() if isinstance(value, str) and "\n" in value]
+    long_texts = {key: rest.pop(key) for key in texts}
+    yield from _rest_parts("arguments", rest)
+    for key, value in long_texts.items():
+        yield Part(key, value)
 
 
 def result_parts(result: object) -> Iterator[Part]:
-    """Yield what a call gave back: first what a person looks for, then the rest as JSON."""
+    """Yield what a call gave back: first what a person looks for, then the rest, a line for each."""
     variants = mapping(result)
     for name, value in variants.items():
         if isinstance(value, str):
             yield Part("error", value)
-        body = dict(mapping(value))
-        if not body:
-            continue
+        body = {key: inner for key, inner in mapping(value).items() if key not in _ECHOES}
         yield from _told_parts(body, failed=name != "success")
-        rest = {key: value for key, value in body.items() if value not in ("", None, [], {})}
-        if rest:
-            yield Part("json", _pretty(rest))
+        yield from _rest_parts("result", body)
 
 
 def _told_parts(body: dict[str, object], failed: bool) -> Iterator[Part]:
@@ -130,9 +123,7 @@ def _told_parts(body: dict[str, object], failed: bool) -> Iterator[Part]:
     if content:
         yield Part("content", content)
         del body["content"]
-    todos = items(body.pop("todos", None))
-    if todos:
-        yield Part("todos", "\n".join(map(_todo_line, todos)))
+    yield from _todo_parts(body)
     files = [name for name in items(body.get("files")) if isinstance(name, str)]
     if files:
         yield Part("list", "\n".join(files))
@@ -158,5 +149,19 @@ def _todo_line(todo: object) -> str:
     return f"{sign} {text(fields, 'content') or ''}"
 
 
-def _pretty(value: object) -> str:
+def _todo_parts(body: dict[str, object]) -> Iterator[Part]:
+    todos = items(body.pop("todos", None))
+    if todos:
+        yield Part("to-do list", "\n".join(map(_todo_line, todos)))
+
+
+def _rest_parts(title: str, rest: Fields) -> Iterator[Part]:
+    lines = (f"{key}: {_shown(value)}" for key, value in rest.items() if value not in _NOTHING)
+    if text_of_lines := "\n".join(lines):
+        yield Part(title, text_of_lines)
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, str):
+        return value
     return json.dumps(value, indent=2, ensure_ascii=False, default=str)

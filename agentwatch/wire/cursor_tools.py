@@ -128,8 +128,11 @@ TOOLS = {
 }
 
 NAMED_IN_THE_WILD = frozenset(
-    "askQuestion await createPlan switchMode generateImage computerUse writeShellStdin fetch"
-    " getMcpTools listMcpResources readMcpResource applyPatch search list".split()
+    (
+        *("askQuestion", "await", "createPlan", "switchMode", "generateImage", "computerUse"),
+        *("writeShellStdin", "fetch", "getMcpTools", "listMcpResources", "readMcpResource"),
+        *("applyPatch", "search", "list"),
+    )
 )
 """Tools that are known to exist and of which nothing more is told than their name and argument."""
 
