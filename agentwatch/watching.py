@@ -21,6 +21,9 @@ from agentwatch.printing import end_session, print_rest, print_session
 from agentwatch.sources import Source, agent_source, pipe_source, saved_source
 from agentwatch.terminal import claimed_terminal
 
+_STOPPING = (signal.SIGINT, signal.SIGTERM)
+"""Asked to end by these, we end the agent that we started; a closed terminal leaves it alone."""
+
 
 def watch_stdin(options: Options) -> int:
     """Watch the pipe on stdin; on a terminal, let a saved session be chosen."""
@@ -46,9 +49,10 @@ def watch_agent(command: Sequence[str], options: Options) -> int:
     try:
         with _raising(signal.SIGTERM):
             return _watch(source, options)
-    except (KeyboardInterrupt, Signalled):
-        source.stop()
-        source.finish()
+    except (KeyboardInterrupt, Signalled) as end:
+        if not isinstance(end, Signalled) or end.number in _STOPPING:
+            source.stop()
+            source.finish()
         raise
 
 
@@ -62,7 +66,7 @@ def _watch_pipe(source_fd: int, options: Options) -> int:
     source = pipe_source(source_fd, options.keeps(by_default=not options.prints()))
     try:
         return _watch(source, options)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, Signalled):
         source.stop()
         source.finish()
         raise
@@ -97,19 +101,35 @@ def _show(source: Source, feed: Feed, options: Options) -> int:
         gc.set_threshold(50_000, 20, 20)
         app = AgentwatchApp(source, feed, no_color=options.no_color)
         left = app.run()
+    if app.ended_by == signal.SIGHUP and source.is_live:
+        _watch_unseen(source, feed)
     if app.ended_by is not None:
         raise Signalled(app.ended_by)
     if source.pipe is not None and source.is_live:
-        print("agentwatch: recording goes on; ctrl+c ends it", file=sys.stderr)
+        _say("recording goes on; ctrl+c ends it")
         code = print_rest(source, feed, 2 if options.tee else 1)
     elif left is Leave.RUNNING:
         code = 0
-        print(f"agentwatch: the agent goes on, process {source.agent and source.agent.pid}", file=sys.stderr)
+        _say(f"the agent goes on as process {source.agent and source.agent.pid}")
     else:
         code = end_session(source, feed.session)
     if source.files is not None:
-        print(f"agentwatch: recorded in {source.files.recording}", file=sys.stderr)
+        _say(f"recorded in {source.files.recording}")
     return code if left is not None else OWN_FAULT
+
+
+def _watch_unseen(source: Source, feed: Feed) -> None:
+    """Go on without a screen when the terminal was closed, and end with the agent."""
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN if number == signal.SIGHUP else signal.SIG_DFL)
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for fd in (0, 1, 2):
+        os.dup2(nowhere, fd)
+    print_rest(source, feed, nowhere)
+
+
+def _say(message: str) -> None:
+    print(f"agentwatch: {message}", file=sys.stderr)
 
 
 @contextmanager

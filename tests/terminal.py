@@ -1,12 +1,11 @@
 """A terminal to test in: programs on a real pty, what they draw, and what they leave behind.
 
-`SHELL` leads the session, as a shell does: it starts the stages of a pipeline as one job in the
+`session_leader.py` leads the session, as a shell does: it starts the stages of a pipeline as one job in the
 foreground, lives on when they end, and tells of each how it ended. So the pty is the controlling
 terminal of each, ctrl+z stops them, a closed terminal sends them SIGHUP, and what an ended program
 leaves running gets none.
 """
 
-import copy
 import json
 import os
 import re
@@ -18,124 +17,23 @@ import sys
 import termios
 import threading
 import time
-import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Self, TypeVar
 from uuid import uuid4
 
 import pyte
-from wcwidth import wcwidth
+
+from tests.pyte_screen import Screen, Stream
 
 T = TypeVar("T")
+LEADER = Path(__file__).with_name("session_leader.py")
 
-SHELL = r"""
-import contextlib, fcntl, json, os, signal, sys, termios
-link, stages, pids, source = int(sys.argv[1]), json.loads(sys.argv[2]), [], 0
-os.set_inheritable(link, False)
-fcntl.ioctl(2, termios.TIOCSCTTY, 0)
-def hang_up(*_):
-    with contextlib.suppress(OSError):
-        os.killpg(pids[0], signal.SIGHUP)
-signal.signal(signal.SIGHUP, hang_up)
-for argv in stages:
-    drain, sink = (0, 1) if len(pids) == len(stages) - 1 else os.pipe()
-    pid = os.fork()
-    group = pids[0] if pids else pid
-    with contextlib.suppress(OSError):  # The second of the two who set it may come too late.
-        os.setpgid(pid, group)
-    if pid == 0:
-        signal.signal(signal.SIGTTOU, signal.SIG_IGN)
-        os.tcsetpgrp(2, os.getpgrp())
-        for name in "HUP INT QUIT TERM PIPE XFSZ CHLD TSTP TTIN TTOU".split():
-            signal.signal(signal.Signals["SIG" + name], signal.SIG_DFL)
-        os.dup2(source, 0)
-        os.dup2(sink, 1)
-        try:
-            os.execvp(argv[0], argv)
-        except OSError as error:
-            os.write(2, f"{argv[0]}: {error.strerror}\n".encode())
-        os._exit(127)
-    for fd in {source, sink} - {0, 1}:
-        os.close(fd)
-    source = drain
-    pids.append(pid)
-os.closerange(0, 3)
-os.write(link, "".join(f"{pid} -1\n" for pid in pids).encode())
-left = len(pids)
-while left:
-    pid, status = os.waitpid(-1, os.WUNTRACED | os.WCONTINUED)
-    left -= os.WIFEXITED(status) or os.WIFSIGNALED(status)
-    os.write(link, f"{pid} {status}\n".encode())
-signal.signal(signal.SIGHUP, signal.SIG_IGN)
-os.read(link, 1)
-"""
-
-MISREAD = re.compile(
-    rb"\x1b\[[<=>][0-?]*[ -/]*[@-~]"  # pyte draws the end of `CSI < u`, takes `CSI > 4 m` as SGR.
-    rb"|\x1b\]\d{2,}[^\x07\x1b]*(?:\x07|\x1b\\)"  # It takes OSC 22, a pointer shape, as a title.
-    rb"|\x1b[PX^_][^\x1b]*\x1b\\"  # It draws what a DCS or an APC holds.
-)
-UNFINISHED = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*|[PX^_\]][^\x07\x1b]*\x1b?)?\Z")
 MODES = re.compile(rb"\x1b\[\?([0-9;]+)([hl])")
 ON_AT_FIRST = (7, 25)  # line wrap and the cursor
-INHERITED = ("PATH", "HOME", "USER", "LOGNAME", "SHELL", "TMPDIR", "VIRTUAL_ENV", "PYTHONPATH")
+INHERITED = ("PATH", "HOME", "AGENTWATCH_HOME", "USER", "TMPDIR", "VIRTUAL_ENV", "PYTHONPATH")
 SANE = {"TERM": "xterm-256color", "COLORTERM": "truecolor", "LANG": "C.UTF-8"}
-
-
-class _Screen(pyte.Screen):
-    """A pyte screen with an alternate screen, which pyte has not."""
-
-    _main: tuple[dict[int, Any], pyte.screens.Cursor] | None = None
-
-    def set_mode(self, *modes: int, **kwargs: bool) -> None:
-        super().set_mode(*modes, **kwargs)
-        if 1049 in modes and kwargs.get("private") and self._main is None:
-            self._main = dict(self.buffer), copy.copy(self.cursor)
-            self.buffer.clear()
-
-    def reset_mode(self, *modes: int, **kwargs: bool) -> None:
-        super().reset_mode(*modes, **kwargs)
-        if 1049 in modes and kwargs.get("private") and self._main:
-            self.buffer.clear()
-            rows, self.cursor = self._main
-            self.buffer.update(rows)
-            self.ensure_hbounds()
-            self.ensure_vbounds()
-            self._main = None
-
-    def resize(self, lines: int | None = None, columns: int | None = None) -> None:
-        # pyte drops rows at the top even where the rows below the cursor would do.
-        gone = max(0, self.cursor.y + 1 - (lines or self.lines))
-        rows, y = {n - gone: row for n, row in self.buffer.items()}, self.cursor.y - gone
-        super().resize(lines, columns)
-        self.buffer.clear()
-        self.buffer.update(rows)
-        self.cursor.y = y
-
-    def draw(self, data: str) -> None:
-        # pyte drops the rest of a text after a zero-width character, such as U+FE0F.
-        super().draw("".join(x for x in data if wcwidth(x) > 0 or unicodedata.combining(x)))
-
-
-class _Stream(pyte.ByteStream):
-    """A pyte stream that passes over what pyte cannot read, as a terminal does."""
-
-    _held = b""
-
-    def take(self, data: bytes) -> None:
-        data = self._held + data
-        unfinished = UNFINISHED.search(data)
-        end = unfinished.start() if unfinished else len(data)
-        self._held = data[end:]
-        self.feed(MISREAD.sub(b"", data[:end]))
-
-    def _send_to_parser(self, data: str) -> bool | None:
-        try:
-            return super()._send_to_parser(data)
-        except (TypeError, ValueError, LookupError, NameError):
-            return True  # Arguments that the screen's method does not take; the parser is reset.
 
 
 class Terminal:
@@ -158,8 +56,8 @@ class Terminal:
     ) -> None:
         """Run `argv`, or `producer | argv | consumer`."""
         self._main_stage = 1 if producer else 0
-        self._screen = _Screen(*size)
-        self._stream = _Stream(self._screen)
+        self._screen = Screen(*size)
+        self._stream = Stream(self._screen)
         self._raw, self._drawn, self._idle = bytearray(), 0, 0
         self._reads, self._parked, self._closing = threading.Event(), threading.Event(), False
         self._status: dict[int, int] = {}
@@ -173,7 +71,7 @@ class Terminal:
         self._link, link = socket.socketpair()
         # Not pty.fork(): with threads about, Python 3.12 warns that it may deadlock.
         self._shell = subprocess.Popen(
-            [sys.executable, "-ISc", SHELL, str(link.fileno()), stages],
+            [sys.executable, "-IS", str(LEADER), str(link.fileno()), stages],
             stdin=slave,
             stdout=slave,
             stderr=slave,

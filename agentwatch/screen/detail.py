@@ -94,7 +94,7 @@ class DetailView(LineView):
         yield safe_line(call.call_id), "muted"
         if call.error:
             yield from ((SafeText(line), "failed") for line in safe_text(call.error).split("\n"))
-        for place in (call.started, call.ended):
+        for place in (call.ended, call.started):
             for part in self._feed.parts(place) if place else ():
                 if part.text != call.error:
                     yield from _part_lines(part)

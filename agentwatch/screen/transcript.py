@@ -254,8 +254,10 @@ class Transcript(LineView):
         sign, look = SIGNS[run.outcome], str(run.outcome)
         strips = [self.strip_of([(SafeText(f"{sign} {run.outcome}{known}"), look)])]
         if run.result and not run.text_matches_result:
-            title = "reason" if run.outcome is Outcome.FAILED else "its result differs from the text above"
-            strips.append(self.strip_of([(SafeText(f"  {title}:"), "muted")]))
+            if run.outcome is not Outcome.FAILED and not run.is_bare:
+                strips.append(
+                    self.strip_of([(SafeText("  its result differs from the text above:"), "unfinished")])
+                )
             strips += self._indented("  ", safe_text(run.result), "plain")
         return strips
 

@@ -116,6 +116,8 @@ class WatchScreen(Screen[None]):
                 applied += 1
         now = self._now_ms()
         if applied or feed.is_over != self._was_over:
+            if feed.is_over and not self._was_over:
+                self.run_worker(self._source.finish, thread=True)
             self._was_over = feed.is_over
             self._transcript.sync()
             self._calls.sync(now)

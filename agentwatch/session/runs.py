@@ -28,6 +28,8 @@ class Run:
     usage: Mapping[str, object] | None = None
     ended: Place | None = None
     """The line of its result."""
+    is_bare: bool = False
+    """The recording holds nothing of it but its result, as the agent's `json` format does."""
     began_seen_ms: int | None = None
     """When its first line reached us."""
     _answer: list[str] = field(default_factory=list, repr=False)
@@ -53,8 +55,8 @@ class Run:
 
     @property
     def text_matches_result(self) -> bool | None:
-        """Whether the rebuilt text is the result's; None without a result."""
-        return None if self.result is None else self.text == self.result
+        """Whether the rebuilt text is the result's; None without a result, or without a stream."""
+        return None if self.result is None or self.is_bare else self.text == self.result
 
     @property
     def is_over(self) -> bool:

@@ -203,7 +203,9 @@ class Session:
         self._add(Entry(Kind.NOTICE, message))
 
     def _run_ended(self, event: RunEnded, place: Place) -> None:
+        is_bare = not self.runs
         run = self._current_run(place)
+        run.is_bare = run.is_bare or is_bare
         self._end_run(event.outcome)
         run.end(event, place)
         self._add(Entry(Kind.RESULT, run=run))

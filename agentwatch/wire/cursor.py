@@ -197,7 +197,7 @@ class Decoder:
 
 
 def parts(fields: Fields) -> Iterator[Part]:
-    """Yield what a line of a tool call carries for the detail of the call: arguments, or a result."""
+    """Yield what a line of a tool call carries for the detail of the call: a result, or arguments."""
     _, _, body = _tool(fields)
     if "result" in body:
         yield from result_parts(body["result"])

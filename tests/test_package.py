@@ -1,0 +1,103 @@
+"""The wheel, the sdist and an editable install all find the stylesheet and the recordings."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tarfile
+import venv
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder that an sdist, and a wheel made from it, were built into."""
+    folder = tmp_path_factory.mktemp("dist")
+    subprocess.run(
+        [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(folder), str(ROOT)],
+        check=True,
+        capture_output=True,
+    )
+    return folder
+
+
+def run_installed(python: Path, arguments: list[str], folder: Path) -> str:
+    """Return what an installed agentwatch prints, run from another folder."""
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    return subprocess.run(
+        [str(python), "-m", "agentwatch", *arguments],
+        cwd=folder,
+        env=environment,
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
+
+
+def test_wheel_runs_from_any_folder(built: Path, tmp_path: Path) -> None:
+    """A wheel installed into a new environment plays its bundled demo and finds its stylesheet."""
+    environment = tmp_path / "venv"
+    venv.create(environment, with_pip=True, system_site_packages=False)
+    python = environment / "bin" / "python"
+    (wheel,) = built.glob("*.whl")
+    subprocess.run(
+        [str(python), "-m", "pip", "install", "-q", "--no-deps", str(wheel)], check=True, capture_output=True
+    )
+    dependencies = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            "import textual, os; print(os.path.dirname(os.path.dirname(textual.__file__)))",
+        ],
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout.strip()
+    site = next((environment / "lib").glob("python*/site-packages"))
+    (site / "dependencies.pth").write_text(f"{dependencies}\n")
+    printed = run_installed(python, ["demo", "--print", "--speed", "1000", "--max-idle", "0"], tmp_path)
+    assert "Ran terminal command pytest -q (failed: exit 1)\n" in printed
+    found = subprocess.run(
+        [
+            str(python),
+            "-c",
+            "from agentwatch.resources import resource; sheet = resource('styles') / 'agentwatch.tcss'\n"
+            + "print(sheet.is_file(), sheet.parent.parent.name)",
+        ],
+        cwd=tmp_path,
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
+    assert found == "True agentwatch\n"
+
+
+def test_sdist_holds_what_a_build_needs(built: Path) -> None:
+    """The sdist carries the stylesheet, the recordings and the tests, and nothing of a checkout's own."""
+    (archive,) = built.glob("*.tar.gz")
+    with tarfile.open(archive) as packed:
+        names = {name.partition("/")[2] for name in packed.getnames()}
+    assert {"styles/agentwatch.tcss", "recordings/demo.ndjson", "tests/conftest.py", "LICENSE"} <= names
+    assert not any(name.startswith((".git/", ".venv", "dist")) for name in names)
+
+
+def test_checkout_finds_its_folders(tmp_path: Path) -> None:
+    """A checkout, and so an editable install, finds the folders beside the package, from anywhere."""
+    found = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            "from agentwatch.resources import resource; print(resource('recordings'), resource('styles'))",
+        ],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
+    assert found == f"{ROOT / 'recordings'} {ROOT / 'styles'}\n"
