@@ -13,6 +13,12 @@ import pytest
 
 from tests.conftest import ROOT
 
+FIND_SHEET = """
+from agentwatch.resources import resource
+sheet = resource("styles") / "agentwatch.tcss"
+print(sheet.is_file(), sheet.parent.parent.name)
+"""
+
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -66,8 +72,7 @@ def test_wheel_runs_from_any_folder(built: Path, tmp_path: Path) -> None:
         [
             str(python),
             "-c",
-            "from agentwatch.resources import resource; sheet = resource('styles') / 'agentwatch.tcss'\n"
-            + "print(sheet.is_file(), sheet.parent.parent.name)",
+            FIND_SHEET,
         ],
         cwd=tmp_path,
         check=True,

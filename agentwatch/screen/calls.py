@@ -132,11 +132,9 @@ class CallTable(LineView):
         if self.chosen is not None:
             self.post_message(self.Chosen(self.chosen))
 
-    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        """Scrolling away from the end with the mouse lets go of it; the cursor stays where it is."""
-        super().watch_scroll_y(old_value, new_value)
-        if self.cursor != self.line_count() - 1 and self.cursor >= 0:
-            self.following = False
+    def at_end(self) -> bool:
+        """Return whether the end is held: its row is in view, and chosen."""
+        return super().at_end() and self.cursor == self.line_count() - 1
 
     def on_click(self, event: events.Click) -> None:
         """Choose the row that was clicked; a second click opens its detail."""

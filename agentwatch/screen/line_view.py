@@ -89,7 +89,11 @@ class LineView(ScrollView, can_focus=True):
         """Let go of the end when the user moves away from it, and take hold of it again there."""
         super().watch_scroll_y(old_value, new_value)
         if not self._is_settling and old_value != new_value:
-            self.following = new_value >= self.max_scroll_y
+            self.following = self.at_end()
+
+    def at_end(self) -> bool:
+        """Return whether the end is in view."""
+        return self.scroll_y >= self.max_scroll_y
 
     def watch_following(self, following: bool) -> None:
         """Count what is new from the moment at which the end is let go."""

@@ -65,7 +65,7 @@ async def test_the_end_stays_in_view_as_it_grows() -> None:
     view = Lines()
     async with shown(view) as pilot:
         for _ in range(5):
-            view.grow(7)
+            view.grow(9)
             await pilot.pause()
             assert view.is_at_end
         assert view.has_class("-follow")
@@ -213,7 +213,7 @@ async def test_a_selection_is_marked_where_it_is() -> None:
         await pilot.pause()
         marked = [s.text for s in view.render_line(0) if s.style and s.style.bgcolor == mark]
         await pilot.mouse_up(view, offset=(2 + 6, 1))
-        assert "".join(marked) == "京 1" == pilot.app.screen.get_selected_text()
+        assert "".join(marked) == "京 11" == pilot.app.screen.get_selected_text()
 
 
 async def test_a_selection_of_everything_is_every_line() -> None:
