@@ -84,8 +84,7 @@ class DetailView(LineView):
         self._width = width = max(self.scrollable_content_region.width, 1)
         self._rows = []
         for text, look in self._lines:
-            pieces = [text] if len(text) * 2 <= width else chop_cells(text, width) or [""]
-            self._rows += [(SafeText(piece), look) for piece in pieces]
+            self._rows += [(piece, look) for piece in folded(text, width)]
         self.show_lines()
 
     def _told_lines(self, call: Call) -> Iterator[tuple[SafeText, str]]:
@@ -104,6 +103,20 @@ class DetailView(LineView):
             if place:
                 yield SafeText(f"{title} · byte {place.offset} · {place.length} bytes"), "heading"
                 yield safe_line(self._feed.line_at(place).decode("utf-8", "replace")), "plain"
+
+
+def folded(text: SafeText, width: int) -> Iterator[SafeText]:
+    """Yield a line in pieces of at most `width` columns, cut behind a blank where one is near."""
+    start, width = 0, max(width, 2)  # a wide character needs two columns to get on
+    while len(text) - start > width // 2:
+        piece = chop_cells(text[start : start + width], width)[0]
+        if start + len(piece) == len(text):
+            break
+        blank = piece.rfind(" ") + 1
+        end = start + (blank if blank > width // 2 else len(piece))
+        yield SafeText(text[start:end])
+        start = end
+    yield SafeText(text[start:])
 
 
 def _facts(call: Call) -> SafeText:
