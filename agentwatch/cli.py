@@ -5,7 +5,6 @@ Textual is imported only where a screen is drawn: it costs 150 ms, `--help` and 
 
 from __future__ import annotations
 
-import os
 import signal
 import sys
 from collections.abc import Callable
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from agentwatch import __version__
-from agentwatch.faults import USAGE, Fault, Signalled
+from agentwatch.faults import OWN_FAULT, USAGE, Fault, Signalled, say, write_crash
 
 if TYPE_CHECKING:
     from agentwatch.options import Options
@@ -141,23 +140,26 @@ def demo(**given: Any) -> int:
 
 @agentwatch.command()
 @click.argument("file", type=_PATH)
-def log(file: Path) -> None:
+def log(file: Path) -> int:
     """Print the action log of a recording, as the live run wrote it."""
     from agentwatch.feed import Feed
     from agentwatch.outputs.log import follow_log
+    from agentwatch.printing import print_lines
     from agentwatch.sources import saved_source
 
-    for line in follow_log(Feed(saved_source(file, follow=False, log=None).reader)):
-        click.echo(line)
+    return print_lines(follow_log(Feed(saved_source(file, follow=False, log=None).reader)))
 
 
 @agentwatch.command()
-def sessions() -> None:
+def sessions() -> int:
     """List the saved sessions, newest first."""
     from agentwatch.listing import saved_sessions
+    from agentwatch.printing import print_lines
+    from agentwatch.safe_text import safe_line
 
-    for session in saved_sessions():
-        click.echo(f"{session.line()}\n    {session.path}")
+    return print_lines(
+        f"{session.line()}\n    {safe_line(str(session.path))}" for session in saved_sessions()
+    )
 
 
 def _options(given: dict[str, Any]) -> Options:
@@ -179,22 +181,21 @@ def main() -> None:
     try:
         code = agentwatch.main(standalone_mode=False)
     except Fault as fault:
-        code = _say(str(fault), fault.exit_code)
+        code = _told(str(fault), fault.exit_code)
     except click.UsageError as error:
-        code = _say(f"{error.format_message()} (agentwatch --help tells more)", USAGE)
+        code = _told(f"{error.format_message()} (agentwatch --help tells more)", USAGE)
     except Signalled as ended:
         code = 128 + ended.number
     except click.exceptions.Exit as stop:
         code = stop.exit_code
     except (KeyboardInterrupt, click.Abort):
         code = 128 + signal.SIGINT
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what click still holds goes nowhere
-        code = 128 + signal.SIGPIPE
+    except Exception as error:  # noqa: BLE001 - the outermost edge: whatever it is, it is ours
+        code = _told(f"a fault of our own, {error!r}; {write_crash(error)}", OWN_FAULT)
     sys.exit(code or 0)
 
 
-def _say(message: str, code: int) -> int:
+def _told(message: str, code: int) -> int:
     """Tell the user in one line, and return the exit code."""
-    print(f"agentwatch: {message}", file=sys.stderr)
+    say(message)
     return code

@@ -88,13 +88,15 @@ class ToolStarted:
 
 @dataclass(frozen=True, slots=True)
 class ToolEnded:
-    """A tool call came back. Phrase, target and path are None where this line does not tell them."""
+    """A tool call came back."""
 
     call_id: str
     session_id: str | None
     tool: str
     outcome: Outcome
     phrase: str
+    has_arguments: bool = False
+    """The line repeats the arguments; otherwise target and path are but what the result tells of them."""
     target: str | None = None
     path: str | None = None
     group: str | None = None

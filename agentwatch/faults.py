@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import sys
+import traceback
 from pathlib import Path
+
+from agentwatch.recording import SessionFiles, create_file, new_session_files
 
 
 class Fault(Exception):
@@ -13,7 +17,7 @@ class Fault(Exception):
         self.exit_code = exit_code
 
 
-class Signalled(Exception):
+class Signalled(BaseException):
     """A signal asks us to end."""
 
     def __init__(self, number: int) -> None:
@@ -37,6 +41,26 @@ def cannot_open(path: Path, error: OSError) -> Fault:
 def cannot_create(path: Path, error: OSError) -> Fault:
     """Return the fault of a recording or log that cannot be created."""
     return Fault(f"cannot create {path}: {_reason(error)}", CANNOT_CREATE)
+
+
+def say(message: str) -> None:
+    """Tell the user in one line."""
+    print(f"agentwatch: {message}", file=sys.stderr)
+
+
+def write_crash(error: BaseException, files: SessionFiles | None = None) -> str:
+    """Write the traceback of a fault of our own beside the recording, and return where it is in words.
+
+    The values of variables are not in it: they may be what the agent read.
+    """
+    try:
+        path = (files or new_session_files()).crash
+        fd = create_file(path)
+    except OSError:
+        return "its traceback could not be written"
+    with open(fd, "w", encoding="utf-8") as file:
+        traceback.print_exception(error, file=file)
+    return f"its traceback is {path}"
 
 
 def _reason(error: OSError) -> str:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from agentwatch.actions import action, brief_action
 from agentwatch.events import Outcome
-from agentwatch.feed import POLL_SECONDS, Feed, Pace
+from agentwatch.faults import say
+from agentwatch.feed import POLL_SECONDS, Feed
 from agentwatch.outputs.stream_json import ByteCopy
 from agentwatch.outputs.summary import summary
 from agentwatch.outputs.text import ActionLines
@@ -21,20 +21,17 @@ _BROKEN_PIPE = 141
 _STDERR_LINES = 10
 
 
-def print_session(
-    source: Source, output_format: str, *, brief: bool = False, pace: Pace | None = None
-) -> int:
+def print_session(source: Source, feed: Feed, output_format: str, *, brief: bool = False) -> int:
     """Print a session while it runs, and return our exit code.
 
     When nobody reads stdout any more, what an agent still writes is recorded all the same.
     """
-    feed = Feed(source.reader, pace)
     try:
         if output_format == "text":
             lines = ActionLines(feed.session, brief_action if brief else action)
             _follow(feed, lambda: _print_actions(lines))
         elif output_format == "stream-json":
-            _print_bytes(feed, source, pace)
+            _print_bytes(feed, source)
         else:
             _follow(feed)
             _print_end(feed, output_format)
@@ -43,6 +40,16 @@ def print_session(
             return _BROKEN_PIPE
         _follow(feed)
     return end_session(source, feed.session)
+
+
+def print_lines(lines: Iterable[str]) -> int:
+    """Print lines as long as somebody reads them, and return our exit code."""
+    try:
+        for line in lines:
+            write_all(1, f"{line}\n".encode())
+    except BrokenPipeError:
+        return _BROKEN_PIPE
+    return 0
 
 
 def print_rest(source: Source, feed: Feed, sink_fd: int) -> int:
@@ -55,12 +62,12 @@ def print_rest(source: Source, feed: Feed, sink_fd: int) -> int:
 def end_session(source: Source, session: Session) -> int:
     """Finish what is written beside the screen, say what went wrong, and return our exit code."""
     source.finish()
-    outcome = session.outcome if session.runs else Outcome.UNFINISHED
+    outcome = session.outcome
     if source.agent is not None and outcome is not Outcome.SUCCEEDED:
         for line in source.agent.stderr.last_lines(_STDERR_LINES):
-            _say(f"the agent's stderr: {safe_line(line)}")
+            say(f"the agent's stderr: {safe_line(line)}")
     if source.fault is not None:
-        _say(f"the recording is not complete: {source.fault.strerror}")
+        say(f"the recording is not complete: {source.fault.strerror}")
     return source.exit_code(outcome)
 
 
@@ -87,9 +94,9 @@ def _print_actions(lines: ActionLines, sink_fd: int = 1) -> None:
         write_all(sink_fd, f"{line}\n".encode())
 
 
-def _print_bytes(feed: Feed, source: Source, pace: Pace | None) -> None:
+def _print_bytes(feed: Feed, source: Source) -> None:
     copy = ByteCopy(source.reader.fd, source.reader.growth, 1)
-    _follow(feed, lambda: copy.copy(feed.offset if pace else None))
+    _follow(feed, lambda: copy.copy(feed.offset if feed.pace else None))
     copy.copy()
 
 
@@ -100,10 +107,6 @@ def _print_end(feed: Feed, output_format: str) -> None:
     elif run.ended is not None and run.outcome is Outcome.SUCCEEDED:
         write_all(1, feed.line_at(run.ended).rstrip(b"\r") + b"\n")
     elif run.ended is not None:
-        _say(f"the run failed: {safe_text(run.result or 'no reason given')}")
+        say(f"the run failed: {safe_text(run.result or 'no reason given')}")
     else:
-        _say("the stream ended without a result")
-
-
-def _say(message: str) -> None:
-    print(f"agentwatch: {message}", file=sys.stderr)
+        say("the stream ended without a result")

@@ -24,11 +24,6 @@ from typing import NewType
 
 SafeText = NewType("SafeText", str)
 
-_MARKS = (
-    "\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u0610-\u061a\u064b-\u065f"
-    "\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f"
-)
-_TOO_MANY_MARKS = re.compile(f"([{_MARKS}]{{8}})[{_MARKS}]+")
 _EMOJI = "\u203c-\u3299\U0001f000-\U0001faff"
 _EMOJI_JOINER = re.compile(f"(?<=[{_EMOJI}\ufe0f])\u200d(?=[{_EMOJI}])")
 _PRINTABLE_BUT_INVISIBLE = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u3164\uffa0")
@@ -57,8 +52,17 @@ def _replacement(code: int) -> str | int:
 class _Replacements(dict[int, str | int]):
     """The replacement of each character met so far: `str.translate` fills it as it goes."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._marks = ""
+        self.too_many_marks: re.Pattern[str] | None = None
+        """Nine combining marks or more, of those met so far: the first eight are its group."""
+
     def __missing__(self, code: int) -> str | int:
         self[code] = replacement = _replacement(code)
+        if replacement == code and unicodedata.category(chr(code)) in ("Mn", "Me"):
+            self._marks += chr(code)
+            self.too_many_marks = re.compile(f"([{self._marks}]{{8}})[{self._marks}]+")
         return replacement
 
 
@@ -66,17 +70,17 @@ _REPLACEMENTS = _Replacements()
 
 
 def safe_text(text: str) -> SafeText:
-    """Return text of one or more lines that cannot drive a terminal; only `\\n` ends a line."""
-    if text.isascii():
-        if text.isprintable():
-            return SafeText(text)
-    else:
-        text = _TOO_MANY_MARKS.sub("\\1…", text)
-        if "\u200d" in text:
-            text = _EMOJI_JOINER.sub("", text)
+    """Return text of one or more lines that cannot drive a terminal; only `\n` ends a line."""
+    if text.isascii() and text.isprintable():
+        return SafeText(text)
     if "\r\n" in text:
         text = text.replace("\r\n", "\n")
-    return SafeText(text.translate(_REPLACEMENTS))
+    if "\u200d" in text:
+        text = _EMOJI_JOINER.sub("", text)
+    text = text.translate(_REPLACEMENTS)
+    if _REPLACEMENTS.too_many_marks is not None and not text.isascii():
+        text = _REPLACEMENTS.too_many_marks.sub(r"\1…", text)
+    return SafeText(text)
 
 
 def safe_line(text: str) -> SafeText:

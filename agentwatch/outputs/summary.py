@@ -25,7 +25,7 @@ def summary(session: Session) -> bytes:
         "cwd": run.cwd,
         "permission_mode": run.permission_mode,
         "api_key_source": run.api_key_source,
-        "outcome": run.outcome,
+        "outcome": session.outcome,
         "prompt": run.prompt,
         "text": session.text,
         "result": run.result,

@@ -41,6 +41,11 @@ class SessionFiles:
         return self.recording.with_suffix(".stderr")
 
     @property
+    def crash(self) -> Path:
+        """The traceback of a fault of our own."""
+        return self.recording.with_suffix(".crash")
+
+    @property
     def process(self) -> Path:
         """The command, its start, end and exit code, as JSON."""
         return self.recording.with_suffix(".json")

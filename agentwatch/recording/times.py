@@ -12,6 +12,7 @@ from array import array
 from bisect import bisect_right
 from pathlib import Path
 
+_MOST_DIGITS = 19
 _EPOCH_NS = time.time_ns() - time.monotonic_ns()
 
 
@@ -81,6 +82,6 @@ class SavedTimes(ArrivalTimes):
         self._read_to += len(whole)
         for line in whole.split(b"\n"):
             offset, _, epoch_ms = line.partition(b" ")
-            if offset.isdigit() and epoch_ms.isdigit() and len(line) < 40:
+            if offset.isdigit() and epoch_ms.isdigit() and max(len(offset), len(epoch_ms)) < _MOST_DIGITS:
                 self.note(int(offset), int(epoch_ms))
         return True

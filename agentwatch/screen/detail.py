@@ -132,11 +132,12 @@ def _part_lines(part: Part) -> Iterator[tuple[SafeText, str]]:
     yield SafeText(""), "plain"
     yield safe_line(f"── {part.kind}"), "heading"
     look = _LOOKS.get(part.kind, "plain")
-    for line in safe_text(part.text).rstrip("\n").split("\n"):
-        if part.kind == "diff" and not line.startswith(("+++", "---")):
-            yield SafeText(line), _DIFF_LOOKS.get(line[:1], "plain")
-        else:
-            yield SafeText(line), look
+    lines = safe_text(part.text).rstrip("\n").split("\n")
+    if part.kind == "diff":
+        hunks = next((number for number, line in enumerate(lines) if line.startswith("@@")), 0)
+        yield from ((SafeText(line), _DIFF_LOOKS.get(line[:1], "plain")) for line in lines[hunks:])
+    else:
+        yield from ((SafeText(line), look) for line in lines)
 
 
 def _limited(lines: Iterator[tuple[SafeText, str]], most: int) -> Iterator[tuple[SafeText, str]]:

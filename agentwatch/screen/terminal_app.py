@@ -28,6 +28,8 @@ class TerminalApp(App[Result], Generic[Result]):
         super().__init__()
         self.ended_by: int | None = None
         """The signal that ended it."""
+        self.fault: Exception | None = None
+        """The exception that ended it."""
         if self.no_color:
             self.theme = "ansi-dark"  # the other themes send greys even under NO_COLOR
 
@@ -40,11 +42,15 @@ class TerminalApp(App[Result], Generic[Result]):
     def action_suspend_process(self) -> None:
         """Stop the whole job: a pipeline of which only we stopped would leave the shell waiting."""
         if self._driver is not None and self._driver.can_suspend:
-            self.suspend_signal_group()
+            os.killpg(0, signal.SIGTSTP)
 
-    def suspend_signal_group(self) -> None:
-        """Send what ctrl+z sends in a shell."""
-        os.killpg(0, signal.SIGTSTP)
+    def _handle_exception(self, error: Exception) -> None:
+        """Leave the screen; Textual would print the values of variables, and exit with 0."""
+        self.fault = self.fault or error
+        if self.is_headless:
+            super()._handle_exception(error)  # a test is to see it
+        else:
+            self._close_messages_no_wait()
 
     def _end_by(self, number: int) -> None:
         self.ended_by = number

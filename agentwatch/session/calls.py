@@ -62,7 +62,7 @@ class Call:
         """Take what the call's first line tells."""
         self.started, self.started_ms = place, event.at_ms
         self.limit_ms = event.limit_ms
-        self._describe(event.target, event.path, event.group)
+        self._describe(event)
 
     def end(self, event: ToolEnded, place: Place) -> None:
         """Take what the call's last line tells; what only the first line told stays."""
@@ -70,12 +70,13 @@ class Call:
         self.outcome, self.phrase = event.outcome, event.phrase
         self.error, self.note, self.exit_code = event.error, event.note, event.exit_code
         self.lines_added, self.lines_removed = event.lines_added, event.lines_removed
-        self._describe(event.target, event.path, event.group)
+        if event.has_arguments or self.started is None:
+            self._describe(event)
 
-    def _describe(self, target: str | None, path: str | None, group: str | None) -> None:
-        self.target = self.target if target is None else target
-        self.path = self.path if path is None else path
-        self.group = self.group if group is None else group
+    def _describe(self, event: ToolStarted | ToolEnded) -> None:
+        self.target = self.target if event.target is None else event.target
+        self.path = self.path if event.path is None else event.path
+        self.group = self.group if event.group is None else event.group
 
 
 def _between(start_ms: int | None, end_ms: int | None) -> int | None:

@@ -60,6 +60,8 @@ class Session:
         self.completed_without_started = 0
         self.never_completed = 0
         self.failed_calls = 0
+        self.is_closed = False
+        """Whether the stream has ended."""
         self.last_seen_ms: int | None = None
         """When the newest line reached us."""
         self._calls: dict[CallKey, Call] = {}
@@ -72,7 +74,9 @@ class Session:
 
     @property
     def outcome(self) -> Outcome:
-        """The last run's outcome."""
+        """The last run's outcome; of a stream that ended before it held a run, unfinished."""
+        if not self.runs and self.is_closed:
+            return Outcome.UNFINISHED
         return self.run.outcome
 
     @property
@@ -133,14 +137,19 @@ class Session:
                 self._note(f"not an event ({event.reason}): {event.text}")
 
     def close(self) -> None:
-        """Take the end of the stream, or of its present run: what is still open will not end any more."""
+        """Take the end of the stream."""
+        self._close_run()
+        self.is_closed = True
+
+    def _close_run(self) -> None:
+        """Take the end of a run's lines: what is still open will not end any more."""
         self._end_run(Outcome.UNFINISHED)
         self.never_completed += len(self._unended)
         self.ended_calls += self._unended.values()
         self._unended.clear()
 
     def _run_started(self, event: RunStarted, place: Place) -> None:
-        self.close()
+        self._close_run()
         self.runs.append(Run.of(event))
         self.run.began_seen_ms = place.seen_ms
         if len(self.runs) > 1:

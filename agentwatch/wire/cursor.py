@@ -42,6 +42,8 @@ def recognises(fields: Fields) -> bool:
     `apiKeySource` tells Cursor's init from Claude's: the sets of their values do not meet.
     """
     kind = fields.get("type")
+    if not isinstance(kind, str):
+        return False
     if not _CLAUDE_MARKS.isdisjoint(fields):
         return False
     if kind == "system" and fields.get("subtype") == "init":
@@ -147,14 +149,14 @@ class Decoder:
     def _tool_started(self, fields: Fields) -> list[Event]:
         name, tool, body = _tool(fields)
         arguments = _arguments(body)
-        target = tool.target(arguments)
+        target, path = self._target(tool, arguments)
         started = ToolStarted(
             _call_id(fields),
             text(fields, "session_id"),
             name,
             tool.phrase,
-            self._shown(tool, target),
-            target if tool.is_path else None,
+            target,
+            path,
             text(fields, "model_call_id"),
             number(arguments, "timeout"),
             _time(fields),
@@ -164,16 +166,17 @@ class Decoder:
     def _tool_ended(self, fields: Fields) -> list[Event]:
         name, tool, body = _tool(fields)
         result = read_result(tool, body.get("result"))
-        arguments = _arguments(body) or result.body
-        target = tool.target(arguments) if arguments else None
+        arguments = _arguments(body)
+        target, path = self._target(tool, arguments or result.body)
         ended = ToolEnded(
             _call_id(fields),
             text(fields, "session_id"),
             name,
             result.outcome,
             result.facts.phrase or tool.phrase,
-            self._shown(tool, target),
-            target if tool.is_path else None,
+            bool(arguments),
+            target,
+            path,
             text(fields, "model_call_id"),
             result.error,
             result.facts.note,
@@ -184,16 +187,26 @@ class Decoder:
         )
         return [ended, *_unknown_tool(name), *_unknown_variant(name, result)]
 
-    def _shown(self, tool: Tool, target: str | None) -> str | None:
+    def _target(self, tool: Tool, arguments: Fields) -> tuple[str | None, str | None]:
+        """Return what a call is about, as it is shown, and the file that it is about."""
+        paths = tool.paths(arguments)
+        if paths:
+            return ", ".join(map(self._shown, paths)), paths[0]
+        return tool.target(arguments), None
+
+    def _shown(self, path: str) -> str:
         """Return a path inside the cwd relative to it, by the rules of the agent's system."""
-        if not target or not tool.is_path or not self._cwd:
-            return target
-        windows = self._cwd[1:2] == ":" or self._cwd.startswith("\\\\")
-        path, cwd = (name.replace("\\", "/").lower() if windows else name for name in (target, self._cwd))
-        cwd = cwd.rstrip("/")
-        if path.rstrip("/") == cwd:
-            return "."
-        return target[len(cwd) + 1 :] if cwd and path.startswith(f"{cwd}/") else target
+        cwd = (self._cwd or "").rstrip("/\\")
+        if not cwd:
+            return path
+        begins, rest = path[: len(cwd)], path[len(cwd) :]
+        separators = "/"
+        if cwd[1:2] == ":" or cwd.startswith("\\\\"):
+            cwd, begins = (name.replace("\\", "/").lower() for name in (cwd, begins))
+            separators = "/\\"
+        if begins != cwd or (rest and rest[0] not in separators):
+            return path
+        return rest.lstrip(separators) or "."
 
 
 def parts(fields: Fields) -> Iterator[Part]:
@@ -275,7 +288,6 @@ def _run_ended(fields: Fields) -> RunEnded:
     is_error = fields.get("is_error")
     failed = is_error if isinstance(is_error, bool) else fields.get("subtype") != "success"
     result = fields.get("result")
-    usage = fields.get("usage")
     return RunEnded(
         Outcome.FAILED if failed else Outcome.SUCCEEDED,
         result if isinstance(result, str) else None,
@@ -283,5 +295,16 @@ def _run_ended(fields: Fields) -> RunEnded:
         text(fields, "request_id"),
         number(fields, "duration_ms"),
         number(fields, "duration_api_ms"),
-        usage if isinstance(usage, dict) else None,
+        _usage(fields.get("usage")),
     )
+
+
+def _usage(value: object) -> dict[str, object] | None:
+    """Return the token counts as they are; what is no plain value, or too large for one, is left out."""
+    if not isinstance(value, dict):
+        return None
+    return {
+        key: inner
+        for key, inner in value.items()
+        if isinstance(inner, str | bool | float | None) or number(value, key) is not None
+    }

@@ -28,11 +28,12 @@ class Tool:
     """How the calls of one tool are told."""
 
     phrase: str
-    target: Callable[[Fields], str | None]
-    """From the arguments, what the call is about."""
-    is_path: bool = False
-    """The target is a path."""
+    target: Callable[[Fields], str | None] = lambda _arguments: None
+    """From the arguments, what the call is about; not asked where there are `paths`."""
+    paths: Callable[[Fields], list[str]] = lambda _arguments: []
+    """From the arguments, the files that the call is about."""
     facts: Callable[[Fields], Facts] = lambda _success: Facts()
+    """From a success, what it tells besides its content."""
 
 
 def _named(*keys: str) -> Callable[[Fields], str | None]:
@@ -55,8 +56,13 @@ def _command(arguments: Fields) -> str | None:
     return command and command.strip().partition("\n")[0]
 
 
-def _paths(arguments: Fields) -> str | None:
-    return ", ".join(path for path in items(arguments.get("paths")) if isinstance(path, str)) or None
+def _path(arguments: Fields) -> list[str]:
+    path = text(arguments, "path")
+    return [] if path is None else [path]
+
+
+def _paths(arguments: Fields) -> list[str]:
+    return [path for path in items(arguments.get("paths")) if isinstance(path, str) and path]
 
 
 def _mcp_target(arguments: Fields) -> str | None:
@@ -110,17 +116,17 @@ def _todo_facts(success: Fields) -> Facts:
 
 
 TOOLS = {
-    "read": Tool("Read file", _named("path"), is_path=True, facts=_read_facts),
-    "edit": Tool("Edited file", _named("path"), is_path=True, facts=_edit_facts),
-    "write": Tool("Created new file", _named("path"), is_path=True, facts=_counted("linesCreated", "line")),
-    "delete": Tool("Deleted file", _named("path"), is_path=True),
+    "read": Tool("Read file", paths=_path, facts=_read_facts),
+    "edit": Tool("Edited file", paths=_path, facts=_edit_facts),
+    "write": Tool("Created new file", paths=_path, facts=_counted("linesCreated", "line")),
+    "delete": Tool("Deleted file", paths=_path),
     "shell": Tool("Ran terminal command", _command),
     "grep": Tool("Searched files", _named("pattern"), facts=_grep_facts),
     "glob": Tool("Found files", _named("globPattern", "pattern"), facts=_counted("totalFiles", "file")),
-    "ls": Tool("Listed directory", _named("path"), is_path=True, facts=_list_facts),
+    "ls": Tool("Listed directory", paths=_path, facts=_list_facts),
     "semSearch": Tool("Searched codebase", _named("query")),
-    "readLints": Tool("Read lints", _paths, is_path=True),
-    "updateTodos": Tool("Updated to-do list", _named(), facts=_todo_facts),
+    "readLints": Tool("Read lints", paths=_paths),
+    "updateTodos": Tool("Updated to-do list", facts=_todo_facts),
     "mcp": Tool("Called MCP tool", _mcp_target),
     "task": Tool("Ran subagent", _named("description")),
     "webSearch": Tool("Searched the web", _named("searchTerm"), facts=_search_facts),

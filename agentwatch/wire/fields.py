@@ -9,6 +9,9 @@ from agentwatch.wire.json_line import parse
 
 Fields = Mapping[str, Any]
 NO_FIELDS: Fields = {}
+_MOST_DIGITS = 20
+_TOO_LARGE = 1 << 63
+"""No number of the format is so large; what is has lost digits on its way through a float."""
 
 
 def text(fields: Fields, key: str) -> str | None:
@@ -20,15 +23,14 @@ def text(fields: Fields, key: str) -> str | None:
 def number(fields: Fields, key: str) -> int | None:
     """Return a whole number, also from a string of digits (`"startedAtMs":"1790176761179"`), or None."""
     value = fields.get(key)
-    if isinstance(value, bool):
+    if isinstance(value, str):
+        is_number = len(value) < _MOST_DIGITS and value.removeprefix("-").isdecimal()
+        value = int(value) if is_number else None
+    elif isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, bool) or not isinstance(value, int):
         return None
-    if isinstance(value, int):
-        return value
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
-    if isinstance(value, str) and len(value) < 20 and value.removeprefix("-").isdecimal():
-        return int(value)
-    return None
+    return value if -_TOO_LARGE < value < _TOO_LARGE else None
 
 
 def mapping(value: object) -> Fields:

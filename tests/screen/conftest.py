@@ -120,10 +120,21 @@ def viewport(pane: LineView) -> list[str]:
     return [pane.render_line(y).text.rstrip() for y in range(height)]
 
 
+class CountedFeed(Feed):
+    """A feed that counts the ticks of the screen, each of which advances it once."""
+
+    ticks = 0
+
+    def advance(self, seconds: float | None = None) -> int:
+        """Count, and advance."""
+        self.ticks += 1
+        return super().advance(seconds)
+
+
 class Stage:
     """The app over a recording, and the pilot who plays it."""
 
-    def __init__(self, app: AgentwatchApp, feed: Feed, path: Path, pilot: Pilot[Any]) -> None:
+    def __init__(self, app: AgentwatchApp, feed: CountedFeed, path: Path, pilot: Pilot[Any]) -> None:
         self.app = app
         self.feed = feed
         self.path = path
@@ -143,11 +154,9 @@ class Stage:
         await self.settled()
 
     async def settled(self) -> None:
-        """Wait until a whole tick has shown what is there."""
-        screen = self.app.screen_stack[0]
-        done: list[None] = []
-        screen.set_timer(0.15, lambda: done.append(None))
-        await self.until(lambda: done, "two ticks")
+        """Wait until a whole tick has shown what is there; a frozen view has none."""
+        before = self.feed.ticks
+        await self.until(lambda: self.feed.ticks > before + 1, "two ticks")
 
     async def until(self, check: Callable[[], object], what: str) -> None:
         """Let the app go on until `check` holds."""
@@ -190,7 +199,7 @@ async def opened(
 ) -> AsyncIterator[Stage]:
     """Open a recording in the app; all that is there and due has been read when this yields."""
     source = saved_source(path, follow, None)
-    feed = Feed(source.reader, pace)
+    feed = CountedFeed(source.reader, pace)
     app = AgentwatchApp(source, feed)
     async with app.run_test(size=size, notifications=True) as pilot:
         stage = Stage(app, feed, path, pilot)

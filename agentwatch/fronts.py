@@ -1,0 +1,90 @@
+"""The front of a session: the screen, or print; and what goes on when the screen is gone."""
+
+from __future__ import annotations
+
+import gc
+import os
+import signal
+import time
+
+from agentwatch.faults import OWN_FAULT, Signalled, say, write_crash
+from agentwatch.feed import POLL_SECONDS, Feed
+from agentwatch.options import Options
+from agentwatch.outputs.stream_json import Tee
+from agentwatch.pace import Replay
+from agentwatch.printing import end_session, print_rest, print_session
+from agentwatch.sources import Source
+from agentwatch.terminal import claimed_terminal
+
+
+def watch(source: Source, options: Options, pace: Replay | None = None) -> int:
+    """Show a source on the screen or print it, and return our exit code.
+
+    A fault of our own is written down and said; what an agent still writes is recorded all the same,
+    and printed in the text format if that still can be.
+    """
+    feed = Feed(source.reader, pace)
+    try:
+        return _front(source, feed, options)
+    except Exception as error:  # noqa: BLE001 - the edge of a session: the fault is written down and said
+        _confess(error, source)
+    try:
+        print_rest(source, feed, 2 if options.tee else 1)
+    except Exception as error:  # noqa: BLE001 - the same fault again, in the session itself
+        _confess(error, source)
+        while source.is_live:
+            time.sleep(POLL_SECONDS)
+    return OWN_FAULT
+
+
+def _front(source: Source, feed: Feed, options: Options) -> int:
+    if options.prints():
+        return print_session(source, feed, options.printed_format(), brief=options.brief)
+    sink_fd = os.dup(1) if options.tee else None
+    tee = None if sink_fd is None else Tee(source.reader.fd, source.reader.growth, sink_fd)
+    code = _show(source, feed, options)
+    if tee is not None:
+        tee.finish()
+    return code
+
+
+def _show(source: Source, feed: Feed, options: Options) -> int:
+    """Draw the screen until it is left; what a pipe still brings is then recorded and printed."""
+    with claimed_terminal():
+        from agentwatch.screen.app import AgentwatchApp, Leave
+
+        gc.freeze()  # with a threshold of 50,000 decoding is twice as fast, without pauses of 100 ms
+        gc.set_threshold(50_000, 20, 20)
+        app = AgentwatchApp(source, feed, no_color=options.no_color)
+        left = app.run()
+    if app.fault is not None:
+        raise app.fault
+    if app.ended_by == signal.SIGHUP and source.is_live:
+        _watch_unseen(source, feed)
+    if app.ended_by is not None:
+        raise Signalled(app.ended_by)
+    if source.pipe is not None and source.is_live:
+        say("recording goes on; ctrl+c ends it")
+        code = print_rest(source, feed, 2 if options.tee else 1)
+    elif left is Leave.RUNNING and source.agent is not None:
+        say(f"the agent goes on as process {source.agent.pid}")
+        code = 0
+    else:
+        code = end_session(source, feed.session)
+    if source.files is not None:
+        say(f"recorded in {source.files.recording}")
+    return code
+
+
+def _watch_unseen(source: Source, feed: Feed) -> None:
+    """Go on without a screen when the terminal was closed, and end with the agent."""
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for fd in (0, 1, 2):
+        os.dup2(nowhere, fd)
+    print_rest(source, feed, nowhere)
+
+
+def _confess(error: Exception, source: Source) -> None:
+    written = write_crash(error, source.files)
+    say(f"a fault of our own, {error!r}; {written}")

@@ -1,0 +1,202 @@
+"""The detail of a call is read back from the recording, and tells what it was given and gave back."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from textual.pilot import Pilot
+
+from agentwatch.feed import Feed
+from agentwatch.recording import open_saved
+from agentwatch.screen.detail import DetailView
+from tests.screen.conftest import CWD, PaneApp, bundled, ended, init, lines_of, shell, started, viewport
+
+Saver = Callable[[bytes], Path]
+Detail = tuple[Feed, DetailView, Pilot[None]]
+
+
+@asynccontextmanager
+async def shown(
+    path: Path, call: int = 0, size: tuple[int, int] = (70, 30), *, follow: bool = False
+) -> AsyncIterator[Detail]:
+    """Show the detail of a recording's call in a terminal of its own, focused."""
+    feed = Feed(open_saved(path, follow))
+    detail = DetailView(feed)
+    app = PaneApp(detail)
+    async with app.run_test(size=size) as pilot:
+        detail.focus()
+        feed.advance()
+        await pilot.pause()
+        detail.show_call(feed.session.calls[call])
+        await pilot.pause()
+        yield feed, detail, pilot
+
+
+def looks_of(detail: DetailView, beginning: str) -> set[str]:
+    """Return the names of the looks in which the lines that begin so are shown."""
+    known = {str(detail.look(name)): name for name in ("plain", "added", "removed", "hunk", "failed")}
+    found = set()
+    for y in range(detail.line_count()):
+        strip = detail.draw(y, 60)
+        if strip.text.startswith(beginning):
+            found |= {known.get(str(segment.style), "other") for segment in strip}
+    return found
+
+
+async def test_arguments_and_output_of_a_command(recording: Saver) -> None:
+    """A command's detail holds its action, id, exit code, arguments, and all that it printed."""
+    args: dict[str, object] = {"command": "make lint", "timeout": 30000}
+    failure = {"failure": {"exitCode": 2, "stdout": "checking\n\n  2 errors", "stderr": "make: *** [lint]"}}
+    data = init() + started("toolu_7", "shell", args) + ended("toolu_7", "shell", args, failure)
+    async with shown(recording(data)) as (_, detail, _):
+        lines = lines_of(detail)
+        assert lines[0] == "Ran terminal command make lint (failed: exit 2)"
+        assert "exit 2" in lines[1]
+        assert "1.5 s" in lines[1]
+        assert "toolu_7" in lines
+        at = lines.index("── stdout")
+        assert lines[at + 1 : at + 4] == ["checking", "", "  2 errors"]
+        assert lines[lines.index("── stderr") + 1] == "make: *** [lint]"
+        assert any("make lint" in line for line in lines[1:])
+        assert any("30000" in line for line in lines)
+
+
+async def test_the_payload_is_read_back_from_the_file(recording: Saver) -> None:
+    """What a call gave back stays on disk until it is looked at: the lines are those of the file."""
+    path = recording(init() + shell(1, 0, "needle of the file") + shell(2))
+    async with shown(path, 1) as (feed, detail, _):
+        path.write_bytes(path.read_bytes().replace(b"needle", b"NEEDLE"))
+        detail.show_call(feed.session.calls[0])
+        assert "NEEDLE of the file" in lines_of(detail)
+
+
+async def test_a_call_that_ends_is_told_anew(recording: Saver) -> None:
+    """While a call runs its arguments are shown; when it has ended, its output as well."""
+    path = recording(init() + shell(1, None))
+    async with shown(path, follow=True) as (feed, detail, _):
+        assert lines_of(detail)[0] == "Ran terminal command echo 1 (running)"
+        result = {"success": {"exitCode": 0, "stdout": "one"}}
+        with path.open("ab") as file:
+            file.write(ended("call-1", "shell", {"command": "echo 1"}, result))
+        feed.advance()
+        detail.sync()
+        lines = lines_of(detail)
+        assert lines[0] == "Ran terminal command echo 1"
+        assert lines[lines.index("── stdout") + 1] == "one"
+
+
+async def test_a_diff_has_its_looks(recording: Saver) -> None:
+    """Added and removed lines and the heads of hunks look different, and keep their signs."""
+    diff = "--- a/x.py\n+++ b/x.py\n@@ -1,2 +1,2 @@\n kept\n-old\n+new"
+    args: dict[str, object] = {"path": f"{CWD}/x.py"}
+    success = {"success": {"diffString": diff, "linesAdded": 1, "linesRemoved": 1}}
+    async with shown(recording(init() + ended("a", "edit", args, success))) as (_, detail, _):
+        lines = lines_of(detail)
+        at = lines.index("── diff")
+        assert lines[at + 1 : at + 7] == diff.split("\n")
+        assert looks_of(detail, "+new") == {"added"}
+        assert looks_of(detail, "-old") == {"removed"}
+        assert looks_of(detail, "@@") == {"hunk"}
+        assert looks_of(detail, " kept") == {"plain"}
+        assert looks_of(detail, "+++ b/") == looks_of(detail, "--- a/") == {"plain"}
+
+
+async def test_an_error_is_shown_once(recording: Saver) -> None:
+    """Why a call failed stands in the detail in full, and not twice."""
+    args: dict[str, object] = {"path": f"{CWD}/x.py"}
+    reason = "The text occurs twice.\nIt must occur once."
+    data = init() + started("a", "edit", args) + ended("a", "edit", args, {"error": {"error": reason}})
+    async with shown(recording(data)) as (_, detail, _):
+        lines = lines_of(detail)
+        assert lines.count("It must occur once.") == 1
+        assert looks_of(detail, "It must") == {"failed"}
+
+
+async def test_raw_is_the_line_of_the_recording(recording: Saver) -> None:
+    """Raw, the detail is both lines of the call as the recording has them, with their places."""
+    start, end = shell(1).splitlines(keepends=True)
+    async with shown(recording(init() + start + end)) as (_, detail, _):
+        told = lines_of(detail)
+        detail.toggle_raw()
+        raw = lines_of(detail)
+        text = "".join(row.text for row in (detail.draw(y, 66) for y in range(detail.line_count())))
+        assert start.decode().rstrip() in text
+        assert end.decode().rstrip() in text
+        assert raw[0] == f"started · byte {len(init())} · {len(start) - 1} bytes"
+        detail.toggle_raw()
+        assert lines_of(detail) == told
+
+
+async def test_many_lines_are_limited_and_said(recording: Saver) -> None:
+    """Of a very long output the beginning is shown, and how much is left out."""
+    output = "\n".join(f"out {n}" for n in range(50_000))
+    async with shown(recording(init() + shell(1, 0, output))) as (_, detail, _):
+        lines = lines_of(detail)
+        assert 10_000 < len(lines) < 50_000
+        assert "out 9999" in lines
+        assert lines[-1].startswith("… ")
+        shown_outputs = sum(line.startswith("out ") for line in lines)
+        said = int(lines[-1].split()[1])
+        assert shown_outputs + said >= 50_000
+
+
+async def test_one_enormous_line_is_limited(recording: Saver) -> None:
+    """A line of megabytes does not become ten thousands of rows."""
+    async with shown(recording(init() + shell(1, 0, "x" * 3_000_000))) as (_, detail, _):
+        assert 100 < detail.line_count() < 1_000
+        detail.toggle_raw()
+        assert 100 < detail.line_count() < 1_000
+
+
+async def test_long_lines_are_wrapped_by_columns(recording: Saver) -> None:
+    """A long line goes on in the next row, nothing of it is lost, and wide characters stay whole."""
+    output = "東京の潮位" * 30
+    async with shown(recording(init() + shell(1, 0, output)), size=(41, 30)) as (_, detail, pilot):
+        for width in (41, 24, 60):
+            await pilot.resize_terminal(width, 30)
+            await pilot.pause()
+            room = detail.scrollable_content_region.width
+            rows = [detail.draw(y, room) for y in range(detail.line_count())]
+            assert max(row.cell_length for row in rows) <= room
+            assert output in "".join(row.text for row in rows)
+
+
+async def test_another_call_is_shown_from_its_beginning(recording: Saver) -> None:
+    """Whoever chooses another call sees its first line, wherever the last one was scrolled to."""
+    output = "\n".join(map(str, range(200)))
+    async with shown(recording(init() + shell(1, 0, output) + shell(2, 0, output))) as (feed, detail, pilot):
+        await pilot.press("G")
+        assert viewport(detail)[0] != "Ran terminal command echo 1"
+        detail.show_call(feed.session.calls[1])
+        await pilot.pause()
+        assert viewport(detail)[0] == "Ran terminal command echo 2"
+
+
+async def test_growth_elsewhere_leaves_the_detail_where_it_is(recording: Saver) -> None:
+    """A detail that is read is not moved by what the session brings."""
+    output = "\n".join(map(str, range(200)))
+    path = recording(init() + shell(1, 0, output))
+    async with shown(path, follow=True) as (feed, detail, pilot):
+        await pilot.press("pagedown", "down")
+        seen = viewport(detail)
+        with path.open("ab") as file:
+            file.write(shell(2, 0, output))
+        feed.advance()
+        detail.sync()
+        await pilot.pause()
+        assert viewport(detail) == seen
+        assert not detail.border_subtitle
+
+
+async def test_every_call_of_every_recording_has_a_detail() -> None:
+    """Whatever a call gave back, its detail begins with its action and can be shown raw."""
+    for name in ("demo", "failures", "rejected", "unfinished", "unknown", "hostile", "wide", "two-runs"):
+        async with shown(bundled(name)) as (feed, detail, _):
+            for call in feed.session.calls:
+                detail.show_call(call)
+                assert lines_of(detail)[0].startswith(call.phrase)
+                detail.toggle_raw()
+                assert lines_of(detail)[0].startswith(("started · byte", "ended · byte"))
+                detail.toggle_raw()

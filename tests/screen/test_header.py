@@ -1,0 +1,166 @@
+"""The lines above the panes tell who works where, how it stands, and what is going on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from textual.app import App, ComposeResult
+from textual.widget import Widget
+
+from agentwatch.feed import Feed
+from agentwatch.recording import open_saved
+from agentwatch.resources import resource
+from agentwatch.safe_text import SafeText
+from agentwatch.screen.header import HeaderLine, StatusLine
+from agentwatch.session import Session
+from tests.screen.conftest import bundled, init, line, result, shell
+
+Saver = Callable[[bytes], Path]
+
+
+class LinesApp(App[None]):
+    """The two lines alone."""
+
+    CSS_PATH = resource("styles") / "agentwatch.tcss"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.header = HeaderLine()
+        self.status = StatusLine()
+
+    def compose(self) -> ComposeResult:
+        """Show both."""
+        yield self.header
+        yield self.status
+
+
+def read(path: Path, *, follow: bool = False) -> Session:
+    """Return what a recording comes to; with `follow` it has not ended."""
+    feed = Feed(open_saved(path, follow))
+    feed.advance()
+    return feed.session
+
+
+def row_of(widget: Widget) -> str:
+    """Return what a line shows."""
+    return widget.render_line(0).text
+
+
+async def header(session: Session, width: int, now_ms: int | None = None) -> str:
+    """Return the header of a session in a terminal of so many columns."""
+    app = LinesApp()
+    async with app.run_test(size=(width, 10)) as pilot:
+        app.header.tell(session, now_ms)
+        await pilot.pause()
+        return row_of(app.header)
+
+
+async def status(words: str, view: str, width: int) -> str:
+    """Return the status line in a terminal of so many columns."""
+    app = LinesApp()
+    async with app.run_test(size=(width, 10)) as pilot:
+        app.status.tell(SafeText(words), SafeText(view))
+        await pilot.pause()
+        return row_of(app.status)
+
+
+async def test_all_facts_of_a_run() -> None:
+    """Where there is room, the header tells outcome, duration, model, cwd, session, mode, key and counts."""
+    shown = await header(read(bundled("demo")), 120)
+    assert shown.startswith(" ✓ succeeded 1:10 │ Sonnet 5 200K High │ /home/ada/src/tidepool │ 573e587b │ default")
+    assert "login" in shown
+    assert shown.endswith("14 calls · 1 failed ")
+
+
+@pytest.mark.parametrize("width", [20, 30, 40, 60, 80, 100, 120, 200])
+@pytest.mark.parametrize("name", ["demo", "failures", "unfinished", "hostile", "wide", "unknown", "two-runs"])
+async def test_the_header_fits(name: str, width: int) -> None:
+    """The header is exactly as wide as the terminal, and the outcome is always there."""
+    session = read(bundled(name))
+    app = LinesApp()
+    async with app.run_test(size=(width, 10)) as pilot:
+        app.header.tell(session, None)
+        await pilot.pause()
+        assert app.header.render_line(0).cell_length == width
+        assert str(session.outcome) in row_of(app.header)
+
+
+async def test_facts_give_way_by_weight() -> None:
+    """What does not fit is left out whole; outcome and counts stay longest."""
+    session = read(bundled("demo"))
+    rows = {width: await header(session, width) for width in (40, 80, 120)}
+    for row in rows.values():
+        assert row.startswith(" ✓ succeeded 1:10 ")
+        assert row.endswith("14 calls · 1 failed ")
+    assert "login" in rows[120]
+    assert "Sonnet 5 200K High" in rows[80]
+    assert "login" not in rows[80]
+    assert "Sonnet" not in rows[40]
+
+
+async def test_a_long_fact_does_not_hide_those_after_it(recording: Saver) -> None:
+    """A fact that is too long for the line gives way to the shorter ones."""
+    session = read(recording(init(cwd="/very/long" * 20) + result("")))
+    shown = await header(session, 80)
+    assert "/very/long" not in shown
+    assert "│ Sonnet 5 │ 5e55104e │" in shown
+
+
+async def test_the_clock_of_a_running_run(recording: Saver) -> None:
+    """While a run goes on its clock is the time since its first line; afterwards the agent's own."""
+    path = recording(init() + shell(1, None))
+    path.with_suffix(".times").write_text("0 1000\n")
+    running = read(path, follow=True)
+    assert (await header(running, 100, 1000)).startswith(" ◐ running 0:00 ")
+    assert (await header(running, 100, 66_500)).startswith(" ◐ running 1:05 ")
+    assert "1 call · 1 running" in await header(running, 100, 1000)
+    over = read(recording(init() + shell(1) + result("")))
+    assert (await header(over, 100, 999_999)).startswith(" ✓ succeeded 5.2 s ")
+
+
+async def test_odd_lines_are_counted(recording: Saver) -> None:
+    """Lines that were not understood are counted in the header."""
+    session = read(recording(init() + b"nonsense\n" + line(type="weather") + result("")))
+    assert (await header(session, 100)).endswith("0 calls · 2 odd lines ")
+
+
+async def test_outcomes_have_words_and_signs() -> None:
+    """An outcome can be read without its colour."""
+    assert (await header(read(bundled("failed-run")), 100)).startswith(" ✗ failed ")
+    assert (await header(read(bundled("unfinished")), 100)).startswith(" ◌ unfinished ")
+    assert (await header(read(bundled("unfinished"), follow=True), 100)).startswith(" ◐ running ")
+
+
+async def test_the_status_tells_words_left_and_view_right() -> None:
+    """What is going on stands at the left, what the view does at the right."""
+    assert await status("writing", "frozen · 3 B behind", 40) == " writing            frozen · 3 B behind "
+
+
+@pytest.mark.parametrize("words", ["running shell " + "x" * 300, "東京" * 100, "short", "", "é" * 90])
+@pytest.mark.parametrize("view", ["", "replay ×64", "THE RECORDING IS NOT COMPLETE · frozen · 1.2 MB behind"])
+@pytest.mark.parametrize("width", [40, 80, 120])
+async def test_the_status_fits(words: str, view: str, width: int) -> None:
+    """Long words give way to what the view does, which is never cut off as long as it fits."""
+    app = LinesApp()
+    async with app.run_test(size=(width, 10)) as pilot:
+        app.status.tell(SafeText(words), SafeText(view))
+        await pilot.pause()
+        assert app.status.render_line(0).cell_length == width
+        if len(view) + 2 <= width:
+            assert row_of(app.status).endswith(f"{view} ")
+        assert row_of(app.status)[1:9].strip() == words[:8].strip() or len(view) + 12 > width
+
+
+async def test_a_resize_tells_the_same_anew() -> None:
+    """After a resize the header is what it is in a terminal that had this width from the beginning."""
+    session = read(bundled("demo"))
+    app = LinesApp()
+    async with app.run_test(size=(120, 10)) as pilot:
+        app.header.tell(session, None)
+        await pilot.resize_terminal(60, 10)
+        await pilot.pause()
+        app.header.tell(session, None)
+        await pilot.pause()
+        assert row_of(app.header) == await header(session, 60)

@@ -1,0 +1,211 @@
+"""Text that is aimed at the terminal, at the markup or at the reader is shown, and does nothing."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import unicodedata
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from textual.app import App
+
+from agentwatch.screen.detail import DetailView
+from agentwatch.screen.header import HeaderLine, StatusLine
+from agentwatch.screen.line_view import LineView
+from agentwatch.screen.transcript import Transcript
+from agentwatch.session import Session
+from agentwatch.status import status
+from tests.conftest import RECORDINGS, ROOT
+from tests.screen.conftest import Stage, answer, ended, init, line, lines_of, opened, prompt, started, thinking
+
+Saver = Callable[[bytes], Path]
+PAYLOADS = ROOT.parent / "shared" / "security" / "payloads.py"
+MARKUP = "[/x] [@click=app.quit]x[/] [link='file:///etc/passwd']p[/link] [bold red]b[/] [/] [=x] $[a]"
+OWN = [
+    "\x1b]52;c;UFdORUQ=\x07",
+    "\x1b]0;title\x1b\\",
+    "\x9d0;title\x9c\x9b31m",
+    "\x1b[2J\x1b[H\x1b[?1049l",
+    "a\rb\x08c\x07d\x00e\x7ff\x0bg\x0ch",
+    "\u202eelif\u202c \u2066x\u2069 \u200b\u200d\ufeff \u2028 \u2029 \u0085 \U000e0041",
+    "\ud800 lone \udc00",
+    "e" + "\u0301" * 60,
+    "\x1bP$qx\x1b\\\x1b_apc\x1b\\\x1b^pm\x1b\\\x1bXsos\x1b\\\x1bc",
+    MARKUP,
+    "&#x202e;&#27;[31m&#155;31m",
+    "`\x1b[31m` **\x1b[1m** [\x1b](\x1b]8;;x\x07) | \x9b |",
+    "::set-env name=A::b",
+    "\n\n\x1b[1A\x1b[2K\n",
+]
+
+
+def strings_in(value: object) -> Iterator[str]:
+    """Yield every string of a JSON value, keys included."""
+    match value:
+        case str():
+            yield value
+        case dict():
+            for key, inner in value.items():
+                yield from strings_in(key)
+                yield from strings_in(inner)
+        case list():
+            for inner in value:
+                yield from strings_in(inner)
+
+
+def recorded() -> list[str]:
+    """Return the strings of the hostile recording that are not plain."""
+    data = (RECORDINGS / "hostile.ndjson").read_bytes()
+    found = {text for row in data.splitlines() for text in strings_in(json.loads(row))}
+    return sorted(text for text in found if not text.isprintable() or "[" in text or "::" in text)
+
+
+def known() -> list[str]:
+    """Return the payloads of the security room, where it is present."""
+    if not PAYLOADS.exists():
+        return []
+    spec = importlib.util.spec_from_file_location("payloads", PAYLOADS)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return [text for text, _ in module.P.values()]
+
+
+def run_of(number: int, text: str) -> bytes:
+    """Return a run in which a text stands wherever foreign text can stand."""
+    session, call_id = f"{text}-{number}", f"{text}#{number}"
+    path: dict[str, object] = {"path": f"{text}/{text}", text: text}
+    command: dict[str, object] = {"command": text}
+    server: dict[str, object] = {"providerIdentifier": text, "toolName": text, "args": {text: text}}
+    edit = {"diffString": f"--- a\n+++ b\n@@ {text} @@\n-{text}\n+{text}", "linesAdded": 1}
+    output = {"exitCode": 1, "stdout": text, "stderr": text, text: text}
+    made = (
+        init(session_id=session, model=text, cwd=text, permissionMode=text, apiKeySource=text)
+        + prompt(text)
+        + thinking(text)
+        + answer(f"{text}\n\n# {text}\n\n- {text}\n\n```{text[:4]}\n{text}\n```\n\n|{text}|b|\n|---|---|\n|c|{text}|\n")
+        + started(f"r{call_id}", "read", path)
+        + ended(f"r{call_id}", "read", path, {"success": {"content": text, "totalLines": 1}})
+        + started(f"e{call_id}", "edit", path)
+        + ended(f"e{call_id}", "edit", path, {"success": edit})
+        + started(f"s{call_id}", "shell", command)
+        + ended(f"s{call_id}", "shell", command, {"failure": output})
+        + started(f"m{call_id}", "mcp", server)
+        + ended(f"m{call_id}", "mcp", server, {"error": {"error": text}})
+        + started(f"x{call_id}", f"{text}{number}", path)
+        + ended(f"x{call_id}", f"{text}{number}", path, {text or "odd": {"why": text}})
+        + started(f"j{call_id}", "webFetch", {"url": text})
+        + ended(f"j{call_id}", "webFetch", {"url": text}, {"rejected": {"reason": text}})
+        + started(f"o{call_id}", "task", {"description": text})
+        + line(type=text, subtype=text)
+        + line(type="connection", subtype=text)
+        + text.replace("\n", " ").encode("utf-8", "surrogatepass")
+        + b"\n"
+    )
+    return made + line(type="result", subtype=text, is_error=True, result=text, request_id=text, duration_ms=1)
+
+
+def shell_of(text: str) -> bytes:
+    """Return a command that is still running."""
+    return started(text, "shell", {"command": text})
+
+
+def acting(text: str) -> set[str]:
+    """Return the characters of a drawn line that a terminal acts on, or that change how it reads."""
+    return {f"U+{ord(char):04X}" for char in text if unicodedata.category(char) in ("Cc", "Cf", "Cs", "Zl", "Zp")}
+
+
+def check_drawn(stage: Stage) -> None:
+    """Check that nothing of what is drawn can act, be clicked or be followed."""
+    for segment in stage.segments():
+        assert not acting(segment.text), segment
+        if segment.style is not None:
+            assert segment.style.link is None
+            assert not segment.style._meta or not [key for key in segment.style.meta if "click" in key]
+
+
+def check_panes(*panes: LineView) -> None:
+    """Check every line of panes, in view or not."""
+    for pane in panes:
+        for text in lines_of(pane):
+            assert not acting(text), (pane.id, text)
+
+
+TEXTS = list(dict.fromkeys([*OWN, *known(), *recorded()]))
+SHARES = [TEXTS[n::3] for n in range(3)]
+
+
+@pytest.mark.parametrize("share", range(3))
+async def test_hostile_text_is_drawn_and_does_nothing(recording: Saver, share: int) -> None:
+    """Wherever a hostile text stands, and in every detail, no drawn character can act and the app lives."""
+    texts = SHARES[share]
+    path = recording(b"".join(run_of(number, text) for number, text in enumerate(texts)))
+    async with opened(path) as stage:
+        transcript, detail = stage.pane("transcript"), stage.pane("detail")
+        assert isinstance(transcript, Transcript)
+        assert isinstance(detail, DetailView)
+        assert len(stage.feed.session.runs) == len(texts)
+        await stage.until(lambda: not transcript._unmeasured, "the transcript's measure")
+        check_panes(transcript, stage.pane("calls"), stage.pane("log"))
+        for call in stage.feed.session.calls:
+            detail.show_call(call)
+            check_panes(detail)
+        for key in "1234":
+            await stage.press(key, "g", "r", "y")
+            check_drawn(stage)
+        assert stage.app.is_running
+
+
+async def test_hostile_facts_of_a_run_do_nothing(session_of: Callable[[bytes], Session]) -> None:
+    """The header and the status line of a run whose every fact is hostile hold nothing that can act."""
+    app = App[None]()
+    async with app.run_test(size=(400, 5)) as pilot:
+        header, words = HeaderLine(), StatusLine()
+        await app.screen.mount(header, words)
+        header.styles.height = words.styles.height = 1
+        for number, text in enumerate(TEXTS):
+            run = run_of(number, text)
+            for data in (run, run[: run.rindex(b"\n", 0, -1) + 1], init(model=text) + shell_of(text)):
+                session = session_of(data)
+                header.tell(session, 5000)
+                words.tell(status(session, 5000), status(session, 5000))
+                await pilot.pause()
+                for widget in (header, words):
+                    strip = widget.render_line(0)
+                    assert not acting(strip.text), strip
+                    assert all(not segment.style or segment.style.link is None for segment in strip)
+
+
+async def test_markup_is_shown_as_it_is(recording: Saver) -> None:
+    """What looks like markup of ours is text: it is shown character by character, wherever it stands."""
+    text = "[/x][@click=app.quit]x[/][bold red]b[/]$[a]"
+    async with opened(recording(run_of(1, text)), (200, 60)) as stage:
+        assert f"› {text}" in lines_of(stage.pane("transcript"))
+        for name in ("calls", "log", "detail"):
+            assert any(text in row for row in lines_of(stage.pane(name))), name
+        assert text in stage.header
+        assert text in stage.status
+        await stage.press("2", "y")
+        check_drawn(stage)
+        await stage.pilot.click(stage.pane("transcript"), offset=(8, 3))
+        assert stage.app.is_running
+
+
+async def test_a_notification_is_not_markup(recording: Saver) -> None:
+    """A message of ours is shown while hostile text is on the screen, and the app lives."""
+    async with opened(recording(run_of(1, MARKUP))) as stage:
+        await stage.press("2", "e", "e", "y")
+        await stage.until(lambda: "copied" in stage.text(), "the message")
+        check_drawn(stage)
+
+
+@pytest.mark.parametrize("size", [(120, 40), (80, 24), (40, 12), (20, 6), (3, 2)])
+async def test_the_hostile_recording_at_every_size(size: tuple[int, int]) -> None:
+    """The bundled hostile session can be looked at in every pane at every size."""
+    async with opened(RECORDINGS / "hostile.ndjson", size) as stage:
+        for key in "1234":
+            await stage.press(key, "m", "g", "G", "m")
+            check_drawn(stage)

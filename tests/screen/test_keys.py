@@ -1,0 +1,426 @@
+"""Every key does what the help says, in the whole app."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from textual import events
+
+from agentwatch.pace import Replay
+from agentwatch.screen.app import Leave
+from agentwatch.screen.calls import CallTable
+from agentwatch.screen.dialogs import Help
+from tests.screen.conftest import (
+    Stage,
+    answer,
+    bundled,
+    init,
+    lines_of,
+    opened,
+    prompt,
+    result,
+    shell,
+    thinking,
+    viewport,
+)
+
+Saver = Callable[[bytes], Path]
+PANES = ("transcript", "calls", "detail", "log")
+
+
+def session(calls: int = 40, *failed: int) -> bytes:
+    """Return a session with a prompt, a thought, and so many calls with a text before each."""
+    made = [init(), prompt("Mend it."), thinking("A thought.")]
+    for number in range(calls):
+        made += [answer(f"Step {number}."), shell(number, 1 if number in failed else 0, f"out {number}")]
+    return b"".join(made)
+
+
+def focus(stage: Stage) -> str | None:
+    """Return the pane that has the focus."""
+    return stage.app.focused.id if stage.app.focused else None
+
+
+def shown(stage: Stage) -> list[str]:
+    """Return the panes that can be seen."""
+    return [name for name in PANES if stage.pane(name).region.area and stage.pane(name).is_on_screen]
+
+
+def chosen(stage: Stage) -> str | None:
+    """Return the target of the chosen call."""
+    table = stage.pane("calls")
+    assert isinstance(table, CallTable)
+    return table.chosen.target if table.chosen else None
+
+
+async def test_numbers_go_to_the_panes() -> None:
+    """Each pane is one key away."""
+    async with opened(bundled("demo")) as stage:
+        assert focus(stage) == "transcript"
+        for key, name in (("2", "calls"), ("4", "log"), ("3", "detail"), ("1", "transcript")):
+            await stage.press(key)
+            assert focus(stage) == name
+
+
+async def test_tab_goes_round_the_panes() -> None:
+    """Tab goes to the next pane and shift+tab to the one before, round and round."""
+    async with opened(bundled("demo")) as stage:
+        found = []
+        for key in ("tab", "tab", "tab", "tab", "shift+tab", "shift+tab"):
+            await stage.press(key)
+            found.append(focus(stage))
+        assert found == ["calls", "detail", "log", "transcript", "log", "detail"]
+
+
+@pytest.mark.parametrize("back", ["m", "escape"])
+async def test_a_pane_can_be_maximised(back: str) -> None:
+    """`m` shows the pane with the focus alone and as large as there is room; `m` or esc brings all back."""
+    async with opened(bundled("demo")) as stage:
+        for key, name in zip("1234", PANES, strict=True):
+            await stage.press(key, "m")
+            await stage.until(lambda name=name: shown(stage) == [name], f"{name} alone")
+            assert stage.pane(name).region.width == 120
+            assert stage.pane(name).region.height >= 36
+            await stage.press(back)
+            await stage.until(lambda: shown(stage) == [*PANES], "all panes")
+            assert focus(stage) == name
+
+
+async def test_while_maximised_another_pane_can_be_shown() -> None:
+    """With one pane shown alone, a number or tab shows another one alone."""
+    async with opened(bundled("demo")) as stage:
+        await stage.press("m", "4")
+        await stage.until(lambda: shown(stage) == ["log"], "the log alone")
+        await stage.press("tab", "tab")
+        await stage.until(lambda: shown(stage) == ["calls"], "the calls alone")
+        assert focus(stage) == "calls"
+
+
+async def test_a_narrow_terminal_shows_one_pane() -> None:
+    """In few columns one pane is shown at a time, and the line of panes tells which."""
+    async with opened(bundled("demo"), (80, 24)) as stage:
+        assert shown(stage) == ["transcript"]
+        for key, name in (("2", "calls"), ("3", "detail"), ("4", "log"), ("1", "transcript")):
+            await stage.press(key)
+            await stage.until(lambda name=name: shown(stage) == [name], f"{name} alone")
+        assert "1 Transcript 2 Calls 3 Detail 4 Actions" in stage.text()
+
+
+async def test_a_resize_shows_what_there_is_room_for() -> None:
+    """The panes follow the size of the terminal, and the focus stays."""
+    async with opened(bundled("demo")) as stage:
+        await stage.press("2")
+        for size, panes in (((80, 24), ["calls"]), ((40, 12), ["calls"]), ((140, 50), [*PANES])):
+            await stage.pilot.resize_terminal(*size)
+            await stage.until(lambda panes=panes: shown(stage) == panes, f"{panes} at {size}")
+            assert focus(stage) == "calls"
+
+
+async def test_enter_opens_the_detail_and_escape_goes_back(recording: Saver) -> None:
+    """Enter on a call goes to its detail; esc goes back to the calls."""
+    async with opened(recording(session())) as stage:
+        await stage.press("2", "k", "k")
+        await stage.until(lambda: "echo 37" in lines_of(stage.pane("detail"))[0], "the detail")
+        await stage.press("enter")
+        assert focus(stage) == "detail"
+        assert chosen(stage) == "echo 37"
+        await stage.press("escape")
+        assert focus(stage) == "calls"
+
+
+async def test_a_second_click_opens_the_detail(recording: Saver) -> None:
+    """A click chooses a call, and a double click goes to its detail."""
+    async with opened(recording(session())) as stage:
+        calls = stage.pane("calls")
+        await stage.pilot.click(calls, offset=(8, 3))
+        assert chosen(stage) == viewport(calls)[2].split("shell")[1].split("1.5")[0].strip()
+        await stage.pilot.double_click(calls, offset=(8, 5))
+        await stage.until(lambda: focus(stage) == "detail", "the detail")
+
+
+async def test_the_chosen_call_is_in_the_detail(recording: Saver) -> None:
+    """The detail follows the cursor in the calls."""
+    async with opened(recording(session())) as stage:
+        await stage.press("2", "g")
+        for number in range(4):
+            wanted = f"Ran terminal command echo {number}"
+            await stage.until(lambda wanted=wanted: lines_of(stage.pane("detail"))[0] == wanted, wanted)
+            assert f"out {number}" in lines_of(stage.pane("detail"))
+            await stage.press("j")
+
+
+async def test_the_end_is_followed_until_it_is_let_go(recording: Saver) -> None:
+    """All panes follow a growing session; the one that is moved up stays, and tells what is new below."""
+    path = recording(session())
+    async with opened(path, follow=True) as stage:
+        transcript, calls, log = (stage.pane(name) for name in ("transcript", "calls", "log"))
+        await stage.append(shell(40))
+        for pane in (transcript, calls, log):
+            assert "echo 40" in viewport(pane)[-1]
+        await stage.press("1", "up")
+        seen = viewport(transcript)
+        await stage.append(shell(41) + answer("New."))
+        assert viewport(transcript) == seen
+        assert "new below" in str(transcript.border_subtitle)
+        assert "echo 41" in viewport(calls)[-1]
+        await stage.press("G")
+        assert viewport(transcript)[-1] == "New."
+        await stage.append(shell(42))
+        assert "echo 42" in viewport(transcript)[-1]
+
+
+async def test_the_wheel_moves_the_pane_below_the_mouse(recording: Saver) -> None:
+    """The wheel moves the pane that it is over, whichever has the focus."""
+    async with opened(recording(session()), follow=True) as stage:
+        log = stage.pane("log")
+        await stage.press("1")
+        before = viewport(log)
+        await stage.pilot._post_mouse_events([events.MouseScrollUp], log, offset=(5, 3))
+        await stage.until(lambda: viewport(log) != before, "a move")
+        seen = viewport(log)
+        await stage.append(shell(41))
+        assert viewport(log) == seen
+        assert focus(stage) == "transcript"
+
+
+@pytest.mark.parametrize("name", PANES)
+async def test_moving_works_in_every_pane(recording: Saver, name: str) -> None:
+    """In every pane `g` shows the beginning, `G` the end, and the page keys what lies between."""
+    text = "\n".join(f"row {n}" for n in range(200))
+    async with opened(recording(session() + shell(99, 0, text))) as stage:
+        pane = stage.pane(name)
+        await stage.press(str(PANES.index(name) + 1), "g")
+        await stage.until(lambda: viewport(pane)[0] == lines_of(pane)[0], "the beginning")
+        first = viewport(pane)
+        await stage.press("pagedown", "pagedown")
+        assert viewport(pane) != first
+        await stage.press("pageup", "pageup")
+        assert viewport(pane) == first
+        await stage.press("G")
+        await stage.until(lambda: viewport(pane)[-1] == lines_of(pane)[-1], "the end")
+
+
+async def test_space_freezes_the_view(recording: Saver) -> None:
+    """A frozen view stands still and says how far it is behind; space again shows all that has come."""
+    path = recording(session(3))
+    async with opened(path, follow=True) as stage:
+        await stage.press("space")
+        assert "frozen · 0 B behind" in stage.status
+        with path.open("ab") as file:
+            file.write(shell(77))
+        behind = f"frozen · {len(shell(77))} B behind"
+        await stage.until(lambda: behind in stage.status, behind)
+        assert "echo 77" not in stage.text()
+        await stage.press("space")
+        await stage.until(lambda: "echo 77" in stage.text(), "the call")
+        assert "frozen" not in stage.status
+
+
+async def test_t_shows_or_hides_the_thinking(recording: Saver) -> None:
+    """`t` leaves the model's thinking out and brings it back."""
+    async with opened(recording(session(1))) as stage:
+        assert "A thought." in stage.text()
+        await stage.press("t")
+        await stage.until(lambda: "A thought." not in stage.text(), "no thought")
+        assert "Step 0." in stage.text()
+        await stage.press("t")
+        await stage.until(lambda: "A thought." in stage.text(), "the thought")
+
+
+async def test_r_shows_the_raw_lines(recording: Saver) -> None:
+    """`r` shows the chosen call as the recording has it, from whatever pane, and back."""
+    async with opened(recording(session(2))) as stage:
+        await stage.press("2", "r")
+        await stage.until(lambda: "started · byte" in stage.text(), "the raw lines")
+        assert '"call_id": "call-1"' in "".join(lines_of(stage.pane("detail")))
+        await stage.press("r")
+        await stage.until(lambda: "started · byte" not in stage.text(), "the detail")
+
+
+async def test_y_copies_what_is_chosen(recording: Saver) -> None:
+    """`y` copies: of the transcript the text, of the calls the chosen action, of the rest everything."""
+    async with opened(recording(session(2) + result("Step 0.Step 1."))) as stage:
+        copied = []
+        for key in "1234":
+            await stage.press(key, "y")
+            copied.append(stage.app.clipboard)
+        actions = ["Ran terminal command echo 0", "Ran terminal command echo 1"]
+        assert copied[0] == "Step 0.Step 1."
+        assert copied[1] == actions[1]
+        assert copied[2].startswith(actions[1])
+        assert "out 1" in copied[2].split("\n")
+        assert copied[3].split("\n") == actions
+        await stage.until(lambda: "copied" in stage.text(), "word of it")
+
+
+async def test_what_is_copied_is_safe() -> None:
+    """What goes to the clipboard cannot drive the terminal it is pasted into."""
+    async with opened(bundled("hostile")) as stage:
+        for key in "1234":
+            await stage.press(key, "y")
+            copied = stage.app.clipboard
+            assert copied
+            assert not [char for char in copied if char != "\n" and not char.isprintable()]
+
+
+async def test_selecting_copies(recording: Saver) -> None:
+    """Text that is selected with the mouse is in the clipboard when the button is let go."""
+    async with opened(recording(init() + prompt("Mend the wheel of 東京."))) as stage:
+        pane = stage.pane("transcript")
+        await stage.pilot.mouse_down(pane, offset=(4, 1))
+        await stage.pilot.hover(pane, offset=(17, 1))
+        await stage.pilot.mouse_up(pane, offset=(17, 1))
+        await stage.until(lambda: stage.app.clipboard == "Mend the wheel", "the text")
+
+
+async def test_e_goes_to_the_failures(recording: Saver) -> None:
+    """`E` goes to the failure before and `e` to the next, from whatever pane; without one it says so."""
+    async with opened(recording(session(40, 5, 20))) as stage:
+        found = []
+        for key in ("E", "E", "e"):
+            await stage.press(key)
+            found.append(chosen(stage))
+        assert found == ["echo 20", "echo 5", "echo 20"]
+        assert any("echo 20" in row for row in viewport(stage.pane("calls")))
+        await stage.press("e")
+        await stage.until(lambda: "no other call failed" in stage.text(), "word of it")
+        assert chosen(stage) == "echo 20"
+
+
+async def test_help_tells_every_key() -> None:
+    """`?` shows every key, and the same key or esc closes it."""
+    async with opened(bundled("demo")) as stage:
+        for back in ("question_mark", "escape"):
+            await stage.press("question_mark")
+            assert isinstance(stage.app.screen, Help)
+            text = stage.text()
+            for key in ("1 2 3 4, tab", "m ", "enter, esc", "j k", "g, G", "e, E", "space", "t ", "r ", "y "):
+                assert key in text
+            for word in ("faster, slower, one event on", "leave;"):
+                assert word in text
+            await stage.press(back)
+            assert not isinstance(stage.app.screen, Help)
+
+
+async def test_help_can_be_read_in_a_small_terminal() -> None:
+    """In 40 by 12 every line of the help can be reached."""
+    async with opened(bundled("demo"), (40, 12)) as stage:
+        await stage.press("question_mark")
+        assert "Panes" in stage.text()
+        await stage.press("end")
+        await stage.until(lambda: "ctrl+z" in stage.text(), "the last line")
+
+
+@pytest.mark.parametrize("key", ["q", "ctrl+c", "ctrl+q"])
+async def test_q_leaves(key: str) -> None:
+    """Of a session that is over, q leaves at once, and so do ctrl+c and ctrl+q."""
+    async with opened(bundled("demo")) as stage:
+        await stage.press(key)
+        assert stage.app.return_value is Leave.OVER
+
+
+class Hands:
+    """A clock that is set by hand."""
+
+    seconds = 100.0
+
+    def __call__(self) -> float:
+        """Return the time."""
+        return self.seconds
+
+
+def timed(path: Path, *seconds: float) -> Path:
+    """Give each line of a recording a second at which it came."""
+    offset, times = 0, []
+    for data, second in zip(path.read_bytes().splitlines(keepends=True), seconds, strict=True):
+        times.append(f"{offset} {1_793_610_000_000 + int(second * 1000)}\n")
+        offset += len(data)
+    path.with_suffix(".times").write_text("".join(times))
+    return path
+
+
+async def test_a_replay_keeps_its_time(recording: Saver) -> None:
+    """In a replay each line comes at its time; what is on the screen is what was there then."""
+    path = timed(recording(init() + shell(1) + answer("Done.")), 0, 10, 30, 31)
+    hands = Hands()
+    async with opened(path, pace=Replay(clock=hands)) as stage:
+        calls = stage.pane("calls")
+        assert lines_of(calls) == []
+        hands.seconds += 10
+        await stage.until(lambda: lines_of(calls), "the call")
+        assert "running shell echo 1 · 0 s" in stage.status
+        hands.seconds += 19
+        await stage.until(lambda: "19.0 s" in lines_of(calls)[0], "its clock")
+        assert lines_of(calls)[0].startswith("◐")
+        assert stage.header.startswith(" ◐ running 0:29")
+        hands.seconds += 1
+        await stage.until(lambda: lines_of(calls)[0].startswith("✓"), "its end")
+        hands.seconds += 1
+        await stage.until(lambda: "Done." in stage.text(), "the text")
+
+
+async def test_a_replay_can_be_paused(recording: Saver) -> None:
+    """While a replay is paused no time passes in it; the status line says that it is paused."""
+    path = timed(recording(init() + answer("Soon.") + answer("Later.")), 0, 10, 20)
+    hands = Hands()
+    async with opened(path, pace=Replay(clock=hands)) as stage:
+        assert "replay ×1" in stage.status
+        hands.seconds += 5
+        await stage.press("space")
+        await stage.until(lambda: "paused ×1" in stage.status, "the pause")
+        hands.seconds += 100
+        await stage.settled()
+        assert "Soon." not in stage.text()
+        await stage.press("space")
+        hands.seconds += 5
+        await stage.until(lambda: "Soon." in stage.text(), "the text")
+        assert "Later." not in stage.text()
+
+
+async def test_a_replay_goes_on_event_by_event(recording: Saver) -> None:
+    """`.` lets the next event come at once, paused or not, and only that."""
+    path = timed(recording(init() + answer("one ") + answer("two ") + answer("three ")), 0, 10, 20, 30)
+    hands = Hands()
+    async with opened(path, pace=Replay(clock=hands)) as stage:
+        await stage.press("space")
+        seen = []
+        for words in ("one", "one two", "one two three"):
+            await stage.press("full_stop")
+            await stage.until(lambda words=words: words in stage.text(), words)
+            await stage.settled()
+            seen.append(lines_of(stage.pane("transcript")))
+        assert seen == [["one"], ["one two"], ["one two three"]]
+
+
+async def test_a_replay_can_be_faster_and_slower(recording: Saver) -> None:
+    """`+` and `-` change the speed, which the status line tells, between a quarter and 64-fold."""
+    path = timed(recording(init() + answer("Soon.")), 0, 1000)
+    hands = Hands()
+    async with opened(path, pace=Replay(clock=hands)) as stage:
+        for key, speeds in (
+            ("plus", "2 4 8 16 64 64"),
+            ("minus", "16 8 4 2 1 0.5 0.25 0.25"),
+            ("equals_sign", "0.5"),
+        ):
+            for speed in speeds.split():
+                await stage.press(key)
+                await stage.until(lambda speed=speed: stage.status.endswith(f"replay ×{speed}"), speed)
+        for _ in range(4):
+            await stage.press("plus")
+        await stage.until(lambda: stage.status.endswith("replay ×8"), "8")
+        hands.seconds += 124
+        await stage.settled()
+        assert "Soon." not in stage.text()
+        hands.seconds += 1
+        await stage.until(lambda: "Soon." in stage.text(), "the text")
+
+
+async def test_replay_keys_do_nothing_elsewhere(recording: Saver) -> None:
+    """Without a replay its keys change nothing."""
+    async with opened(recording(session(3))) as stage:
+        before = stage.text()
+        await stage.press("plus", "minus", "full_stop")
+        await stage.settled()
+        assert stage.text() == before

@@ -1,0 +1,53 @@
+"""The screen as a picture: finished sessions in the sizes that must work."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+import pytest
+from textual.pilot import Pilot
+
+from agentwatch.screen.app import AgentwatchApp
+from agentwatch.screen.transcript import Transcript
+from agentwatch.sources import saved_source
+from tests.screen.conftest import CountedFeed, bundled, eventually
+
+Compare = Callable[..., bool]
+Step = Callable[[Pilot[None]], Awaitable[None]]
+
+
+def before_looking(feed: CountedFeed, theme: str, *keys: str) -> Step:
+    """Return the steps before the picture: the whole session is read and measured, then keys."""
+
+    async def come_to_rest(pilot: Pilot[None]) -> None:
+        await eventually(pilot, lambda: feed.ticks, "the first tick")
+        pilot.app.theme = theme
+        transcript = pilot.app.screen.query_one(Transcript)
+        await eventually(pilot, lambda: feed.is_over and not transcript._unmeasured, "the session")
+        for key in keys:
+            await pilot.press(key)
+        ticks = feed.ticks
+        await eventually(pilot, lambda: feed.ticks > ticks + 2, "three ticks")
+
+    return come_to_rest
+
+
+@pytest.mark.parametrize(
+    ("name", "size", "theme", "keys"),
+    [
+        pytest.param("demo", (120, 40), "textual-dark", "", id="demo-dark-120x40"),
+        pytest.param("demo", (80, 24), "textual-light", "", id="demo-light-80x24"),
+        pytest.param("failures", (120, 40), "textual-dark", "2Eek3", id="failures-detail-120x40"),
+        pytest.param("wide", (80, 24), "textual-dark", "", id="wide-80x24"),
+        pytest.param("demo", (40, 12), "textual-dark", "2", id="demo-calls-40x12"),
+        pytest.param("unfinished", (120, 40), "textual-dark", "2", id="unfinished-120x40"),
+    ],
+)
+def test_looks_as_it_did(
+    snap_compare: Compare, name: str, size: tuple[int, int], theme: str, keys: str
+) -> None:
+    """A finished session looks as it did when somebody last looked at it and found it good."""
+    source = saved_source(bundled(name), follow=False, log=None)
+    feed = CountedFeed(source.reader)
+    app = AgentwatchApp(source, feed)
+    assert snap_compare(app, terminal_size=size, run_before=before_looking(feed, theme, *keys))

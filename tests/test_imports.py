@@ -1,0 +1,81 @@
+"""The core is headless: what prints, records and decodes loads neither Textual nor Rich."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import RECORDINGS, ROOT
+
+DUMP = "\nimport sys; print(*sorted({name.partition('.')[0] for name in sys.modules}), file=sys.stderr)"
+RUN = """
+import runpy, sys
+sys.argv[:1] = ["agentwatch"]
+try:
+    runpy.run_module("agentwatch", run_name="__main__")
+except SystemExit as stop:
+    assert not stop.code, stop.code
+"""
+ROOMS = [
+    *("wire", "events", "session", "actions", "outputs", "outputs.text", "outputs.log", "outputs.summary"),
+    *("outputs.stream_json", "recording", "safe_text", "feed", "pace", "status", "listing"),
+]
+
+
+def loaded(program: str, *arguments: str) -> set[str]:
+    """Return the packages that a program has loaded at its end."""
+    done = subprocess.run(
+        [sys.executable, "-c", program + DUMP, *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        stdin=subprocess.DEVNULL,
+        text=True,
+        timeout=20,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return set(done.stderr.splitlines()[-1].split())
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_room_of_the_core_loads_no_screen(room: str) -> None:
+    """Each room of the core can be imported alone and draws in neither Textual nor Rich."""
+    packages = loaded(f"import agentwatch.{room}")
+    assert "agentwatch" in packages
+    assert packages.isdisjoint({"textual", "rich", "click"})
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--help"],
+        ["--version"],
+        ["run", "--help"],
+        ["sessions"],
+        ["log", str(RECORDINGS / "plain.ndjson")],
+        *(
+            [str(RECORDINGS / "plain.ndjson"), "--print", "--output-format", name]
+            for name in ("text", "summary")
+        ),
+        *(
+            [str(RECORDINGS / "plain.ndjson"), "--print", "--output-format", name]
+            for name in ("json", "stream-json")
+        ),
+        ["run", "--print", "--no-record", "--", "cat", str(RECORDINGS / "plain.ndjson")],
+        ["replay", str(RECORDINGS / "plain.ndjson"), "--print", "--speed", "1000"],
+    ],
+    ids=lambda arguments: " ".join(Path(word).name for word in arguments),
+)
+def test_a_command_that_draws_no_screen_loads_none(arguments: list[str]) -> None:
+    """Help, version, listing, log and print start without Textual, which takes 150 ms to load."""
+    packages = loaded(RUN, *arguments)
+    assert "click" in packages
+    assert packages.isdisjoint({"textual", "rich"})
+
+
+def test_the_screen_loads_textual() -> None:
+    """What this file looks for is found where it is: the screen is drawn by Textual."""
+    assert {"textual", "rich"} <= loaded("import agentwatch.screen.app")

@@ -1,0 +1,1 @@
+"""The tests of the wire: one module for each agent, one for what holds for all."""

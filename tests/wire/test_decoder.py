@@ -1,0 +1,228 @@
+"""Decoding is total: no bytes raise, each line that is not blank is an event, and none is lost."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentwatch.events import Malformed, Prompt, Text, Unknown
+from agentwatch.wire import Decoder
+from agentwatch.wire.detect import detect
+from tests.conftest import SHARED
+from tests.lines import (
+    ANY_JSON,
+    CURSOR_SHAPED,
+    PROPERTY,
+    answered,
+    delta,
+    event,
+    events,
+    final,
+    init,
+    result,
+    session,
+    started,
+    thought,
+    user,
+)
+
+CLAUDE = sorted((SHARED / "agents" / "claude-code").glob("*.jsonl"))
+
+
+def prompt_line(text: bytes) -> bytes:
+    """Return a user line whose text is these bytes, as they are."""
+    head = b'{"type":"user","session_id":"s-1","message":{"role":"user","content":[{"type":"text","text":"'
+    return head + text + b'"}]}}\n'
+
+
+@pytest.mark.parametrize("blank", [b"", b"\r", b"  \t", b" \r"])
+def test_a_blank_line_is_no_line(blank: bytes) -> None:
+    """A line of white space says nothing and is not counted."""
+    assert Decoder().decode(blank) is None
+    assert session(init(), blank + b"\n", result()).lines.total == 2
+
+
+def test_a_byte_order_mark_is_passed_over() -> None:
+    """A BOM before the first line leaves it an event."""
+    assert events(b"\xef\xbb\xbf" + init()) == events(init())
+
+
+def test_a_carriage_return_before_the_line_end_is_white_space() -> None:
+    """CR LF ends a line as LF does."""
+    assert events(init(), user("Hi").replace(b"\n", b"\r\n")) == [Prompt("Hi")]
+
+
+def test_invalid_utf8_is_shown_as_such() -> None:
+    """Bytes that are no UTF-8 become U+FFFD, and the line is still an event."""
+    assert events(init(), prompt_line(b"a\xff\xc3(b")) == [Prompt("a\ufffd\ufffd(b")]
+
+
+@pytest.mark.parametrize(
+    ("escaped", "text"),
+    [
+        (rb"a\ud83d", "a\ufffd"),
+        (rb"\ude00b", "\ufffdb"),
+        (rb"\ud83d\ude00", "\U0001f600"),
+        (rb"\ude00\ud83d", "\ufffd\ufffd"),
+        (rb"\ufeff\ud800", "\ufeff\ufffd"),
+    ],
+)
+def test_half_a_surrogate_pair_is_one_bad_character(escaped: bytes, text: str) -> None:
+    """Half a pair becomes U+FFFD, a whole pair the character that it is; nothing else is lost."""
+    assert events(init(), prompt_line(escaped)) == [Prompt(text)]
+
+
+@pytest.mark.parametrize("value", ["NaN", "Infinity", "-Infinity"])
+def test_what_only_python_calls_json_is_read(value: str) -> None:
+    """NaN and Infinity in a field leave the line an event, and are no number."""
+    line = user("Hi").replace(b"{", f'{{"timestamp_ms":{value},'.encode(), 1)
+    assert events(init(), line) == [Prompt("Hi")]
+    timed = delta("Hi").replace(b"1000", value.encode())
+    [text] = events(init(), timed)
+    assert isinstance(text, Text)
+    assert text.at_ms is None
+
+
+@pytest.mark.parametrize("depth", [1_000, 100_000])
+@pytest.mark.parametrize("head", [b"", b'{"type":"user","deep":', b'{"type":"tool_call","tool_call":'])
+def test_nesting_of_any_depth_is_a_line(head: bytes, depth: int) -> None:
+    """A line nested without end is one event, decodable or not."""
+    tail = b"}" if head else b""
+    for opening, closing in ((b"[", b"]"), (b'{"a":', b"}")):
+        inner = b"1" if opening != b"[" else b""
+        read = session(init(), head + opening * depth + inner + closing * depth + tail + b"\n")
+        assert read.lines.total == 2
+
+
+def test_nesting_inside_a_string_is_read_safely() -> None:
+    """A tool call given as a string of JSON that nests without end is a call without a tool."""
+    read = session(init(), event("tool_call", "started", call_id="c", tool_call='{"a":' * 100_000))
+    assert [call.phrase for call in read.calls] == ["Used tool"]
+
+
+@pytest.mark.parametrize("digits", [25, 5_000])
+def test_a_number_of_any_length_is_a_line(digits: int) -> None:
+    """A number of 5,000 digits, which Python refuses, is one event and no exception."""
+    huge = b"9" * digits
+    for line in (delta("Hi").replace(b"1000", huge), b'{"type":"result","duration_ms":' + huge + b"}\n"):
+        assert session(init(), line).lines.total == 2
+
+
+def test_a_key_that_comes_twice_is_the_last() -> None:
+    """Of equal keys the last holds, as in every common JSON reader."""
+    line = user("first").replace(b"}\n", b',"message":{"content":"second"}}\n')
+    assert events(init(), line) == [Prompt("second")]
+
+
+@pytest.mark.parametrize("value", [b"[1, 2]", b'"text"', b"12", b"null", b"true", b"NaN"])
+def test_json_that_is_no_object_is_malformed(value: bytes) -> None:
+    """A line that is JSON but no object is not an event, and is kept as it is."""
+    assert events(init(), value) == [Malformed("not an object", value.decode())]
+
+
+def test_a_line_that_is_not_json_is_malformed() -> None:
+    """What is no JSON is kept: its first 400 bytes, undecodable ones replaced."""
+    assert events(init(), b"warning: \xff\n") == [Malformed("not JSON", "warning: \ufffd")]
+    [found] = events(init(), b"x" * 1_000_000)
+    assert found == Malformed("not JSON", "x" * 400)
+
+
+@pytest.mark.parametrize("kind", [[], ["user"], {}, {"a": 1}, 7, 1.5, True, None])
+def test_a_type_that_is_no_string_is_unknown(kind: Any) -> None:
+    """The type of a line may be any JSON value, also on the first line, which decides on the agent."""
+    line = json.dumps({"type": kind, "session_id": "s-1", "subtype": kind}).encode()
+    for lines in ((line,), (init(), line)):
+        [found] = events(*lines)
+        assert isinstance(found, Unknown)
+
+
+@PROPERTY
+@given(st.lists(st.binary(max_size=80), max_size=4))
+def test_no_bytes_raise(lines: list[bytes]) -> None:
+    """Any bytes whatever are decoded, before the agent is known and after."""
+    decoder = Decoder()
+    for data in (*lines, init(), *lines):
+        for line in data.split(b"\n"):
+            assert (decoder.decode(line) is None) == (not line.strip())
+
+
+@PROPERTY
+@given(ANY_JSON)
+def test_no_json_value_raises(value: Any) -> None:
+    """Any JSON value on a line is decoded, before the agent is known and after."""
+    data = json.dumps(value).encode()
+    decoder = Decoder()
+    for line in (data, init(), data):
+        assert decoder.decode(line)
+
+
+@PROPERTY
+@given(st.lists(CURSOR_SHAPED, min_size=1, max_size=3))
+def test_no_value_of_a_known_field_raises(lines: list[dict[str, Any]]) -> None:
+    """Cursor's keys with any values are decoded and applied, and each line counts once."""
+    data = [json.dumps(fields).encode() + b"\n" for fields in lines]
+    read = session(data[0], init(), started("read"), *data)
+    assert read.lines.total == len(lines) + 3
+
+
+@PROPERTY
+@given(st.lists(CURSOR_SHAPED, min_size=1, max_size=2))
+def test_the_detail_of_any_line_can_be_shown(lines: list[dict[str, Any]]) -> None:
+    """The parts of a call's line can be read from any line whatever, as pieces of text."""
+    decoder = Decoder()
+    decoder.decode(init())
+    for fields in lines:
+        for part in decoder.parts(json.dumps(fields).encode()):
+            assert isinstance(part.text, str)
+
+
+# --- which agent -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "line",
+    [init(), user(), thought("x"), delta("x"), final("x"), started("read"), answered({}), result("x")],
+    ids=["init", "user", "thinking", "delta", "final", "tool_call", "query", "result"],
+)
+def test_each_line_of_cursor_tells_that_it_is_cursors(line: bytes) -> None:
+    """A recording may begin anywhere: every line of Cursor's own is recognised."""
+    agent = detect(json.loads(line))
+    assert agent is not None
+    assert agent.FORMAT == "cursor"
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {
+            "type": "system",
+            "subtype": "init",
+            "apiKeySource": "none",
+            "tools": [],
+            "permissionMode": "default",
+        },
+        {"type": "user", "uuid": "u", "session_id": "s", "message": {"content": "x"}},
+        {"type": "user", "parent_tool_use_id": None, "session_id": "s", "message": {"content": "x"}},
+        {"type": "assistant", "session_id": "s", "message": {"id": "msg_1", "content": []}},
+        {"type": "result", "session_id": "s", "num_turns": 3, "is_error": False},
+        {"type": "thread.started", "thread_id": "t"},
+        {"type": "item.completed", "item": {}},
+        {"type": "step_start", "sessionID": "s"},
+    ],
+)
+def test_a_line_of_another_agent_is_not_cursors(fields: dict[str, Any]) -> None:
+    """What bears another agent's marks, or nobody's, decides nothing."""
+    assert detect(fields) is None
+
+
+@pytest.mark.parametrize("path", CLAUDE, ids=lambda path: path.stem)
+def test_claude_is_not_taken_for_cursor(path: Path) -> None:
+    """No line of a recording of Claude Code is recognised as Cursor's, and all of it is unknown."""
+    lines = [json.loads(line) for line in path.read_bytes().splitlines() if line.strip()]
+    assert [fields["type"] for fields in lines if detect(fields) is not None] == []
+    assert session(path.read_bytes()).lines.events == 0
