@@ -60,6 +60,7 @@ _printing = _together(
         help="What is printed; text by default.",
     ),
     click.option("--brief", is_flag=True, help="With text: the bare phrase."),
+    click.option("--strict", is_flag=True, help="With --print: exit 1 where the integrity does not hold."),
 )
 _keeping = _together(
     click.option("--log", type=_PATH, metavar="FILE", help="Where the action log goes."),
@@ -148,6 +149,17 @@ def log(file: Path) -> int:
     from agentwatch.sources import saved_source
 
     return print_lines(follow_log(Feed(saved_source(file, follow=False, log=None).reader)))
+
+
+@agentwatch.command()
+@click.argument("file", type=_PATH)
+def drift(file: Path) -> int:
+    """List what a recording holds that this version does not know."""
+    from agentwatch.drift import report
+    from agentwatch.printing import print_lines
+    from agentwatch.sources import saved_source
+
+    return print_lines(report(saved_source(file, follow=False, log=None).reader))
 
 
 @agentwatch.command()

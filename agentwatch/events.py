@@ -156,6 +156,11 @@ class Unknown:
 
 
 @dataclass(frozen=True, slots=True)
+class Repair:
+    """The line was not quite JSON, and was read all the same."""
+
+
+@dataclass(frozen=True, slots=True)
 class Malformed:
     """A line that is not a JSON object."""
 
@@ -175,6 +180,7 @@ Event = (
     | Notice
     | RunEnded
     | Unknown
+    | Repair
     | Malformed
 )
 

@@ -10,6 +10,7 @@ from collections import deque
 from typing import Protocol
 
 from agentwatch.events import Event, Part
+from agentwatch.joining import DecodedLine, LineJoiner
 from agentwatch.recording import Line, LineReader
 from agentwatch.session import Place, Session
 from agentwatch.wire import Decoder
@@ -21,7 +22,7 @@ POLL_SECONDS = 0.01
 class Pace(Protocol):
     """Decides when the lines of a replay are due."""
 
-    def is_due(self, line: Line, events: list[Event]) -> bool:
+    def is_due(self, seen_ms: int | None, events: list[Event]) -> bool:
         """Return whether it is time for the line; asked again, for the same line, until it is."""
 
     def seen_ms(self) -> int | None:
@@ -37,9 +38,12 @@ class Feed:
         self.pace = pace
         self.is_over = False
         """Whether every line was applied and none will come."""
+        self.offset = 0
+        """How many bytes of the recording are applied."""
         self._decoder = Decoder()
+        self._joiner = LineJoiner(self._decoder)
         self._lines: deque[Line] = deque()
-        self._held: tuple[Line, list[Event]] | None = None
+        self._decoded: deque[DecodedLine] = deque()
 
     def advance(self, seconds: float | None = None) -> int:
         """Apply the lines that are there and due, for about `seconds` at most; return how many.
@@ -48,31 +52,23 @@ class Feed:
         """
         until = None if seconds is None else time.perf_counter() + seconds
         applied = 0
-        while not self.is_over and (held := self._next()):
-            line, events = held
-            if self.pace is None:
-                seen_ms = line.seen_ms
-            elif self.pace.is_due(line, events):
-                seen_ms = self.pace.seen_ms()
-            else:
-                break
-            self._held = None
-            self.session.apply(events, Place(line.offset, len(line.data), seen_ms))
+        while not self.is_over and self._decode_next():
+            events, place, count = self._decoded[0]
+            if self.pace is not None:
+                if not self.pace.is_due(place.seen_ms, events):
+                    break
+                place = place._replace(seen_ms=self.pace.seen_ms())
+            self._decoded.popleft()
+            self.session.apply(events, place, count)
+            self.offset = place.offset + place.length + 1
             applied += 1
             if until is not None and time.perf_counter() >= until:
                 break
         return applied
 
-    @property
-    def offset(self) -> int:
-        """How many bytes of the recording are applied."""
-        if self._held is not None:
-            return self._held[0].offset
-        return self._lines[0].offset if self._lines else self.reader.offset
-
     def backlog(self) -> int:
         """Return how many bytes of the recording are not yet applied."""
-        return self.reader.growth.size() - self.offset
+        return 0 if self.is_over else max(self.reader.growth.size() - self.offset, 0)
 
     def parts(self, place: Place) -> list[Part]:
         """Return what the line at a place carries, read back from the recording."""
@@ -82,18 +78,19 @@ class Feed:
         """Return the line at a place, read back from the recording."""
         return self.reader.line_at(place.offset, place.length)
 
-    def _next(self) -> tuple[Line, list[Event]] | None:
-        """Return the next line that is not blank, decoded; None when there is none yet."""
-        while self._held is None:
+    def _decode_next(self) -> bool:
+        """Decode until a line is ready to be applied; return whether one is."""
+        while not self._decoded:
             if not self._lines:
                 self._lines.extend(self.reader.read())
-            if not self._lines:
-                if self.reader.is_at_end():
+            if self._lines:
+                self._decoded.extend(self._joiner.take(self._lines.popleft()))
+            elif not self.reader.is_at_end():
+                return False
+            else:
+                self._decoded.extend(self._joiner.rest())
+                if not self._decoded:
                     self.session.close()
                     self.is_over = True
-                return None
-            line = self._lines.popleft()
-            events = self._decoder.decode(line.data)
-            if events is not None:
-                self._held = line, events
-        return self._held
+                    return False
+        return True

@@ -9,6 +9,7 @@ import time
 
 from agentwatch.faults import OWN_FAULT, Signalled, say, write_crash
 from agentwatch.feed import POLL_SECONDS, Feed
+from agentwatch.integrity import integrity
 from agentwatch.options import Options
 from agentwatch.outputs.stream_json import Tee
 from agentwatch.pace import Replay
@@ -39,7 +40,12 @@ def watch(source: Source, options: Options, pace: Replay | None = None) -> int:
 
 def _front(source: Source, feed: Feed, options: Options) -> int:
     if options.prints():
-        return print_session(source, feed, options.printed_format(), brief=options.brief)
+        code = print_session(source, feed, options.printed_format(), brief=options.brief)
+        found = integrity(feed.session)
+        if options.strict and not found.holds:
+            say(f"the integrity does not hold: {found.line()}")
+            return code or 1
+        return code
     sink_fd = os.dup(1) if options.tee else None
     tee = None if sink_fd is None else Tee(source.reader.fd, source.reader.growth, sink_fd)
     code = _show(source, feed, options)

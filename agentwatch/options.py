@@ -17,6 +17,7 @@ class Options:
     printing: bool = False
     output_format: str | None = None
     brief: bool = False
+    strict: bool = False
     tee: bool = False
     log: Path | None = None
     no_log: bool = False

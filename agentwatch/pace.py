@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable
 
 from agentwatch.events import Event
-from agentwatch.recording import Line
 
 SPEEDS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 64.0)
 
@@ -41,10 +40,10 @@ class Replay:
         """How many seconds of the recording pass in one of ours."""
         return self._speed
 
-    def is_due(self, line: Line, events: list[Event]) -> bool:
+    def is_due(self, seen_ms: int | None, events: list[Event]) -> bool:
         """Return whether it is time for the line; asked again, for the same line, until it is."""
         self._pass_time()
-        at_ms = line.seen_ms if line.seen_ms is not None else _agent_time(events)
+        at_ms = seen_ms if seen_ms is not None else _agent_time(events)
         if at_ms is None or self._at_ms is None:
             self._at_ms = at_ms if self._at_ms is None else self._at_ms
             return True

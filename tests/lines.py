@@ -9,7 +9,9 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from agentwatch.events import Event
-from agentwatch.session import Call, Place, Session
+from agentwatch.joining import LineJoiner
+from agentwatch.recording import Line
+from agentwatch.session import Call, Session
 from agentwatch.wire import Decoder
 
 SESSION = "s-1"
@@ -109,23 +111,33 @@ def result(text: str | None = "", **fields: Any) -> bytes:
 
 
 def events(*lines: bytes) -> list[Event]:
-    """Return the events of the last line, read after those before it."""
+    """Return the events of the last line, read after those before it; blank lines are passed over."""
     decoder = Decoder()
     found: list[Event] = []
     for data in lines:
-        found = decoder.decode(data.removesuffix(b"\n")) or []
+        if data.strip():
+            found = decoder.decode(data.removesuffix(b"\n"))
+    return found
+
+
+def physical_lines(data: bytes) -> list[Line]:
+    """Return the lines of a recording as a reader gives them, blank ones among them."""
+    found, offset = [], 0
+    for piece in data.split(b"\n"):
+        found.append(Line(offset, piece, None))
+        offset += len(piece) + 1
     return found
 
 
 def session(*lines: bytes, seen_ms: int | None = None, is_over: bool = True) -> Session:
     """Return what the lines come to when the stream ends after them, or while it still goes on."""
-    decoder, read, offset = Decoder(), Session(), 0
-    for data in b"".join(lines).split(b"\n"):
-        found = decoder.decode(data)
-        if found is not None:
-            read.apply(found, Place(offset, len(data), seen_ms))
-        offset += len(data) + 1
+    joiner, read = LineJoiner(Decoder()), Session()
+    for piece in physical_lines(b"".join(lines)):
+        for found in joiner.take(piece._replace(seen_ms=seen_ms)):
+            read.apply(*found)
     if is_over:
+        for found in joiner.rest():
+            read.apply(*found)
         read.close()
     return read
 

@@ -7,6 +7,7 @@ import re
 import orjson
 
 from agentwatch.actions import action, target
+from agentwatch.integrity import integrity
 from agentwatch.session import Call, Session
 
 _CAN_ACT = re.compile("[\\x7f-\\x9f\\xad\\u061c\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]")
@@ -17,7 +18,7 @@ def summary(session: Session) -> bytes:
 
     What could drive the terminal that shows it stands as a JSON escape: the values are unchanged.
     """
-    run = session.run
+    run, found = session.run, integrity(session)
     fields = {
         "format": run.format,
         "session_id": run.session_id,
@@ -41,11 +42,13 @@ def summary(session: Session) -> bytes:
             "events": session.lines.events,
             "malformed": session.lines.malformed,
             "unknown": session.lines.unknown,
+            "repaired": session.lines.repaired,
         },
         "orphans": {
             "completed_without_started": session.completed_without_started,
             "never_completed": session.never_completed,
         },
+        "integrity": {"holds": found.holds, "line": found.line(), "difference_at": found.difference_at},
     }
     line = orjson.dumps(fields).decode()
     return _CAN_ACT.sub(lambda found: f"\\u{ord(found[0]):04x}", line).encode()

@@ -36,6 +36,7 @@ KEYS = (
             ("space", "freeze the view, recording goes on; in a replay: pause"),
             ("t", "the model's thinking on and off"),
             ("r", "the detail as the lines of the recording"),
+            ("i", "what stands behind the integrity line"),
             ("y", "copy what is chosen"),
             ("ctrl+p", "commands: theme, screenshot, …"),
         ),

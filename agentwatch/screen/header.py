@@ -8,6 +8,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from agentwatch.events import Outcome
+from agentwatch.integrity import Integrity
 from agentwatch.safe_text import SafeText, columns, safe_line
 from agentwatch.screen.words import SIGNS, clock
 from agentwatch.session import Session
@@ -69,18 +70,24 @@ class StatusLine(Static):
         super().__init__(id="status")
         self._told: tuple[object, ...] = ()
 
-    def tell(self, words: SafeText, view: SafeText) -> None:
-        """Show the words; draws nothing when nothing changed."""
-        told = (words, view, self.size.width)
+    def tell(self, words: SafeText, view: SafeText, integrity: Integrity) -> None:
+        """Show the words, and the integrity where there is room; draws nothing when nothing changed."""
+        told = (words, view, integrity, self.size.width)
         if told == self._told:
             return
         self._told = told
+        view = view or self._fitting(integrity, self.size.width - columns(words) - 4)
         room = self.size.width - columns(view) - 3
         shown = words
         while columns(shown) > room and shown:
             shown = SafeText(shown[: room - 1] if len(shown) >= room else shown[:-2])
         gap = " " * max(room - columns(shown) + 1, 0)
-        self.update(Content.assemble(f" {shown}{gap}", (view, "$accent"), " "), layout=False)
+        look = "$foreground-muted" if integrity.holds and view == integrity.line() else "$accent"
+        self.update(Content.assemble(f" {shown}{gap}", (view, look), " "), layout=False)
+
+    def _fitting(self, integrity: Integrity, room: int) -> SafeText:
+        lines = (integrity.line(), SafeText("integrity holds" if integrity.holds else "i: integrity"))
+        return next((line for line in lines if columns(line) <= room), SafeText(""))
 
 
 def _run_clock(session: Session, now_ms: int | None) -> str:
@@ -108,7 +115,4 @@ def _counts(session: Session) -> SafeText:
         words.append(f"{len(session.open_calls)} running")
     if session.failed_calls:
         words.append(f"{session.failed_calls} failed")
-    odd = session.lines.malformed + session.lines.unknown
-    if odd:
-        words.append(f"{odd} odd {'line' if odd == 1 else 'lines'}")
     return SafeText(" · ".join(words) + " ")

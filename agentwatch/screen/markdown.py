@@ -115,7 +115,8 @@ def split_blocks(source: str) -> list[tuple[int, int, bool]]:
     """Cut Markdown into blocks that can be rendered one by one.
 
     A fence at the margin is a block of its own; otherwise a block ends at a blank line after which
-    the text goes on at the margin (an indented line goes on with a list).
+    the text goes on at the margin (an indented line goes on with a list). A line that opens a fence
+    must be whole: what follows may make it a line of text with code in it.
 
     Args:
         source: Markdown, not yet safe text: blocks are made safe one by one.
@@ -133,7 +134,7 @@ def split_blocks(source: str) -> list[tuple[int, int, bool]]:
             if line.startswith(fence) and not line.strip(f"{fence[0]}\r ").strip():
                 blocks.append((start, end, True))
                 start, fence = end, ""
-        elif found := _FENCE.match(line):
+        elif end <= len(source) and (found := _FENCE.match(line)):
             if source[start:position].strip():
                 blocks.append((start, position, False))
             start, fence = position, found[1]

@@ -18,6 +18,7 @@ from textual.screen import Screen
 from textual.widgets import Footer, Static
 
 from agentwatch.feed import Feed
+from agentwatch.integrity import integrity
 from agentwatch.listing import size
 from agentwatch.pace import Replay
 from agentwatch.recording import now_ms
@@ -27,6 +28,7 @@ from agentwatch.screen.calls import CallTable
 from agentwatch.screen.detail import DetailView
 from agentwatch.screen.dialogs import Help
 from agentwatch.screen.header import HeaderLine, StatusLine
+from agentwatch.screen.integrity import IntegrityScreen
 from agentwatch.screen.line_view import LineView
 from agentwatch.screen.transcript import Transcript
 from agentwatch.sources import Source
@@ -61,6 +63,7 @@ class WatchScreen(Screen[None]):
         Binding("E", "failure(-1)", "Failure before", show=False, id="previous-failure"),
         Binding("t", "reasoning", "Thinking", show=False, id="thinking"),
         Binding("r", "raw", "Raw", show=False, id="raw"),
+        Binding("i", "integrity", "Integrity", show=False, id="integrity"),
         Binding("y", "copy", "Copy", id="copy", tooltip="Copy what is chosen"),
         Binding("plus,equals_sign", "faster", "Faster", show=False, id="faster"),
         Binding("minus", "slower", "Slower", show=False, id="slower"),
@@ -78,6 +81,7 @@ class WatchScreen(Screen[None]):
         self._feed = feed
         self._replay = feed.pace if isinstance(feed.pace, Replay) else None
         self._was_over = False
+        self._integrity = integrity(feed.session)
         self._transcript = Transcript(feed.session)
         self._calls = CallTable(feed)
         self._detail = DetailView(feed)
@@ -123,11 +127,12 @@ class WatchScreen(Screen[None]):
             self._calls.sync(now)
             self._log.sync()
             self._detail.sync()
+            self._integrity = integrity(feed.session)
         elif not self.is_frozen:
             self._calls.tick(now)
         self._transcript.measure_some()
         self._header.tell(feed.session, now)
-        self._status.tell(status(feed.session, now), self._view_state())
+        self._status.tell(status(feed.session, now), self._view_state(), self._integrity)
 
     def _now_ms(self) -> int | None:
         """Return the time that it is for the session; it stands still where nothing more will come."""
@@ -204,6 +209,10 @@ class WatchScreen(Screen[None]):
     def action_help(self) -> None:
         """Show every key."""
         self.app.push_screen(Help())
+
+    def action_integrity(self) -> None:
+        """Show what stands behind the integrity line."""
+        self.app.push_screen(IntegrityScreen(self._feed))
 
     def action_freeze(self) -> None:
         """Hold the view still; a replay is paused."""

@@ -2,7 +2,7 @@
 
 from agentwatch.session.calls import Call, Place
 from agentwatch.session.runs import Run
-from agentwatch.session.session import LineCounts, Session
+from agentwatch.session.session import LineCounts, OddLine, Session
 from agentwatch.session.transcript import Entry, Kind
 
-__all__ = ["Call", "Entry", "Kind", "LineCounts", "Place", "Run", "Session"]
+__all__ = ["Call", "Entry", "Kind", "LineCounts", "OddLine", "Place", "Run", "Session"]

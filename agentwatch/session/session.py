@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from agentwatch.events import (
     Channel,
@@ -13,6 +14,7 @@ from agentwatch.events import (
     Outcome,
     Permission,
     Prompt,
+    Repair,
     RunEnded,
     RunStarted,
     Text,
@@ -31,6 +33,16 @@ CallKey = tuple[int, str | None, str]
 _KINDS = {Channel.ANSWER: Kind.ANSWER, Channel.REASONING: Kind.REASONING}
 
 
+_MOST_ODD_LINES = 1000
+
+
+class OddLine(NamedTuple):
+    """A line that was not understood, and where it stands."""
+
+    event: Malformed | Unknown
+    place: Place
+
+
 @dataclass(slots=True)
 class LineCounts:
     """How the recording's lines were understood: each line that is not blank counts once."""
@@ -38,6 +50,8 @@ class LineCounts:
     events: int = 0
     malformed: int = 0
     unknown: int = 0
+    repaired: int = 0
+    """Of the events, those that were not quite JSON and were read all the same."""
 
     @property
     def total(self) -> int:
@@ -57,6 +71,8 @@ class Session:
         self.open_calls: dict[CallKey, Call] = {}
         self.transcript: list[Entry] = []
         self.lines = LineCounts()
+        self.odd_lines: list[OddLine] = []
+        """The lines that are malformed or unknown, the first 1,000 of them."""
         self.completed_without_started = 0
         self.never_completed = 0
         self.failed_calls = 0
@@ -89,27 +105,25 @@ class Session:
         """The transcript's last entry."""
         return self.transcript[-1] if self.transcript else None
 
-    def apply(self, events: Iterable[Event], place: Place) -> None:
+    def apply(self, events: Iterable[Event], place: Place, physical_lines: int = 1) -> None:
         """Take what one line says.
 
         Args:
             events: The line's events; none is a line that is understood and says nothing new.
             place: Where the line stands in the recording.
+            physical_lines: How many lines of the recording it was put together from.
         """
-        known = True
         if place.seen_ms is not None:
             self.last_seen_ms = place.seen_ms
+        odd: Malformed | Unknown | None = None
         for event in events:
-            kind = type(event)
-            if kind is Malformed:
-                self.lines.malformed += 1
-                known = False
-            elif kind is Unknown and known:
-                self.lines.unknown += 1
-                known = False
+            if isinstance(event, Malformed | Unknown):
+                odd = event
             self._take(event, place)
-        if known:
-            self.lines.events += 1
+        if odd is None:
+            self.lines.events += physical_lines
+        else:
+            self._count_odd(odd, place)
 
     def _take(self, event: Event, place: Place) -> None:
         match event:
@@ -133,6 +147,8 @@ class Session:
                 self._note(event.message)
             case Unknown():
                 self._note(f"unknown: {event.what}")
+            case Repair():
+                self.lines.repaired += 1
             case Malformed():
                 self._note(f"not an event ({event.reason}): {event.text}")
 
@@ -224,6 +240,14 @@ class Session:
         if not self.runs:
             self.runs.append(Run(began_seen_ms=place.seen_ms))
         return self.runs[-1]
+
+    def _count_odd(self, event: Malformed | Unknown, place: Place) -> None:
+        if isinstance(event, Malformed):
+            self.lines.malformed += 1
+        else:
+            self.lines.unknown += 1
+        if len(self.odd_lines) < _MOST_ODD_LINES:
+            self.odd_lines.append(OddLine(event, place))
 
     def _end_run(self, outcome: Outcome) -> None:
         """Give the last run its outcome; none of its calls can still be running."""

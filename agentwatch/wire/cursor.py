@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from agentwatch.events import (
-    Channel,
     Event,
     Notice,
     Outcome,
@@ -19,15 +18,17 @@ from agentwatch.events import (
     Prompt,
     RunEnded,
     RunStarted,
-    Text,
-    TextEnded,
     ToolEnded,
     ToolStarted,
     Unknown,
 )
+from agentwatch.wire.cursor_fields import drift
 from agentwatch.wire.cursor_results import Result, argument_parts, read_result, result_parts
+from agentwatch.wire.cursor_text import Answer, Thoughts, message_text, time_of
 from agentwatch.wire.cursor_tools import NAMED_IN_THE_WILD, TOOLS, Tool, other_tool
-from agentwatch.wire.fields import Fields, items, mapping, number, text
+from agentwatch.wire.fields import Fields, mapping, number, text
+
+__all__ = ["FORMAT", "Decoder", "drift", "parts", "recognises"]
 
 FORMAT = "cursor"
 
@@ -60,57 +61,50 @@ class Decoder:
 
     def __init__(self) -> None:
         self._cwd: str | None = None
-        self._segment: list[str] = []
-        self._has_deltas = False
-        self._is_flushed = False
+        self._answer = Answer()
+        self._thoughts = Thoughts()
 
     def decode(self, fields: Fields) -> list[Event]:
         """Return what one line says."""
         match fields.get("type"), fields.get("subtype"):
             case "assistant", _:
-                return self._assistant(fields)
+                return self._answer.take(fields)
             case "thinking", "delta":
-                said = fields.get("text")
-                return [Text(Channel.REASONING, said if isinstance(said, str) else "", _time(fields))]
+                return self._thoughts.take(fields)
             case "thinking", "completed":
-                return [TextEnded(Channel.REASONING, _time(fields))]
+                return self._thoughts.end(fields)
             case "tool_call", "started":
-                self._end_segment()
-                return self._tool_started(fields)
+                return [*self._answer.end_segment(), *self._tool_started(fields)]
             case "tool_call", "completed":
-                self._end_segment()
-                return self._tool_ended(fields)
+                return [*self._answer.end_segment(), *self._tool_ended(fields)]
             case "user", _:
-                prompt = _message_text(fields)
+                prompt = message_text(fields)
                 return [Unknown("user message without text")] if prompt is None else [Prompt(prompt)]
             case "system", "init":
-                return [self._run_started(fields)]
+                return [*self._answer.end_segment(), self._run_started(fields)]
             case "result", _:
-                self._end_segment()
-                return [_run_ended(fields)]
+                return [*self._answer.end_segment(), _run_ended(fields)]
             case "interaction_query", "request":
-                self._end_segment()
-                return [Permission(_query_subject(fields), None, automatic=True, at_ms=_time(fields))]
+                asked = Permission(_query_subject(fields), None, automatic=True, at_ms=time_of(fields))
+                return [*self._answer.end_segment(), asked]
             case "interaction_query", "response":
-                self._end_segment()
-                return [_permission(fields)]
+                return [*self._answer.end_segment(), _permission(fields)]
             case "connection" | "retry" as kind, str(step):
                 attempt = number(fields, "attempt")
                 nth = "" if attempt is None else f", attempt {attempt}"
-                return [Notice(f"{kind} {step}{nth}", _time(fields))]
+                return [Notice(f"{kind} {step}{nth}", time_of(fields))]
             case "system", "task_notification":
                 told = (text(fields, "title"), text(fields, "status"))
                 words = " · ".join(word for word in told if word)
-                return [Notice(f"background task {words}", _time(fields))]
+                return [Notice(f"background task {words}", time_of(fields))]
             case "system", "background_shell_timeout":
-                return [Notice("a background shell timed out", _time(fields))]
+                return [Notice("a background shell timed out", time_of(fields))]
             case kind, None:
                 return [Unknown(f"type {kind}")]
             case kind, subtype:
                 return [Unknown(f"type {kind}/{subtype}")]
 
     def _run_started(self, fields: Fields) -> RunStarted:
-        self._end_segment()
         self._cwd = text(fields, "cwd")
         return RunStarted(
             FORMAT,
@@ -120,31 +114,6 @@ class Decoder:
             text(fields, "permissionMode"),
             text(fields, "apiKeySource"),
         )
-
-    def _assistant(self, fields: Fields) -> list[Event]:
-        """Tell new text from a repeated segment: the two look alike line by line.
-
-        With a timestamp and without a model_call_id it is new. Otherwise it is a flush, if it
-        repeats what the deltas of this segment already said, and the only copy if not. On 16 of 16
-        real runs this gave the result's text; every simpler filter failed on at least 12.
-        """
-        said = _message_text(fields)
-        if said is None:
-            return [Unknown("assistant message without text")]
-        at_ms = _time(fields)
-        if at_ms is not None and fields.get("model_call_id") is None:
-            if self._is_flushed:
-                self._end_segment()
-            self._has_deltas = True
-        elif self._has_deltas and "".join(self._segment) == said:
-            self._is_flushed = True
-            return [TextEnded(Channel.ANSWER, at_ms)]
-        self._segment.append(said)
-        return [Text(Channel.ANSWER, said, at_ms)]
-
-    def _end_segment(self) -> None:
-        self._segment.clear()
-        self._has_deltas = self._is_flushed = False
 
     def _tool_started(self, fields: Fields) -> list[Event]:
         name, tool, body = _tool(fields)
@@ -159,7 +128,7 @@ class Decoder:
             path,
             text(fields, "model_call_id"),
             number(arguments, "timeout"),
-            _time(fields),
+            time_of(fields),
         )
         return [started, *_unknown_tool(name)]
 
@@ -183,7 +152,7 @@ class Decoder:
             result.exit_code,
             result.facts.lines_added,
             result.facts.lines_removed,
-            _time(fields),
+            time_of(fields),
         )
         return [ended, *_unknown_tool(name), *_unknown_variant(name, result)]
 
@@ -218,21 +187,8 @@ def parts(fields: Fields) -> Iterator[Part]:
         yield from argument_parts(_arguments(body))
 
 
-def _time(fields: Fields) -> int | None:
-    return number(fields, "timestamp_ms")
-
-
 def _call_id(fields: Fields) -> str:
     return text(fields, "call_id") or ""
-
-
-def _message_text(fields: Fields) -> str | None:
-    content = mapping(fields.get("message")).get("content")
-    if isinstance(content, str):
-        return content
-    found = [mapping(part).get("text") for part in items(content)]
-    texts = [piece for piece in found if isinstance(piece, str)]
-    return "".join(texts) if texts else None
 
 
 def _tool(fields: Fields) -> tuple[str, Tool, Fields]:
@@ -280,7 +236,7 @@ def _permission(fields: Fields) -> Permission:
             answer = next(iter(told))
             reason = text(mapping(told[answer]), "reason")
     subject = _query_subject(fields)
-    return Permission(subject, answer or "answered", reason, automatic=True, at_ms=_time(fields))
+    return Permission(subject, answer or "answered", reason, automatic=True, at_ms=time_of(fields))
 
 
 def _run_ended(fields: Fields) -> RunEnded:

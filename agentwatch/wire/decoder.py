@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from agentwatch.events import Event, Malformed, Part, Unknown
+from agentwatch.events import Event, Malformed, Part, Repair, Unknown
 from agentwatch.wire.detect import Agent, AgentDecoder, detect
-from agentwatch.wire.json_line import parse
+from agentwatch.wire.json_line import Repaired, parse, parse_joined
 
 _SHOWN_BYTES = 400
 
@@ -16,32 +16,42 @@ class Decoder:
         self._agent: Agent | None = None
         self._decoder: AgentDecoder | None = None
 
-    def decode(self, data: bytes) -> list[Event] | None:
-        """Return what a line says; None when it is blank."""
+    def decode(self, data: bytes) -> list[Event]:
+        """Return what a line says that is not blank."""
         try:
-            fields = parse(data)
+            value = parse(data)
         except ValueError:
-            if not data.strip():
-                return None
             return [Malformed("not JSON", _beginning(data))]
-        if not isinstance(fields, dict):
+        if not isinstance(value, dict):
             return [Malformed("not an object", _beginning(data))]
+        return self._events(value)
+
+    def decode_joined(self, pieces: list[bytes]) -> list[Event] | None:
+        """Return what physical lines say together; None when together they are no object either."""
+        try:
+            value = parse_joined(pieces)
+        except ValueError:
+            return None
+        return [Repair(), *self._events(value)] if isinstance(value, dict) else None
+
+    def parts(self, data: bytes) -> list[Part]:
+        """Return what a line of a tool call carries for the detail of the call."""
+        try:
+            value = parse_joined(data.split(b"\n"))
+        except ValueError:
+            value = None
+        if not isinstance(value, dict) or self._agent is None:
+            return [Part("content", data.decode("utf-8", "replace"))]
+        return list(self._agent.parts(value))
+
+    def _events(self, fields: dict[str, object]) -> list[Event]:
         if self._decoder is None:
             self._agent = detect(fields)
             if self._agent is None:
                 return [Unknown(f"type {fields.get('type')}")]
             self._decoder = self._agent.Decoder()
-        return self._decoder.decode(fields)
-
-    def parts(self, data: bytes) -> list[Part]:
-        """Return what a line of a tool call carries for the detail of the call."""
-        try:
-            fields = parse(data)
-        except ValueError:
-            fields = None
-        if not isinstance(fields, dict) or self._agent is None:
-            return [Part("content", data.decode("utf-8", "replace"))]
-        return list(self._agent.parts(fields))
+        events = self._decoder.decode(fields)
+        return [*events, Repair()] if isinstance(fields, Repaired) else events
 
 
 def _beginning(data: bytes) -> str:

@@ -31,6 +31,9 @@ class Agent(Protocol):
     def parts(self, fields: Fields) -> Iterator[Part]:
         """Yield what a line of a tool call carries for the detail of the call."""
 
+    def drift(self, fields: Fields) -> Iterator[tuple[str, object]]:
+        """Yield what a line holds that is not known: what it is, and a sample of it."""
+
 
 _AGENTS: tuple[Agent, ...] = (cursor,)
 

@@ -1,0 +1,1 @@
+"""The screen, headless: panes alone, and the whole app played by a pilot."""

@@ -162,6 +162,13 @@ class Stage:
         """Let the app go on until `check` holds."""
         await eventually(self.pilot, check, what)
 
+    async def shows(self, words: str, pane: str | None = None) -> None:
+        """Wait until the screen, or a pane in any of its lines, shows these words."""
+        if pane is None:
+            await self.until(lambda: words in self.text(blanks=True), words)
+        else:
+            await self.until(lambda: words in "\n".join(lines_of(self.pane(pane))), words)
+
     def pane(self, name: str) -> LineView:
         """Return a pane."""
         return self.app.screen_stack[0].query_one(f"#{name}", LineView)
@@ -174,8 +181,10 @@ class Stage:
         """Return the rows of the screen, without the blanks at their ends."""
         return [strip.text.rstrip() for strip in self.app.screen._compositor.render_strips()]
 
-    def text(self) -> str:
-        """Return the screen as text."""
+    def text(self, *, blanks: bool = False) -> str:
+        """Return the screen as text, with or without the blanks at the ends of its rows."""
+        if blanks:
+            return "\n".join(strip.text for strip in self.app.screen._compositor.render_strips())
         return "\n".join(self.rows())
 
     @property

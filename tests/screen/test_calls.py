@@ -12,7 +12,18 @@ from textual.pilot import Pilot
 from agentwatch.feed import Feed
 from agentwatch.recording import open_saved
 from agentwatch.screen.calls import CallTable
-from tests.screen.conftest import CWD, PaneApp, bundled, ended, init, lines_of, result, shell, started, viewport
+from tests.screen.conftest import (
+    CWD,
+    PaneApp,
+    bundled,
+    ended,
+    init,
+    lines_of,
+    result,
+    shell,
+    started,
+    viewport,
+)
 
 Saver = Callable[[bytes], Path]
 

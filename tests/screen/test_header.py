@@ -69,7 +69,9 @@ async def status(words: str, view: str, width: int) -> str:
 async def test_all_facts_of_a_run() -> None:
     """Where there is room, the header tells outcome, duration, model, cwd, session, mode, key and counts."""
     shown = await header(read(bundled("demo")), 120)
-    assert shown.startswith(" ✓ succeeded 1:10 │ Sonnet 5 200K High │ /home/ada/src/tidepool │ 573e587b │ default")
+    assert shown.startswith(
+        " ✓ succeeded 1:10 │ Sonnet 5 200K High │ /home/ada/src/tidepool │ 573e587b │ default"
+    )
     assert "login" in shown
     assert shown.endswith("14 calls · 1 failed ")
 

@@ -18,11 +18,23 @@ from agentwatch.screen.transcript import Transcript
 from agentwatch.session import Session
 from agentwatch.status import status
 from tests.conftest import RECORDINGS, ROOT
-from tests.screen.conftest import Stage, answer, ended, init, line, lines_of, opened, prompt, started, thinking
+from tests.screen.conftest import (
+    Stage,
+    answer,
+    ended,
+    init,
+    line,
+    lines_of,
+    opened,
+    prompt,
+    started,
+    thinking,
+)
 
 Saver = Callable[[bytes], Path]
 PAYLOADS = ROOT.parent / "shared" / "security" / "payloads.py"
 MARKUP = "[/x] [@click=app.quit]x[/] [link='file:///etc/passwd']p[/link] [bold red]b[/] [/] [=x] $[a]"
+MARKDOWN = "@\n\n# @\n\n- @\n\n```%\n@\n```\n\n|@|b|\n|---|---|\n|c|@|\n"
 OWN = [
     "\x1b]52;c;UFdORUQ=\x07",
     "\x1b]0;title\x1b\\",
@@ -86,7 +98,7 @@ def run_of(number: int, text: str) -> bytes:
         init(session_id=session, model=text, cwd=text, permissionMode=text, apiKeySource=text)
         + prompt(text)
         + thinking(text)
-        + answer(f"{text}\n\n# {text}\n\n- {text}\n\n```{text[:4]}\n{text}\n```\n\n|{text}|b|\n|---|---|\n|c|{text}|\n")
+        + answer(MARKDOWN.replace("@", text).replace("%", text[:4]))
         + started(f"r{call_id}", "read", path)
         + ended(f"r{call_id}", "read", path, {"success": {"content": text, "totalLines": 1}})
         + started(f"e{call_id}", "edit", path)
@@ -105,7 +117,9 @@ def run_of(number: int, text: str) -> bytes:
         + text.replace("\n", " ").encode("utf-8", "surrogatepass")
         + b"\n"
     )
-    return made + line(type="result", subtype=text, is_error=True, result=text, request_id=text, duration_ms=1)
+    return made + line(
+        type="result", subtype=text, is_error=True, result=text, request_id=text, duration_ms=1
+    )
 
 
 def shell_of(text: str) -> bytes:
@@ -115,7 +129,9 @@ def shell_of(text: str) -> bytes:
 
 def acting(text: str) -> set[str]:
     """Return the characters of a drawn line that a terminal acts on, or that change how it reads."""
-    return {f"U+{ord(char):04X}" for char in text if unicodedata.category(char) in ("Cc", "Cf", "Cs", "Zl", "Zp")}
+    return {
+        f"U+{ord(char):04X}" for char in text if unicodedata.category(char) in ("Cc", "Cf", "Cs", "Zl", "Zp")
+    }
 
 
 def check_drawn(stage: Stage) -> None:

@@ -48,6 +48,11 @@ def shown(stage: Stage) -> list[str]:
     return [name for name in PANES if stage.pane(name).region.area and stage.pane(name).is_on_screen]
 
 
+async def sees(stage: Stage, *names: str) -> None:
+    """Wait until these panes are seen, and no others."""
+    await stage.until(lambda: shown(stage) == [*names], f"{names} alone")
+
+
 def chosen(stage: Stage) -> str | None:
     """Return the target of the chosen call."""
     table = stage.pane("calls")
@@ -80,11 +85,11 @@ async def test_a_pane_can_be_maximised(back: str) -> None:
     async with opened(bundled("demo")) as stage:
         for key, name in zip("1234", PANES, strict=True):
             await stage.press(key, "m")
-            await stage.until(lambda name=name: shown(stage) == [name], f"{name} alone")
+            await sees(stage, name)
             assert stage.pane(name).region.width == 120
             assert stage.pane(name).region.height >= 36
             await stage.press(back)
-            await stage.until(lambda: shown(stage) == [*PANES], "all panes")
+            await sees(stage, *PANES)
             assert focus(stage) == name
 
 
@@ -92,9 +97,9 @@ async def test_while_maximised_another_pane_can_be_shown() -> None:
     """With one pane shown alone, a number or tab shows another one alone."""
     async with opened(bundled("demo")) as stage:
         await stage.press("m", "4")
-        await stage.until(lambda: shown(stage) == ["log"], "the log alone")
+        await sees(stage, "log")
         await stage.press("tab", "tab")
-        await stage.until(lambda: shown(stage) == ["calls"], "the calls alone")
+        await sees(stage, "calls")
         assert focus(stage) == "calls"
 
 
@@ -104,7 +109,7 @@ async def test_a_narrow_terminal_shows_one_pane() -> None:
         assert shown(stage) == ["transcript"]
         for key, name in (("2", "calls"), ("3", "detail"), ("4", "log"), ("1", "transcript")):
             await stage.press(key)
-            await stage.until(lambda name=name: shown(stage) == [name], f"{name} alone")
+            await sees(stage, name)
         assert "1 Transcript 2 Calls 3 Detail 4 Actions" in stage.text()
 
 
@@ -114,7 +119,7 @@ async def test_a_resize_shows_what_there_is_room_for() -> None:
         await stage.press("2")
         for size, panes in (((80, 24), ["calls"]), ((40, 12), ["calls"]), ((140, 50), [*PANES])):
             await stage.pilot.resize_terminal(*size)
-            await stage.until(lambda panes=panes: shown(stage) == panes, f"{panes} at {size}")
+            await sees(stage, *panes)
             assert focus(stage) == "calls"
 
 
@@ -146,7 +151,7 @@ async def test_the_chosen_call_is_in_the_detail(recording: Saver) -> None:
         await stage.press("2", "g")
         for number in range(4):
             wanted = f"Ran terminal command echo {number}"
-            await stage.until(lambda wanted=wanted: lines_of(stage.pane("detail"))[0] == wanted, wanted)
+            await stage.shows(wanted, "detail")
             assert f"out {number}" in lines_of(stage.pane("detail"))
             await stage.press("j")
 
@@ -388,10 +393,34 @@ async def test_a_replay_goes_on_event_by_event(recording: Saver) -> None:
         seen = []
         for words in ("one", "one two", "one two three"):
             await stage.press("full_stop")
-            await stage.until(lambda words=words: words in stage.text(), words)
+            await stage.shows(words, "transcript")
             await stage.settled()
             seen.append(lines_of(stage.pane("transcript")))
         assert seen == [["one"], ["one two"], ["one two three"]]
+
+
+async def test_steps_in_quick_succession_all_count(recording: Saver) -> None:
+    """`.` pressed three times at once, as a held key does, lets three events come."""
+    path = timed(recording(init() + b"".join(answer(f"<{n}>") for n in range(6))), *range(0, 70, 10))
+    async with opened(path, pace=Replay(clock=Hands())) as stage:
+        stage.app.screen.action_step()  # type: ignore[attr-defined]
+        stage.app.screen.action_step()  # type: ignore[attr-defined]
+        stage.app.screen.action_step()  # type: ignore[attr-defined]
+        await stage.settled()
+        await stage.settled()
+        assert lines_of(stage.pane("transcript")) == ["<0><1><2>"]
+
+
+async def test_keys_typed_at_once_work_where_they_are_meant(recording: Saver) -> None:
+    """A key that is typed together with the key of a pane works in that pane."""
+    async with opened(recording(session())) as stage:
+        await stage.press("4")
+        await stage.pilot.pause()
+        for key in ("1", "g"):
+            stage.app.post_message(events.Key(key, key))
+        transcript = stage.pane("transcript")
+        await stage.until(lambda: viewport(transcript)[0] == "› Mend it.", "the beginning")
+        assert viewport(stage.pane("log"))[-1] == lines_of(stage.pane("log"))[-1]
 
 
 async def test_a_replay_can_be_faster_and_slower(recording: Saver) -> None:
@@ -406,7 +435,7 @@ async def test_a_replay_can_be_faster_and_slower(recording: Saver) -> None:
         ):
             for speed in speeds.split():
                 await stage.press(key)
-                await stage.until(lambda speed=speed: stage.status.endswith(f"replay ×{speed}"), speed)
+                await stage.shows(f"replay ×{speed} ")
         for _ in range(4):
             await stage.press("plus")
         await stage.until(lambda: stage.status.endswith("replay ×8"), "8")

@@ -46,7 +46,10 @@ BLOCKS = [
     ("\n \n\n", []),
     ("one\ntwo\n\nthree", [("one\ntwo\n\n", False), ("three", False)]),
     ("one\n\n\n\ntwo\n", [("one\n\n\n\n", False), ("two\n", False)]),
-    ("- a\n\n  more of a\n\n  - nested\n\nafter", [("- a\n\n  more of a\n\n  - nested\n\n", False), ("after", False)]),
+    (
+        "- a\n\n  more of a\n\n  - nested\n\nafter",
+        [("- a\n\n  more of a\n\n  - nested\n\n", False), ("after", False)],
+    ),
     ("text\n```py\nx\n\ny\n```\nmore", [("text\n", False), ("```py\nx\n\ny\n```\n", True), ("more", False)]),
     ("```\nnever closed\n\nstill", [("```\nnever closed\n\nstill", True)]),
     ("````\n```\n````\n", [("````\n```\n````\n", True)]),
@@ -136,7 +139,8 @@ ENTITIES = ["&#x202e;", "&#27;", "&#x1b;[31m", "&#155;", "&#x200b;", "&#7;", "&#
 
 @pytest.mark.parametrize("entity", ENTITIES)
 @pytest.mark.parametrize(
-    "source", ["A{}B", "# A{}B", "- A{}B", "> A{}B", "| A{}B | c |\n|---|---|\n| d | A{}B |", "[A{}B](http://e)"]
+    "source",
+    ["A{}B", "# A{}B", "- A{}B", "> A{}B", "| A{}B | c |\n|---|---|\n| d | A{}B |", "[A{}B](http://e)"],
 )
 def test_an_entity_cannot_act(renderer: MarkdownRenderer, entity: str, source: str) -> None:
     """A character that an entity stands for is made safe as if it had been written itself."""
@@ -168,4 +172,6 @@ def test_a_link_cannot_be_clicked(renderer: MarkdownRenderer, source: str) -> No
 
 def test_a_link_tells_where_it_leads(renderer: MarkdownRenderer) -> None:
     """The target of a link is shown beside its words."""
-    assert "https://evil.example" in "".join(texts(renderer.markdown(safe_text("[bank](https://evil.example)"), 60)))
+    assert "https://evil.example" in "".join(
+        texts(renderer.markdown(safe_text("[bank](https://evil.example)"), 60))
+    )

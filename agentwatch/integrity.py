@@ -1,0 +1,63 @@
+"""Whether what is shown can be relied on: the text against the result, calls paired, lines understood."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from agentwatch.safe_text import SafeText
+from agentwatch.session import Session
+
+
+@dataclass(frozen=True, slots=True)
+class Integrity:
+    """What agentwatch can prove of a session, and what it cannot."""
+
+    text_matches_result: bool | None
+    """None without a result, or without a stream."""
+    difference_at: int | None
+    """The first character at which text and result differ."""
+    calls: int
+    paired: int
+    """Calls whose start and end are both in the recording."""
+    malformed: int
+    unknown: int
+    repaired: int
+
+    @property
+    def holds(self) -> bool:
+        """Whether nothing is amiss: a repaired line was read, and is none of it."""
+        is_complete = self.paired == self.calls and not self.malformed and not self.unknown
+        return is_complete and self.text_matches_result is not False
+
+    def line(self) -> SafeText:
+        """Return it in a line: `text = result · 212 of 212 calls paired · 0 malformed · 2 unknown`."""
+        told = {True: "text = result", False: "text ≠ result", None: "no result to compare"}
+        parts = [
+            told[self.text_matches_result],
+            f"{self.paired} of {self.calls} {'call' if self.calls == 1 else 'calls'} paired",
+            f"{self.malformed} malformed",
+            f"{self.unknown} unknown",
+        ]
+        if self.repaired:
+            parts.append(f"{self.repaired} repaired")
+        return SafeText(" · ".join(parts))
+
+
+def integrity(session: Session) -> Integrity:
+    """Return how a session's facts stand to each other; while it runs, so far."""
+    run, lines = session.run, session.lines
+    return Integrity(
+        run.text_matches_result,
+        _first_difference(run.text, run.result) if run.text_matches_result is False else None,
+        len(session.calls),
+        len(session.ended_calls) - session.completed_without_started - session.never_completed,
+        lines.malformed,
+        lines.unknown,
+        lines.repaired,
+    )
+
+
+def _first_difference(text: str, result: str | None) -> int:
+    result = result or ""
+    pairs = enumerate(zip(text, result, strict=False))
+    return next((at for at, (ours, theirs) in pairs if ours != theirs), min(len(text), len(result)))

@@ -1,0 +1,76 @@
+"""The lines of a recording, decoded; physical lines that only together are one are joined again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from agentwatch.events import Event, Malformed
+from agentwatch.recording import Line
+from agentwatch.session import Place
+from agentwatch.wire import Decoder
+
+_MOST_PIECES = 4096
+_MOST_BYTES = 16 << 20
+
+
+class DecodedLine(NamedTuple):
+    """What one line, or several that are one, says."""
+
+    events: list[Event]
+    place: Place
+    physical_lines: int
+
+
+class LineJoiner:
+    """Decodes lines, and holds one back that a raw line end has cut until it is whole.
+
+    A line that begins like an object and is none is held while what follows is no object of its own
+    either, for at most 4,096 lines and 16 MiB. Joining is tried when a line ends in `}`.
+    """
+
+    def __init__(self, decoder: Decoder) -> None:
+        self._decoder = decoder
+        self._held: list[Line] = []
+        self._held_bytes = 0
+        self._tried_bytes = 0
+
+    def take(self, line: Line) -> Iterator[DecodedLine]:
+        """Yield what can be said now, in order; nothing for a blank line or while one is held."""
+        is_blank = not line.data.strip()
+        events = [] if is_blank else self._decoder.decode(line.data)
+        is_broken = is_blank or (bool(events) and isinstance(events[0], Malformed))
+        if self._held and is_broken:
+            yield from self._hold(line)
+            return
+        yield from self.rest()
+        if is_broken and line.data.startswith(b"{"):
+            self._held, self._held_bytes, self._tried_bytes = [line], len(line.data), 0
+        elif not is_blank:
+            yield DecodedLine(events, _place(line), 1)
+
+    def rest(self) -> Iterator[DecodedLine]:
+        """Yield what is held as the broken lines that they are: nothing more will make them whole."""
+        held, self._held = self._held, []
+        for line in held:
+            if line.data.strip():
+                yield DecodedLine(self._decoder.decode(line.data), _place(line), 1)
+
+    def _hold(self, line: Line) -> Iterator[DecodedLine]:
+        self._held.append(line)
+        self._held_bytes += len(line.data) + 1
+        if line.data.rstrip().endswith(b"}"):
+            self._tried_bytes += self._held_bytes
+            events = self._decoder.decode_joined([held.data for held in self._held])
+            if events is not None:
+                held, self._held = self._held, []
+                count = sum(bool(piece.data.strip()) for piece in held)
+                place = Place(held[0].offset, line.offset + len(line.data) - held[0].offset, line.seen_ms)
+                yield DecodedLine(events, place, count)
+                return
+        if len(self._held) >= _MOST_PIECES or max(self._held_bytes, self._tried_bytes // 8) > _MOST_BYTES:
+            yield from self.rest()
+
+
+def _place(line: Line) -> Place:
+    return Place(line.offset, len(line.data), line.seen_ms)

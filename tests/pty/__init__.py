@@ -1,0 +1,53 @@
+"""The program on a real pty: what only a terminal, a pipe and processes can show."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from tests.conftest import RECORDINGS, ROOT
+from tests.terminal import Terminal
+
+AGENTWATCH = [sys.executable, "-m", "agentwatch"]
+DEMO = RECORDINGS / "demo.ndjson"
+DEMO_ACTIONS = 14
+
+
+def in_terminal(
+    *arguments: str,
+    producer: Sequence[str] = (),
+    consumer: Sequence[str] = (),
+    size: tuple[int, int] = (120, 40),
+    env: Mapping[str, str] | None = None,
+) -> Terminal:
+    """Run `producer | agentwatch ARGUMENTS | consumer` on a pty; the home is that of the test."""
+    own = {"PYTHONPATH": str(ROOT), "AGENTWATCH_HOME": os.environ["AGENTWATCH_HOME"]}
+    argv = [*AGENTWATCH, *arguments]
+    return Terminal(argv, producer=producer, consumer=consumer, size=size, env=own | dict(env or {}))
+
+
+def printed(*arguments: str, data: bytes | None = None) -> subprocess.CompletedProcess[bytes]:
+    """Run agentwatch without any terminal, in a session of its own, with `data` through a pipe."""
+    return subprocess.run(
+        [*AGENTWATCH, *arguments],
+        input=data,
+        capture_output=True,
+        env=os.environ | {"PYTHONPATH": str(ROOT), "TERM": "xterm-256color"},
+        start_new_session=True,
+        timeout=30,
+        check=False,
+    )
+
+
+def saved(home: Path, ending: str = "ndjson") -> Path:
+    """Return the one saved file of the test's home that ends so."""
+    (found,) = (home / "sessions").glob(f"*.{ending}")
+    return found
+
+
+def actions_of(recording: Path) -> list[str]:
+    """Return the text format of a recording."""
+    return printed("-p", str(recording)).stdout.decode().splitlines()

@@ -1,0 +1,205 @@
+"""A stream on stdin is watched on the terminal, recorded byte for byte, and never held up."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.fake_agent import command
+from tests.pty import DEMO, actions_of, in_terminal, printed, saved
+
+WHEEL_UP = "\x1b[<64;10;10M"
+UP = "\x1b[A"
+TIME = r"\d\d:\d\d:\d\d [✓✗]"
+
+
+def test_keys_work_while_the_stream_comes(home: Path) -> None:
+    """While data streams in, every key of panes, moving, following and freezing does its work."""
+    producer = command(DEMO, "--pace", "60", "--hang")
+    with in_terminal(producer=producer, size=(80, 24)) as terminal:
+        terminal.wait_for("◐ running")
+        terminal.wait_for("Read file tests/test_nearest.py")
+        terminal.send("2")
+        terminal.wait_for("✓ read ")
+        terminal.send("\r")
+        terminal.wait_for("── ")
+        terminal.send("\x1b")
+        terminal.wait_for("✓ read ")
+        terminal.send("4")
+        terminal.wait_for("✓ Found files")
+        terminal.send("1")
+        terminal.wait_until(lambda: not re.search(TIME, terminal.screen_text()), what="transcript")
+        terminal.send(UP)
+        terminal.wait_for("new below ▾")
+        terminal.send("G")
+        terminal.wait_until(lambda: "new below" not in terminal.screen_text(), what="following")
+        terminal.send(WHEEL_UP)
+        terminal.wait_for("new below ▾")
+        terminal.send("\x1b[F")
+        terminal.wait_until(lambda: "new below" not in terminal.screen_text(), what="following")
+        terminal.send(" ")
+        terminal.wait_for("frozen · ")
+        held, recorded = terminal.screen_text().split("\n")[3:], saved(home).stat().st_size
+        terminal.wait_until(lambda: saved(home).stat().st_size > recorded + 3000, what="growth")
+        assert terminal.screen_text().split("\n")[3:] == held
+        terminal.send(" ")
+        terminal.wait_until(lambda: "frozen" not in terminal.screen_text(), what="thaw")
+        terminal.wait_until(lambda: terminal.screen_text().split("\n")[3:] != held, what="what came")
+
+
+def test_the_recording_is_the_stream(home: Path) -> None:
+    """The recording is byte for byte what came, the log beside it is what `agentwatch log` prints."""
+    with in_terminal(producer=command(DEMO, "--pace", "800")) as terminal:
+        terminal.wait_for("✓ succeeded in 1:10")
+        assert saved(home).read_bytes() == DEMO.read_bytes()
+        terminal.send("q")
+        assert terminal.wait_exit() == 0
+        assert terminal.restored(), terminal.leftovers()
+        assert f"recorded in {saved(home)}"[:60] in terminal.screen_text().replace("\n", "")
+    files = {ending: saved(home, ending) for ending in ("ndjson", "times", "log")}
+    assert [file.stat().st_mode & 0o777 for file in files.values()] == [0o600] * 3
+    assert (home / "sessions").stat().st_mode & 0o777 == 0o700
+    logged = files["log"].read_bytes()
+    assert logged == printed("log", str(files["ndjson"])).stdout
+    assert logged.count(b"\n") == 2 + len(actions_of(DEMO))
+    offsets = [int(row.split()[0]) for row in files["times"].read_text().splitlines()]
+    assert offsets == sorted(set(offsets))
+    assert offsets[0] == 0
+    assert offsets[-1] < DEMO.stat().st_size
+
+
+def test_q_leaves_a_stream_that_goes_on(home: Path) -> None:
+    """`q` gives the terminal back; the stream is recorded on and its actions are printed, to its end."""
+    with in_terminal(producer=command(DEMO, "--pace", "120")) as terminal:
+        terminal.wait_for("Read file tests/test_nearest.py")
+        terminal.send("q")
+        terminal.wait_until(lambda: not terminal.alt_screen_active, what="way out")
+        terminal.wait_for("recording goes on; ctrl+c ends it")
+        assert terminal.restored(), terminal.leftovers()
+        assert terminal.exit_status() is None
+        assert terminal.wait_exit(20) == 0
+        assert terminal.wait_exit(stage=0) == 0
+        shown = terminal.screen_text().replace("\n", "")
+        rows = terminal.screen_text().split("\n")
+    assert saved(home).read_bytes() == DEMO.read_bytes()
+    actions = actions_of(DEMO)
+    first = next(n for n, action in enumerate(actions) if action in rows)
+    assert 0 < first < len(actions) - 3
+    assert "".join(actions[first:]) in shown
+
+
+def test_ctrl_c_ends_what_was_left(home: Path) -> None:
+    """After `q`, ctrl+c ends the recording with 130; what had come is recorded and logged."""
+    with in_terminal(producer=command(DEMO, "--pace", "500", "--hang-before-result")) as terminal:
+        terminal.wait_for("✓ Ran terminal command pytest -q")
+        terminal.send("q")
+        terminal.wait_for("recording goes on")
+        terminal.send("\x03")
+        assert terminal.wait_exit() == 130
+        assert terminal.restored(), terminal.leftovers()
+        assert "Traceback" not in terminal.screen_text()
+    recorded = saved(home).read_bytes()
+    assert len(recorded) > 20_000
+    assert DEMO.read_bytes().startswith(recorded)
+    assert saved(home, "log").read_bytes() == printed("log", str(saved(home))).stdout
+
+
+def test_tee_passes_the_stream_on(home: Path, tmp_path: Path) -> None:
+    """With --tee the screen is on the terminal and the next program gets every byte."""
+    out = tmp_path / "out"
+    consumer = ["sh", "-c", f"cat > '{out}'"]
+    with in_terminal("--tee", producer=command(DEMO, "--pace", "800"), consumer=consumer) as terminal:
+        terminal.wait_for("✓ succeeded in 1:10")
+        assert "2 Calls" in terminal.screen_text()
+        terminal.send("q")
+        assert terminal.wait_exit() == 0
+        assert terminal.wait_exit(stage=2) == 0
+        assert terminal.restored(), terminal.leftovers()
+    assert out.read_bytes() == DEMO.read_bytes() == saved(home).read_bytes()
+
+
+def test_tee_goes_on_when_the_screen_is_left(tmp_path: Path) -> None:
+    """With --tee, `q` leaves the screen and the next program still gets every byte."""
+    out = tmp_path / "out"
+    consumer = ["sh", "-c", f"cat > '{out}'"]
+    with in_terminal("--tee", producer=command(DEMO, "--pace", "200"), consumer=consumer) as terminal:
+        terminal.wait_for("Read file tests/test_nearest.py")
+        terminal.send("q")
+        terminal.wait_for("recording goes on")
+        assert terminal.wait_exit(20) == 0
+        assert terminal.wait_exit(stage=2) == 0
+        assert "Created new file tests/test_past_lows.py (28 lines)" in terminal.screen_text()
+    assert out.read_bytes() == DEMO.read_bytes()
+
+
+def test_a_redirected_stdout_gets_text(home: Path, tmp_path: Path) -> None:
+    """When stdout is no terminal the text format goes there, no screen is drawn and nothing is kept."""
+    out = tmp_path / "out"
+    consumer = ["sh", "-c", f"cat > '{out}'"]
+    with in_terminal(producer=command(DEMO), consumer=consumer) as terminal:
+        assert terminal.wait_exit() == 0
+        assert terminal.wait_exit(stage=2) == 0
+        assert terminal.raw == b""
+    assert out.read_text().splitlines() == actions_of(DEMO)
+    assert not home.exists()
+
+
+def test_without_a_terminal_text_is_printed() -> None:
+    """Without any terminal the text format is printed, without a single escape."""
+    done = printed(data=DEMO.read_bytes())
+    assert done.returncode == 0
+    assert b"\x1b" not in done.stdout + done.stderr
+    assert done.stdout.decode().splitlines() == actions_of(DEMO)
+
+
+def test_a_dumb_terminal_gets_text() -> None:
+    """With TERM=dumb the text format is printed, without a single escape."""
+    with in_terminal(producer=command(DEMO), env={"TERM": "dumb"}) as terminal:
+        assert terminal.wait_exit() == 0
+        assert b"\x1b" not in terminal.raw
+        assert "Found files **/*.py (7 files)" in terminal.screen_text()
+
+
+def test_the_screen_follows_the_size() -> None:
+    """While the stream comes, the screen is drawn anew at each size, and always whole."""
+    with in_terminal(producer=command(DEMO, "--pace", "80", "--hang")) as terminal:
+        terminal.wait_for("1 Transcript ─")
+        for columns, rows in ((80, 24), (40, 12), (120, 40), (40, 12), (80, 24)):
+            terminal.resize(columns, rows)
+            wide = columns >= 100
+
+            def is_drawn(columns: int = columns, wide: bool = wide) -> bool:
+                screen = terminal.screen_text().split("\n")
+                frame = any(row.startswith("╭─ 4 Actions") and len(row) == columns for row in screen)
+                tabs = any(row.startswith(" 1 Transcript 2 Calls 3 Detail 4 Actions") for row in screen)
+                is_header = screen[0].startswith(" ◐ running") and len(screen[0]) == columns - 1
+                return is_header and frame == wide and tabs != wide
+
+            terminal.wait_until(is_drawn, what=f"screen of {columns}x{rows}")
+        terminal.send("q")
+        terminal.wait_for("recording goes on")
+        assert terminal.restored(), terminal.leftovers()
+
+
+def test_the_last_of_many_sizes_holds() -> None:
+    """When the size changes faster than the screen can be drawn, the last one is drawn."""
+    with in_terminal(producer=command(DEMO, "--pace", "80", "--hang"), size=(80, 24)) as terminal:
+        terminal.wait_for("1 Transcript 2 Calls")
+        for columns in (100, 40, 133, 20, 80, 119, 60, 120):
+            terminal.resize(columns, 40)
+        terminal.wait_for(re.compile(r"^╭─ 4 Actions ─{106}╮$", re.MULTILINE))
+        terminal.wait_for(re.compile(r"\A ◐ running .{102,}\w$", re.MULTILINE))
+        assert len(terminal.line(0)) == 119
+
+
+@pytest.mark.parametrize("cut", [0, 700])
+def test_a_stream_without_a_result_is_no_success(home: Path, cut: int) -> None:
+    """A stream that ends early is said to be unfinished, and the exit code says so too."""
+    with in_terminal(producer=command(DEMO, "--cut", str(cut))) as terminal:
+        terminal.wait_for(" 2 Calls")
+        terminal.wait_for("ended without a result" if cut else "waiting for the first event")
+        terminal.send("q")
+        assert terminal.wait_exit() == 1
+    assert saved(home).stat().st_size == cut

@@ -1,0 +1,167 @@
+"""Saved sessions on a real terminal: the demo, replays, the chooser, colours, hostile text."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import RECORDINGS
+from tests.pty import DEMO, in_terminal
+from tests.terminal import Terminal
+
+COLOUR = re.compile(rb"\x1b\[[0-9;:]*?(?<![0-9])(?:3[0-8]|4[0-8]|9[0-7]|10[0-7])(?=[;:m])[0-9;:]*m")
+
+
+def test_the_demo_plays_to_its_end() -> None:
+    """The demo fills all four panes, live, and ends in a success."""
+    with in_terminal("demo", "--speed", "64") as terminal:
+        terminal.wait_for("replay ×64")
+        terminal.wait_for("◐ running")
+        terminal.wait_for("✓ succeeded in 1:10", 20)
+        rows = terminal.screen_text().split("\n")
+        assert rows[0].startswith(" ✓ succeeded 1:10 │ Sonnet 5 200K High │ /home/ada/src/tidepool")
+        assert "replay" not in rows[1]
+        text = "\n".join(rows)
+        assert "To keep it from coming back:" in text
+        assert re.search(r"✓ shell +pytest -q +7\.0 s", text)
+        assert "── to-do list" in text
+        assert re.search(r"\d\d:\d\d:\d\d ✓ Ran terminal command pytest -q", text)
+        terminal.send("q")
+        assert terminal.wait_exit() == 0
+        assert terminal.restored(), terminal.leftovers()
+
+
+def differs(terminal: Terminal, before: str) -> bool:
+    """Return whether the screen shows something else than before."""
+    return terminal.screen_text() != before
+
+
+def test_replay_keys(home: Path) -> None:
+    """In a replay space pauses, `.` lets the next event come, `+` and `-` change the speed."""
+    with in_terminal("replay", str(DEMO), "--speed", "0.05") as terminal:
+        terminal.wait_for("replay ×0.05")
+        terminal.send(" ")
+        terminal.wait_for("paused ×0.05")
+        while "one test fails." not in (before := terminal.screen_text()):
+            assert "Let me see" not in before
+            terminal.send(".")
+            changed = partial(differs, terminal, before)
+            terminal.wait_until(changed, what="the next event")
+        for key, speed in (("+", "0.25"), ("+", "0.5"), ("-", "0.25"), ("=", "0.5")):
+            terminal.send(key)
+            terminal.wait_for(f"paused ×{speed}")
+        for speed in ("1", "2", "4", "8", "16", "64"):
+            terminal.send("+")
+            terminal.wait_for(f"paused ×{speed}")
+        terminal.send(" ")
+        terminal.wait_for("✓ succeeded in 1:10", 20)
+        terminal.send("q")
+        assert terminal.wait_exit() == 0
+    assert not home.exists()
+
+
+@pytest.mark.parametrize("way", ["option", "variable"])
+def test_without_colour(way: str) -> None:
+    """With --no-color or NO_COLOR not one colour code is sent, and the words and signs are all there."""
+    option, env = (["--no-color"], {}) if way == "option" else ([], {"NO_COLOR": "1"})
+    with in_terminal(str(RECORDINGS / "failures.ndjson"), *option, env=env) as terminal:
+        terminal.wait_for("✗ shell")
+        terminal.send("2E3r?")
+        terminal.wait_for("the next call that failed")
+        terminal.send("q")
+        terminal.send("q")
+        terminal.wait_exit()
+        assert COLOUR.findall(terminal.raw) == []
+
+
+def test_colour_codes_are_found() -> None:
+    """Without them the same session is drawn in colours, so that the test above can fail."""
+    with in_terminal(str(RECORDINGS / "failures.ndjson")) as terminal:
+        terminal.wait_for("✗ shell")
+        assert COLOUR.findall(terminal.raw)
+
+
+def save_sessions(home: Path, **names: str) -> None:
+    """Save bundled recordings under the names of sessions."""
+    folder = home / "sessions"
+    folder.mkdir(parents=True)
+    for name, stem in names.items():
+        shutil.copy(RECORDINGS / f"{name}.ndjson", folder / f"{stem}.ndjson")
+
+
+def test_a_saved_session_can_be_chosen(home: Path) -> None:
+    """Without arguments the saved sessions are listed, newest first; enter opens the one chosen."""
+    save_sessions(home, plain="20261101-120000-aaaaaa", demo="20261102-120000-bbbbbb")
+    with in_terminal() as terminal:
+        terminal.wait_for("Saved sessions")
+        rows = terminal.screen_text().split("\n")
+        dates = [found[0] for row in rows if (found := re.search(r"2026-11-\d\d", row))]
+        assert dates == ["2026-11-02", "2026-11-01"]
+        assert "test_nearest_low_just_past" in terminal.screen_text()
+        terminal.send("j\r")
+        terminal.wait_for("Raise the request timeout")
+        terminal.wait_for("✓ succeeded 8.7 s")
+        terminal.send("q")
+        assert terminal.wait_exit() == 0
+        assert terminal.restored(), terminal.leftovers()
+
+
+def test_the_chooser_can_be_left(home: Path) -> None:
+    """`q` leaves the list of saved sessions with 0."""
+    save_sessions(home, plain="20261101-120000-aaaaaa")
+    with in_terminal() as terminal:
+        terminal.wait_for("Saved sessions")
+        terminal.send("q")
+        assert terminal.wait_exit() == 0
+        assert terminal.restored(), terminal.leftovers()
+
+
+def test_without_saved_sessions_it_says_how_to_make_one() -> None:
+    """Where no session is saved, the screen says so and how to begin."""
+    with in_terminal() as terminal:
+        terminal.wait_for("No session is saved yet")
+        terminal.wait_for("agentwatch demo")
+        terminal.send("q")
+        assert terminal.wait_exit() == 0
+        assert terminal.restored(), terminal.leftovers()
+
+
+def test_hostile_text_does_not_reach_the_terminal() -> None:
+    """Of a hostile session no control of its own reaches the terminal, in whatever pane."""
+    with in_terminal(str(RECORDINGS / "hostile.ndjson")) as terminal:
+        terminal.wait_for("✓ succeeded in 3.1 s")
+        terminal.resize(80, 24)
+        terminal.wait_for("1 Transcript 2 Calls")
+        for keys, words in (
+            *(("g", "› Look at this"), ("2", "✓ read"), ("E", "◌ "), ("3", "── "), ("r", "started · byte")),
+            *(("r", "── "), ("4", "⊘ Called MCP tool"), ("1", "› Look at this"), ("t", "bold")),
+        ):
+            terminal.send(keys)
+            terminal.wait_for(words)
+        terminal.send("q")
+        assert terminal.wait_exit() == 0
+        raw = terminal.raw
+        assert terminal.restored(), terminal.leftovers()
+    assert b"\x1b]52" not in raw
+    assert not re.search(rb"\x1b\][0-2];", raw)
+    assert b"\x1b]8;" not in raw
+    assert b"\x1bc" not in raw
+    text = raw.decode("utf-8")
+    assert not re.search("[\x80-\x9f\u200b\u202a-\u202e\u2028\u2029\u2066-\u2069\ufeff]", text)
+    assert set(re.findall(r"[\x00-\x1f\x7f]", text)) <= set("\x1b\r\n\x07")
+    assert "[@click=app.quit]x[/]" in text
+    assert "␛]0;answer␇" in text
+
+
+def test_wide_characters_stand_in_their_columns() -> None:
+    """Wide characters take two columns on the terminal too: the frame is straight."""
+    with in_terminal(str(RECORDINGS / "wide.ndjson")) as terminal:
+        terminal.wait_for("✓ succeeded in 4.5 s")
+        screen = terminal.screen
+        edges = {x for y in range(3, 10) for x in range(screen.columns) if screen.buffer[y][x].data == "│"}
+        assert len(edges) == 4
+        assert all(screen.buffer[y][max(edges)].data == "│" for y in range(3, 10))

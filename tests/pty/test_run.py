@@ -1,0 +1,172 @@
+"""`agentwatch run` starts the agent, watches it, and ends as it does."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import RECORDINGS
+from tests.fake_agent import command
+from tests.pty import DEMO, in_terminal, printed, saved
+
+PLAIN = RECORDINGS / "plain.ndjson"
+
+
+def process(home: Path) -> dict[str, object]:
+    """Return what was written about the agent's process."""
+    facts: dict[str, object] = json.loads(saved(home, "json").read_bytes())
+    return facts
+
+
+def is_alive(pid: int) -> bool:
+    """Return whether a process is there and no zombie."""
+    with suppress(OSError):
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    return False
+
+
+def test_a_failing_agent(home: Path) -> None:
+    """The agent's exit code is ours; its stderr is on the screen, in a file, and told at the end."""
+    agent = command(PLAIN, "--cut", "2500", "--exit", "3", "--stderr", "boom: out of luck")
+    with in_terminal("run", "--", *agent) as terminal:
+        terminal.wait_for("stderr boom: out of luck")
+        terminal.wait_for("ended without a result")
+        terminal.wait_for("◌ unfinished")
+        terminal.send("q")
+        assert terminal.wait_exit() == 3
+        assert terminal.restored(), terminal.leftovers()
+        assert "the agent's stderr: boom: out of luck" in terminal.screen_text()
+    assert saved(home, "stderr").read_bytes() == b"boom: out of luck\n"
+    assert saved(home).read_bytes() == PLAIN.read_bytes()[:2500]
+    facts = process(home)
+    assert facts["command"] == agent
+    assert facts["exit_code"] == 3
+    assert isinstance(facts["ended_ms"], int)
+
+
+def test_a_nonzero_exit_after_success(home: Path) -> None:
+    """An agent whose result says success and whose exit code does not is not taken for a success."""
+    with in_terminal("run", "--", *command(PLAIN, "--exit", "3", "--stderr", "boom")) as terminal:
+        terminal.wait_for("stderr boom")
+        terminal.wait_for("succeeded in 8.7 s")
+        terminal.send("q")
+        assert terminal.wait_exit() == 3
+    assert process(home)["exit_code"] == 3
+
+
+def test_an_agent_that_succeeds(home: Path) -> None:
+    """Of an agent that succeeds the recording is what it wrote, the log is complete, the code is 0."""
+    with in_terminal("run", "--", *command(DEMO, "--pace", "800")) as terminal:
+        terminal.wait_for("✓ succeeded in 1:10")
+        terminal.wait_until(lambda: saved(home, "log").read_bytes().count(b"\n") > 15, what="log")
+        terminal.send("q")
+        assert terminal.wait_exit() == 0
+    assert saved(home).read_bytes() == DEMO.read_bytes()
+    assert saved(home, "log").read_bytes() == printed("log", str(saved(home))).stdout
+    assert process(home)["exit_code"] == 0
+
+
+def test_q_asks_what_becomes_of_the_agent(home: Path) -> None:
+    """While the agent runs `q` asks; esc stays, and the screen goes on."""
+    with in_terminal("run", "--", *command(DEMO, "--pace", "100", "--hang")) as terminal:
+        terminal.wait_for("◐ running")
+        for key in ("q", "\x03"):
+            terminal.send(key)
+            terminal.wait_for("The agent is still running.")
+            terminal.send("\x1b")
+            terminal.wait_until(lambda: "still running." not in terminal.screen_text(), what="way back")
+        assert terminal.exit_status() is None
+        terminal.wait_for("Created new file tests/test_past_lows.py")
+        assert process(home)["exit_code"] is None
+
+
+def test_l_leaves_the_agent_running(home: Path) -> None:
+    """Left running, the agent lives on without us and writes its recording to the end."""
+    with in_terminal("run", "--", *command(DEMO, "--pace", "150")) as terminal:
+        terminal.wait_for("Read file tests/test_nearest.py")
+        terminal.send("q")
+        terminal.wait_for("leave it running")
+        terminal.send("l")
+        assert terminal.wait_exit() == 0
+        assert terminal.restored(), terminal.leftovers()
+        pid = process(home)["pid"]
+        assert isinstance(pid, int)
+        assert str(pid) in terminal.screen_text()
+        assert is_alive(pid)
+        assert saved(home).stat().st_size < DEMO.stat().st_size
+        terminal.wait_until(lambda: not is_alive(pid), 20, "end of the agent")
+    assert saved(home).read_bytes() == DEMO.read_bytes()
+
+
+def test_s_stops_the_agent(home: Path) -> None:
+    """Stopped, the agent is gone when we are, and the exit code is that of its signal."""
+    with in_terminal("run", "--", *command(DEMO, "--pace", "150", "--hang")) as terminal:
+        terminal.wait_for("Read file tests/test_nearest.py")
+        terminal.send("q")
+        terminal.wait_for("stop it")
+        terminal.send("s")
+        assert terminal.wait_exit() == 128 + signal.SIGTERM
+        assert terminal.restored(), terminal.leftovers()
+    facts = process(home)
+    assert facts["exit_code"] == 143
+    assert isinstance(facts["pid"], int)
+    assert not is_alive(facts["pid"])
+
+
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGINT"])
+def test_a_signal_ends_the_agent_too(home: Path, name: str) -> None:
+    """Asked to end by a signal, we stop the agent, give the terminal back and end by 128 + n."""
+    number = signal.Signals[name]
+    with in_terminal("run", "--", *command(DEMO, "--hang-before-result")) as terminal:
+        terminal.wait_for("◐ running")
+        terminal.signal(number)
+        assert terminal.wait_exit() == 128 + number
+        assert terminal.restored(), terminal.leftovers()
+        pid = process(home)["pid"]
+        assert isinstance(pid, int)
+        terminal.wait_until(lambda: not is_alive(pid), what="end of the agent")
+
+
+def test_a_closed_terminal_leaves_the_agent(home: Path) -> None:
+    """When the terminal is closed the agent writes its recording to the end."""
+    with in_terminal("run", "--", *command(DEMO, "--pace", "200")) as terminal:
+        terminal.wait_for("Read file tests/test_nearest.py")
+        terminal.hang_up()
+        pid = process(home)["pid"]
+        assert isinstance(pid, int)
+        bound = time.monotonic() + 20
+        while is_alive(pid):
+            assert time.monotonic() < bound
+            os.sched_yield()
+    assert saved(home).read_bytes() == DEMO.read_bytes()
+
+
+def test_what_cannot_be_started(home: Path, tmp_path: Path) -> None:
+    """A command that is not there ends with 127, one that cannot be executed with 126, in a line each."""
+    plain_file = tmp_path / "agent"
+    plain_file.write_text("not a program")
+    for name, status in (("no-such-agent", 127), (str(plain_file), 126)):
+        with in_terminal("run", "--", name) as terminal:
+            assert terminal.wait_exit() == status
+            assert b"\x1b" not in terminal.raw
+            assert terminal.raw.count(b"\n") == 1
+            assert name in terminal.screen_text().replace("\n", "")
+    assert list((home / "sessions").iterdir()) == []
+
+
+def test_without_a_terminal_the_actions_are_printed(home: Path) -> None:
+    """Without a terminal `run` prints, records all the same, and ends with the agent's code."""
+    done = printed("run", "--", *command(PLAIN, "--exit", "5"))
+    assert done.returncode == 5
+    assert done.stdout.decode().splitlines() == [
+        "Read file lantern/settings.py (6 lines)",
+        "Edited file lantern/settings.py (+1 -1)",
+    ]
+    assert saved(home).read_bytes() == PLAIN.read_bytes()
+    assert b"\x1b" not in done.stdout + done.stderr

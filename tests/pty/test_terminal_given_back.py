@@ -1,0 +1,99 @@
+"""The terminal is given back as it was found, however the program ends."""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import RECORDINGS
+from tests.fake_agent import command
+from tests.pty import DEMO, in_terminal, saved
+
+
+def test_after_q(home: Path) -> None:
+    """After `q` the terminal is as it was, and what stood on it stands there again."""
+    with in_terminal(str(DEMO)) as terminal:
+        terminal.wait_for("✓ succeeded in 1:10")
+        assert terminal.alt_screen_active
+        terminal.send("q")
+        assert terminal.wait_exit() == 0
+        assert terminal.restored(), terminal.leftovers()
+        assert terminal.screen_text().strip() == ""
+    assert not home.exists()
+
+
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGINT", "SIGQUIT", "SIGHUP"])
+def test_after_a_signal(name: str) -> None:
+    """Ended by a signal, the exit code is 128 and the signal's number, and the terminal is as it was."""
+    number = signal.Signals[name]
+    with in_terminal(str(DEMO)) as terminal:
+        terminal.wait_for("✓ succeeded in 1:10")
+        terminal.signal(number)
+        assert terminal.wait_exit() == 128 + number
+        assert terminal.restored(), terminal.leftovers()
+        assert "Traceback" not in terminal.screen_text()
+
+
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGINT"])
+def test_after_a_signal_while_a_stream_comes(home: Path, name: str) -> None:
+    """A signal ends the watching of a live stream as well; what had come is recorded."""
+    number = signal.Signals[name]
+    with in_terminal(producer=command(DEMO, "--pace", "200", "--hang")) as terminal:
+        terminal.wait_for("Read file tests/test_nearest.py")
+        terminal.signal(number)
+        assert terminal.wait_exit() == 128 + number
+        assert terminal.restored(), terminal.leftovers()
+    assert DEMO.read_bytes().startswith(saved(home).read_bytes())
+
+
+def test_a_closed_terminal_ends_it() -> None:
+    """When the terminal is closed, the program ends."""
+    with in_terminal(str(DEMO)) as terminal:
+        terminal.wait_for("✓ succeeded in 1:10")
+        terminal.hang_up()
+        assert terminal.wait_exit() != 0
+
+
+def test_suspended_and_resumed() -> None:
+    """ctrl+z gives the terminal back and stops the program; resumed, it draws all anew and takes keys."""
+    with in_terminal(str(DEMO)) as terminal:
+        terminal.wait_for("✓ succeeded in 1:10")
+        terminal.send("\x1a")
+        terminal.wait_stopped()
+        assert terminal.restored(), terminal.leftovers()
+        assert "1 Transcript" not in terminal.screen_text()
+        terminal.signal(signal.SIGCONT)
+        terminal.wait_for("✓ succeeded in 1:10")
+        terminal.send("?")
+        terminal.wait_for("the next call that failed")
+        terminal.send("q")
+        terminal.wait_until(
+            lambda: "the next call that failed" not in terminal.screen_text(), what="way back"
+        )
+        terminal.send("q")
+        assert terminal.wait_exit() == 0
+        assert terminal.restored(), terminal.leftovers()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["missing.ndjson"], "missing.ndjson: no such file"),
+        ([str(RECORDINGS)], "folder"),
+        (["replay", "missing.ndjson"], "missing.ndjson: no such file"),
+        ([str(DEMO), "--log", "/dev/null/log"], "/dev/null/log"),
+        (["--speed", "2"], "--speed"),
+    ],
+)
+def test_what_cannot_be_opened_is_said_in_a_line(arguments: list[str], words: str) -> None:
+    """A fault that is known at the start is one line on the terminal, and no screen is drawn."""
+    with in_terminal(*arguments) as terminal:
+        status = terminal.wait_exit()
+        assert status == (73 if "--log" in arguments else 2)
+        assert b"\x1b" not in terminal.raw
+        lines = terminal.raw.decode().strip().split("\r\n")
+        assert len(lines) == 1
+        assert lines[0].startswith("agentwatch: ")
+        assert words in lines[0]
