@@ -189,7 +189,7 @@ def test_stream_json_of_a_pipe_is_every_byte() -> None:
 KEYS = [
     *("format", "session_id", "model", "cwd", "permission_mode", "api_key_source", "outcome", "prompt"),
     *("text", "result", "text_matches_result", "duration_ms", "duration_api_ms", "request_id", "usage"),
-    *("runs", "calls", "lines", "orphans"),
+    *("runs", "calls", "lines", "orphans", "integrity"),
 ]
 CALL_KEYS = [
     *("call_id", "tool", "target", "action", "outcome", "error", "exit_code", "lines_added"),
@@ -261,8 +261,13 @@ def test_the_summary_tells_everything(recorded: Callable[..., Path]) -> None:
                 "duration_ms": None,
             },
         ],
-        "lines": {"total": 9, "events": 9, "malformed": 0, "unknown": 0},
+        "lines": {"total": 9, "events": 9, "malformed": 0, "unknown": 0, "repaired": 0},
         "orphans": {"completed_without_started": 0, "never_completed": 0},
+        "integrity": {
+            "holds": True,
+            "line": "text = result · 2 of 2 calls paired · 0 malformed · 0 unknown",
+            "difference_at": None,
+        },
     }
 
 

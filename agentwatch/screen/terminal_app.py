@@ -5,11 +5,15 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-from typing import Generic, TypeVar
+from collections.abc import Sequence
+from typing import ClassVar, Generic, TypeVar
 
 from textual.app import App
+from textual.binding import Binding, BindingType
+from textual.filter import LineFilter
 
 from agentwatch.resources import resource
+from agentwatch.screen.guard import Guard
 
 Result = TypeVar("Result")
 
@@ -19,6 +23,7 @@ _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 class TerminalApp(App[Result], Generic[Result]):
     """An app that gives the terminal back as it found it, however it ends."""
 
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+z", "suspend_process", "Suspend", show=False)]
     CSS_PATH = resource("styles") / "agentwatch.tcss"
     TITLE = "agentwatch"
 
@@ -30,19 +35,31 @@ class TerminalApp(App[Result], Generic[Result]):
         """The signal that ended it."""
         self.fault: Exception | None = None
         """The exception that ended it."""
+        self._guard = Guard(no_color=self.no_color)
         if self.no_color:
-            self.theme = "ansi-dark"  # the other themes send greys even under NO_COLOR
+            self.theme = "ansi-dark"  # its contrasts do not come from colours
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        """Let the guard see last what is drawn."""
+        return [*super().get_line_filters(), self._guard]
 
     def on_mount(self) -> None:
         """Take the signals that would leave the terminal in disorder: Textual handles none of them."""
         loop = asyncio.get_running_loop()
         for number in _ENDING:
             loop.add_signal_handler(number, self._end_by, number)
+        self.app_resume_signal.subscribe(self, self._draw_anew)
 
     def action_suspend_process(self) -> None:
         """Stop the whole job: a pipeline of which only we stopped would leave the shell waiting."""
         if self._driver is not None and self._driver.can_suspend:
             os.killpg(0, signal.SIGTSTP)
+
+    def _draw_anew(self, _app: App[Result]) -> None:
+        """Draw all of the screen: what it showed went with the alternate screen."""
+        self.screen.refresh(layout=True)
+        for widget in self.screen.walk_children():
+            widget.refresh()
 
     def _handle_exception(self, error: Exception) -> None:
         """Leave the screen; Textual would print the values of variables, and exit with 0."""

@@ -88,7 +88,7 @@ async def test_a_call_that_ends_is_told_anew(recording: Saver) -> None:
 
 
 async def test_a_diff_has_its_looks(recording: Saver) -> None:
-    """Lines added, removed and heads of hunks look different and keep their signs; the file is named above."""
+    """Lines added, removed and heads of hunks look different, with their signs; the file is named above."""
     diff = "--- a/x.py\n+++ b/x.py\n@@ -1,2 +1,2 @@\n kept\n-old\n+new"
     args: dict[str, object] = {"path": f"{CWD}/x.py"}
     success = {"success": {"diffString": diff, "linesAdded": 1, "linesRemoved": 1}}

@@ -10,6 +10,7 @@ from textual.app import App, ComposeResult
 from textual.widget import Widget
 
 from agentwatch.feed import Feed
+from agentwatch.integrity import integrity
 from agentwatch.recording import open_saved
 from agentwatch.resources import resource
 from agentwatch.safe_text import SafeText
@@ -18,6 +19,7 @@ from agentwatch.session import Session
 from tests.screen.conftest import bundled, init, line, result, shell
 
 Saver = Callable[[bytes], Path]
+NOTHING_AMISS = integrity(Session())
 
 
 class LinesApp(App[None]):
@@ -61,7 +63,7 @@ async def status(words: str, view: str, width: int) -> str:
     """Return the status line in a terminal of so many columns."""
     app = LinesApp()
     async with app.run_test(size=(width, 10)) as pilot:
-        app.status.tell(SafeText(words), SafeText(view))
+        app.status.tell(SafeText(words), SafeText(view), NOTHING_AMISS)
         await pilot.pause()
         return row_of(app.status)
 
@@ -147,12 +149,31 @@ async def test_the_status_fits(words: str, view: str, width: int) -> None:
     """Long words give way to what the view does, which is never cut off as long as it fits."""
     app = LinesApp()
     async with app.run_test(size=(width, 10)) as pilot:
-        app.status.tell(SafeText(words), SafeText(view))
+        app.status.tell(SafeText(words), SafeText(view), NOTHING_AMISS)
         await pilot.pause()
         assert app.status.render_line(0).cell_length == width
         if len(view) + 2 <= width:
             assert row_of(app.status).endswith(f"{view} ")
         assert row_of(app.status)[1:9].strip() == words[:8].strip() or len(view) + 12 > width
+
+
+@pytest.mark.parametrize(
+    ("name", "width", "told"),
+    [
+        ("demo", 120, "text = result · 14 of 14 calls paired · 0 malformed · 0 unknown"),
+        ("demo", 50, "integrity holds"),
+        ("demo", 30, ""),
+        ("disagreement", 120, "text ≠ result · 1 of 1 call paired · 0 malformed · 0 unknown"),
+        ("disagreement", 40, "i: integrity"),
+    ],
+)
+async def test_the_integrity_is_told_where_there_is_room(name: str, width: int, told: str) -> None:
+    """Where the view has nothing to say, the integrity stands there, in as many words as there is room for."""
+    app = LinesApp()
+    async with app.run_test(size=(width, 10)) as pilot:
+        app.status.tell(SafeText("what is going on"), SafeText(""), integrity(read(bundled(name))))
+        await pilot.pause()
+        assert row_of(app.status).removeprefix(" what is going on").strip() == told
 
 
 async def test_a_resize_tells_the_same_anew() -> None:

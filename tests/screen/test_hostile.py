@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from textual.app import App
 
+from agentwatch.integrity import integrity
 from agentwatch.screen.detail import DetailView
 from agentwatch.screen.header import HeaderLine, StatusLine
 from agentwatch.screen.line_view import LineView
@@ -187,7 +188,7 @@ async def test_hostile_facts_of_a_run_do_nothing(session_of: Callable[[bytes], S
             for data in (run, run[: run.rindex(b"\n", 0, -1) + 1], init(model=text) + shell_of(text)):
                 session = session_of(data)
                 header.tell(session, 5000)
-                words.tell(status(session, 5000), status(session, 5000))
+                words.tell(status(session, 5000), status(session, 5000), integrity(session))
                 await pilot.pause()
                 for widget in (header, words):
                     strip = widget.render_line(0)

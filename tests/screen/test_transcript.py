@@ -35,10 +35,10 @@ Saver = Callable[[bytes], Path]
 DOCUMENTS = {
     "prose": "One line.\nThe next of the same paragraph.\n\n\nAnother, *with* `code` and **weight**.\n",
     "headings": "# Top\n## Second\ntext at once\n\n### Third\n\nend",
-    "lists": "Before:\n\n- one\n- two\n\n  still two\n\n  - nested\n    - deeper\n\n1. first\n2. second\n\nafter",
-    "fences": "Text\n```python\ndef f(x):\n\n    return x\n```\nmore\n\n~~~\na ``` b\n~~~\n\n````md\n```\n````\nend",
+    "lists": "Text\n\n- one\n- two\n\n  still two\n\n  - nested\n    - deeper\n\n1. a\n2. b\n\nend",
+    "fences": "Text\n```python\nif x:\n\n    y\n```\nmore\n\n~~~\na ``` b\n~~~\n\n````md\n```\n````\nend",
     "open fence": "Look:\n\n```sh\necho 1\n\necho 2",
-    "tables": "| a | b |\n|---|---|\n| 1 | 東京 |\n| 2 | `x` |\n\n> quoted\n> text\n\n---\n\n[link](https://example.org) ok",
+    "tables": "| a | b |\n|---|---|\n| 1 | 東京 |\n| 2 | `x` |\n\n> quoted\n> text\n\n---\n\n[a](https://b.org) c",
     "wide": "東京の潮位を調べる。\n\n게 🦀 는 \U0001f469\u200d\U0001f52c 옆에\n\n- é́ x\n",
     "endings": "windows\r\nlines\r\n\r\n```\r\ncode\r\n```\r\nend\r\n",
     "hostile": "\x1b[31mred\n\n\u202eelif \x9b31m\n\n```\n\x1b]0;t\x07\n```\n[/x] [@click=app.quit]x[/]",
@@ -245,18 +245,23 @@ def pieces(text: str, chance: random.Random) -> list[str]:
     return cut
 
 
+def grow(path: Path, data: bytes) -> None:
+    """Add to a recording."""
+    with path.open("ab") as file:
+        file.write(data)
+
+
 async def comes_to(path: Path, chunks: list[str]) -> list[str]:
     """Return the lines of a text that came in chunks, each shown before the next."""
     path.write_bytes(init())
     feed, transcript = of(path, follow=True)
     async with shown(transcript, (40, 12)):
-        with path.open("ab", buffering=0) as file:
-            for chunk in chunks:
-                file.write(answer(chunk))
-                feed.advance()
-                transcript.sync()
-                viewport(transcript)
-            file.write(shell(1))
+        for chunk in chunks:
+            grow(path, answer(chunk))
+            feed.advance()
+            transcript.sync()
+            viewport(transcript)
+        grow(path, shell(1))
         return brought_up(feed, transcript)
 
 
