@@ -84,7 +84,7 @@ class Replay:
 
     def step(self) -> None:
         """Let the next event come now; those of the same moment come with it."""
-        self._steps = 1
+        self._steps += 1
 
     def _pass_time(self) -> None:
         now = self._clock()

@@ -71,7 +71,7 @@ def new_session_files() -> SessionFiles:
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     now_ns = time.time_ns()
     second = time.strftime("%Y%m%d-%H%M%S", time.localtime(now_ns // 10**9))
-    stem = f"{second}-{now_ns // 10**6 % 1000:03}{secrets.token_hex(2)}"
+    stem = f"{second}-{now_ns // 10**6 % 1000:03}{secrets.token_hex(3)}"
     return SessionFiles(folder / f"{stem}.ndjson")
 
 

@@ -189,7 +189,7 @@ class WatchScreen(Screen[None]):
     def action_pane(self, name: str) -> None:
         """Go to a pane."""
         self.pane = name
-        self._pane(name).focus()
+        self.set_focus(self._pane(name), scroll_visible=False)  # at once: the next key is meant for it
 
     def action_next_pane(self, step: int) -> None:
         """Go to the next pane, or the one before."""
