@@ -7,6 +7,7 @@ import traceback
 from pathlib import Path
 
 from agentwatch.recording import SessionFiles, create_file, new_session_files
+from agentwatch.workflow_commands import broken, in_runner
 
 
 class Fault(Exception):
@@ -45,7 +46,8 @@ def cannot_create(path: Path, error: OSError) -> Fault:
 
 def say(message: str) -> None:
     """Tell the user in one line."""
-    print(f"agentwatch: {message}", file=sys.stderr)
+    line = f"agentwatch: {message}"
+    print(broken(line) if in_runner() else line, file=sys.stderr)
 
 
 def write_crash(error: BaseException, files: SessionFiles | None = None) -> str:

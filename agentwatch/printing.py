@@ -16,6 +16,7 @@ from agentwatch.outputs.text import ActionLines
 from agentwatch.safe_text import safe_line, safe_text
 from agentwatch.session import Session
 from agentwatch.sources import Source
+from agentwatch.workflow_commands import broken, broken_json, in_runner
 
 _BROKEN_PIPE = 141
 _STDERR_LINES = 10
@@ -29,16 +30,16 @@ def print_session(source: Source, feed: Feed, output_format: str, *, brief: bool
     try:
         if output_format == "text":
             lines = ActionLines(feed.session, brief_action if brief else action)
-            _follow(feed, lambda: _print_actions(lines))
+            _follow(source, feed, lambda: _print_actions(lines))
         elif output_format == "stream-json":
             _print_bytes(feed, source)
         else:
-            _follow(feed)
+            _follow(source, feed)
             _print_end(feed, output_format)
     except BrokenPipeError:
         if not source.is_live:
             return _BROKEN_PIPE
-        _follow(feed)
+        _follow(source, feed)
     return end_session(source, feed.session)
 
 
@@ -46,7 +47,7 @@ def print_lines(lines: Iterable[str]) -> int:
     """Print lines as long as somebody reads them, and return our exit code."""
     try:
         for line in lines:
-            write_all(1, f"{line}\n".encode())
+            _print_line(line)
     except BrokenPipeError:
         return _BROKEN_PIPE
     return 0
@@ -55,7 +56,7 @@ def print_lines(lines: Iterable[str]) -> int:
 def print_rest(source: Source, feed: Feed, sink_fd: int) -> int:
     """Print in the text format the calls that end from now on, and return our exit code."""
     lines = ActionLines(feed.session, action, skip=len(feed.session.ended_calls))
-    _follow(feed, lambda: _print_actions(lines, sink_fd))
+    _follow(source, feed, lambda: _print_actions(lines, sink_fd))
     return end_session(source, feed.session)
 
 
@@ -67,7 +68,9 @@ def end_session(source: Source, session: Session) -> int:
         for line in source.agent.stderr.last_lines(_STDERR_LINES):
             say(f"the agent's stderr: {safe_line(line)}")
     if source.fault is not None:
-        say(f"the recording is not complete: {source.fault.strerror}")
+        say(
+            f"the recording is not complete: {source.fault.strerror}; {source.reader.growth.size()} bytes of it are"
+        )
     return source.exit_code(outcome)
 
 
@@ -81,9 +84,13 @@ def write_all(fd: int, data: bytes) -> None:
         data = data[os.write(fd, data) :]
 
 
-def _follow(feed: Feed, after: Callable[[], object] = lambda: None) -> None:
+def _follow(source: Source, feed: Feed, after: Callable[[], object] = lambda: None) -> None:
     """Bring a session forward until its recording has ended; `after` is called at each step."""
+    is_said = False
     while not feed.is_over:
+        if source.fault is not None and not is_said:
+            say(f"the recording is not complete from now on: {source.fault.strerror}")
+            is_said = True
         if not feed.advance(POLL_SECONDS) and not feed.is_over:
             time.sleep(POLL_SECONDS)
         after()
@@ -91,21 +98,30 @@ def _follow(feed: Feed, after: Callable[[], object] = lambda: None) -> None:
 
 def _print_actions(lines: ActionLines, sink_fd: int = 1) -> None:
     for line in lines.new():
-        write_all(sink_fd, f"{line}\n".encode())
+        _print_line(line, sink_fd)
+
+
+def _print_line(line: str, sink_fd: int = 1) -> None:
+    shown = broken(line) if in_runner() else line
+    write_all(sink_fd, f"{shown}\n".encode())
+
+
+def _print_json(line: bytes) -> None:
+    write_all(1, (broken_json(line) if in_runner() else line) + b"\n")
 
 
 def _print_bytes(feed: Feed, source: Source) -> None:
     copy = ByteCopy(source.reader.fd, source.reader.growth, 1)
-    _follow(feed, lambda: copy.copy(feed.offset if feed.pace else None))
+    _follow(source, feed, lambda: copy.copy(feed.offset if feed.pace else None))
     copy.copy()
 
 
 def _print_end(feed: Feed, output_format: str) -> None:
     run = feed.session.run
     if output_format == "summary":
-        write_all(1, summary(feed.session) + b"\n")
+        _print_json(summary(feed.session))
     elif run.ended is not None and run.outcome is Outcome.SUCCEEDED:
-        write_all(1, feed.line_at(run.ended).rstrip(b"\r") + b"\n")
+        _print_json(feed.line_at(run.ended).rstrip(b"\r"))
     elif run.ended is not None:
         say(f"the run failed: {safe_text(run.result or 'no reason given')}")
     else:

@@ -63,11 +63,29 @@ class PipeIntake:
             return b""
 
     def _append(self, data: bytes) -> None:
+        size = self._size
         try:
-            self._times.note(self._size, now_ms())
-            while data:
-                written = os.write(self._recording_fd, data)
-                self._size += written
-                data = data[written:]
+            self._times.note(size, now_ms())
+            rest = data
+            while rest:
+                written = os.write(self._recording_fd, rest)
+                size += written
+                rest = rest[written:]
+                self._size = size
         except OSError as error:
+            self._cut_to_whole_lines(size)
             self.fault = error
+
+    def _cut_to_whole_lines(self, size: int) -> None:
+        """Let the recording end where its last whole line does: half a line would spoil the next."""
+        end = size
+        while end:
+            start = max(end - _READ_BYTES, 0)
+            newline = os.pread(self._recording_fd, end - start, start).rfind(b"\n")
+            if newline >= 0:
+                end = start + newline + 1
+                break
+            end = start
+        with suppress(OSError):
+            os.ftruncate(self._recording_fd, end)
+            self._size = end

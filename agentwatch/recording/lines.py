@@ -67,6 +67,8 @@ class LineReader:
                 return self._timed(start, whole)
             self._tail.append(data)
             self._tail_bytes += len(data)
+        if size < self._offset:  # a full disk: the recording was cut back to its last whole line
+            self._offset, self._tail, self._tail_bytes = size, [], 0
         if ended and self._tail_bytes:
             start, rest = self.offset, b"".join(self._tail)
             self._tail, self._tail_bytes = [], 0

@@ -1,0 +1,58 @@
+"""A recording that can take no more: whole lines stay, it is said at once, and the exit code tells."""
+
+from __future__ import annotations
+
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import RECORDINGS, ROOT
+
+DEMO = (RECORDINGS / "demo.ndjson").read_bytes()
+
+
+def record(path: Path, limit: int, *options: str) -> subprocess.CompletedProcess[bytes]:
+    """Record the demo into a file that may not grow beyond `limit` bytes."""
+    return subprocess.run(
+        [sys.executable, "-m", "agentwatch", "--print", "--record", str(path), "--no-log", *options],
+        input=DEMO,
+        capture_output=True,
+        cwd=ROOT,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
+        start_new_session=True,
+        timeout=30,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("limit", [1000, 20_000, 65_536, 70_001])
+def test_whole_lines_stay(tmp_path: Path, limit: int) -> None:
+    """A full disk leaves the beginning of the stream, cut at the end of a line; we exit with 74."""
+    path = tmp_path / "r.ndjson"
+    done = record(path, limit)
+    kept = path.read_bytes()
+    assert DEMO.startswith(kept)
+    assert kept == b"" or kept.endswith(b"\n")
+    assert limit - len(kept) <= max(map(len, DEMO.split(b"\n"))) + 1
+    assert done.returncode == 74
+    assert b"the recording is not complete" in done.stderr
+    assert b"Traceback" not in done.stderr
+
+
+def test_the_summary_tells_what_is_in_the_recording(tmp_path: Path) -> None:
+    """The counts of the summary are those of the lines that the recording kept."""
+    path = tmp_path / "r.ndjson"
+    record(path, 30_000, "--output-format", "summary")
+    lines = path.read_bytes().splitlines()
+    again = subprocess.run(
+        [sys.executable, "-m", "agentwatch", "--output-format", "summary", str(path)],
+        capture_output=True,
+        cwd=ROOT,
+        start_new_session=True,
+        check=False,
+    )
+    assert f'"total":{len(lines)},'.encode() in again.stdout
+    assert again.returncode == 1
