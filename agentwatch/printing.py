@@ -67,10 +67,7 @@ def end_session(source: Source, session: Session) -> int:
     if source.agent is not None and outcome is not Outcome.SUCCEEDED:
         for line in source.agent.stderr.last_lines(_STDERR_LINES):
             say(f"the agent's stderr: {safe_line(line)}")
-    if source.fault is not None:
-        say(
-            f"the recording is not complete: {source.fault.strerror}; {source.reader.growth.size()} bytes of it are"
-        )
+    _tell_fault(source)
     return source.exit_code(outcome)
 
 
@@ -86,14 +83,17 @@ def write_all(fd: int, data: bytes) -> None:
 
 def _follow(source: Source, feed: Feed, after: Callable[[], object] = lambda: None) -> None:
     """Bring a session forward until its recording has ended; `after` is called at each step."""
-    is_said = False
     while not feed.is_over:
-        if source.fault is not None and not is_said:
-            say(f"the recording is not complete from now on: {source.fault.strerror}")
-            is_said = True
+        _tell_fault(source)
         if not feed.advance(POLL_SECONDS) and not feed.is_over:
             time.sleep(POLL_SECONDS)
         after()
+
+
+def _tell_fault(source: Source) -> None:
+    """Say once, at once, that the recording takes no more."""
+    if (fault := source.new_fault()) is not None:
+        say(f"the recording is not complete: {fault.strerror}")
 
 
 def _print_actions(lines: ActionLines, sink_fd: int = 1) -> None:

@@ -79,6 +79,7 @@ class Source:
         """The files that are written; None when no recording is kept."""
         self.pipe = pipe
         self.agent = agent
+        self._told_fault: OSError | None = None
         self._log = None if log_fd is None else LogWriter(self.another_reader(), log_fd)
 
     @property
@@ -91,6 +92,12 @@ class Source:
     def fault(self) -> OSError | None:
         """Why the recording is not complete; None while it is."""
         return self.pipe.fault if self.pipe else None
+
+    def new_fault(self) -> OSError | None:
+        """Return the fault, once."""
+        fault = self.fault if self._told_fault is None else None
+        self._told_fault = self._told_fault or fault
+        return fault
 
     def another_reader(self) -> LineReader:
         """Return a second reader of the same recording, from its beginning."""
