@@ -161,6 +161,14 @@ class Repair:
 
 
 @dataclass(frozen=True, slots=True)
+class Oversize:
+    """The line is too large to be read whole: its head and tail were."""
+
+    size: int
+    """In bytes."""
+
+
+@dataclass(frozen=True, slots=True)
 class Malformed:
     """A line that is not a JSON object."""
 
@@ -181,6 +189,7 @@ Event = (
     | RunEnded
     | Unknown
     | Repair
+    | Oversize
     | Malformed
 )
 

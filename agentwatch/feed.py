@@ -11,7 +11,7 @@ from typing import Protocol
 
 from agentwatch.events import Event, Part
 from agentwatch.joining import DecodedLine, LineJoiner
-from agentwatch.recording import Line, LineReader
+from agentwatch.recording import MOST_LINE_BYTES, Line, LineReader
 from agentwatch.session import Place, Session
 from agentwatch.wire import Decoder
 
@@ -72,6 +72,9 @@ class Feed:
 
     def parts(self, place: Place) -> list[Part]:
         """Return what the line at a place carries, read back from the recording."""
+        if place.length > MOST_LINE_BYTES:
+            where = f"{place.length} bytes, from byte {place.offset} of the recording on"
+            return [Part("too large to be shown", where)]
         return self._decoder.parts(self.line_at(place))
 
     def line_at(self, place: Place) -> bytes:

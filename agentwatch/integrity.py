@@ -22,6 +22,7 @@ class Integrity:
     malformed: int
     unknown: int
     repaired: int
+    oversize: int
 
     @property
     def holds(self) -> bool:
@@ -40,6 +41,8 @@ class Integrity:
         ]
         if self.repaired:
             parts.append(f"{self.repaired} repaired")
+        if self.oversize:
+            parts.append(f"{self.oversize} oversize")
         return SafeText(" · ".join(parts))
 
 
@@ -54,6 +57,7 @@ def integrity(session: Session) -> Integrity:
         lines.malformed,
         lines.unknown,
         lines.repaired,
+        lines.oversize,
     )
 
 

@@ -37,6 +37,11 @@ class LineJoiner:
 
     def take(self, line: Line) -> Iterator[DecodedLine]:
         """Yield what can be said now, in order; nothing for a blank line or while one is held."""
+        if line.oversize:
+            yield from self.rest()
+            events = self._decoder.decode_oversize(line.data, line.tail, line.oversize)
+            yield DecodedLine(events, _place(line), 1)
+            return
         is_blank = not line.data.strip()
         events = [] if is_blank else self._decoder.decode(line.data)
         is_broken = is_blank or (bool(events) and isinstance(events[0], Malformed))
@@ -73,4 +78,4 @@ class LineJoiner:
 
 
 def _place(line: Line) -> Place:
-    return Place(line.offset, len(line.data), line.seen_ms)
+    return Place(line.offset, line.length, line.seen_ms)

@@ -13,8 +13,9 @@ from agentwatch.feed import POLL_SECONDS, Feed
 from agentwatch.outputs.stream_json import ByteCopy
 from agentwatch.outputs.summary import summary
 from agentwatch.outputs.text import ActionLines
+from agentwatch.recording import MOST_LINE_BYTES
 from agentwatch.safe_text import safe_line, safe_text
-from agentwatch.session import Session
+from agentwatch.session import Place, Session
 from agentwatch.sources import Source
 from agentwatch.workflow_commands import broken, broken_json, in_runner
 
@@ -106,6 +107,17 @@ def _print_line(line: str, sink_fd: int = 1) -> None:
     write_all(sink_fd, f"{shown}\n".encode())
 
 
+def _print_result(feed: Feed, place: Place) -> None:
+    """Print the line of a result as the agent sent it, however long it is."""
+    if place.length <= MOST_LINE_BYTES:
+        _print_json(feed.line_at(place).rstrip(b"\r"))
+        return
+    for offset in range(place.offset, place.offset + place.length, MOST_LINE_BYTES):
+        length = min(MOST_LINE_BYTES, place.offset + place.length - offset)
+        write_all(1, feed.reader.line_at(offset, length))
+    write_all(1, b"\n")
+
+
 def _print_json(line: bytes) -> None:
     write_all(1, (broken_json(line) if in_runner() else line) + b"\n")
 
@@ -121,7 +133,7 @@ def _print_end(feed: Feed, output_format: str) -> None:
     if output_format == "summary":
         _print_json(summary(feed.session))
     elif run.ended is not None and run.outcome is Outcome.SUCCEEDED:
-        _print_json(feed.line_at(run.ended).rstrip(b"\r"))
+        _print_result(feed, run.ended)
     elif run.ended is not None:
         say(f"the run failed: {safe_text(run.result or 'no reason given')}")
     else:

@@ -43,6 +43,7 @@ def summary(session: Session) -> bytes:
             "malformed": session.lines.malformed,
             "unknown": session.lines.unknown,
             "repaired": session.lines.repaired,
+            "oversize": session.lines.oversize,
         },
         "orphans": {
             "completed_without_started": session.completed_without_started,

@@ -5,7 +5,7 @@ It is the queue between the agent and everything that watches it: intake appends
 nobody, every reader goes at its own pace.
 """
 
-from agentwatch.recording.lines import Growth, Line, LineReader
+from agentwatch.recording.lines import MOST_LINE_BYTES, Growth, Line, LineReader
 from agentwatch.recording.saved import open_saved
 from agentwatch.recording.store import (
     SessionFiles,
@@ -18,6 +18,7 @@ from agentwatch.recording.store import (
 from agentwatch.recording.times import ArrivalTimes, now_ms
 
 __all__ = [
+    "MOST_LINE_BYTES",
     "ArrivalTimes",
     "Growth",
     "Line",

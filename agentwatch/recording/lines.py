@@ -8,6 +8,10 @@ from typing import NamedTuple, Protocol
 from agentwatch.recording.times import ArrivalTimes
 
 _READ_BYTES = 1 << 18
+MOST_LINE_BYTES = 16 << 20
+"""A longer line is oversize: 16 MiB of `[],` take a second and 0.5 GB to parse."""
+_KEPT_BYTES = 1 << 16
+"""What is kept of an oversize line at either end."""
 
 
 class Line(NamedTuple):
@@ -16,9 +20,18 @@ class Line(NamedTuple):
     offset: int
     """Where it begins, in bytes."""
     data: bytes
-    """Its bytes, without the line end."""
+    """Its bytes, without the line end; of an oversize line the first 64 KiB."""
     seen_ms: int | None
     """When its last byte reached us, in milliseconds since the epoch."""
+    tail: bytes = b""
+    """The last 64 KiB of an oversize line; otherwise empty."""
+    oversize: int = 0
+    """How many bytes an oversize line has."""
+
+    @property
+    def length(self) -> int:
+        """How many bytes the line has in the recording."""
+        return self.oversize or len(self.data)
 
 
 class Growth(Protocol):
@@ -62,17 +75,14 @@ class LineReader:
             start = self.offset
             self._offset += len(data)
             if b"\n" in data:
-                *whole, rest = b"".join((*self._tail, data)).split(b"\n")
-                self._tail, self._tail_bytes = [rest], len(rest)
-                return self._timed(start, whole)
-            self._tail.append(data)
-            self._tail_bytes += len(data)
+                return self._whole_lines(start, data)
+            self._keep(data)
         if size < self._offset:  # a full disk: the recording was cut back to its last whole line
             self._offset, self._tail, self._tail_bytes = size, [], 0
         if ended and self._tail_bytes:
-            start, rest = self.offset, b"".join(self._tail)
+            line = self._line(self.offset)
             self._tail, self._tail_bytes = [], 0
-            return [Line(start, rest, self.times.at(self._offset - 1))]
+            return [line]
         return []
 
     def is_at_end(self) -> bool:
@@ -84,10 +94,32 @@ class LineReader:
         """Return the bytes of a line that was returned before."""
         return os.pread(self.fd, length, offset)
 
-    def _timed(self, start: int, whole: list[bytes]) -> list[Line]:
+    def _whole_lines(self, start: int, data: bytes) -> list[Line]:
+        """Return the lines that these bytes end; what follows the last line end is kept."""
         lines = []
-        for data in whole:
-            end = start + len(data)
-            lines.append(Line(start, data, self.times.at(end)))
-            start = end + 1
+        first, _, data = data.partition(b"\n")
+        self._keep(first)
+        lines.append(self._line(start))
+        start += self._tail_bytes + 1
+        *whole, rest = data.split(b"\n")
+        self._tail, self._tail_bytes = [rest], len(rest)
+        for line in whole:
+            lines.append(Line(start, line, self.times.at(start + len(line))))
+            start += len(line) + 1
         return lines
+
+    def _keep(self, data: bytes) -> None:
+        """Keep a piece of a line that has not ended; of an oversize line its two ends."""
+        self._tail.append(data)
+        self._tail_bytes += len(data)
+        if self._tail_bytes > MOST_LINE_BYTES:
+            joined = b"".join(self._tail)
+            self._tail = [joined[:_KEPT_BYTES], joined[_KEPT_BYTES:][-_KEPT_BYTES:]]
+
+    def _line(self, start: int) -> Line:
+        """Return the line whose pieces were kept."""
+        at = self.times.at(start + self._tail_bytes)
+        if self._tail_bytes > MOST_LINE_BYTES:
+            joined = b"".join(self._tail)
+            return Line(start, joined[:_KEPT_BYTES], at, joined[-_KEPT_BYTES:], self._tail_bytes)
+        return Line(start, b"".join(self._tail), at)

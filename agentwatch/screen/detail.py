@@ -102,7 +102,8 @@ class DetailView(LineView):
         for title, place in (("started", call.started), ("ended", call.ended)):
             if place:
                 yield SafeText(f"{title} · byte {place.offset} · {place.length} bytes"), "heading"
-                yield safe_line(self._feed.line_at(place).decode("utf-8", "replace")), "plain"
+                shown = place._replace(length=min(place.length, _MOST_COLUMNS * 4))
+                yield safe_line(self._feed.line_at(shown).decode("utf-8", "replace")), "plain"
 
 
 def folded(text: SafeText, width: int) -> Iterator[SafeText]:

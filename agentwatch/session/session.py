@@ -12,6 +12,7 @@ from agentwatch.events import (
     Malformed,
     Notice,
     Outcome,
+    Oversize,
     Permission,
     Prompt,
     Repair,
@@ -52,6 +53,8 @@ class LineCounts:
     unknown: int = 0
     repaired: int = 0
     """Of the events, those that were not quite JSON and were read all the same."""
+    oversize: int = 0
+    """Lines over 16 MiB, of which only the two ends were read."""
 
     @property
     def total(self) -> int:
@@ -147,6 +150,9 @@ class Session:
                 self._note(event.message)
             case Unknown():
                 self._note(f"unknown: {event.what}")
+            case Oversize():
+                self.lines.oversize += 1
+                self._note(f"a line of {event.size} bytes: its two ends were read")
             case Repair():
                 self.lines.repaired += 1
             case Malformed():

@@ -27,6 +27,7 @@ from agentwatch.wire.cursor_results import Result, argument_parts, read_result, 
 from agentwatch.wire.cursor_text import Answer, Thoughts, message_text, time_of
 from agentwatch.wire.cursor_tools import NAMED_IN_THE_WILD, TOOLS, Tool, other_tool
 from agentwatch.wire.fields import Fields, mapping, number, text
+from agentwatch.wire.oversize import Salvaged
 
 __all__ = ["FORMAT", "Decoder", "drift", "parts", "recognises"]
 
@@ -34,6 +35,8 @@ FORMAT = "cursor"
 
 _OWN_TYPES = frozenset({"tool_call", "thinking", "interaction_query", "connection", "retry"})
 _SHARED_TYPES = frozenset({"user", "assistant", "result"})
+_TELLING_LATE = ("shell", "mcp")
+"""Tools whose success may yet be a failure, by an exit code or a mark behind the output."""
 _CLAUDE_MARKS = frozenset({"uuid", "parent_tool_use_id", "num_turns", "sessionId", "toolName"})
 
 
@@ -135,6 +138,8 @@ class Decoder:
     def _tool_ended(self, fields: Fields) -> list[Event]:
         name, tool, body = _tool(fields)
         result = read_result(tool, body.get("result"))
+        if isinstance(fields, Salvaged) and name in _TELLING_LATE and result.outcome is Outcome.SUCCEEDED:
+            result = Result(Outcome.UNFINISHED, error="its result is too large to be read")
         arguments = _arguments(body)
         target, path = self._target(tool, arguments or result.body)
         ended = ToolEnded(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from agentwatch.events import Event, Malformed, Part, Repair, Unknown
+from agentwatch.events import Event, Malformed, Oversize, Part, Repair, Unknown
 from agentwatch.wire.detect import Agent, AgentDecoder, detect
 from agentwatch.wire.json_line import Repaired, parse, parse_joined
+from agentwatch.wire.oversize import salvage
 
 _SHOWN_BYTES = 400
 
@@ -33,6 +34,13 @@ class Decoder:
         except ValueError:
             return None
         return [Repair(), *self._events(value)] if isinstance(value, dict) else None
+
+    def decode_oversize(self, head: bytes, tail: bytes, size: int) -> list[Event]:
+        """Return what the two ends of a line of `size` bytes say."""
+        fields = salvage(head, tail)
+        if not fields:
+            return [Malformed(f"not JSON, {size} bytes", _beginning(head))]
+        return [Oversize(size), *self._events(fields)]
 
     def parts(self, data: bytes) -> list[Part]:
         """Return what a line of a tool call carries for the detail of the call."""
