@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -10,6 +9,7 @@ from agentwatch import __version__
 from agentwatch.recording import LineReader
 from agentwatch.safe_text import SafeText, cut, safe_line
 from agentwatch.wire.detect import Agent, detect
+from agentwatch.wire.fields import as_text
 from agentwatch.wire.json_line import parse
 
 _SAMPLE_COLUMNS = 160
@@ -44,7 +44,7 @@ def report(reader: LineReader) -> Iterator[SafeText]:
                 if what in found:
                     found[what].count += 1
                 else:
-                    found[what] = Finding(1, number, json.dumps(sample, ensure_ascii=False, default=str))
+                    found[what] = Finding(1, number, as_text(sample, indent=None))
     name = agent.FORMAT if agent else "no known agent"
     yield safe_line(f"agentwatch {__version__}, format {name}, {number} lines, {len(found)} unknown")
     for what, finding in sorted(found.items(), key=lambda item: -item[1].count):

@@ -93,6 +93,7 @@ class Feed:
             else:
                 self._decoded.extend(self._joiner.rest())
                 if not self._decoded:
+                    self.session.apply(self._decoder.end(), Place(self.offset, 0, None), 0)
                     self.session.close()
                     self.is_over = True
                     return False

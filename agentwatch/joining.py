@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -12,6 +13,8 @@ from agentwatch.wire import Decoder
 
 _MOST_PIECES = 4096
 _MOST_BYTES = 16 << 20
+_EVENT = re.compile(rb'\{\s*"type"\s*:\s*"')
+"""What begins so begins an event, and does not go on with a string."""
 
 
 class DecodedLine(NamedTuple):
@@ -45,7 +48,7 @@ class LineJoiner:
         is_blank = not line.data.strip()
         events = [] if is_blank else self._decoder.decode(line.data)
         is_broken = is_blank or (bool(events) and isinstance(events[0], Malformed))
-        if self._held and is_broken:
+        if self._held and is_broken and not _EVENT.match(line.data):
             yield from self._hold(line)
             return
         yield from self.rest()

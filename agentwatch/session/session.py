@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -108,7 +108,7 @@ class Session:
         """The transcript's last entry."""
         return self.transcript[-1] if self.transcript else None
 
-    def apply(self, events: Iterable[Event], place: Place, physical_lines: int = 1) -> None:
+    def apply(self, events: Sequence[Event], place: Place, physical_lines: int = 1) -> None:
         """Take what one line says.
 
         Args:
@@ -125,8 +125,9 @@ class Session:
             self._take(event, place)
         if odd is None:
             self.lines.events += physical_lines
+            self.lines.repaired += any(isinstance(event, Repair) for event in events)
         else:
-            self._count_odd(odd, place)
+            self._count_odd(odd, place, physical_lines)
 
     def _take(self, event: Event, place: Place) -> None:
         match event:
@@ -154,7 +155,7 @@ class Session:
                 self.lines.oversize += 1
                 self._note(f"a line of {event.size} bytes: its two ends were read")
             case Repair():
-                self.lines.repaired += 1
+                pass  # counted with the line's events
             case Malformed():
                 self._note(f"not an event ({event.reason}): {event.text}")
 
@@ -247,11 +248,11 @@ class Session:
             self.runs.append(Run(began_seen_ms=place.seen_ms))
         return self.runs[-1]
 
-    def _count_odd(self, event: Malformed | Unknown, place: Place) -> None:
+    def _count_odd(self, event: Malformed | Unknown, place: Place, physical_lines: int) -> None:
         if isinstance(event, Malformed):
-            self.lines.malformed += 1
+            self.lines.malformed += physical_lines
         else:
-            self.lines.unknown += 1
+            self.lines.unknown += physical_lines
         if len(self.odd_lines) < _MOST_ODD_LINES:
             self.odd_lines.append(OddLine(event, place))
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from agentwatch.events import (
+    Channel,
     Event,
     Notice,
     Outcome,
@@ -18,6 +19,7 @@ from agentwatch.events import (
     Prompt,
     RunEnded,
     RunStarted,
+    TextEnded,
     ToolEnded,
     ToolStarted,
     Unknown,
@@ -75,7 +77,7 @@ class Decoder:
             case "thinking", "delta":
                 return self._thoughts.take(fields)
             case "thinking", "completed":
-                return self._thoughts.end(fields)
+                return [*self._thoughts.end_block(), TextEnded(Channel.REASONING, time_of(fields))]
             case "tool_call", "started":
                 return [*self._answer.end_segment(), *self._tool_started(fields)]
             case "tool_call", "completed":
@@ -106,6 +108,10 @@ class Decoder:
                 return [Unknown(f"type {kind}")]
             case kind, subtype:
                 return [Unknown(f"type {kind}/{subtype}")]
+
+    def end(self) -> list[Event]:
+        """Return what the end of the stream says: half an emoji may have been waiting for the other."""
+        return [*self._thoughts.end_block(), *self._answer.end_segment()]
 
     def _run_started(self, fields: Fields) -> RunStarted:
         self._cwd = text(fields, "cwd")

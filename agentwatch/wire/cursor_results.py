@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from agentwatch.events import Outcome, Part
 from agentwatch.wire.cursor_tools import Facts, Tool
-from agentwatch.wire.fields import Fields, items, mapping, number, text
+from agentwatch.wire.fields import Fields, as_text, items, mapping, number, text
 
 _NO_FACTS = Facts()
 _FAILURES = ("failure", "error", "permissionDenied", "spawnError", "timeout", "fileNotFound")
@@ -156,12 +155,6 @@ def _todo_parts(body: dict[str, object]) -> Iterator[Part]:
 
 
 def _rest_parts(title: str, rest: Fields) -> Iterator[Part]:
-    lines = (f"{key}: {_shown(value)}" for key, value in rest.items() if value not in _NOTHING)
+    lines = (f"{key}: {as_text(value)}" for key, value in rest.items() if value not in _NOTHING)
     if text_of_lines := "\n".join(lines):
         yield Part(title, text_of_lines)
-
-
-def _shown(value: object) -> str:
-    if isinstance(value, str):
-        return value
-    return json.dumps(value, indent=2, ensure_ascii=False, default=str)

@@ -36,8 +36,11 @@ class Answer:
             return [*lead, Text(Channel.ANSWER, said, at_ms)]
         said = whole_text(said)
         if self._has_deltas and "".join(self._segment) + whole_text(self._half) == said:
+            lone, self._half = whole_text(self._half), ""
+            self._segment.append(lone)
             self._is_flushed = True
-            return [TextEnded(Channel.ANSWER, at_ms)]
+            ended = TextEnded(Channel.ANSWER, at_ms)
+            return [Text(Channel.ANSWER, lone, at_ms), ended] if lone else [ended]
         self._segment.append(said)
         return [Text(Channel.ANSWER, said, at_ms)]
 
@@ -63,11 +66,10 @@ class Thoughts:
         whole, self._half = _joined(self._half, said if isinstance(said, str) else "")
         return [Text(Channel.REASONING, whole, time_of(fields))]
 
-    def end(self, fields: Fields) -> list[Event]:
-        """Return the end of a block."""
+    def end_block(self) -> list[Event]:
+        """Wait no longer for the other half of an emoji: it is told as U+FFFD."""
         lone, self._half = whole_text(self._half), ""
-        ended = TextEnded(Channel.REASONING, time_of(fields))
-        return [Text(Channel.REASONING, lone), ended] if lone else [ended]
+        return [Text(Channel.REASONING, lone)] if lone else []
 
 
 def message_text(fields: Fields) -> str | None:

@@ -33,7 +33,9 @@ class Decoder:
             value = parse_joined(pieces)
         except ValueError:
             return None
-        return [Repair(), *self._events(value)] if isinstance(value, dict) else None
+        if not isinstance(value, dict):
+            return None
+        return self._events(value if isinstance(value, Repaired) else Repaired(value, value))
 
     def decode_oversize(self, head: bytes, tail: bytes, size: int) -> list[Event]:
         """Return what the two ends of a line of `size` bytes say."""
@@ -41,6 +43,10 @@ class Decoder:
         if not fields:
             return [Malformed(f"not JSON, {size} bytes", _beginning(head))]
         return [Oversize(size), *self._events(fields)]
+
+    def end(self) -> list[Event]:
+        """Return what the end of the stream says."""
+        return [] if self._decoder is None else self._decoder.end()
 
     def parts(self, data: bytes) -> list[Part]:
         """Return what a line of a tool call carries for the detail of the call."""

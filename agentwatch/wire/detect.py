@@ -16,6 +16,9 @@ class AgentDecoder(Protocol):
     def decode(self, fields: Fields) -> list[Event]:
         """Return what one line says; total."""
 
+    def end(self) -> list[Event]:
+        """Return what the end of the stream says."""
+
 
 class Agent(Protocol):
     """What an agent's module offers."""

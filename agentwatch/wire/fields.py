@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -46,6 +47,16 @@ def mapping(value: object) -> Fields:
 def items(value: object) -> list[Any]:
     """Return a list; otherwise an empty one."""
     return value if isinstance(value, list) else []
+
+
+def as_text(value: object, *, indent: int | None = 2) -> str:
+    """Return a value to be read: a string as it is, anything else as JSON."""
+    if isinstance(value, str):
+        return value
+    try:
+        return json.dumps(value, indent=indent, ensure_ascii=False, default=str)
+    except RecursionError:
+        return "nested too deeply to be shown"
 
 
 def plural(count: int, noun: str) -> str:

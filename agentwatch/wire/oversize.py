@@ -13,7 +13,7 @@ from typing import Any
 from agentwatch.wire.json_line import parse
 
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[{}\[\],"]', re.DOTALL)
-_MEMBER = re.compile(rb',(?="(?:[^"\\]|\\.)*":)')
+_MEMBER = re.compile(rb',(?=\s*"(?:[^"\\]|\\.)*"\s*:)')
 _MOST_TRIES = 40
 
 
