@@ -4,17 +4,29 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from agentwatch.events import Event, Malformed
 from agentwatch.recording import Line
 from agentwatch.session import Place
-from agentwatch.wire import Decoder
 
 _MOST_PIECES = 4096
 _MOST_BYTES = 16 << 20
 _EVENT = re.compile(rb'\{\s*"type"\s*:\s*"')
 """What begins so begins an event, and does not go on with a string."""
+
+
+class LineDecoder(Protocol):
+    """What lines are decoded with."""
+
+    def decode(self, data: bytes) -> list[Event]:
+        """Return what a line says that is not blank; `Malformed` first when it is no object."""
+
+    def decode_joined(self, pieces: list[bytes]) -> list[Event] | None:
+        """Return what physical lines say together; None when together they are no object either."""
+
+    def decode_oversize(self, head: bytes, tail: bytes, size: int, /) -> list[Event]:
+        """Return what the two ends of a line of `size` bytes say."""
 
 
 class DecodedLine(NamedTuple):
@@ -32,7 +44,7 @@ class LineJoiner:
     either, for at most 4,096 lines and 16 MiB. Joining is tried when a line ends in `}`.
     """
 
-    def __init__(self, decoder: Decoder) -> None:
+    def __init__(self, decoder: LineDecoder) -> None:
         self._decoder = decoder
         self._held: list[Line] = []
         self._held_bytes = 0

@@ -97,8 +97,9 @@ def _tool_drift(call: Fields) -> Iterator[tuple[str, object]]:
             known = {"toolCallId", *_ARGUMENTS[name].split()}
             yield from _unknown_keys(mapping(body.get("args")), known, f"in the arguments of tool {name}")
         result = mapping(body.get("result"))
-        for variant in result.keys() - _VARIANTS:
-            yield f"result {variant} of tool {name}", result[variant]
+        for variant, value in result.items():
+            if variant not in _VARIANTS:
+                yield f"result {variant} of tool {name}", value
         if name in _SUCCESSES:
             success = mapping(result.get("success"))
             yield from _unknown_keys(success, set(_SUCCESSES[name].split()), f"in a success of tool {name}")

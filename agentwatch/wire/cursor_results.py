@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from agentwatch.events import Outcome, Part
 from agentwatch.wire.cursor_tools import Facts, Tool
-from agentwatch.wire.fields import Fields, as_text, items, mapping, number, text
+from agentwatch.wire.fields import Fields, as_json, items, mapping, number, text
 
 _NO_FACTS = Facts()
 _FAILURES = ("failure", "error", "permissionDenied", "spawnError", "timeout", "fileNotFound")
@@ -155,6 +155,10 @@ def _todo_parts(body: dict[str, object]) -> Iterator[Part]:
 
 
 def _rest_parts(title: str, rest: Fields) -> Iterator[Part]:
-    lines = (f"{key}: {as_text(value)}" for key, value in rest.items() if value not in _NOTHING)
+    lines = (
+        f"{key}: {value if isinstance(value, str) else as_json(value, indent=2)}"
+        for key, value in rest.items()
+        if value not in _NOTHING
+    )
     if text_of_lines := "\n".join(lines):
         yield Part(title, text_of_lines)

@@ -49,10 +49,8 @@ def items(value: object) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def as_text(value: object, *, indent: int | None = 2) -> str:
-    """Return a value to be read: a string as it is, anything else as JSON."""
-    if isinstance(value, str):
-        return value
+def as_json(value: object, indent: int | None = None) -> str:
+    """Return a value as JSON to be read."""
     try:
         return json.dumps(value, indent=indent, ensure_ascii=False, default=str)
     except RecursionError:
