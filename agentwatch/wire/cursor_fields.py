@@ -74,7 +74,7 @@ _SUCCESSES = {
 def drift(fields: Fields) -> Iterator[tuple[str, object]]:
     """Yield what a line holds that is not known: what it is, and a sample of it."""
     kind, subtype = fields.get("type"), fields.get("subtype")
-    name = next((known for known in (kind, f"{kind}/{subtype}") if known in _LINES), None)
+    name = next((known for known in (f"{kind}", f"{kind}/{subtype}") if known in _LINES), None)
     if name is None:
         yield f"type {kind if subtype is None else f'{kind}/{subtype}'}", dict(fields)
         return
