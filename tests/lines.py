@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from agentwatch.events import Event
 from agentwatch.joining import LineJoiner
 from agentwatch.recording import Line
-from agentwatch.session import Call, Session
+from agentwatch.session import Call, Place, Session
 from agentwatch.wire import Decoder
 
 SESSION = "s-1"
@@ -131,13 +131,15 @@ def physical_lines(data: bytes) -> list[Line]:
 
 def session(*lines: bytes, seen_ms: int | None = None, is_over: bool = True) -> Session:
     """Return what the lines come to when the stream ends after them, or while it still goes on."""
-    joiner, read = LineJoiner(Decoder()), Session()
+    decoder, read = Decoder(), Session()
+    joiner = LineJoiner(decoder)
     for piece in physical_lines(b"".join(lines)):
         for found in joiner.take(piece._replace(seen_ms=seen_ms)):
             read.apply(*found)
     if is_over:
         for found in joiner.rest():
             read.apply(*found)
+        read.apply(decoder.end(), Place(0, 0, None), 0)
         read.close()
     return read
 

@@ -261,7 +261,7 @@ def test_the_summary_tells_everything(recorded: Callable[..., Path]) -> None:
                 "duration_ms": None,
             },
         ],
-        "lines": {"total": 9, "events": 9, "malformed": 0, "unknown": 0, "repaired": 0},
+        "lines": {"total": 9, "events": 9, "malformed": 0, "unknown": 0, "repaired": 0, "oversize": 0},
         "orphans": {"completed_without_started": 0, "never_completed": 0},
         "integrity": {
             "holds": True,

@@ -17,10 +17,8 @@ COLOUR = re.compile(rb"\x1b\[[0-9;:]*?(?<![0-9])(?:3[0-8]|4[0-8]|9[0-7]|10[0-7])
 
 
 def test_the_demo_plays_to_its_end() -> None:
-    """The demo fills all four panes, live, and ends in a success."""
+    """The demo plays to its success, and has then filled all four panes."""
     with in_terminal("demo", "--speed", "64") as terminal:
-        terminal.wait_for("replay ×64")
-        terminal.wait_for("◐ running")
         terminal.wait_for("✓ succeeded in 1:10", 20)
         rows = terminal.screen_text().split("\n")
         assert rows[0].startswith(" ✓ succeeded 1:10 │ Sonnet 5 200K High │ /home/ada/src/tidepool")

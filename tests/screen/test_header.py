@@ -125,9 +125,13 @@ async def test_the_clock_of_a_running_run(recording: Saver) -> None:
 
 
 async def test_odd_lines_are_counted(recording: Saver) -> None:
-    """Lines that were not understood are counted in the header."""
+    """Lines that were not understood are counted, malformed and unknown apart."""
     session = read(recording(init() + b"nonsense\n" + line(type="weather") + result("")))
-    assert (await header(session, 100)).endswith("0 calls · 2 odd lines ")
+    app = LinesApp()
+    async with app.run_test(size=(100, 10)) as pilot:
+        app.status.tell(SafeText(""), SafeText(""), integrity(session))
+        await pilot.pause()
+        assert row_of(app.status).endswith(" · 1 malformed · 1 unknown ")
 
 
 async def test_outcomes_have_words_and_signs() -> None:
@@ -168,7 +172,7 @@ async def test_the_status_fits(words: str, view: str, width: int) -> None:
     ],
 )
 async def test_the_integrity_is_told_where_there_is_room(name: str, width: int, told: str) -> None:
-    """Where the view has nothing to say, the integrity stands there, in as many words as there is room for."""
+    """Where the view has nothing to say the integrity stands, in as many words as there is room for."""
     app = LinesApp()
     async with app.run_test(size=(width, 10)) as pilot:
         app.status.tell(SafeText("what is going on"), SafeText(""), integrity(read(bundled(name))))

@@ -92,13 +92,16 @@ async def test_moving_up_lets_go_of_the_end(key: str) -> None:
         assert not view.has_class("-follow")
 
 
-@pytest.mark.parametrize(("key", "first"), [("up", 21), ("k", 21), ("pageup", 15), ("g", 0)])
-async def test_keys_move_by_a_line_a_page_or_all(key: str, first: int) -> None:
+@pytest.mark.parametrize(
+    ("keys", "first"),
+    [("up", 21), ("k", 21), ("pageup", 15), ("g", 0), ("g down", 1), ("g j", 1), ("g pagedown", 7)],
+)
+async def test_keys_move_by_a_line_a_page_or_all(keys: str, first: int) -> None:
     """An arrow moves a line, a page key all but one of the lines in view, `g` goes to the beginning."""
     view = Lines()
     async with shown(view) as pilot:
         view.grow(30)
-        await pilot.press(key)
+        await pilot.press(*keys.split())
         assert viewport(view)[0] == f"line {first}"
 
 

@@ -1,0 +1,331 @@
+"""Lines as they come: every kind of bytes is told, counted, and harms nothing around it."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from agentwatch.drift import report
+from agentwatch.events import Channel, Malformed, Outcome, Prompt, Repair, Text
+from agentwatch.feed import Feed
+from agentwatch.outputs.summary import summary
+from agentwatch.recording import open_saved
+from agentwatch.session import Kind, LineCounts, Session
+from tests.lines import (
+    asked,
+    completed,
+    delta,
+    event,
+    events,
+    final,
+    init,
+    result,
+    segment,
+    session,
+    started,
+    thought,
+    thought_through,
+    user,
+)
+
+HIGH, LOW, EMOJI, BAD = "\ud83d", "\ude00", "\U0001f600", "\ufffd"
+GOOD = (init(), user("Hi"), started("read", path="a"), completed("read", result={"success": {}}), final("ok"))
+
+
+def escaped(line: bytes) -> bytes:
+    """Return a line whose halves of emoji are escapes, as an agent writes them."""
+    text = line.decode(errors="surrogatepass")
+    return "".join(f"\\u{ord(char):04x}" if "\ud800" <= char <= "\udfff" else char for char in text).encode()
+
+
+def told(*lines: bytes) -> Session:
+    """Return what lines come to whose halves of emoji are escapes."""
+    return session(init(), *map(escaped, lines))
+
+
+def thoughts(read: Session) -> list[str]:
+    """Return the blocks of reasoning."""
+    return [entry.text for entry in read.transcript if entry.kind is Kind.REASONING]
+
+
+# --- line ends, byte order mark, encoding ----------------------------------------------------------------
+
+
+def test_carriage_returns_before_line_ends_change_nothing() -> None:
+    """A recording with CR LF comes to what it comes to with LF, byte for byte in its summary."""
+    data = b"".join((*GOOD, result("ok")))
+    assert summary(session(data.replace(b"\n", b"\r\n"))) == summary(session(data))
+    assert summary(session(data.replace(b"\n", b"\r\n\r\n \r\n"))) == summary(session(data))
+
+
+@pytest.mark.parametrize("separator", ["\u2028", "\u2029", "\x85", "\x0b", "\x0c", "\x1c", "\r"])
+def test_only_a_line_feed_ends_a_line(separator: str) -> None:
+    """What other programs take for a line end stands in a text as it is."""
+    read = session(init(), final(f"a{separator}b"), result(f"a{separator}b"))
+    assert read.text == f"a{separator}b"
+    assert read.lines == LineCounts(events=3)
+
+
+def test_a_byte_order_mark_on_the_first_line_is_repaired() -> None:
+    """A BOM leaves the first line what it is; the line counts as repaired."""
+    read = session(b"\xef\xbb\xbf" + init(), user("Hi"))
+    assert read.run.model == "Auto"
+    assert read.lines == LineCounts(events=2, repaired=1)
+
+
+def test_invalid_utf8_is_repaired_and_counted() -> None:
+    """Bytes that are no UTF-8 show as U+FFFD; each such line counts as repaired, as an event, and once."""
+    read = session(init(), delta("a#b").replace(b"#", b"\xff"), delta("c#").replace(b"#", b"\xed\xa0\xbd"))
+    assert read.text == f"a{BAD}bc{BAD * 3}"
+    assert read.lines == LineCounts(events=3, repaired=2)
+
+
+# --- halves of an emoji ----------------------------------------------------------------------------------
+
+
+def test_halves_of_an_emoji_in_two_deltas_are_one() -> None:
+    """An emoji whose halves came in two deltas is whole, in the answer and in the reasoning."""
+    read = told(
+        thought(f"t{HIGH}"),
+        thought(f"{LOW}!"),
+        thought_through(),
+        delta(f"a{HIGH}"),
+        delta(f"{LOW}b{HIGH}"),
+        delta(LOW),
+        final(f"a{EMOJI}b{EMOJI}"),
+        result(f"a{EMOJI}b{EMOJI}"),
+    )
+    assert (read.text, thoughts(read)) == (f"a{EMOJI}b{EMOJI}", [f"t{EMOJI}!"])
+    assert read.run.text_matches_result
+    assert read.lines == LineCounts(events=9, repaired=5)
+
+
+def test_an_empty_delta_between_the_halves_parts_them_not() -> None:
+    """Between the halves a delta without text, a thought and a notice may stand."""
+    read = told(delta(f"a{HIGH}"), delta(""), thought("hm"), event("connection", "reconnected"), delta(LOW))
+    assert read.text == f"a{EMOJI}"
+
+
+def test_halves_of_the_answer_and_of_the_reasoning_do_not_meet() -> None:
+    """A half in a thought and a half in the answer are two bad characters."""
+    read = told(thought(f"t{HIGH}"), delta(f"{LOW}a"), thought("u"), thought_through())
+    assert read.text == f"{BAD}a"
+    assert "".join(thoughts(read)) == f"t{BAD}u"
+
+
+@pytest.mark.parametrize(
+    "closer",
+    [
+        started("read"),
+        completed("read"),
+        asked(),
+        result(""),
+        init(),
+        segment(f"a{BAD}") + started("read"),
+        segment(f"a{HIGH}") + started("read"),
+        final(f"a{HIGH}") + result(f"a{HIGH}"),
+        delta("") + started("read"),
+    ],
+    ids=["call", "end of a call", "query", "result", "init", "flush", "halved flush", "final flush", "empty"],
+)
+def test_a_lone_half_at_the_end_of_a_segment_is_a_bad_character(closer: bytes) -> None:
+    """Half an emoji whose other half does not come in its segment is U+FFFD, once, where it stood."""
+    read = told(delta(f"a{HIGH}"), closer, escaped(delta(f"{LOW}b")))
+    assert read.text == f"a{BAD}{BAD}b"
+
+
+def test_a_lone_half_in_the_midst_is_a_bad_character_at_once() -> None:
+    """A half that something else follows in its delta waits for nothing."""
+    read = told(delta(f"a{HIGH}b"), delta(f"{LOW}c"), delta(f"{HIGH}{HIGH}"), delta(LOW))
+    assert read.text == f"a{BAD}b{BAD}c{BAD}{EMOJI}"
+
+
+@pytest.mark.parametrize(
+    "lines", [(delta(f"a{HIGH}"),), (delta(f"a{HIGH}"), final(f"a{HIGH}"))], ids=["killed", "flushed"]
+)
+def test_a_lone_half_at_the_end_of_the_stream_is_a_bad_character(lines: tuple[bytes, ...]) -> None:
+    """A stream that ends after half an emoji shows it as U+FFFD: nothing is dropped."""
+    assert told(*lines).text == f"a{BAD}"
+
+
+def test_a_lone_half_at_the_end_of_a_thought_is_a_bad_character() -> None:
+    """Half an emoji at the end of a block of reasoning is U+FFFD, and no part of the next block."""
+    read = told(thought(f"a{HIGH}"), thought_through(), thought(f"{LOW}b"), thought_through())
+    assert thoughts(read) == [f"a{BAD}", f"{BAD}b"]
+
+
+def test_a_flush_of_halves_is_recognised() -> None:
+    """A flush repeats the whole emoji that its deltas brought in halves, and is not told again."""
+    read = told(
+        delta(HIGH), delta(LOW), segment(EMOJI), started("read"), delta(f"x{HIGH}"), final(f"x{HIGH}")
+    )
+    assert read.text.startswith(f"{EMOJI}x")
+    assert read.text.count("x") == 1
+
+
+# --- what is not quite JSON ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("value", [b"NaN", b"Infinity", b"-Infinity", b"1" * 5000, b"-" + b"7" * 21])
+def test_a_value_that_orjson_refuses_leaves_the_line_an_event(value: bytes) -> None:
+    """NaN, Infinity and numbers of 5,000 digits are no number, and the line around them is read."""
+    call = started("shell", at_ms=77, timeout=77).replace(b"77", value)
+    outcome = completed("shell", result={"success": {"exitCode": 77}}, at_ms=2000).replace(b"77", value)
+    lines = (init(), user("Hi"), call, outcome, result("", duration_ms=88).replace(b"88", value))
+    read = session(*lines)
+    [found] = read.calls
+    assert (found.started_ms, found.ended_ms, found.limit_ms, found.exit_code) == (None, 2000, None, None)
+    assert (found.outcome, read.outcome, read.run.duration_ms) == (Outcome.SUCCEEDED, Outcome.SUCCEEDED, None)
+    assert read.lines.total == read.lines.events == 5
+    assert read.lines.repaired in (0, 3)
+    assert summary(read)
+
+
+@pytest.mark.parametrize("depth", [200, 1_000, 1_000_000])
+@pytest.mark.parametrize(("opening", "closing"), [(b"[", b"]"), (b'{"a":', b"}")], ids=["arrays", "objects"])
+def test_nesting_without_end_harms_nothing(
+    depth: int, opening: bytes, closing: bytes, session_of: Callable[[bytes], Session]
+) -> None:
+    """A line nested 1,000 or 1,000,000 deep is an event or malformed, and the lines around it are told."""
+    inner = b"0" if opening != b"[" else b""
+    deep = opening * depth + inner + closing * depth
+    nested = (
+        b'{"type":"user","session_id":"s-1","deep":%s}\n' % deep,
+        completed("shell", "deep", {"success": 77}).replace(b"77", deep),
+        deep + b"\n",
+        opening * depth + b"\n",
+    )
+    read = session_of(b"".join((*GOOD, *nested, result("ok"))))
+    assert read.lines.total == 10
+    assert read.run.text_matches_result
+    assert read.calls[0].outcome is Outcome.SUCCEEDED
+    assert summary(read)
+
+
+@pytest.mark.parametrize("depth", [300, 990])
+def test_what_is_nested_deeply_can_be_looked_at(tmp_path: Path, depth: int) -> None:
+    """The detail of a call and the list of what is unknown show a value nested 990 deep."""
+    deep = b"[" * depth + b"]" * depth
+    line = completed("shell", "deep", {"success": 77}, x=1).replace(b"77", b'{"stdout":"a","new":%s}' % deep)
+    path = tmp_path / "deep.ndjson"
+    path.write_bytes(init() + line + result(""))
+    feed = Feed(open_saved(path))
+    feed.advance()
+    [call] = feed.session.calls
+    assert call.ended is not None
+    assert [part.text for part in feed.parts(call.ended) if part.kind == "stdout"] == ["a"]
+    assert any("field new in a success of tool shell" in told for told in report(open_saved(path)))
+
+
+def test_of_equal_keys_the_last_holds() -> None:
+    """A line that names its type twice is of the second type."""
+    line = b'{"type":"result","session_id":"s-1","type":"user","message":{"content":"Hi"}}'
+    assert events(init(), line) == [Prompt("Hi")]
+
+
+@pytest.mark.parametrize("data", [b"[]", b"[1, {}]", b'"text"', b"7", b"-0.5e9", b"null", b"true", b"NaN"])
+def test_json_that_is_no_object_is_malformed_and_harms_nothing(data: bytes) -> None:
+    """Arrays, strings and numbers as lines are malformed, each kept as it stands."""
+    read = session(data + b"\n", *GOOD, data + b"\n", result("ok"))
+    assert read.lines == LineCounts(events=6, malformed=2)
+    assert [odd.event for odd in read.odd_lines] == [Malformed("not an object", data.decode())] * 2
+    assert read.run.text_matches_result
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"Error: ENOENT: no such file",
+        b"    at Object.open (node:fs:1:2) {",
+        b"  errno: -2,",
+        b"}",
+        b"{ code: 'ENOENT' }",
+        b"Checking for updates\xe2\x80\xa6",
+        b"\x1b[31mfailed\x1b[0m",
+        b"\x00\x00\x00",
+        b"data: {}",
+        b"\xff\xfe{\x00}\x00",
+    ],
+)
+def test_lines_of_stderr_are_malformed_and_harm_nothing(data: bytes) -> None:
+    """Text between the events is counted, kept and shown; the events are what they are."""
+    lines = [piece for line in (*GOOD, result("ok")) for piece in (data + b"\n", line)]
+    read = session(*lines, data)
+    assert read.lines == LineCounts(events=6, malformed=7)
+    assert read.run.text_matches_result
+    assert [call.outcome for call in read.calls] == [Outcome.SUCCEEDED]
+
+
+# --- long lines, last lines ------------------------------------------------------------------------------
+
+
+def test_a_line_of_12_megabytes_is_an_event(session_of: Callable[[bytes], Session]) -> None:
+    """A line up to 16 MiB is read whole, however many reads it takes, and what follows is read."""
+    text = "x" * 12_000_000
+    read = session_of(init() + final(text) + user("next"))
+    assert len(read.text) == 12_000_000
+    assert read.lines == LineCounts(events=3)
+    assert read.run.prompt == "next"
+
+
+def test_a_result_of_30_megabytes_ends_its_run(session_of: Callable[[bytes], Session]) -> None:
+    """Of a line over 16 MiB the two ends are read: its run has its outcome, and the line is counted."""
+    told = json.dumps(json.loads(result("#")), separators=(",", ":")).replace("#", "x" * 30_000_000)
+    read = session_of(init() + final("a") + told.encode() + b"\n" + init(model="Next"))
+    assert [run.outcome for run in read.runs] == [Outcome.SUCCEEDED, Outcome.UNFINISHED]
+    assert read.runs[0].request_id == "r-1"
+    assert read.lines == LineCounts(events=4, oversize=1)
+    assert read.run.model == "Next"
+
+
+@pytest.mark.parametrize("begins", [b"", b'{"type":"user","text":"'], ids=["noise", "a cut line"])
+def test_30_megabytes_that_are_no_json_are_one_odd_line(
+    begins: bytes, session_of: Callable[[bytes], Session]
+) -> None:
+    """However long it is, what is not JSON is one line that was not understood, and what follows is read."""
+    read = session_of(init() + begins + b"x" * 30_000_000 + b"\n" + user("next"))
+    assert (read.lines.total, read.lines.events, read.run.prompt) == (3, 2, "next")
+    [odd] = read.odd_lines
+    assert odd.place.length == 30_000_000 + len(begins)
+
+
+def test_a_last_line_without_its_end_is_read() -> None:
+    """The last line needs no line end; one that is cut short is malformed."""
+    last = result("ok").rstrip()
+    assert session(*GOOD, last).lines == LineCounts(events=6)
+    read = session(*GOOD, last[:-1])
+    assert read.lines == LineCounts(events=5, malformed=1)
+    assert (read.outcome, read.text) == (Outcome.UNFINISHED, "ok")
+
+
+def test_a_line_that_is_still_being_written_waits(tmp_path: Path) -> None:
+    """While a recording grows, the bytes of an unended line are not told, and not taken for malformed."""
+    path = tmp_path / "growing.ndjson"
+    line = final("干潮 🌊")
+    path.write_bytes(init())
+    feed = Feed(open_saved(path, follow=True))
+    feed.advance()
+    with path.open("ab") as growing:
+        for at in range(len(line)):
+            assert feed.session.lines == LineCounts(events=1)
+            growing.write(line[at : at + 1])
+            growing.flush()
+            feed.advance()
+    assert feed.session.lines == LineCounts(events=2)
+    assert (feed.session.text, feed.is_over) == ("干潮 🌊", False)
+    os.close(feed.reader.fd)
+
+
+def test_a_repair_is_an_event_besides_the_others() -> None:
+    """A repaired line says what it says, and that it was repaired."""
+    assert events(init(), escaped(delta(f"a{HIGH}"))) == [Text(Channel.ANSWER, "a", 1000), Repair()]
+
+
+@pytest.mark.parametrize("odd", [b'{"type":"weather","text":"\xff"}\n', b'{"type":"weather","n":NaN}\n'])
+def test_an_unknown_line_is_no_repaired_event(odd: bytes) -> None:
+    """Repaired lines are some of the events: a line that nobody knows counts as unknown alone."""
+    assert session(init(), odd).lines == LineCounts(events=1, unknown=1)
