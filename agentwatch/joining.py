@@ -12,7 +12,8 @@ from agentwatch.session import Place
 
 _MOST_PIECES = 4096
 _MOST_BYTES = 16 << 20
-_EVENT = re.compile(rb'\{\s*"type"\s*:\s*"')
+_OBJECT = re.compile(rb"(?:\xef\xbb\xbf)?\s*\{")
+_EVENT = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"type"\s*:\s*"')
 """What begins so begins an event, and does not go on with a string."""
 
 
@@ -64,7 +65,7 @@ class LineJoiner:
             yield from self._hold(line)
             return
         yield from self.rest()
-        if is_broken and line.data.startswith(b"{"):
+        if is_broken and _OBJECT.match(line.data):
             self._held, self._held_bytes, self._tried_bytes = [line], len(line.data), 0
         elif not is_blank:
             yield DecodedLine(events, _place(line), 1)

@@ -298,3 +298,12 @@ def test_any_session_with_raw_line_ends_is_the_same_session(
 def is_object(line: bytes) -> bool:
     """Return whether a line is a whole object."""
     return line.startswith(b"{") and line.endswith(b"}")
+
+
+@pytest.mark.parametrize("lead", [b"\xef\xbb\xbf", b" ", b"\t \xef\xbb\xbf"[:1]])
+def test_what_stands_before_a_cut_line_does_not_matter(lead: bytes) -> None:
+    """A line that a raw newline has cut is joined again behind a byte order mark or white space."""
+    cut = user("one\ntwo").replace(b"\\n", b"\n")
+    read = session(lead + cut, result(""))
+    assert [run.prompt for run in read.runs] == ["one\ntwo"]
+    assert read.lines.malformed == 0

@@ -156,7 +156,7 @@ class Session:
                 self._note(f"a line of {event.size} bytes: its two ends were read")
             case Repair():
                 pass  # counted with the line's events
-            case Malformed():
+            case _:
                 self._note(f"not an event ({event.reason}): {event.text}")
 
     def close(self) -> None:

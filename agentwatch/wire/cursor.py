@@ -71,6 +71,10 @@ class Decoder:
 
     def decode(self, fields: Fields) -> list[Event]:
         """Return what one line says."""
+        thought = [] if fields.get("type") == "thinking" else self._thoughts.end_block()
+        return thought + self._said(fields)
+
+    def _said(self, fields: Fields) -> list[Event]:
         match fields.get("type"), fields.get("subtype"):
             case "assistant", _:
                 return self._answer.take(fields)
@@ -106,8 +110,7 @@ class Decoder:
                 return [Notice("a background shell timed out", time_of(fields))]
             case kind, None:
                 return [Unknown(f"type {kind}")]
-            case kind, subtype:
-                return [Unknown(f"type {kind}/{subtype}")]
+        return [Unknown(f"type {fields.get('type')}/{fields.get('subtype')}")]
 
     def end(self) -> list[Event]:
         """Return what the end of the stream says: half an emoji may have been waiting for the other."""

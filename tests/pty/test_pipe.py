@@ -17,7 +17,7 @@ TIME = r"\d\d:\d\d:\d\d [✓✗]"
 
 def test_keys_work_while_the_stream_comes(home: Path) -> None:
     """While data streams in, every key of panes, moving, following and freezing does its work."""
-    producer = command(DEMO, "--pace", "60", "--hang")
+    producer = command(DEMO, "--pace", "60", "--repeat", "20")
     with in_terminal(producer=producer, size=(80, 24)) as terminal:
         terminal.wait_for("◐ running")
         terminal.wait_for("Read file tests/test_nearest.py")
@@ -164,7 +164,7 @@ def test_a_dumb_terminal_gets_text() -> None:
 
 def test_the_screen_follows_the_size() -> None:
     """While the stream comes, the screen is drawn anew at each size, and always whole."""
-    with in_terminal(producer=command(DEMO, "--pace", "80", "--hang")) as terminal:
+    with in_terminal(producer=command(DEMO, "--pace", "80", "--hang-before-result")) as terminal:
         terminal.wait_for("1 Transcript ─")
         for columns, rows in ((80, 24), (40, 12), (120, 40), (40, 12), (80, 24)):
             terminal.resize(columns, rows)
@@ -185,7 +185,9 @@ def test_the_screen_follows_the_size() -> None:
 
 def test_the_last_of_many_sizes_holds() -> None:
     """When the size changes faster than the screen can be drawn, the last one is drawn."""
-    with in_terminal(producer=command(DEMO, "--pace", "80", "--hang"), size=(80, 24)) as terminal:
+    with in_terminal(
+        producer=command(DEMO, "--pace", "80", "--hang-before-result"), size=(80, 24)
+    ) as terminal:
         terminal.wait_for("1 Transcript 2 Calls")
         for columns in (100, 40, 133, 20, 80, 119, 60, 120):
             terminal.resize(columns, 40)

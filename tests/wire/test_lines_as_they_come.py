@@ -329,3 +329,11 @@ def test_a_repair_is_an_event_besides_the_others() -> None:
 def test_an_unknown_line_is_no_repaired_event(odd: bytes) -> None:
     """Repaired lines are some of the events: a line that nobody knows counts as unknown alone."""
     assert session(init(), odd).lines == LineCounts(events=1, unknown=1)
+
+
+def test_half_a_thought_does_not_reach_the_next_run() -> None:
+    """Half an emoji at the end of a block that nobody closed is told there, not in the next block."""
+    half = thought("a?").replace(b"?", b"\\ud83d")
+    read = session(half, init(), thought("b"))
+    told = [entry.text for entry in read.transcript if entry.kind is Kind.REASONING]
+    assert told == ["a\ufffd", "b"]
