@@ -22,6 +22,7 @@ class ActionLogView(LineView):
         self._session = session
         self._rows: list[Call | SafeText] = []
         self._calls = 0
+        self._shown_rows = 0
         self._stderr_lines = 0
 
     def line_count(self) -> int:
@@ -32,7 +33,9 @@ class ActionLogView(LineView):
         """Take what the session has learnt since the last time."""
         self._rows += self._session.ended_calls[self._calls :]
         self._calls = len(self._session.ended_calls)
-        self.show_lines()
+        if len(self._rows) != self._shown_rows:
+            self._shown_rows = len(self._rows)
+            self.show_lines()
 
     def add_stderr(self, lines: list[str]) -> None:
         """Show what the agent wrote to its standard error; of a flood, the beginning."""

@@ -65,8 +65,8 @@ class Transcript(LineView):
         """Return how many lines there are, by measure or estimate."""
         return self._tops[-1]
 
-    def sync(self) -> None:
-        """Take what the session has learnt since the last time."""
+    def sync(self, *, are_calls_new: bool = True) -> None:
+        """Take what the session has learnt since the last time; a call's line is drawn from the call."""
         first_changed = len(self._blocks)
         if self._entries:
             first_changed = min(first_changed, self._grow_last_entry())
@@ -74,10 +74,13 @@ class Transcript(LineView):
             self._entries += 1
             self._tail_start = 0
             self._add_blocks(entry)
-        if first_changed < len(self._blocks):
+        has_changed = first_changed < len(self._blocks)
+        if has_changed:
             self._lay_out(first_changed)
-        self._measure_view()
-        self.show_lines()
+        if self._measure_view() or has_changed:
+            self.show_lines()
+        elif are_calls_new:
+            self.refresh()
 
     def measure_some(self) -> None:
         """Measure blocks that are out of view, the newest first, for a few milliseconds."""
@@ -207,10 +210,11 @@ class Transcript(LineView):
             self.show_lines(redraw=False)
             self.settle_at(self.scroll_offset.y + block.height - before)
 
-    def _measure_view(self) -> None:
-        """Measure every block in view, which may bring others into view."""
-        if not self._width or not self._blocks:
-            return
+    def _measure_view(self) -> bool:
+        """Measure every block in view, which may bring others into view; return whether there was one."""
+        if not self._width or not self._unmeasured:
+            return False
+        before = self._unmeasured
         height = self.scrollable_content_region.height
         while True:
             top = max(self._tops[-1] - height, 0) if self.following else self.scroll_offset.y
@@ -218,7 +222,7 @@ class Transcript(LineView):
             last = min(bisect_right(self._tops, top + height), len(self._blocks))
             pending = [i for i in range(max(first, 0), last) if not self._blocks[i].is_measured]
             if not pending:
-                break
+                return self._unmeasured < before
             self._measure(pending[-1] if self.following else pending[0])
 
     def _rendered(self, index: int) -> list[Strip]:

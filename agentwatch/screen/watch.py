@@ -81,6 +81,7 @@ class WatchScreen(Screen[None]):
         self._feed = feed
         self._replay = feed.pace if isinstance(feed.pace, Replay) else None
         self._was_over = False
+        self._synced_calls = (0, 0, 0)
         self._integrity = integrity(feed.session)
         self._transcript = Transcript(feed.session)
         self._calls = CallTable(feed)
@@ -123,16 +124,24 @@ class WatchScreen(Screen[None]):
             if feed.is_over and not self._was_over:
                 self.run_worker(self._source.finish, thread=True)
             self._was_over = feed.is_over
-            self._transcript.sync()
-            self._calls.sync(now)
-            self._log.sync()
-            self._detail.sync()
+            self._sync(now)
             self._integrity = integrity(feed.session)
         elif not self.is_frozen:
             self._calls.tick(now)
         self._transcript.measure_some()
         self._header.tell(feed.session, now)
         self._status.tell(status(feed.session, now), self._view_state(), self._integrity)
+
+    def _sync(self, now: int | None) -> None:
+        """Let the panes take what is new; those of the calls draw only when a call has changed."""
+        session = self._feed.session
+        calls = (len(session.calls), len(session.ended_calls), len(session.open_calls))
+        are_calls_new, self._synced_calls = calls != self._synced_calls, calls
+        self._transcript.sync(are_calls_new=are_calls_new)
+        if are_calls_new:
+            self._calls.sync(now)
+            self._detail.sync()
+        self._log.sync()
 
     def _now_ms(self) -> int | None:
         """Return the time that it is for the session; it stands still where nothing more will come."""

@@ -245,10 +245,12 @@ async def test_the_note_gives_way_to_the_target(recording: Saver) -> None:
 
 @pytest.mark.parametrize("width", [1, 3, 10, 20, 40, 64, 200])
 async def test_rows_fit_at_every_width(width: int) -> None:
-    """At any width a row is no wider than the pane."""
+    """A row takes the width of the pane, and from 16 columns on its clock is in view."""
     async with shown(bundled("demo"), (width + 4, 12)) as (_, table, _):
         room = table.scrollable_content_region.width
         assert {table.render_line(y).cell_length for y in range(5)} == {room}
+        if width > 15:
+            assert {table.draw(y, room).cell_length for y in range(table.line_count())} == {room}
 
 
 async def test_the_chosen_call_is_copied_as_an_action(recording: Saver) -> None:
