@@ -9,8 +9,9 @@ itself, not deleted:
 - half a surrogate pair becomes U+FFFD;
 - CR LF is a line end, a lone CR is `␍`, a tab is four spaces;
 - of more than eight combining marks on one character the rest becomes `…`;
-- variation selectors, skin tones and the joiner between emoji are left out: rich and tmux disagree
-  about the width of what they make on 10 of 39 such sequences, and a wrong width shifts a border.
+- variation selectors, skin tones and the joiner between emoji are left out, a flag is its two
+  letters: rich and tmux disagree about the width of what they make on 10 of 39 such sequences, and
+  a wrong width shifts a border.
 
 `SafeText` is the type of text that went through here. Only such text may meet a widget, a log or
 a terminal.
@@ -42,6 +43,8 @@ def _replacement(code: int) -> str | int:
         return "\ufffd"
     if 0xFE00 <= code < 0xFE10 or 0xE0100 <= code < 0xE01F0 or 0x1F3FB <= code <= 0x1F3FF:
         return ""
+    if 0x1F1E6 <= code <= 0x1F1FF:
+        return chr(code - 0x1F1E6 + ord("A"))
     if char in _PRINTABLE_BUT_INVISIBLE:
         return f"<U+{code:04X}>"
     if char.isprintable() or unicodedata.category(char) == "Zs":

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import signal
 from collections.abc import Sequence
 from typing import ClassVar, Generic, TypeVar
 
 from textual.app import App
 from textual.binding import Binding, BindingType
+from textual.events import Resize
 from textual.filter import LineFilter
+from textual.geometry import Size
 
 from agentwatch.resources import resource
 from agentwatch.screen.guard import Guard
 
 Result = TypeVar("Result")
 
+_SIZE_SECONDS = 0.5
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 
 
@@ -49,11 +53,23 @@ class TerminalApp(App[Result], Generic[Result]):
         for number in _ENDING:
             loop.add_signal_handler(number, self._end_by, number)
         self.app_resume_signal.subscribe(self, self._draw_anew)
+        if not self.is_headless:
+            self.set_interval(_SIZE_SECONDS, self._check_size)
 
     def action_suspend_process(self) -> None:
         """Stop the whole job: a pipeline of which only we stopped would leave the shell waiting."""
         if self._driver is not None and self._driver.can_suspend:
             os.killpg(0, signal.SIGTSTP)
+
+    def _check_size(self) -> None:
+        """Take the terminal's size where it was missed.
+
+        Under load Textual loses the last of several sizes that come within milliseconds: 5 of 72 times.
+        """
+        size = Size(*shutil.get_terminal_size())
+        if self.screen.size != size:
+            resized = Resize(size, size)
+            (self if self.size != size else self.screen).post_message(resized)
 
     def _draw_anew(self, _app: App[Result]) -> None:
         """Draw all of the screen: what it showed went with the alternate screen."""
