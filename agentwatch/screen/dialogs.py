@@ -63,7 +63,7 @@ class Help(ModalScreen[None]):
         """Lay the keys out in two columns."""
         with VerticalScroll(classes="dialog"):
             for title, keys in KEYS:
-                yield Static(Content.styled(title, "bold $accent"))
+                yield Static(Content.styled(title, "bold $text-accent"))
                 for key, does in keys:
                     yield Static(Content.assemble((f"  {key:<20}", "bold"), does))
                 yield Static("")
@@ -95,7 +95,7 @@ class LeaveDialog(ModalScreen[LeaveChoice | None]):
                 ("l", "leave it running; it goes on recording"),
                 ("esc", "stay here"),
             ):
-                yield Static(Content.assemble((f"  {key:<6}", "bold $accent"), does))
+                yield Static(Content.assemble((f"  {key:<6}", "bold $text-accent"), does))
 
     def action_choose(self, choice: str) -> None:
         """Answer."""

@@ -14,11 +14,11 @@ from agentwatch.screen.words import SIGNS, clock
 from agentwatch.session import Session
 
 _COLOURS = {
-    Outcome.RUNNING: "$accent",
-    Outcome.SUCCEEDED: "$success",
-    Outcome.FAILED: "$error",
-    Outcome.REJECTED: "$warning",
-    Outcome.UNFINISHED: "$warning",
+    Outcome.RUNNING: "$text-accent",
+    Outcome.SUCCEEDED: "$text-success",
+    Outcome.FAILED: "$text-error",
+    Outcome.REJECTED: "$text-warning",
+    Outcome.UNFINISHED: "$text-warning",
 }
 
 
@@ -76,13 +76,14 @@ class StatusLine(Static):
         if told == self._told:
             return
         self._told = told
+        is_proof = not view
         view = view or self._fitting(integrity, self.size.width - columns(words) - 4)
         room = self.size.width - columns(view) - 3
         shown = words
         while columns(shown) > room and shown:
             shown = SafeText(shown[: room - 1] if len(shown) >= room else shown[:-2])
         gap = " " * max(room - columns(shown) + 1, 0)
-        look = "$foreground-muted" if integrity.holds and view == integrity.line() else "$accent"
+        look = "$foreground-muted" if is_proof and integrity.holds else "$text-accent"
         self.update(Content.assemble(f" {shown}{gap}", (view, look), " "), layout=False)
 
     def _fitting(self, integrity: Integrity, room: int) -> SafeText:

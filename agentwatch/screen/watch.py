@@ -174,7 +174,9 @@ class WatchScreen(Screen[None]):
         for name in _PANES:
             self.set_class(name == pane, f"-pane-{name}")
         titles = ((f" {self._pane(name).border_title}", name) for name in _PANES)
-        styled = ((title, "$accent bold" if name == pane else "$foreground-muted") for title, name in titles)
+        styled = (
+            (title, "$text-accent bold" if name == pane else "$foreground-muted") for title, name in titles
+        )
         self._tabs.update(Content.assemble(*styled), layout=False)
 
     @on(events.DescendantFocus)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -13,7 +14,8 @@ from tests.terminal import Terminal
 
 AGENTWATCH = [sys.executable, "-m", "agentwatch"]
 DEMO = RECORDINGS / "demo.ndjson"
-DEMO_ACTIONS = 14
+FIRST_CALLS = re.compile("Found files|Read file|Searched files|Ran terminal command")
+"""On the screen from the demo's first calls on, however far it has come meanwhile."""
 
 
 def in_terminal(

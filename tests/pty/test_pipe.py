@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.fake_agent import command
-from tests.pty import DEMO, actions_of, in_terminal, printed, saved
+from tests.pty import DEMO, FIRST_CALLS, actions_of, in_terminal, printed, saved
 
 WHEEL_UP = "\x1b[<64;10;10M"
 UP = "\x1b[A"
@@ -20,7 +20,7 @@ def test_keys_work_while_the_stream_comes(home: Path) -> None:
     producer = command(DEMO, "--pace", "60", "--repeat", "20")
     with in_terminal(producer=producer, size=(80, 24)) as terminal:
         terminal.wait_for("◐ running")
-        terminal.wait_for("Read file tests/test_nearest.py")
+        terminal.wait_for(FIRST_CALLS)
         terminal.send("2")
         terminal.wait_for("✓ read ")
         terminal.send("\r")
@@ -73,7 +73,7 @@ def test_the_recording_is_the_stream(home: Path) -> None:
 def test_q_leaves_a_stream_that_goes_on(home: Path) -> None:
     """`q` gives the terminal back; the stream is recorded on and its actions are printed, to its end."""
     with in_terminal(producer=command(DEMO, "--pace", "120")) as terminal:
-        terminal.wait_for("Read file tests/test_nearest.py")
+        terminal.wait_for(FIRST_CALLS)
         terminal.send("q")
         terminal.wait_until(lambda: not terminal.alt_screen_active, what="way out")
         terminal.wait_for("recording goes on; ctrl+c ends it")
@@ -125,7 +125,7 @@ def test_tee_goes_on_when_the_screen_is_left(tmp_path: Path) -> None:
     out = tmp_path / "out"
     consumer = ["sh", "-c", f"cat > '{out}'"]
     with in_terminal("--tee", producer=command(DEMO, "--pace", "200"), consumer=consumer) as terminal:
-        terminal.wait_for("Read file tests/test_nearest.py")
+        terminal.wait_for(FIRST_CALLS)
         terminal.send("q")
         terminal.wait_for("recording goes on")
         assert terminal.wait_exit(20) == 0

@@ -13,7 +13,7 @@ import pytest
 
 from tests.conftest import RECORDINGS
 from tests.fake_agent import command
-from tests.pty import DEMO, in_terminal, printed, saved
+from tests.pty import DEMO, FIRST_CALLS, in_terminal, printed, saved
 
 PLAIN = RECORDINGS / "plain.ndjson"
 
@@ -89,7 +89,7 @@ def test_q_asks_what_becomes_of_the_agent(home: Path) -> None:
 def test_l_leaves_the_agent_running(home: Path) -> None:
     """Left running, the agent lives on without us and writes its recording to the end."""
     with in_terminal("run", "--", *command(DEMO, "--pace", "150")) as terminal:
-        terminal.wait_for("Read file tests/test_nearest.py")
+        terminal.wait_for(FIRST_CALLS)
         terminal.send("q")
         terminal.wait_for("leave it running")
         terminal.send("l")
@@ -107,7 +107,7 @@ def test_l_leaves_the_agent_running(home: Path) -> None:
 def test_s_stops_the_agent(home: Path) -> None:
     """Stopped, the agent is gone when we are, and the exit code is that of its signal."""
     with in_terminal("run", "--", *command(DEMO, "--pace", "150", "--hang")) as terminal:
-        terminal.wait_for("Read file tests/test_nearest.py")
+        terminal.wait_for(FIRST_CALLS)
         terminal.send("q")
         terminal.wait_for("stop it")
         terminal.send("s")
@@ -136,7 +136,7 @@ def test_a_signal_ends_the_agent_too(home: Path, name: str) -> None:
 def test_a_closed_terminal_leaves_the_agent(home: Path) -> None:
     """When the terminal is closed the agent writes its recording to the end."""
     with in_terminal("run", "--", *command(DEMO, "--pace", "200")) as terminal:
-        terminal.wait_for("Read file tests/test_nearest.py")
+        terminal.wait_for(FIRST_CALLS)
         terminal.hang_up()
         pid = process(home)["pid"]
         assert isinstance(pid, int)

@@ -9,7 +9,7 @@ import pytest
 
 from tests.conftest import RECORDINGS
 from tests.fake_agent import command
-from tests.pty import DEMO, in_terminal, saved
+from tests.pty import DEMO, FIRST_CALLS, in_terminal, saved
 
 
 def test_after_q(home: Path) -> None:
@@ -41,7 +41,7 @@ def test_after_a_signal_while_a_stream_comes(home: Path, name: str) -> None:
     """A signal ends the watching of a live stream as well; what had come is recorded."""
     number = signal.Signals[name]
     with in_terminal(producer=command(DEMO, "--pace", "200", "--hang")) as terminal:
-        terminal.wait_for("Read file tests/test_nearest.py")
+        terminal.wait_for(FIRST_CALLS)
         terminal.signal(number)
         assert terminal.wait_exit() == 128 + number
         assert terminal.restored(), terminal.leftovers()

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import pytest
 from textual.pilot import Pilot
 
 from agentwatch.feed import Feed
@@ -199,3 +200,12 @@ async def test_every_call_of_every_recording_has_a_detail() -> None:
                 detail.toggle_raw()
                 assert lines_of(detail)[0].startswith(("started · byte", "ended · byte"))
                 detail.toggle_raw()
+
+
+@pytest.mark.parametrize("columns", [5, 6, 8, 12, 40])
+async def test_combining_marks_without_a_letter(recording: Saver, columns: int) -> None:
+    """A line that begins with marks that take no column can be shown in a pane of any width."""
+    output = "\u0300\u0301\u0302\u0303" * 2 + "letters after marks"
+    async with shown(recording(init() + shell(1, 0, output)), size=(columns, 10)) as (_, detail, _):
+        rows = "".join(detail.draw(y, 100).text for y in range(detail.line_count()))
+        assert "lettersaftermarks" in rows.replace(" ", "")
