@@ -28,7 +28,8 @@ class Replay:
         self._speed = speed
         self._max_idle_ms = None if max_idle is None else max_idle * 1000
         self._clock = clock
-        self._last_tick = clock()
+        self._last_tick: float | None = None
+        """None until the first line is asked for: drawing the screen is no time of the recording."""
         self._waited_ms = 0.0
         """Recorded time that has passed since the last line was due."""
         self._at_ms: int | None = None
@@ -88,7 +89,7 @@ class Replay:
 
     def _pass_time(self) -> None:
         now = self._clock()
-        if not self.is_paused:
+        if not self.is_paused and self._last_tick is not None:
             self._waited_ms += (now - self._last_tick) * 1000 * self._speed
         self._last_tick = now
 

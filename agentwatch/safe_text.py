@@ -98,16 +98,24 @@ def columns(text: SafeText) -> int:
     return sum(map(_char_columns, text))
 
 
+def fitting(text: SafeText, start: int, width: int) -> int:
+    """Return where the piece of a line that begins at `start` and takes at most `width` columns ends.
+
+    It holds one character at least.
+    """
+    if text.isascii():
+        return min(start + max(width, 1), len(text))
+    end = start
+    while end < len(text) and (width := width - _char_columns(text[end])) >= 0:
+        end += 1
+    return max(end, min(start + 1, len(text)))
+
+
 def cut(text: SafeText, limit: int) -> SafeText:
     """Return a line of safe text that takes at most `limit` columns; `…` stands for what is cut off."""
     if columns(text) <= limit:
         return text
-    kept, room = 0, limit - 1
-    for char in text:
-        room -= _char_columns(char)
-        if room < 0:
-            break
-        kept += 1
+    kept = fitting(text, 0, limit - 1) if limit > 1 else 0
     return SafeText(text[:kept] + "…")
 
 

@@ -79,7 +79,8 @@ class CallTable(LineView):
         state = str(call.outcome)
         tool_width = min(_TOOL, width // 4)
         room = max(width - 2 - tool_width - _CLOCK, 1)
-        note_width = min(columns(short_note(call)) + 1, _NOTE, room - _LEAST_TARGET)
+        least = min(columns(target(call)), _LEAST_TARGET)
+        note_width = min(columns(short_note(call)) + 1, _NOTE, room - least)
         if note_width < _LEAST_NOTE:
             note_width = 0
         note = cut(short_note(call), note_width - 1) if note_width else SafeText("")

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rich.cells import chop_cells
 from textual.strip import Strip
 
 from agentwatch.actions import action
 from agentwatch.events import Part
 from agentwatch.feed import Feed
-from agentwatch.safe_text import SafeText, safe_line, safe_text
+from agentwatch.safe_text import SafeText, fitting, safe_line, safe_text
 from agentwatch.screen.line_view import LineView
 from agentwatch.screen.words import call_clock, time_of_day
 from agentwatch.session import Call
@@ -108,13 +107,10 @@ class DetailView(LineView):
 
 def folded(text: SafeText, width: int) -> Iterator[SafeText]:
     """Yield a line in pieces of at most `width` columns, cut behind a blank where one is near."""
-    start, width = 0, max(width, 2)  # a wide character needs two columns to get on
-    while len(text) - start > width // 2:
-        piece = chop_cells(text[start : start + width], width)[0]
-        if start + len(piece) == len(text):
-            break
-        blank = piece.rfind(" ") + 1
-        end = start + (blank if blank > width // 2 else len(piece))
+    start = 0
+    while (end := fitting(text, start, width)) < len(text):
+        blank = text.rfind(" ", start, end) + 1
+        end = blank if blank - start > width // 2 else end
         yield SafeText(text[start:end])
         start = end
     yield SafeText(text[start:])
