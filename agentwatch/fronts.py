@@ -29,10 +29,12 @@ def watch(source: Source, options: Options, pace: Replay | None = None) -> int:
         return _front(source, feed, options)
     except Exception as error:  # noqa: BLE001 - the edge of a session: the fault is written down and said
         _confess(error, source)
+        told = repr(error)
     try:
         print_rest(source, feed, 2 if options.tee else 1)
-    except Exception as error:  # noqa: BLE001 - the same fault again, in the session itself
-        _confess(error, source)
+    except Exception as error:  # noqa: BLE001 - often the same again, in the session itself
+        if repr(error) != told:
+            _confess(error, source)
         while source.is_live:
             time.sleep(POLL_SECONDS)
     return OWN_FAULT

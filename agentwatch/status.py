@@ -27,7 +27,7 @@ def status(session: Session, now_ms: int | None) -> SafeText:
     if running:
         return _running(running, now_ms)
     quiet = "" if quiet_ms is None or quiet_ms < QUIET_MS else f" · quiet for {quiet_ms // 1000} s"
-    entry = session.last_entry
+    entry = session.transcript.last
     if entry is not None and entry.kind is Kind.REASONING and entry.is_open:
         return SafeText(f"thinking{quiet}")
     if entry is not None and entry.kind is Kind.ANSWER and entry.is_open:

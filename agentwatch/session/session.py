@@ -26,12 +26,10 @@ from agentwatch.events import (
 )
 from agentwatch.session.calls import Call, Place
 from agentwatch.session.runs import Run
-from agentwatch.session.transcript import Entry, Kind
+from agentwatch.session.transcript import Entry, Kind, Transcript
 
 CallKey = tuple[int, str | None, str]
 """The number of the run, the session_id and the call_id: ids come again in another session."""
-
-_KINDS = {Channel.ANSWER: Kind.ANSWER, Channel.REASONING: Kind.REASONING}
 
 
 _MOST_ODD_LINES = 1000
@@ -72,7 +70,7 @@ class Session:
         self.ended_calls: list[Call] = []
         """In the order in which they ended; at the end of the stream those that never did follow."""
         self.open_calls: dict[CallKey, Call] = {}
-        self.transcript: list[Entry] = []
+        self.transcript = Transcript()
         self.lines = LineCounts()
         self.odd_lines: list[OddLine] = []
         """The lines that are malformed or unknown, the first 1,000 of them."""
@@ -102,11 +100,6 @@ class Session:
     def text(self) -> str:
         """The assistant's text of all runs."""
         return "".join(run.text for run in self.runs)
-
-    @property
-    def last_entry(self) -> Entry | None:
-        """The transcript's last entry."""
-        return self.transcript[-1] if self.transcript else None
 
     def apply(self, events: Sequence[Event], place: Place, physical_lines: int = 1) -> None:
         """Take what one line says.
@@ -138,7 +131,7 @@ class Session:
             case ToolEnded():
                 self._tool_ended(event, place)
             case TextEnded():
-                self._text_ended(event)
+                self.transcript.end_text(event.channel, event.at_ms)
             case RunStarted():
                 self._run_started(event, place)
             case Prompt():
@@ -146,18 +139,20 @@ class Session:
             case RunEnded():
                 self._run_ended(event, place)
             case Permission():
-                self._permission(event)
+                if event.answer is not None:
+                    reason = f": {event.reason}" if event.reason else ""
+                    self.transcript.note(f"{event.subject} {event.answer}{reason}")
             case Notice():
-                self._note(event.message)
+                self.transcript.note(event.message)
             case Unknown():
-                self._note(f"unknown: {event.what}")
+                self.transcript.note(f"unknown: {event.what}")
             case Oversize():
                 self.lines.oversize += 1
-                self._note(f"a line of {event.size} bytes: its two ends were read")
+                self.transcript.note(f"a line of {event.size} bytes: its two ends were read")
             case Repair():
                 pass  # counted with the line's events
             case _:
-                self._note(f"not an event ({event.reason}): {event.text}")
+                self.transcript.note(f"not an event ({event.reason}): {event.text}")
 
     def close(self) -> None:
         """Take the end of the stream."""
@@ -176,30 +171,19 @@ class Session:
         self.runs.append(Run.of(event))
         self.run.began_seen_ms = place.seen_ms
         if len(self.runs) > 1:
-            self._note(f"run {len(self.runs)}")
+            self.transcript.note(f"run {len(self.runs)}")
 
     def _prompt(self, event: Prompt, place: Place) -> None:
         run = self._current_run(place)
         if run.prompt is None:
             run.prompt = event.text
-        self._add(Entry(Kind.PROMPT, event.text))
+        self.transcript.add(Entry(Kind.PROMPT, event.text))
 
     def _text(self, event: Text, place: Place) -> None:
         run = self._current_run(place)
         if event.channel is Channel.ANSWER:
             run.answer(event.text)
-        entry = self.last_entry
-        if entry is None or not entry.is_open or entry.kind is not _KINDS[event.channel]:
-            if not event.text:
-                return
-            entry = self._add(Entry(_KINDS[event.channel], at_ms=event.at_ms))
-        entry.append(event.text, event.at_ms)
-
-    def _text_ended(self, event: TextEnded) -> None:
-        entry = self.last_entry
-        if entry is not None and entry.is_open and entry.kind is _KINDS[event.channel]:
-            entry.append("", event.at_ms)
-            entry.close()
+        self.transcript.add_text(event.channel, event.text, event.at_ms)
 
     def _tool_started(self, event: ToolStarted, place: Place) -> None:
         self._current_run(place)
@@ -226,21 +210,13 @@ class Session:
         self.ended_calls.append(call)
         self.failed_calls += call.outcome is Outcome.FAILED
 
-    def _permission(self, event: Permission) -> None:
-        if event.answer is not None:
-            reason = f": {event.reason}" if event.reason else ""
-            self._note(f"{event.subject} {event.answer}{reason}")
-
-    def _note(self, message: str) -> None:
-        self._add(Entry(Kind.NOTICE, message))
-
     def _run_ended(self, event: RunEnded, place: Place) -> None:
         is_bare = not self.runs
         run = self._current_run(place)
         run.is_bare = run.is_bare or is_bare
         self._end_run(event.outcome)
         run.end(event, place)
-        self._add(Entry(Kind.RESULT, run=run))
+        self.transcript.add(Entry(Kind.RESULT, run=run))
 
     def _current_run(self, place: Place) -> Run:
         """Return the run that a line belongs to; a recording whose head is missing has one too."""
@@ -264,17 +240,10 @@ class Session:
             call.outcome = Outcome.UNFINISHED
         self.open_calls.clear()
 
-    def _add(self, entry: Entry) -> Entry:
-        last = self.last_entry
-        if last is not None and last.is_open:
-            last.close()
-        self.transcript.append(entry)
-        return entry
-
     def _add_call(self, key: CallKey, event: ToolStarted | ToolEnded) -> Call:
         number, run = len(self.calls) + 1, key[0]
         call = Call(number, run, event.call_id, event.tool, event.phrase, event.target, event.path)
         self._calls[key] = call
         self.calls.append(call)
-        self._add(Entry(Kind.CALL, call=call))
+        self.transcript.add(Entry(Kind.CALL, call=call))
         return call

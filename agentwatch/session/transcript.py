@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+from agentwatch.events import Channel
 from agentwatch.session.calls import Call
 from agentwatch.session.runs import Run
 
@@ -59,3 +60,45 @@ class Entry:
         """Take no more text; the parts become one string, which frees 60 bytes a delta."""
         self.is_open = False
         self._parts[:] = [self.text]
+
+
+_KINDS = {Channel.ANSWER: Kind.ANSWER, Channel.REASONING: Kind.REASONING}
+
+
+class Transcript(list[Entry]):
+    """The entries, of which the last may be a text that still grows."""
+
+    @property
+    def last(self) -> Entry | None:
+        """The last entry."""
+        return self[-1] if self else None
+
+    def add(self, entry: Entry) -> None:
+        """Add an entry; a text before it grows no more."""
+        if self.last is not None and self.last.is_open:
+            self.last.close()
+        self.append(entry)
+
+    def note(self, message: str) -> None:
+        """Add something the user may want to know."""
+        self.add(Entry(Kind.NOTICE, message))
+
+    def add_text(self, channel: Channel, text: str, at_ms: int | None) -> None:
+        """Add text to the open entry of its channel, or begin one."""
+        entry = self._open(channel)
+        if entry is None and text:
+            entry = Entry(_KINDS[channel], at_ms=at_ms)
+            self.add(entry)
+        if entry is not None:
+            entry.append(text, at_ms)
+
+    def end_text(self, channel: Channel, at_ms: int | None) -> None:
+        """Close the open entry of a channel."""
+        entry = self._open(channel)
+        if entry is not None:
+            entry.append("", at_ms)
+            entry.close()
+
+    def _open(self, channel: Channel) -> Entry | None:
+        last = self.last
+        return last if last is not None and last.is_open and last.kind is _KINDS[channel] else None
