@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import Enum
 
 from agentwatch.feed import Feed
-from agentwatch.screen.dialogs import LeaveChoice, LeaveDialog
+from agentwatch.screen.dialogs import Help, LeaveChoice, LeaveDialog
 from agentwatch.screen.terminal_app import TerminalApp
 from agentwatch.screen.watch import WatchScreen
 from agentwatch.sources import Source
@@ -22,6 +22,8 @@ class Leave(Enum):
 
 class AgentwatchApp(TerminalApp[Leave]):
     """Shows one session until the user leaves."""
+
+    SCREENS = {"help": Help}
 
     def __init__(self, source: Source, feed: Feed, *, no_color: bool = False) -> None:
         super().__init__(no_color=no_color)

@@ -37,10 +37,7 @@ class CallTable(LineView):
             super().__init__()
             self.call = call
 
-    class Opened(Message):
-        """The detail of the chosen call is asked for."""
-
-    BINDINGS = [("enter", "open", "Detail")]
+    BINDINGS = [("enter", "screen.pane('detail')", "Detail")]
 
     def __init__(self, feed: Feed) -> None:
         super().__init__("2 Calls", id="calls")
@@ -137,29 +134,17 @@ class CallTable(LineView):
         """Return whether the end is held: its row is in view, and chosen."""
         return super().at_end() and self.cursor == self.line_count() - 1
 
-    def on_click(self, event: events.Click) -> None:
+    async def on_click(self, event: events.Click) -> None:
         """Choose the row that was clicked; a second click opens its detail."""
         row = event.get_content_offset(self)
         if row is not None and (y := row.y + self.scroll_offset.y) < self.line_count():
             self.choose(y)
             if event.chain > 1:
-                self.action_open()
+                await self.run_action("screen.pane('detail')")
 
-    def action_down(self) -> None:
-        """Choose the next call."""
-        self.choose(self.cursor + 1)
-
-    def action_up(self) -> None:
-        """Choose the call before."""
-        self.choose(self.cursor - 1)
-
-    def action_page_down(self) -> None:
-        """Choose the call a page further."""
-        self.choose(self.cursor + self._page)
-
-    def action_page_up(self) -> None:
-        """Choose the call a page before."""
-        self.choose(self.cursor - self._page)
+    def action_move(self, lines: int) -> None:
+        """Choose the call so many rows further."""
+        self.choose(self.cursor + lines)
 
     def action_top(self) -> None:
         """Choose the first call."""
@@ -169,11 +154,6 @@ class CallTable(LineView):
         """Choose the newest call, and follow."""
         self.choose(self.line_count() - 1)
         super().action_bottom()
-
-    def action_open(self) -> None:
-        """Ask for the detail of the chosen call."""
-        if self.chosen is not None:
-            self.post_message(self.Opened())
 
     def _reveal(self) -> None:
         top, height = self.scroll_offset.y, self.scrollable_content_region.height

@@ -38,12 +38,12 @@ class LineView(ScrollView, can_focus=True):
     }
 
     BINDINGS = [
-        Binding("j,down", "down", "Down", show=False, id="down", tooltip="One line down"),
-        Binding("k,up", "up", "Up", show=False, id="up", tooltip="One line up; lets go of the end"),
+        Binding("j,down", "move(1)", "Down", show=False, id="down", tooltip="One line down"),
+        Binding("k,up", "move(-1)", "Up", show=False, id="up", tooltip="One line up; lets go of the end"),
         Binding("g,home", "top", "Top", show=False, id="top", tooltip="To the beginning"),
         Binding("G,end", "bottom", "End", show=False, id="bottom", tooltip="To the end, and follow it"),
-        Binding("pagedown,ctrl+f", "page_down", "Page down", show=False, id="page-down"),
-        Binding("pageup,ctrl+b", "page_up", "Page up", show=False, id="page-up"),
+        Binding("pagedown,ctrl+f", "move_page(1)", "Page down", show=False, id="page-down"),
+        Binding("pageup,ctrl+b", "move_page(-1)", "Page up", show=False, id="page-up"),
     ]
 
     following = var(True, toggle_class="-follow")
@@ -118,7 +118,7 @@ class LineView(ScrollView, can_focus=True):
         selection = self.text_selection
         span = None if selection is None else selection.get_span(line)
         if span is not None:
-            strip = self._selected(strip, *span)
+            strip = _marked(strip, *span, self.look("selected"))
         return strip.apply_style(base).apply_offsets(0, line)
 
     def strip_of(self, spans: Spans) -> Strip:
@@ -158,21 +158,13 @@ class LineView(ScrollView, can_focus=True):
                 lines.append((text[start:] if end == -1 else text[start:end]).rstrip())
         return "\n".join(lines), "\n"
 
-    def action_down(self) -> None:
-        """Move one line down."""
-        self.scroll_relative(y=1, animate=False, immediate=True)
+    def action_move(self, lines: int) -> None:
+        """Move by so many lines."""
+        self.scroll_relative(y=lines, animate=False, immediate=True)
 
-    def action_up(self) -> None:
-        """Move one line up."""
-        self.scroll_relative(y=-1, animate=False, immediate=True)
-
-    def action_page_down(self) -> None:
-        """Move one page down."""
-        self.scroll_relative(y=self._page, animate=False, immediate=True)
-
-    def action_page_up(self) -> None:
-        """Move one page up."""
-        self.scroll_relative(y=-self._page, animate=False, immediate=True)
+    def action_move_page(self, pages: int) -> None:
+        """Move by so many pages, each of which shares a line with the one before."""
+        self.action_move(pages * max(self.scrollable_content_region.height - 1, 1))
 
     def action_top(self) -> None:
         """Go to the beginning."""
@@ -183,10 +175,6 @@ class LineView(ScrollView, can_focus=True):
         self.following = True
         self.settle_at(self.max_scroll_y)
 
-    @property
-    def _page(self) -> int:
-        return max(self.scrollable_content_region.height - 1, 1)
-
     def show_below(self) -> None:
         """Say how much has come since the end was let go."""
         new = 0 if self.following else max(self._count - self._count_when_let_go, 0)
@@ -194,10 +182,11 @@ class LineView(ScrollView, can_focus=True):
             self.below = new
             self.border_subtitle = Content(f"{new} new below ▾" if new else "")
 
-    def _selected(self, strip: Strip, start: int, end: int) -> Strip:
-        """Return a line with the characters from `start` to `end` (-1: to its end) marked."""
-        text = strip.text
-        left = Strip([Segment(text[:start])]).cell_length
-        right = strip.cell_length if end == -1 else Strip([Segment(text[:end])]).cell_length
-        before, marked, after = (strip.crop(0, left), strip.crop(left, right), strip.crop(right))
-        return Strip.join([before, marked.apply_style(self.look("selected")), after])
+
+def _marked(strip: Strip, start: int, end: int, mark: Style) -> Strip:
+    """Return a line with the characters from `start` to `end` (-1: to its end) marked."""
+    text = strip.text
+    left = Strip([Segment(text[:start])]).cell_length
+    right = strip.cell_length if end == -1 else Strip([Segment(text[:end])]).cell_length
+    before, marked, after = strip.crop(0, left), strip.crop(left, right), strip.crop(right)
+    return Strip.join([before, marked.apply_style(mark), after])

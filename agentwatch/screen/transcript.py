@@ -7,17 +7,14 @@ from dataclasses import dataclass
 from itertools import accumulate
 from time import perf_counter
 
-from rich.segment import Segment
 from textual.cache import LRUCache
 from textual.strip import Strip
 
-from agentwatch.actions import action
-from agentwatch.events import Outcome
-from agentwatch.safe_text import SafeText, cut, safe_text
+from agentwatch.safe_text import SafeText, safe_text
+from agentwatch.screen.entries import EntryRenderer, call_line
 from agentwatch.screen.line_view import LineView
-from agentwatch.screen.markdown import MarkdownRenderer, split_blocks
-from agentwatch.screen.words import SIGNS, clock
-from agentwatch.session import Entry, Kind, Run, Session
+from agentwatch.screen.markdown import split_blocks
+from agentwatch.session import Entry, Kind, Session
 
 _KEPT_BLOCKS = 256
 _MEASURE_SECONDS = 0.008
@@ -57,7 +54,7 @@ class Transcript(LineView):
         self._entries = 0
         self._tail_start = 0
         self._strips: LRUCache[int, list[Strip]] = LRUCache(_KEPT_BLOCKS)
-        self._renderer: MarkdownRenderer | None = None
+        self._renderer: EntryRenderer | None = None
         self._width = 0
         self._unmeasured = 0
 
@@ -108,7 +105,7 @@ class Transcript(LineView):
         if row < 0:
             return Strip.blank(width)
         if block.entry.call is not None:
-            return self._draw_call(block.entry, width)
+            return call_line(self, block.entry.call, width)
         strips = self._rendered(index)
         return strips[row] if row < len(strips) else Strip.blank(width)
 
@@ -228,59 +225,11 @@ class Transcript(LineView):
     def _rendered(self, index: int) -> list[Strip]:
         strips = self._strips.get(index)
         if strips is None:
-            strips = self._render_block(self._blocks[index])
+            block = self._blocks[index]
+            if self._renderer is None:
+                self._renderer = EntryRenderer(self, dark=self.app.current_theme.dark)
+            strips = self._renderer.render(
+                block.entry, block.start, block.end, self._width, is_code=block.is_code
+            )
             self._strips[index] = strips
         return strips
-
-    def _render_block(self, block: _Block) -> list[Strip]:
-        if self._renderer is None:
-            self._renderer = MarkdownRenderer(self.look, dark=self.app.current_theme.dark)
-        entry, renderer = block.entry, self._renderer
-        source = safe_text(entry.text[block.start : block.end])
-        match entry.kind:
-            case Kind.ANSWER if block.is_code:
-                return renderer.code(source, self._width)
-            case Kind.ANSWER:
-                return renderer.markdown(source, self._width)
-            case Kind.PROMPT:
-                return self._indented("› ", source, "prompt")
-            case Kind.REASONING:
-                thought = self._indented("  ", SafeText(source.strip("\n")), "reasoning")
-                title = self.strip_of([(_reasoning_title(entry), "reasoning")])
-                return thought if block.start else [title, *thought]
-            case Kind.RESULT:
-                return self._render_result(entry.run or self._session.run)
-            case _:
-                return self._indented("· ", source, "muted")
-
-    def _render_result(self, run: Run) -> list[Strip]:
-        known = "" if run.duration_ms is None else f" in {clock(run.duration_ms)}"
-        sign, look = SIGNS[run.outcome], str(run.outcome)
-        strips = [self.strip_of([(SafeText(f"{sign} {run.outcome}{known}"), look)])]
-        if run.result and not run.text_matches_result:
-            if run.outcome is not Outcome.FAILED and not run.is_bare:
-                strips.append(
-                    self.strip_of([(SafeText("  its result differs from the text above:"), "unfinished")])
-                )
-            strips += self._indented("  ", safe_text(run.result), "plain")
-        return strips
-
-    def _indented(self, lead: str, source: SafeText, look: str) -> list[Strip]:
-        assert self._renderer is not None
-        style = self.look(look)
-        strips = self._renderer.text(source, self._width - len(lead), style)
-        leads = [lead] + [" " * len(lead)] * (len(strips) - 1)
-        return [Strip([Segment(first, style), *strip]) for first, strip in zip(leads, strips, strict=True)]
-
-    def _draw_call(self, entry: Entry, width: int) -> Strip:
-        call = entry.call
-        assert call is not None
-        line = cut(action(call), width - 4)
-        look = "muted" if call.outcome is Outcome.SUCCEEDED else str(call.outcome)
-        sign = (SafeText(f"  {SIGNS[call.outcome]} "), str(call.outcome))
-        return self.strip_of([sign, (line, look)])
-
-
-def _reasoning_title(entry: Entry) -> SafeText:
-    took_ms = 0 if entry.started_ms is None or entry.ended_ms is None else entry.ended_ms - entry.started_ms
-    return SafeText(f"thinking {clock(took_ms)}" if took_ms > 0 and not entry.is_open else "thinking")

@@ -19,26 +19,19 @@ from textual.widgets import Footer, Static
 
 from agentwatch.feed import Feed
 from agentwatch.integrity import integrity
-from agentwatch.listing import size
 from agentwatch.pace import Replay
-from agentwatch.recording import now_ms
-from agentwatch.safe_text import SafeText
-from agentwatch.screen.action_log import ActionLogView
 from agentwatch.screen.calls import CallTable
-from agentwatch.screen.detail import DetailView
-from agentwatch.screen.dialogs import Help
 from agentwatch.screen.header import HeaderLine, StatusLine
 from agentwatch.screen.integrity import IntegrityScreen
 from agentwatch.screen.line_view import LineView
-from agentwatch.screen.transcript import Transcript
+from agentwatch.screen.panes import NAMES, Panes
+from agentwatch.screen.view import BEHIND_BYTES, shown_ms, view_words
 from agentwatch.sources import Source
 from agentwatch.status import status
 
 _TICK_SECONDS = 1 / 15
 _APPLY_SECONDS = 0.012
 _CATCH_UP_SECONDS = 0.05
-_BEHIND_BYTES = 1 << 18
-_PANES = ("transcript", "calls", "detail", "log")
 
 
 class WatchScreen(Screen[None]):
@@ -49,7 +42,14 @@ class WatchScreen(Screen[None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("q", "app.leave", "Leave", id="leave", tooltip="Leave the screen"),
-        Binding("question_mark", "help", "Help", key_display="?", id="help", tooltip="Every key"),
+        Binding(
+            "question_mark",
+            "app.push_screen('help')",
+            "Help",
+            key_display="?",
+            id="help",
+            tooltip="Every key",
+        ),
         Binding("tab", "next_pane(1)", "Pane", id="next-pane", tooltip="The next pane"),
         Binding("shift+tab", "next_pane(-1)", "Pane before", show=False, id="previous-pane"),
         Binding("1", "pane('transcript')", "Transcript", show=False, id="transcript"),
@@ -65,9 +65,9 @@ class WatchScreen(Screen[None]):
         Binding("r", "raw", "Raw", show=False, id="raw"),
         Binding("i", "integrity", "Integrity", show=False, id="integrity"),
         Binding("y", "copy", "Copy", id="copy", tooltip="Copy what is chosen"),
-        Binding("plus,equals_sign", "faster", "Faster", show=False, id="faster"),
-        Binding("minus", "slower", "Slower", show=False, id="slower"),
-        Binding("full_stop", "step", "One event on", show=False, id="step"),
+        Binding("plus,equals_sign", "pace('faster')", "Faster", show=False, id="faster"),
+        Binding("minus", "pace('slower')", "Slower", show=False, id="slower"),
+        Binding("full_stop", "pace('step')", "One event on", show=False, id="step"),
     ]
 
     is_frozen = var(False, toggle_class="-frozen")
@@ -81,12 +81,8 @@ class WatchScreen(Screen[None]):
         self._feed = feed
         self._replay = feed.pace if isinstance(feed.pace, Replay) else None
         self._was_over = False
-        self._synced_calls = (0, 0, 0)
         self._integrity = integrity(feed.session)
-        self._transcript = Transcript(feed.session)
-        self._calls = CallTable(feed)
-        self._detail = DetailView(feed)
-        self._log = ActionLogView(feed.session)
+        self._panes = Panes(feed)
         self._header = HeaderLine()
         self._status = StatusLine()
         self._tabs = Static(id="tabs")
@@ -97,83 +93,48 @@ class WatchScreen(Screen[None]):
         yield self._status
         yield self._tabs
         with Horizontal(id="body"):
-            yield self._transcript
+            yield self._panes.transcript
             with Vertical(id="side"):
-                yield self._calls
-                yield self._detail
-        yield self._log
+                yield self._panes.calls
+                yield self._panes.detail
+        yield self._panes.log
         yield Footer(show_command_palette=False, compact=True)
 
     def on_mount(self) -> None:
         """Show what is there at once, then keep it true."""
         self.watch_pane(self.pane)
-        self._transcript.focus()
+        self._panes.transcript.focus()
         self.call_after_refresh(self._tick)
         self.set_interval(_TICK_SECONDS, self._tick)
 
     def _tick(self) -> None:
         feed, applied = self._feed, 0
         if not self.is_frozen:
-            behind = feed.backlog() > _BEHIND_BYTES
-            applied = feed.advance(_CATCH_UP_SECONDS if behind else _APPLY_SECONDS)
+            is_behind = feed.backlog() > BEHIND_BYTES
+            applied = feed.advance(_CATCH_UP_SECONDS if is_behind else _APPLY_SECONDS)
             if self._source.agent is not None and (said := self._source.agent.stderr.new_lines()):
-                self._log.add_stderr(said)
+                self._panes.log.add_stderr(said)
                 applied += 1
-        now = self._now_ms()
+        now = shown_ms(feed, is_frozen=self.is_frozen)
         if applied or feed.is_over != self._was_over:
             if feed.is_over and not self._was_over:
                 self.run_worker(self._source.finish, thread=True)
             self._was_over = feed.is_over
-            self._sync(now)
+            self._panes.sync(now)
             self._integrity = integrity(feed.session)
         elif not self.is_frozen:
-            self._calls.tick(now)
-        self._transcript.measure_some()
+            self._panes.calls.tick(now)
+        self._panes.transcript.measure_some()
+        below = self._panes.named(self.pane).below if self.has_class("-narrow") else 0
         self._header.tell(feed.session, now)
-        self._status.tell(status(feed.session, now), self._view_state(), self._integrity)
-
-    def _sync(self, now: int | None) -> None:
-        """Let the panes take what is new; those of the calls draw only when a call has changed."""
-        session = self._feed.session
-        calls = (len(session.calls), len(session.ended_calls), len(session.open_calls))
-        are_calls_new, self._synced_calls = calls != self._synced_calls, calls
-        self._transcript.sync(are_calls_new=are_calls_new)
-        if are_calls_new:
-            self._calls.sync(now)
-            self._detail.sync()
-        self._log.sync()
-
-    def _now_ms(self) -> int | None:
-        """Return the time that it is for the session; it stands still where nothing more will come."""
-        if self._replay is not None:
-            return self._replay.now_ms()
-        if self._feed.is_over or self.is_frozen:
-            return self._feed.session.last_seen_ms
-        return now_ms()
-
-    def _pane(self, name: str) -> LineView:
-        return self.query_one(f"#{name}", LineView)
-
-    def _view_state(self) -> SafeText:
-        words = []
-        if self._source.fault is not None:
-            words.append("THE RECORDING IS NOT COMPLETE")
-        if self.is_frozen:
-            words.append(f"frozen · {size(self._feed.backlog())} behind")
-        elif self._replay is None and self._feed.backlog() > _BEHIND_BYTES:
-            words.append(f"reading · {size(self._feed.backlog())} to go")
-        if self._replay is not None and not self._feed.is_over:
-            words.append(f"{'paused' if self._replay.is_paused else 'replay'} ×{self._replay.speed:g}")
-        below = self._pane(self.pane).below
-        if below and self.has_class("-narrow"):
-            words.append(f"{below} new below ▾")
-        return SafeText(" · ".join(words))
+        view = view_words(self._source, feed, is_frozen=self.is_frozen, below=below)
+        self._status.tell(status(feed.session, now), view, self._integrity)
 
     def watch_pane(self, pane: str) -> None:
         """Tell the sheet which pane is shown where there is room for one."""
-        for name in _PANES:
+        for name in NAMES:
             self.set_class(name == pane, f"-pane-{name}")
-        titles = ((f" {self._pane(name).border_title}", name) for name in _PANES)
+        titles = ((f" {self._panes.named(name).border_title}", name) for name in NAMES)
         styled = (
             (title, "$text-accent bold" if name == pane else "$foreground-muted") for title, name in titles
         )
@@ -186,11 +147,7 @@ class WatchScreen(Screen[None]):
 
     @on(CallTable.Chosen)
     def _show_chosen(self, event: CallTable.Chosen) -> None:
-        self._detail.show_call(event.call)
-
-    @on(CallTable.Opened)
-    def _open_detail(self) -> None:
-        self.action_pane("detail")
+        self._panes.detail.show_call(event.call)
 
     @on(events.TextSelected)
     def _copy_selection(self) -> None:
@@ -200,11 +157,11 @@ class WatchScreen(Screen[None]):
     def action_pane(self, name: str) -> None:
         """Go to a pane."""
         self.pane = name
-        self.set_focus(self._pane(name), scroll_visible=False)  # at once: the next key is meant for it
+        self.set_focus(self._panes.named(name), scroll_visible=False)  # at once: the next key is meant for it
 
     def action_next_pane(self, step: int) -> None:
         """Go to the next pane, or the one before."""
-        self.action_pane(_PANES[(_PANES.index(self.pane) + step) % len(_PANES)])
+        self.action_pane(NAMES[(NAMES.index(self.pane) + step) % len(NAMES)])
 
     def action_maximize_pane(self) -> None:
         """Show one pane alone, or all again."""
@@ -216,10 +173,6 @@ class WatchScreen(Screen[None]):
             self.is_maximized = False
         elif self.pane == "detail":
             self.action_pane("calls")
-
-    def action_help(self) -> None:
-        """Show every key."""
-        self.app.push_screen(Help())
 
     def action_integrity(self) -> None:
         """Show what stands behind the integrity line."""
@@ -234,36 +187,27 @@ class WatchScreen(Screen[None]):
 
     def action_failure(self, step: int) -> None:
         """Choose the next call that failed, or the one before."""
-        if not self._calls.choose_failure(step):
+        if not self._panes.calls.choose_failure(step):
             self.notify("no other call failed" if step > 0 else "no call failed before", markup=False)
 
     def action_reasoning(self) -> None:
         """Show the model's thinking, or leave it out."""
-        self._transcript.toggle_reasoning()
+        self._panes.transcript.toggle_reasoning()
 
     def action_raw(self) -> None:
         """Show the chosen call as the recording has it, or as it is told."""
-        self._detail.toggle_raw()
+        self._panes.detail.toggle_raw()
 
     def action_copy(self) -> None:
         """Copy what is chosen in the pane, as safe text."""
-        panes = (self._transcript, self._calls, self._detail, self._log)
-        text = panes[_PANES.index(self.pane)].chosen_text().rstrip("\n")
+        text = self._panes.chosen_text(self.pane)
         if text:
             self.app.copy_to_clipboard(text)
             self.notify(f"copied {len(text)} characters", markup=False)
 
-    def action_faster(self) -> None:
-        """Play the replay faster."""
+    def action_pace(self, change: str) -> None:
+        """Play the replay `faster` or `slower`, or let it `step` one event on."""
         if self._replay is not None:
-            self._replay.faster()
-
-    def action_slower(self) -> None:
-        """Play the replay slower."""
-        if self._replay is not None:
-            self._replay.slower()
-
-    def action_step(self) -> None:
-        """Let the replay's next event come."""
-        if self._replay is not None:
-            self._replay.step()
+            {"faster": self._replay.faster, "slower": self._replay.slower, "step": self._replay.step}[
+                change
+            ]()

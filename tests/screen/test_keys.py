@@ -403,9 +403,9 @@ async def test_steps_in_quick_succession_all_count(recording: Saver) -> None:
     """`.` pressed three times at once, as a held key does, lets three events come."""
     path = timed(recording(init() + b"".join(answer(f"<{n}>") for n in range(6))), *range(0, 70, 10))
     async with opened(path, pace=Replay(clock=Hands())) as stage:
-        stage.app.screen.action_step()  # type: ignore[attr-defined]
-        stage.app.screen.action_step()  # type: ignore[attr-defined]
-        stage.app.screen.action_step()  # type: ignore[attr-defined]
+        stage.app.screen.action_pace("step")  # type: ignore[attr-defined]
+        stage.app.screen.action_pace("step")  # type: ignore[attr-defined]
+        stage.app.screen.action_pace("step")  # type: ignore[attr-defined]
         await stage.settled()
         await stage.settled()
         assert lines_of(stage.pane("transcript")) == ["<0><1><2>"]

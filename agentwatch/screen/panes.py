@@ -1,0 +1,45 @@
+"""The four panes of a session, kept true together."""
+
+from __future__ import annotations
+
+from agentwatch.feed import Feed
+from agentwatch.safe_text import SafeText
+from agentwatch.screen.action_log import ActionLogView
+from agentwatch.screen.calls import CallTable
+from agentwatch.screen.detail import DetailView
+from agentwatch.screen.line_view import LineView
+from agentwatch.screen.transcript import Transcript
+
+NAMES = ("transcript", "calls", "detail", "log")
+
+
+class Panes:
+    """Transcript, calls, detail and log; each can be had by its name."""
+
+    def __init__(self, feed: Feed) -> None:
+        self.transcript = Transcript(feed.session)
+        self.calls = CallTable(feed)
+        self.detail = DetailView(feed)
+        self.log = ActionLogView(feed.session)
+        self._session = feed.session
+        self._synced_calls = (0, 0, 0)
+
+    def named(self, name: str) -> LineView:
+        """Return a pane."""
+        return (self.transcript, self.calls, self.detail, self.log)[NAMES.index(name)]
+
+    def sync(self, now_ms: int | None) -> None:
+        """Let the panes take what is new; those of the calls draw only when a call has changed."""
+        session = self._session
+        calls = (len(session.calls), len(session.ended_calls), len(session.open_calls))
+        are_calls_new, self._synced_calls = calls != self._synced_calls, calls
+        self.transcript.sync(are_calls_new=are_calls_new)
+        if are_calls_new:
+            self.calls.sync(now_ms)
+            self.detail.sync()
+        self.log.sync()
+
+    def chosen_text(self, name: str) -> SafeText:
+        """Return what `y` copies in a pane, without the line end that would run it when it is pasted."""
+        panes = (self.transcript, self.calls, self.detail, self.log)
+        return SafeText(panes[NAMES.index(name)].chosen_text().rstrip("\n"))
