@@ -65,6 +65,8 @@ def end_session(source: Source, session: Session) -> int:
     """Finish what is written beside the screen, say what went wrong, and return our exit code."""
     source.finish()
     outcome = session.outcome
+    for survivor in source.agent.survivors() if source.agent is not None else ():
+        say(f"process {survivor.pid} ({safe_line(survivor.name)}) outlived the agent and still runs")
     if source.agent is not None and outcome is not Outcome.SUCCEEDED:
         for line in source.agent.stderr.last_lines(_STDERR_LINES):
             say(f"the agent's stderr: {safe_line(line)}")
@@ -86,6 +88,9 @@ def _follow(source: Source, feed: Feed, after: Callable[[], object] = lambda: No
     """Bring a session forward until its recording has ended; `after` is called at each step."""
     while not feed.is_over:
         _tell_fault(source)
+        if source.outlives(feed.session):
+            say(f"{source.agent_name()} still runs 30 s after its result; it is left alone")
+            source.leave()
         if not feed.advance(POLL_SECONDS) and not feed.is_over:
             time.sleep(POLL_SECONDS)
         after()

@@ -32,8 +32,13 @@ from agentwatch.recording import (
     create_file,
     nameless_file,
     new_session_files,
+    now_ms,
     open_saved,
 )
+from agentwatch.session import Session
+
+GRACE_MS = 30_000
+"""How long after its result an agent may take to exit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +107,22 @@ class Source:
     def another_reader(self) -> LineReader:
         """Return a second reader of the same recording, from its beginning."""
         return LineReader(self.reader.fd, self.reader.growth, self.reader.times)
+
+    def outlives(self, session: Session) -> bool:
+        """Whether our agent still runs though its result came 30 s ago; agents are known to hang then."""
+        ended = session.run.ended
+        if self.agent is None or not self.is_live or ended is None or ended.seen_ms is None:
+            return False
+        return now_ms() - ended.seen_ms > GRACE_MS
+
+    def agent_name(self) -> str:
+        """Return what to call our agent: by its process."""
+        return f"the agent, process {self.agent.pid}," if self.agent is not None else "the agent"
+
+    def leave(self) -> None:
+        """Follow our agent no longer."""
+        if self.agent is not None:
+            self.agent.leave()
 
     def stop(self) -> None:
         """Stop the agent that we started; take no more from a pipe."""

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from agentwatch.intake.stderr import StderrFile
+from agentwatch.intake.survivors import Survivor, adopt_orphans, bury_orphans, survivors
 from agentwatch.recording import ArrivalTimes, now_ms
 
 _POLL_SECONDS = 0.01
@@ -42,6 +43,7 @@ class AgentProcess:
         self._has_ended = False
         self.started_ms = now_ms()
         self.ended_ms: int | None = None
+        adopt_orphans()
         self._process = subprocess.Popen(
             argv,
             stdin=subprocess.DEVNULL,
@@ -70,23 +72,41 @@ class AgentProcess:
         """Return whether the agent has exited and all that it wrote has an arrival time."""
         return self._has_ended
 
+    def leave(self) -> None:
+        """Follow the agent no longer: the recording, as far as we see it, ends here."""
+        self._has_ended = True
+
+    def survivors(self) -> list[Survivor]:
+        """Return what the agent started and what still lives; while the agent lives, nothing."""
+        return survivors(self.pid) if self._process.returncode is not None and self._lives() else []
+
     def stop(self) -> None:
-        """Ask the agent's group to end; after 10 s it is killed. Returns when the agent is gone."""
-        self._signal(signal.SIGTERM)
+        """Ask the agent and what it started to end; after 10 s they are killed. Returns then."""
         deadline = time.monotonic() + _STOP_SECONDS
-        while not self._has_ended and time.monotonic() < deadline:
+        self._signal(signal.SIGTERM)
+        while self._lives() and time.monotonic() < deadline:
             time.sleep(_POLL_SECONDS)
-        if not self._has_ended:
+        if self._lives():
             self._signal(signal.SIGKILL)
-            while not self._has_ended:
+            deadline = time.monotonic() + _STOP_SECONDS
+            while self._lives() and time.monotonic() < deadline:
                 time.sleep(_POLL_SECONDS)
 
+    def _lives(self) -> bool:
+        if self._process.returncode is None:
+            return True
+        bury_orphans()
+        return bool(survivors(self.pid))
+
     def _signal(self, number: int) -> None:
-        with suppress(ProcessLookupError):
+        with suppress(ProcessLookupError, PermissionError):
             os.killpg(self.pid, number)
+        for survivor in survivors(self.pid):
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(survivor.pid, number)
 
     def _watch(self) -> None:
-        while True:
+        while not self._has_ended:
             exited = self._process.poll() is not None
             size = os.fstat(self._recording_fd).st_size
             if size > self._size:

@@ -34,6 +34,8 @@ def view_words(source: Source, feed: Feed, *, is_frozen: bool, below: int) -> Sa
     words = []
     if source.fault is not None:
         words.append("THE RECORDING IS NOT COMPLETE")
+    if source.outlives(feed.session):
+        words.append(f"{source.agent_name()} still runs: q")
     if is_frozen:
         words.append(f"frozen · {size(feed.backlog())} behind")
     elif feed.pace is None and feed.backlog() > BEHIND_BYTES:

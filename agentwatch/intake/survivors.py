@@ -1,0 +1,54 @@
+"""Processes that outlived the agent that started them: found through /proc, so on Linux alone."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+from contextlib import suppress
+from typing import NamedTuple
+
+_PR_SET_CHILD_SUBREAPER = 36
+
+
+class Survivor(NamedTuple):
+    """A process that still lives."""
+
+    pid: int
+    name: str
+
+
+def adopt_orphans() -> None:
+    """Become the parent of what the agent's children leave behind, even in sessions of their own."""
+    if sys.platform == "linux":
+        with suppress(OSError, AttributeError):
+            ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def survivors(agent: int) -> list[Survivor]:
+    """Return what lives of the agent's session, or was adopted by us; the agent itself is not counted."""
+    try:
+        pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]
+    except OSError:
+        return []
+    return [found for pid in sorted(pids) if (found := _look(pid, agent)) is not None]
+
+
+def bury_orphans() -> None:
+    """Take note of the end of what we adopted, so that no zombies stay; our agent must have ended."""
+    with suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+
+
+def _look(pid: int, agent: int) -> Survivor | None:
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            before, _, after = file.read().rpartition(b")")
+    except OSError:
+        return None
+    state, parent, _group, session = after.split()[:4]
+    is_ours = int(session) == agent or int(parent) == os.getpid()
+    if pid in (agent, os.getpid()) or state == b"Z" or not is_ours:
+        return None
+    return Survivor(pid, before.partition(b"(")[2].decode("utf-8", "replace"))
