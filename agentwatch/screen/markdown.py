@@ -24,6 +24,7 @@ from textual.strip import Strip
 from agentwatch.safe_text import SafeText, safe_line
 
 _FENCE = re.compile(r"^(`{3,}|~{3,})\s*([\w+#.-]*)[^`]*$")
+_MOST_CHARACTERS = 1 << 14
 _STYLES = {
     "markdown.h1": "heading",
     "markdown.h2": "heading",
@@ -95,6 +96,8 @@ class MarkdownRenderer:
         is_closed = found is not None and last.startswith(found[1]) and not last.strip(found[1][0])
         language = found[2] if found and is_closed else ""
         body = body if is_closed else f"{body}\n{last}".removeprefix("\n")
+        if len(body) > _MOST_CHARACTERS:
+            return self.text(SafeText(body), width, self._block)
         syntax = Syntax(
             body,
             language or "text",
@@ -116,7 +119,8 @@ def split_blocks(source: str) -> list[tuple[int, int, bool]]:
 
     A fence at the margin is a block of its own; otherwise a block ends at a blank line after which
     the text goes on at the margin (an indented line goes on with a list). A line that opens a fence
-    must be whole: what follows may make it a line of text with code in it.
+    must be whole: what follows may make it a line of text with code in it. Text without any of these
+    is cut after 16,384 characters: what still grows is rendered at each tick.
 
     Args:
         source: Markdown, not yet safe text: blocks are made safe one by one.
@@ -141,6 +145,10 @@ def split_blocks(source: str) -> list[tuple[int, int, bool]]:
         elif after_blank and line.strip() and not line[0].isspace() and source[start:position].strip():
             blocks.append((start, position, False))
             start = position
+        while not fence and end - start > _MOST_CHARACTERS:
+            cut = position if position > start else start + _MOST_CHARACTERS
+            blocks.append((start, cut, False))
+            start = position = cut
         after_blank = not fence and not line.strip()
         position = end
     if source[start:].strip():

@@ -175,3 +175,12 @@ def test_a_link_tells_where_it_leads(renderer: MarkdownRenderer) -> None:
     assert "https://evil.example" in "".join(
         texts(renderer.markdown(safe_text("[bank](https://evil.example)"), 60))
     )
+
+
+@pytest.mark.parametrize("source", ["x" * 100_000, "word\n" * 20_000, "a" * 16_000 + "\n" + "b" * 40_000])
+def test_no_block_of_text_is_too_large_to_be_rendered_often(source: str) -> None:
+    """Text without an end in sight is cut, where it can be at a line end; nothing of it is lost."""
+    blocks = split_blocks(source)
+    assert all(end - start <= 16_384 for start, end, _ in blocks)
+    assert "".join(source[start:end] for start, end, _ in blocks) == source
+    assert split_blocks(source + "y")[:-1] == blocks[:-1]
