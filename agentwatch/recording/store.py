@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
-import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -71,7 +69,7 @@ def new_session_files() -> SessionFiles:
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     now_ns = time.time_ns()
     second = time.strftime("%Y%m%d-%H%M%S", time.localtime(now_ns // 10**9))
-    stem = f"{second}-{now_ns // 10**6 % 1000:03}{secrets.token_hex(3)}"
+    stem = f"{second}-{now_ns // 10**6 % 1000:03}{os.urandom(3).hex()}"
     return SessionFiles(folder / f"{stem}.ndjson")
 
 
@@ -99,6 +97,8 @@ def nameless_file() -> int:
     Raises:
         OSError: The temporary folder takes no file.
     """
+    import tempfile
+
     fd, name = tempfile.mkstemp(prefix="agentwatch-")
     os.close(fd)
     try:
