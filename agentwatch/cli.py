@@ -17,6 +17,8 @@ from agentwatch import __version__
 from agentwatch.faults import OWN_FAULT, USAGE, Fault, Signalled, say, write_crash
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
     from agentwatch.options import Options
 
 _FORMATS = ("text", "json", "stream-json", "summary")
@@ -28,10 +30,23 @@ class DefaultCommand(click.Group):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Put `watch` before arguments that name no command."""
+        if ctx.resilient_parsing and not args:
+            return super().parse_args(ctx, args)  # the first word is being completed
         first = args[0] if args else None
         if first not in self.commands and first not in ("--help", "-h", "--version"):
             args = ["watch", *args]
         return super().parse_args(ctx, args)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Complete the first word: a command, an option of `watch`, or a FILE."""
+        from click.shell_completion import CompletionItem
+
+        found = super().shell_complete(ctx, incomplete)
+        watch = self.commands["watch"]
+        if incomplete.startswith("-"):
+            context = watch.make_context("agentwatch", [], resilient_parsing=True)
+            return [*found, *watch.shell_complete(context, incomplete)]
+        return [*found, CompletionItem(incomplete, type="file")]
 
     def format_usage(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Show what stands first: a pipe or a FILE."""
