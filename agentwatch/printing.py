@@ -71,6 +71,8 @@ def end_session(source: Source, session: Session) -> int:
         for line in source.agent.stderr.last_lines(_STDERR_LINES):
             say(f"the agent's stderr: {safe_line(line)}")
     _tell_fault(source)
+    if source.log_fault is not None:
+        say(f"the action log is not complete: {source.log_fault.strerror}")
     return source.exit_code(outcome)
 
 

@@ -98,6 +98,11 @@ class Source:
         """Why the recording is not complete; None while it is."""
         return self.pipe.fault if self.pipe else None
 
+    @property
+    def log_fault(self) -> OSError | None:
+        """Why the action log is not complete; None while it is."""
+        return self._log.fault if self._log else None
+
     def new_fault(self) -> OSError | None:
         """Return the fault, once."""
         fault = self.fault if self._told_fault is None else None

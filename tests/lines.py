@@ -15,7 +15,7 @@ from agentwatch.session import Call, Place, Session
 from agentwatch.wire import Decoder
 
 SESSION = "s-1"
-CWD = "/work/app"
+CWD = "/home/ada/app"
 
 
 def line(fields: dict[str, Any]) -> bytes:

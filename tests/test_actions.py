@@ -24,7 +24,7 @@ EDITED = {"success": {"linesAdded": 3, "linesRemoved": 1, "beforeFullFileContent
     ("lines", "shown", "brief"),
     [
         (
-            (started("read", path="/work/app/README.md"), read_ok(54)),
+            (started("read", path="/home/ada/app/README.md"), read_ok(54)),
             "Read file README.md (54 lines)",
             "Read file",
         ),
@@ -44,7 +44,9 @@ EDITED = {"success": {"linesAdded": 3, "linesRemoved": 1, "beforeFullFileContent
         (
             (
                 started("write", path="summary.txt"),
-                completed("write", result={"success": {"path": "/work/app/summary.txt", "linesCreated": 19}}),
+                completed(
+                    "write", result={"success": {"path": "/home/ada/app/summary.txt", "linesCreated": 19}}
+                ),
             ),
             "Created new file summary.txt (19 lines)",
             "Created new file",

@@ -56,3 +56,31 @@ def test_the_summary_tells_what_is_in_the_recording(tmp_path: Path) -> None:
     )
     assert f'"total":{len(lines)},'.encode() in again.stdout
     assert again.returncode == 1
+
+
+def test_a_log_that_takes_no_more_is_said() -> None:
+    """An action log on a full device costs neither the recording nor the exit code; it is said."""
+    done = subprocess.run(
+        [sys.executable, "-c", _LOG_ON_A_FULL_DEVICE, str(RECORDINGS / "plain.ndjson")],
+        capture_output=True,
+        cwd=ROOT,
+        timeout=30,
+        start_new_session=True,
+        check=False,
+    )
+    assert done.returncode == 0
+    assert b"the action log is not complete" in done.stderr
+
+
+_LOG_ON_A_FULL_DEVICE = """
+import os, sys
+from pathlib import Path
+from agentwatch.feed import Feed
+from agentwatch.printing import print_session
+from agentwatch.recording import open_saved
+from agentwatch.sources import Source
+
+full = os.open("/dev/full", os.O_WRONLY)
+source = Source(open_saved(Path(sys.argv[1])), log_fd=full)
+sys.exit(print_session(source, Feed(source.reader), "text"))
+"""

@@ -125,16 +125,16 @@ def test_a_message_in_several_parts_is_one_text() -> None:
 # --- which tool, and what it is about --------------------------------------------------------------
 
 TARGETS: list[tuple[str, dict[str, Any], str, str | None]] = [
-    ("read", {"path": "/work/app/README.md", "limit": 9}, "Read file", "README.md"),
-    ("edit", {"path": "/work/app/src/app.py", "streamContent": "x"}, "Edited file", "src/app.py"),
+    ("read", {"path": "/home/ada/app/README.md", "limit": 9}, "Read file", "README.md"),
+    ("edit", {"path": "/home/ada/app/src/app.py", "streamContent": "x"}, "Edited file", "src/app.py"),
     ("write", {"path": "summary.txt", "fileText": "x"}, "Created new file", "summary.txt"),
-    ("delete", {"path": "/work/app/old.txt"}, "Deleted file", "old.txt"),
+    ("delete", {"path": "/home/ada/app/old.txt"}, "Deleted file", "old.txt"),
     ("shell", {"command": "pytest -q\necho done", "description": "Run"}, "Ran terminal command", "pytest -q"),
-    ("grep", {"pattern": "TODO", "path": "/work/app"}, "Searched files", "TODO"),
+    ("grep", {"pattern": "TODO", "path": "/home/ada/app"}, "Searched files", "TODO"),
     ("glob", {"globPattern": "**/*.py", "targetDirectory": "/work"}, "Found files", "**/*.py"),
-    ("ls", {"path": "/work/app/src", "ignore": []}, "Listed directory", "src"),
+    ("ls", {"path": "/home/ada/app/src", "ignore": []}, "Listed directory", "src"),
     ("semSearch", {"query": "where is it"}, "Searched codebase", "where is it"),
-    ("readLints", {"paths": ["/work/app/a.py", "/work/app/b.py"]}, "Read lints", "a.py, b.py"),
+    ("readLints", {"paths": ["/home/ada/app/a.py", "/home/ada/app/b.py"]}, "Read lints", "a.py, b.py"),
     ("updateTodos", {"todos": [{"content": "x"}], "merge": True}, "Updated to-do list", None),
     ("task", {"description": "Look around", "prompt": "Do"}, "Ran subagent", "Look around"),
     ("webSearch", {"searchTerm": "tides"}, "Searched the web", "tides"),
@@ -168,7 +168,7 @@ def test_an_mcp_call_is_about_a_server_and_a_tool() -> None:
 def test_the_tool_is_the_key_that_says_so(as_string: bool) -> None:
     """Siblings may stand before the tool's key, and all of it may be a string of JSON."""
     siblings = {"hookAdditionalContexts": [], "toolCallId": "c", "startedAtMs": "1"}
-    tool_call = siblings | {"readToolCall": {"args": {"path": "/work/app/a"}}} | {"completedAtMs": "2"}
+    tool_call = siblings | {"readToolCall": {"args": {"path": "/home/ada/app/a"}}} | {"completedAtMs": "2"}
     line = event(
         "tool_call", "started", call_id="c", tool_call=json.dumps(tool_call) if as_string else tool_call
     )
@@ -211,8 +211,8 @@ def test_what_only_the_start_told_stays(ending: dict[str, Any]) -> None:
 
 def test_an_end_that_bears_no_arguments_tells_its_path() -> None:
     """A call that was never started is about the path in its result."""
-    told = call(completed("edit", result={"error": {"path": "/work/app/a.py", "error": "no"}}))
-    assert (told.target, told.path, told.error) == ("a.py", "/work/app/a.py", "no")
+    told = call(completed("edit", result={"error": {"path": "/home/ada/app/a.py", "error": "no"}}))
+    assert (told.target, told.path, told.error) == ("a.py", "/home/ada/app/a.py", "no")
 
 
 # --- paths -----------------------------------------------------------------------------------------
@@ -221,14 +221,14 @@ def test_an_end_that_bears_no_arguments_tells_its_path() -> None:
 @pytest.mark.parametrize(
     ("cwd", "path", "shown"),
     [
-        ("/work/app", "/work/app/src/a.py", "src/a.py"),
-        ("/work/app/", "/work/app/src/a.py", "src/a.py"),
-        ("/work/app", "/work/app", "."),
-        ("/work/app", "/work/app/", "."),
-        ("/work/app", "/work/application/a.py", "/work/application/a.py"),
-        ("/work/app", "/work/APP/a.py", "/work/APP/a.py"),
-        ("/work/app", "/etc/passwd", "/etc/passwd"),
-        ("/work/app", "src/a.py", "src/a.py"),
+        ("/home/ada/app", "/home/ada/app/src/a.py", "src/a.py"),
+        ("/home/ada/app/", "/home/ada/app/src/a.py", "src/a.py"),
+        ("/home/ada/app", "/home/ada/app", "."),
+        ("/home/ada/app", "/home/ada/app/", "."),
+        ("/home/ada/app", "/home/ada/application/a.py", "/home/ada/application/a.py"),
+        ("/home/ada/app", "/work/APP/a.py", "/work/APP/a.py"),
+        ("/home/ada/app", "/etc/passwd", "/etc/passwd"),
+        ("/home/ada/app", "src/a.py", "src/a.py"),
         ("/work/日本", "/work/日本/é.md", "é.md"),
         (r"C:\Users\Ada\app", r"C:\Users\Ada\app\src\a.py", r"src\a.py"),
         (r"C:\Users\Ada\app", r"c:\users\ada\app\src\a.py", r"src\a.py"),
@@ -246,7 +246,7 @@ def test_a_path_inside_the_cwd_is_shown_relative_to_it(cwd: str, path: str, show
 
 def test_only_paths_are_shortened() -> None:
     """A command or pattern that begins with the cwd is no path and stays as it is."""
-    assert call(started("shell", command="/work/app/run.sh")).target == "/work/app/run.sh"
+    assert call(started("shell", command="/home/ada/app/run.sh")).target == "/home/ada/app/run.sh"
 
 
 # --- outcomes --------------------------------------------------------------------------------------
@@ -366,7 +366,7 @@ def test_a_success_tells_its_size_where_it_is_known(
 
 def test_an_init_tells_the_run() -> None:
     """The init bears session, model, cwd, permission mode and key source."""
-    told = RunStarted("cursor", "s-1", "Auto", "/work/app", "default", "login")
+    told = RunStarted("cursor", "s-1", "Auto", "/home/ada/app", "default", "login")
     assert events(init()) == [told]
 
 

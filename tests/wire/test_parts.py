@@ -117,9 +117,9 @@ def test_the_seen_duration_is_that_of_two_reads() -> None:
 def test_a_path_without_a_cwd_stays_whole() -> None:
     """A recording whose head is missing shows paths as the agent named them."""
     read = session(
-        started("read", path="/work/app/a"), init("/"), started("read", path="/work/app/a"), user()
+        started("read", path="/home/ada/app/a"), init("/"), started("read", path="/home/ada/app/a"), user()
     )
-    assert [call.target for call in read.calls] == ["/work/app/a"] * 2
+    assert [call.target for call in read.calls] == ["/home/ada/app/a"] * 2
 
 
 def ends(line: bytes, kept: int) -> tuple[bytes, bytes, int]:
