@@ -23,6 +23,8 @@ class Integrity:
     unknown: int
     repaired: int
     oversize: int
+    is_running: bool
+    """More may come: what is missing now may be the end of something."""
 
     @property
     def holds(self) -> bool:
@@ -32,7 +34,8 @@ class Integrity:
 
     def line(self) -> SafeText:
         """Return it in a line: `text = result · 212 of 212 calls paired · 0 malformed · 2 unknown`."""
-        told = {True: "text = result", False: "text ≠ result", None: "no result to compare"}
+        absent = "no result yet" if self.is_running else "no result to compare"
+        told = {True: "text = result", False: "text ≠ result", None: absent}
         parts = [
             told[self.text_matches_result],
             f"{self.paired} of {self.calls} {'call' if self.calls == 1 else 'calls'} paired",
@@ -58,6 +61,7 @@ def integrity(session: Session) -> Integrity:
         lines.unknown,
         lines.repaired,
         lines.oversize,
+        bool(session.runs) and not run.is_over,
     )
 
 

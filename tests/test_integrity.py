@@ -110,7 +110,7 @@ def test_a_call_that_failed_or_was_rejected_is_paired() -> None:
 def test_an_open_call_is_not_yet_paired() -> None:
     """While a call runs it is not paired; when it comes back it is."""
     running = session(init(), started("read"), is_over=False)
-    assert integrity(running).line() == "no result to compare · 0 of 1 call paired · 0 malformed · 0 unknown"
+    assert integrity(running).line() == "no result yet · 0 of 1 call paired · 0 malformed · 0 unknown"
     assert not integrity(running).holds
     assert integrity(session(init(), *CALL, is_over=False)).holds
 

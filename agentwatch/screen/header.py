@@ -51,7 +51,7 @@ class HeaderLine(Static):
         room = self.size.width - len(state) - len(counts)
         middle = ""
         for fact in facts:
-            if columns(SafeText(middle)) + columns(fact) + 3 <= room:
+            if columns(SafeText(middle)) + columns(fact) + 4 <= room:
                 middle += f"│ {fact} "
         if room < 1:
             counts, room = SafeText(""), self.size.width - len(state)
