@@ -7,7 +7,7 @@ import os
 import signal
 import time
 
-from agentwatch.faults import OWN_FAULT, Signalled, say, write_crash
+from agentwatch.faults import INCOMPLETE_RECORDING, OWN_FAULT, Signalled, say, write_crash
 from agentwatch.feed import POLL_SECONDS, Feed
 from agentwatch.integrity import integrity
 from agentwatch.options import Options
@@ -51,8 +51,12 @@ def _front(source: Source, feed: Feed, options: Options) -> int:
     sink_fd = os.dup(1) if options.tee else None
     tee = None if sink_fd is None else Tee(source.reader.fd, source.reader.growth, sink_fd)
     code = _show(source, feed, options)
-    if tee is not None:
-        tee.finish()
+    if tee is None:
+        return code
+    tee.finish()
+    if tee.fault is not None:
+        say(f"not all was passed on: {tee.fault.strerror}")
+        return code or INCOMPLETE_RECORDING
     return code
 
 

@@ -6,7 +6,6 @@ Each gives a reader of a recording; whoever reads it need not know which it is.
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -205,15 +204,6 @@ def agent_source(argv: Sequence[str], keep: Keep) -> Source:
             os.close(create_file(files.process))
             _describe_process(files.process, agent)
     return source
-
-
-def is_stream(path: Path) -> bool:
-    """Return whether a name is a pipe or a device, which is watched as stdin is: `<(command)`."""
-    try:
-        mode = os.stat(path).st_mode
-    except OSError:
-        return False
-    return stat.S_ISFIFO(mode) or stat.S_ISCHR(mode)
 
 
 def _create_files(files: SessionFiles | None, keep: Keep) -> tuple[int, ArrivalTimes, int | None]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
-from agentwatch.faults import USAGE, Fault, Signalled
+from agentwatch.faults import USAGE, Fault, Signalled, cannot_open
 from agentwatch.fronts import watch
 from agentwatch.options import Options
 from agentwatch.pace import Replay
@@ -32,8 +32,13 @@ def watch_stdin(options: Options) -> int:
 
 def watch_file(path: Path, options: Options) -> int:
     """Open a recording; a pipe or a device is watched as stdin is."""
-    if path.is_fifo() or path.is_char_device():
-        return _watch_pipe(os.open(path, os.O_RDONLY), options)
+    try:
+        is_stream = path.is_fifo() or path.is_char_device()
+        stream_fd = os.open(path, os.O_RDONLY) if is_stream else None
+    except OSError as error:
+        raise cannot_open(path, error) from None
+    if stream_fd is not None:
+        return _watch_pipe(stream_fd, options)
     if options.record or options.tee:
         raise Fault(f"{path} is a recording already; --record and --tee go with stdin", USAGE)
     return watch(saved_source(path, options.follow, options.log), options)

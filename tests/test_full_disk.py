@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import resource
 import subprocess
 import sys
@@ -9,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from agentwatch.outputs.stream_json import Tee
+from agentwatch.recording import open_saved
 from tests.conftest import RECORDINGS, ROOT
 
 DEMO = (RECORDINGS / "demo.ndjson").read_bytes()
@@ -70,6 +73,30 @@ def test_a_log_that_takes_no_more_is_said() -> None:
     )
     assert done.returncode == 0
     assert b"the action log is not complete" in done.stderr
+
+
+def test_a_sink_that_takes_no_more_is_told(tmp_path: Path) -> None:
+    """What cannot be passed on because its device is full is a fault; a reader that goes away is none."""
+    recording = tmp_path / "r.ndjson"
+    recording.write_bytes(DEMO)
+    reader = open_saved(recording)
+    full = Tee(reader.fd, reader.growth, os.open("/dev/full", os.O_WRONLY))
+    full.finish()
+    assert full.fault is not None
+    drain, gone = os.pipe()
+    os.close(drain)
+    left = Tee(reader.fd, reader.growth, gone)
+    left.finish()
+    assert left.fault is None
+
+
+def test_all_of_an_ended_recording_is_passed_on(tmp_path: Path) -> None:
+    """A sink gets every byte of a recording, also of one that ended before it was looked at."""
+    recording, sink = tmp_path / "r.ndjson", tmp_path / "sink"
+    recording.write_bytes(DEMO)
+    reader = open_saved(recording)
+    Tee(reader.fd, reader.growth, os.open(sink, os.O_CREAT | os.O_WRONLY)).finish()
+    assert sink.read_bytes() == DEMO
 
 
 _LOG_ON_A_FULL_DEVICE = """

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import threading
 import time
-from contextlib import suppress
 
 from agentwatch.feed import POLL_SECONDS
 from agentwatch.recording import Growth
@@ -46,6 +45,8 @@ class Tee:
     """
 
     def __init__(self, recording_fd: int, growth: Growth, sink_fd: int) -> None:
+        self.fault: OSError | None = None
+        """Why not all was passed on; a program that goes away is none."""
         self._growth = growth
         self._copy = ByteCopy(recording_fd, growth, sink_fd)
         self._sink_fd = sink_fd
@@ -57,11 +58,14 @@ class Tee:
         self._thread.join()
 
     def _run(self) -> None:
-        with suppress(OSError):
-            while True:
+        try:
+            has_ended = False
+            while self._copy.copy() or not has_ended:
                 has_ended = self._growth.has_ended()
-                if not self._copy.copy():
-                    if has_ended:
-                        break
-                    time.sleep(POLL_SECONDS)
-        os.close(self._sink_fd)
+                time.sleep(0 if has_ended else POLL_SECONDS)
+        except BrokenPipeError:
+            pass
+        except OSError as error:
+            self.fault = error
+        finally:
+            os.close(self._sink_fd)

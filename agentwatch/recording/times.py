@@ -49,11 +49,6 @@ class ArrivalTimes:
         index = bisect_right(self._offsets, offset) - 1
         return self._epochs_ms[index] if index >= 0 else None
 
-    @property
-    def last_ms(self) -> int | None:
-        """The newest arrival time."""
-        return self._epochs_ms[-1] if self._epochs_ms else None
-
     def close(self) -> None:
         """Close the file of times."""
         if self._fd is not None:
