@@ -163,7 +163,7 @@ def log(file: Path) -> int:
     from agentwatch.printing import print_lines
     from agentwatch.sources import saved_source
 
-    return print_lines(follow_log(Feed(saved_source(file, follow=False, log=None).reader)))
+    return print_lines(follow_log(Feed(saved_source(file).reader)))
 
 
 @agentwatch.command()
@@ -174,7 +174,7 @@ def drift(file: Path) -> int:
     from agentwatch.printing import print_lines
     from agentwatch.sources import saved_source
 
-    return print_lines(report(saved_source(file, follow=False, log=None).reader))
+    return print_lines(report(saved_source(file).reader))
 
 
 @agentwatch.command()

@@ -70,9 +70,7 @@ def end_session(source: Source, session: Session) -> int:
     if source.agent is not None and outcome is not Outcome.SUCCEEDED:
         for line in source.agent.stderr.last_lines(_STDERR_LINES):
             say(f"the agent's stderr: {safe_line(line)}")
-    _tell_fault(source)
-    if source.log_fault is not None:
-        say(f"the action log is not complete: {source.log_fault.strerror}")
+    _tell_faults(source)
     return source.exit_code(outcome)
 
 
@@ -89,7 +87,7 @@ def write_all(fd: int, data: bytes) -> None:
 def _follow(source: Source, feed: Feed, after: Callable[[], object] = lambda: None) -> None:
     """Bring a session forward until its recording has ended; `after` is called at each step."""
     while not feed.is_over:
-        _tell_fault(source)
+        _tell_faults(source)
         if source.outlives(feed.session):
             say(f"{source.agent_name()} still runs 30 s after its result; it is left alone")
             source.leave()
@@ -98,10 +96,10 @@ def _follow(source: Source, feed: Feed, after: Callable[[], object] = lambda: No
         after()
 
 
-def _tell_fault(source: Source) -> None:
-    """Say once, at once, that the recording takes no more."""
-    if (fault := source.new_fault()) is not None:
-        say(f"the recording is not complete: {fault.strerror}")
+def _tell_faults(source: Source) -> None:
+    """Say at once, and once, what goes wrong with the files that are written."""
+    for fault in source.new_faults():
+        say(fault)
 
 
 def _print_actions(lines: ActionLines, sink_fd: int = 1) -> None:

@@ -5,6 +5,7 @@ Each gives a reader of a recording; whoever reads it need not know which it is.
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Sequence
 from contextlib import suppress
@@ -26,9 +27,12 @@ from agentwatch.intake import AgentProcess, PipeIntake
 from agentwatch.outputs.log import LogWriter
 from agentwatch.recording import (
     ArrivalTimes,
+    DiskSync,
     LineReader,
+    SavedGrowth,
     SessionFiles,
     create_file,
+    is_at,
     nameless_file,
     new_session_files,
     now_ms,
@@ -83,7 +87,9 @@ class Source:
         """The files that are written; None when no recording is kept."""
         self.pipe = pipe
         self.agent = agent
-        self._told_fault: OSError | None = None
+        self._told: set[str] = set()
+        self._displaced: OSError | None = None
+        self._sync = None if files is None else DiskSync(reader.fd, reader.growth)
         self._log = None if log_fd is None else LogWriter(self.another_reader(), log_fd)
 
     @property
@@ -93,20 +99,34 @@ class Source:
         return intake is not None and not intake.has_ended()
 
     @property
-    def fault(self) -> OSError | None:
-        """Why the recording is not complete; None while it is."""
-        return self.pipe.fault if self.pipe else None
+    def ended_by(self) -> str | None:
+        """What ended a file that was followed before its time: it was `truncated` or `replaced`."""
+        growth = self.reader.growth
+        return growth.ended_by if isinstance(growth, SavedGrowth) else None
 
     @property
-    def log_fault(self) -> OSError | None:
-        """Why the action log is not complete; None while it is."""
-        return self._log.fault if self._log else None
+    def fault(self) -> OSError | None:
+        """Why the recording is not complete; None while it is."""
+        intake = self.pipe or self.agent
+        return (intake and intake.fault) or (self._sync and self._sync.fault) or self._displaced
 
-    def new_fault(self) -> OSError | None:
-        """Return the fault, once."""
-        fault = self.fault if self._told_fault is None else None
-        self._told_fault = self._told_fault or fault
-        return fault
+    @property
+    def faults(self) -> dict[str, OSError | None]:
+        """What can go wrong with the files that are written, in words, and why it did where it did."""
+        return {
+            "the disk is full, the recording lives on its reserve": self.agent.room_fault
+            if self.agent
+            else None,
+            "the recording is not complete": self.fault,
+            "the action log is not complete": self._log.fault if self._log else None,
+            "the arrival times are not complete": self.reader.times.fault,
+        }
+
+    def new_faults(self) -> list[str]:
+        """Return what went wrong since the last time, in words."""
+        found = {what: why for what, why in self.faults.items() if why is not None and what not in self._told}
+        self._told |= set(found)
+        return [f"{what}: {why.strerror}" for what, why in found.items()]
 
     def another_reader(self) -> LineReader:
         """Return a second reader of the same recording, from its beginning."""
@@ -141,6 +161,10 @@ class Source:
             self._log.finish()
         if not self.is_live:
             self.reader.times.close()
+            if self._sync is not None:
+                self._sync.finish()
+        if self.files is not None and not is_at(self.files.recording, self.reader.fd):
+            self._displaced = OSError(errno.ESTALE, "it was moved, replaced or linked while it was written")
         if self.agent is not None and self.files is not None:
             with suppress(OSError):
                 _describe_process(self.files.process, self.agent)
@@ -154,17 +178,26 @@ class Source:
         return 0 if outcome in (Outcome.SUCCEEDED, Outcome.RUNNING) else 1
 
 
-def saved_source(path: Path, follow: bool, log: Path | None) -> Source:
-    """Open a saved recording.
+def create_log(path: Path) -> int:
+    """Create an action log and return its descriptor.
 
     Raises:
-        Fault: It cannot be opened, or the log cannot be created.
+        Fault: It cannot be created.
+    """
+    return _create(path)
+
+
+def saved_source(path: Path, follow: bool = False, log_fd: int | None = None) -> Source:
+    """Open a saved recording, and write its action log to a descriptor where one is given.
+
+    Raises:
+        Fault: It cannot be opened.
     """
     try:
         reader = open_saved(path, follow)
     except OSError as error:
         raise cannot_open(path, error) from None
-    return Source(reader, log_fd=None if log is None else _create(log))
+    return Source(reader, log_fd=log_fd)
 
 
 def pipe_source(source_fd: int, keep: Keep) -> Source:

@@ -10,11 +10,11 @@ from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
-from agentwatch.faults import USAGE, Fault, Signalled, cannot_open
+from agentwatch.faults import USAGE, Fault, Signalled, cannot_open, say
 from agentwatch.fronts import watch
 from agentwatch.options import Options
 from agentwatch.pace import Replay
-from agentwatch.sources import agent_source, pipe_source, saved_source
+from agentwatch.sources import agent_source, create_log, pipe_source, saved_source
 from agentwatch.terminal import claimed_terminal
 
 _STOPPING = (signal.SIGINT, signal.SIGTERM)
@@ -31,7 +31,10 @@ def watch_stdin(options: Options) -> int:
 
 
 def watch_file(path: Path, options: Options) -> int:
-    """Open a recording; a pipe or a device is watched as stdin is."""
+    """Open a recording; a pipe or a device is watched as stdin is.
+
+    A file that is followed and then truncated or replaced is another one: it is watched from its start.
+    """
     try:
         is_stream = path.is_fifo() or path.is_char_device()
         stream_fd = os.open(path, os.O_RDONLY) if is_stream else None
@@ -41,7 +44,13 @@ def watch_file(path: Path, options: Options) -> int:
         return _watch_pipe(stream_fd, options)
     if options.record or options.tee:
         raise Fault(f"{path} is a recording already; --record and --tee go with stdin", USAGE)
-    return watch(saved_source(path, options.follow, options.log), options)
+    log_fd = None if options.log is None else create_log(options.log)
+    while True:
+        source = saved_source(path, options.follow, None if log_fd is None else os.dup(log_fd))
+        code = watch(source, options)
+        if source.ended_by is None:
+            return code
+        say(f"{path} was {source.ended_by}: starting over")
 
 
 def watch_agent(command: Sequence[str], options: Options) -> int:
@@ -60,7 +69,8 @@ def watch_agent(command: Sequence[str], options: Options) -> int:
 def replay_file(path: Path, options: Options) -> int:
     """Play a recording in its own time."""
     pace = Replay(options.speed, options.max_idle)
-    return watch(saved_source(path, False, options.log), options, pace)
+    log_fd = None if options.log is None else create_log(options.log)
+    return watch(saved_source(path, log_fd=log_fd), options, pace)
 
 
 def _watch_pipe(source_fd: int, options: Options) -> int:

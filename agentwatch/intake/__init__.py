@@ -3,5 +3,6 @@
 from agentwatch.intake.agent import AgentProcess
 from agentwatch.intake.pipe import PipeIntake
 from agentwatch.intake.stderr import StderrFile
+from agentwatch.intake.survivors import Survivor
 
-__all__ = ["AgentProcess", "PipeIntake", "StderrFile"]
+__all__ = ["AgentProcess", "PipeIntake", "StderrFile", "Survivor"]

@@ -14,6 +14,7 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 
+from agentwatch.intake.reserve import Reserve
 from agentwatch.intake.stderr import StderrFile
 from agentwatch.intake.survivors import Survivor, adopt_orphans, bury_orphans, survivors
 from agentwatch.recording import ArrivalTimes, now_ms
@@ -41,6 +42,7 @@ class AgentProcess:
         self._times = times
         self._size = 0
         self._has_ended = False
+        self._reserve = Reserve(recording_fd)
         self.started_ms = now_ms()
         self.ended_ms: int | None = None
         adopt_orphans()
@@ -63,6 +65,16 @@ class AgentProcess:
         """The agent's exit status, 128 + n when signal n ended it; None while it runs."""
         status = self._process.returncode
         return 128 - status if status is not None and status < 0 else status
+
+    @property
+    def fault(self) -> OSError | None:
+        """Why the recording may not be complete: the disk is full, and the room ahead is used up."""
+        return self._reserve.fault if self._reserve.is_used_up(self._size) else None
+
+    @property
+    def room_fault(self) -> OSError | None:
+        """Why no more room is reserved ahead; the recording goes on as long as the reserve lasts."""
+        return self._reserve.fault
 
     def size(self) -> int:
         """Return how many bytes are in the recording and have an arrival time."""
@@ -106,14 +118,18 @@ class AgentProcess:
                 os.kill(survivor.pid, number)
 
     def _watch(self) -> None:
+        exited = False
         while not self._has_ended:
             exited = self._process.poll() is not None
             size = os.fstat(self._recording_fd).st_size
             if size > self._size:
                 self._times.note(self._size, now_ms())
                 self._size = size
+                self._reserve.keep_ahead(size)
             if exited:
                 break
             time.sleep(_POLL_SECONDS)
+        if exited and not survivors(self.pid):  # who lives on may still write
+            self._reserve.give_back()
         self.ended_ms = now_ms()
         self._has_ended = True

@@ -4,21 +4,25 @@ nobody else."""
 from __future__ import annotations
 
 import fcntl
+import math
 import os
 import threading
+import time
 from contextlib import suppress
 
 from agentwatch.recording import ArrivalTimes, now_ms
 
 _READ_BYTES = 1 << 16
 _PIPE_BYTES = 1 << 20
+_RETRY_SECONDS = 5.0
 
 
 class PipeIntake:
     """Appends a pipe to a recording until the pipe ends.
 
     It takes no lock and calls nobody. A recording that can take no more does not stop the agent: the
-    pipe is still drained, and `fault` says why the recording is not complete.
+    pipe is still drained, `fault` says why the recording is not complete, and every 5 s it is tried
+    again, from the beginning of a line on.
     """
 
     def __init__(self, source_fd: int, recording_fd: int, times: ArrivalTimes) -> None:
@@ -27,11 +31,20 @@ class PipeIntake:
         A Node agent that exits after a burst loses what does not fit into the pipe: 64 KiB by default.
         """
         self.fault: OSError | None = None
+        """Why the recording is not complete; it stays when there is room again."""
+        self.lost_bytes = 0
+        """How many bytes of the pipe are not in the recording."""
         self._source_fd = source_fd
         self._recording_fd = recording_fd
         self._times = times
         self._size = 0
         self._has_ended = False
+        self._takes = True
+        self._retry_at = 0.0
+        self._ends_line = True
+        """Whether the last byte that was lost ended a line."""
+        self._marked_bytes = 0
+        """Of the lost bytes, those whose gap is written down."""
         with suppress(OSError, AttributeError):
             fcntl.fcntl(source_fd, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
         threading.Thread(target=self._run, name="intake", daemon=True).start()
@@ -51,9 +64,12 @@ class PipeIntake:
     def _run(self) -> None:
         try:
             while (data := self._read()) and not self._has_ended:
-                if self.fault is None:
+                if self._takes:
                     self._append(data)
+                else:
+                    self._try_again(data)
         finally:
+            self._mark_gap()
             self._has_ended = True
 
     def _read(self) -> bytes:
@@ -63,7 +79,7 @@ class PipeIntake:
             return b""
 
     def _append(self, data: bytes) -> None:
-        size = self._size
+        before = size = self._size
         try:
             self._times.note(size, now_ms())
             rest = data
@@ -73,19 +89,49 @@ class PipeIntake:
                 rest = rest[written:]
                 self._size = size
         except OSError as error:
-            self._cut_to_whole_lines(size)
+            is_cut = self._cut_to_whole_lines(size)
             self.fault = error
+            self._takes = False
+            self._retry_at = time.monotonic() + _RETRY_SECONDS if is_cut else math.inf
+            self._lose(data, before + len(data) - self._size)
 
-    def _cut_to_whole_lines(self, size: int) -> None:
-        """Let the recording end where its last whole line does: half a line would spoil the next."""
+    def _try_again(self, data: bytes) -> None:
+        """Go on recording at the next line that begins, when it is time."""
+        start = 0 if self._ends_line else data.find(b"\n") + 1
+        begins_line = self._ends_line or start > 0
+        if not begins_line or start == len(data) or time.monotonic() < self._retry_at:
+            self._lose(data, len(data))
+            return
+        self.lost_bytes += start
+        self._mark_gap()
+        self._takes = True
+        self._append(data[start:])
+
+    def _lose(self, data: bytes, count: int) -> None:
+        self.lost_bytes += count
+        self._ends_line = data.endswith(b"\n")
+
+    def _mark_gap(self) -> None:
+        if self.lost_bytes > self._marked_bytes:
+            self._times.note_gap(self._size, self.lost_bytes - self._marked_bytes)
+            self._marked_bytes = self.lost_bytes
+
+    def _cut_to_whole_lines(self, size: int) -> bool:
+        """Let the recording end where its last whole line does; return whether it does.
+
+        Half a line would spoil the next.
+        """
         end = size
-        while end:
-            start = max(end - _READ_BYTES, 0)
-            newline = os.pread(self._recording_fd, end - start, start).rfind(b"\n")
-            if newline >= 0:
-                end = start + newline + 1
-                break
-            end = start
-        with suppress(OSError):
+        try:
+            while end:
+                start = max(end - _READ_BYTES, 0)
+                newline = os.pread(self._recording_fd, end - start, start).rfind(b"\n")
+                if newline >= 0:
+                    end = start + newline + 1
+                    break
+                end = start
             os.ftruncate(self._recording_fd, end)
-            self._size = end
+        except OSError:
+            return False
+        self._size = end
+        return True

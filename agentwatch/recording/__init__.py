@@ -5,11 +5,13 @@ It is the queue between the agent and everything that watches it: intake appends
 nobody, every reader goes at its own pace.
 """
 
+from agentwatch.recording.disk_sync import DiskSync
 from agentwatch.recording.lines import MOST_LINE_BYTES, Growth, Line, LineReader
-from agentwatch.recording.saved import open_saved
+from agentwatch.recording.saved import SavedGrowth, open_saved
 from agentwatch.recording.store import (
     SessionFiles,
     create_file,
+    is_at,
     nameless_file,
     new_session_files,
     saved_recordings,
@@ -20,11 +22,14 @@ from agentwatch.recording.times import ArrivalTimes, now_ms
 __all__ = [
     "MOST_LINE_BYTES",
     "ArrivalTimes",
+    "DiskSync",
     "Growth",
     "Line",
     "LineReader",
+    "SavedGrowth",
     "SessionFiles",
     "create_file",
+    "is_at",
     "nameless_file",
     "new_session_files",
     "now_ms",

@@ -12,7 +12,10 @@ from agentwatch.recording.times import SavedTimes, now_ms
 class SavedGrowth:
     """How far a saved file has come."""
 
-    def __init__(self, fd: int, times: SavedTimes, follow: bool) -> None:
+    def __init__(self, path: Path, fd: int, times: SavedTimes, follow: bool) -> None:
+        self.ended_by: str | None = None
+        """What ended a file that was followed: it was `truncated`, or `replaced` by another."""
+        self._path = path
         self._fd = fd
         self._times = times
         self._follow = follow
@@ -28,12 +31,25 @@ class SavedGrowth:
                     self._times.refresh()
                 else:
                     self._times.note(self._size, now_ms())
-                self._size = size
+            elif size < self._size:
+                self.ended_by = "truncated"
+            self._size = size
         return self._size
 
     def has_ended(self) -> bool:
-        """Return whether the file is taken as it was found."""
-        return not self._follow
+        """Return whether nothing more will come: the file is not followed, or is not the same any more.
+
+        What is renamed away is read to its end; while nothing lies in its place it is followed on.
+        """
+        if self._follow and self.ended_by is None and self._is_replaced():
+            self.ended_by = "replaced"
+        return not self._follow or self.ended_by is not None
+
+    def _is_replaced(self) -> bool:
+        try:
+            return not os.path.samestat(os.stat(self._path), os.fstat(self._fd))
+        except OSError:
+            return False
 
 
 def open_saved(path: Path, follow: bool = False) -> LineReader:
@@ -51,7 +67,7 @@ def open_saved(path: Path, follow: bool = False) -> LineReader:
         if os.path.isdir(path):
             raise IsADirectoryError(21, "it is a folder", str(path))
         times = SavedTimes(path.with_suffix(".times"))
-        return LineReader(fd, SavedGrowth(fd, times, follow), times)
+        return LineReader(fd, SavedGrowth(path, fd, times, follow), times)
     except OSError:
         os.close(fd)
         raise

@@ -91,6 +91,15 @@ def create_file(path: Path) -> int:
     return os.open(path, _CREATE, 0o600)
 
 
+def is_at(path: Path, fd: int) -> bool:
+    """Return whether the file open at `fd` lies at `path`, and nowhere else: the agent may write there."""
+    try:
+        named, opened = os.stat(path, follow_symlinks=False), os.fstat(fd)
+    except OSError:
+        return False
+    return os.path.samestat(named, opened) and opened.st_nlink == 1
+
+
 def nameless_file() -> int:
     """Create a file that vanishes when it is closed, and return its descriptor, which appends.
 

@@ -1,7 +1,8 @@
 """Arrival times: which byte of a recording reached us when.
 
 On disk (`STEM.times`) a line per read, `OFFSET EPOCH_MS`: the bytes from OFFSET on reached us at
-that time. Lines that do not read so are passed over: a recording without times is still one.
+that time; `gap OFFSET BYTES` where a full disk has cost as many bytes of the stream. Lines that read
+otherwise are passed over: a recording without times is still one.
 """
 
 from __future__ import annotations
@@ -29,25 +30,39 @@ class ArrivalTimes:
 
     def __init__(self, fd: int | None = None) -> None:
         """Keep times, and write them to `fd` where one is given."""
+        self.fault: OSError | None = None
+        """Why the file of times is not complete; times are kept in memory all the same."""
         self._fd = fd
         self._offsets = array("q")
         self._epochs_ms = array("q")
+        self._is_cut = False
 
     def note(self, offset: int, epoch_ms: int) -> None:
-        """Note that the bytes from `offset` on reached us at `epoch_ms`.
-
-        Raises:
-            OSError: The file of times cannot be written.
-        """
+        """Note that the bytes from `offset` on reached us at `epoch_ms`."""
         self._epochs_ms.append(epoch_ms)
         self._offsets.append(offset)
-        if self._fd is not None:
-            os.write(self._fd, b"%d %d\n" % (offset, epoch_ms))
+        self._write(b"%d %d\n" % (offset, epoch_ms))
+
+    def note_gap(self, offset: int, missing: int) -> None:
+        """Write down that `missing` bytes of the stream are not in the recording, before `offset`."""
+        self._write(b"gap %d %d\n" % (offset, missing))
 
     def at(self, offset: int) -> int | None:
         """Return when the byte at `offset` reached us, in milliseconds since the epoch."""
         index = bisect_right(self._offsets, offset) - 1
         return self._epochs_ms[index] if index >= 0 else None
+
+    def _write(self, line: bytes) -> None:
+        """Write a line; what a full disk has cut is spoilt, lest it reads as another number."""
+        if self._fd is None:
+            return
+        line = b"?\n" + line if self._is_cut else line
+        try:
+            written = os.write(self._fd, line)
+        except OSError as error:
+            self.fault = error
+            return
+        self._is_cut = written < len(line)
 
     def close(self) -> None:
         """Close the file of times."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import Enum
 
 from agentwatch.feed import Feed
+from agentwatch.safe_text import SafeText, safe_line
 from agentwatch.screen.dialogs import Help, LeaveChoice, LeaveDialog
 from agentwatch.screen.terminal_app import TerminalApp
 from agentwatch.screen.watch import WatchScreen
@@ -35,9 +36,15 @@ class AgentwatchApp(TerminalApp[Leave]):
         return WatchScreen(self._source, self._feed)
 
     def action_leave(self) -> None:
-        """Leave; when our own agent still runs, ask what is to become of it."""
-        if self._source.agent is not None and self._source.is_live:
-            self.push_screen(LeaveDialog(), self._leave_agent)
+        """Leave; when our agent or what it started still runs, ask what is to become of it."""
+        agent = self._source.agent
+        survivors = [] if agent is None else agent.survivors()
+        if agent is not None and self._source.is_live:
+            self.push_screen(LeaveDialog(SafeText("The agent is still running.")), self._leave_agent)
+        elif survivors:
+            told = SafeText("The agent has ended; what it started still runs:")
+            named = [safe_line(f"{survivor.pid} {survivor.name}") for survivor in survivors]
+            self.push_screen(LeaveDialog(told, named), self._leave_survivors)
         else:
             self.exit(Leave.OVER)
 
@@ -53,8 +60,17 @@ class AgentwatchApp(TerminalApp[Leave]):
         if choice is LeaveChoice.KEEP:
             self.exit(Leave.RUNNING)
         elif choice is LeaveChoice.STOP:
-            self.notify("stopping the agent …", markup=False, timeout=10)
-            self.run_worker(self._stop_agent, thread=True)
+            self._stop("stopping the agent …")
+
+    def _leave_survivors(self, choice: LeaveChoice | None) -> None:
+        if choice is LeaveChoice.KEEP:
+            self.exit(Leave.OVER)
+        elif choice is LeaveChoice.STOP:
+            self._stop("stopping what the agent started …")
+
+    def _stop(self, told: str) -> None:
+        self.notify(told, markup=False, timeout=10)
+        self.run_worker(self._stop_agent, thread=True)
 
     def _stop_agent(self) -> None:
         self._source.stop()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import Enum
 from typing import ClassVar
 
@@ -11,6 +12,10 @@ from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
+
+from agentwatch.safe_text import SafeText
+
+_MOST_SURVIVORS = 8
 
 KEYS = (
     (
@@ -70,14 +75,14 @@ class Help(ModalScreen[None]):
 
 
 class LeaveChoice(Enum):
-    """What becomes of an agent that still runs when the screen is left."""
+    """What becomes of what still runs when the screen is left."""
 
     STOP = "stop"
     KEEP = "keep"
 
 
 class LeaveDialog(ModalScreen[LeaveChoice | None]):
-    """Asks whether our own agent is to be stopped or left running."""
+    """Asks whether what still runs is to be stopped or left running."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("s", "choose('stop')", "Stop it"),
@@ -85,14 +90,24 @@ class LeaveDialog(ModalScreen[LeaveChoice | None]):
         Binding("escape,q", "dismiss", "Stay"),
     ]
 
+    def __init__(self, told: SafeText, survivors: Sequence[SafeText] = ()) -> None:
+        """Tell what runs, and ask; of an agent that has ended, what it started and what still lives."""
+        super().__init__()
+        self._told = told
+        self._survivors = survivors
+
     def compose(self) -> ComposeResult:
         """Ask."""
+        it = "them" if self._survivors else "it"
+        left = "leave them running" if self._survivors else "leave it running; it goes on recording"
         with Vertical(classes="dialog"):
-            yield Static(Content("The agent is still running."))
+            yield Static(Content(self._told))
+            for survivor in self._survivors[:_MOST_SURVIVORS]:
+                yield Static(Content(f"  {survivor}"))
             yield Static("")
             for key, does in (
-                ("s", "stop it (ended at once; killed after 10 s)"),
-                ("l", "leave it running; it goes on recording"),
+                ("s", f"stop {it} (asked to end; killed after 10 s)"),
+                ("l", left),
                 ("esc", "stay here"),
             ):
                 yield Static(Content.assemble((f"  {key:<6}", "bold $text-accent"), does))

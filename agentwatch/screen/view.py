@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from agentwatch.feed import Feed
+from agentwatch.intake import Survivor
 from agentwatch.listing import size
 from agentwatch.pace import Replay
 from agentwatch.recording import now_ms
-from agentwatch.safe_text import SafeText
+from agentwatch.safe_text import SafeText, safe_line
 from agentwatch.sources import Source
 
 BEHIND_BYTES = 1 << 18
@@ -22,20 +25,26 @@ def shown_ms(feed: Feed, *, is_frozen: bool) -> int | None:
     return now_ms()
 
 
-def view_words(source: Source, feed: Feed, *, is_frozen: bool, below: int) -> SafeText:
+def view_words(
+    source: Source, feed: Feed, survivors: Sequence[Survivor], *, is_frozen: bool, below: int
+) -> SafeText:
     """Return in words what the view does besides showing the session; often nothing.
 
     Args:
         source: Where the bytes come from.
         feed: How far they are read.
+        survivors: What our agent has started and left behind.
         is_frozen: The user holds the view still.
         below: How many lines have come below the view, where the pane itself does not tell it.
     """
     words = []
-    if source.fault is not None:
-        words.append("THE RECORDING IS NOT COMPLETE")
+    words += [what.upper() for what, why in source.faults.items() if why is not None]
     if source.outlives(feed.session):
         words.append(f"{source.agent_name()} still runs: q")
+    if survivors:
+        named = ", ".join(f"{survivor.pid} {safe_line(survivor.name)}" for survivor in survivors[:2])
+        more = f" and {len(survivors) - 2} more" if len(survivors) > 2 else ""
+        words.append(f"left running: {named}{more}: q")
     if is_frozen:
         words.append(f"frozen · {size(feed.backlog())} behind")
     elif feed.pace is None and feed.backlog() > BEHIND_BYTES:

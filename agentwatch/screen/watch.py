@@ -18,6 +18,7 @@ from textual.screen import Screen
 from textual.widgets import Footer, Static
 
 from agentwatch.feed import Feed
+from agentwatch.intake import Survivor
 from agentwatch.integrity import integrity
 from agentwatch.pace import Replay
 from agentwatch.screen.calls import CallTable
@@ -30,6 +31,7 @@ from agentwatch.sources import Source
 from agentwatch.status import status
 
 _TICK_SECONDS = 1 / 15
+_SURVIVORS_SECONDS = 1.0
 _APPLY_SECONDS = 0.012
 _CATCH_UP_SECONDS = 0.05
 
@@ -81,6 +83,7 @@ class WatchScreen(Screen[None]):
         self._feed = feed
         self._replay = feed.pace if isinstance(feed.pace, Replay) else None
         self._was_over = False
+        self._survivors: list[Survivor] = []
         self._integrity = integrity(feed.session)
         self._panes = Panes(feed)
         self._header = HeaderLine()
@@ -106,6 +109,8 @@ class WatchScreen(Screen[None]):
         self._panes.transcript.focus()
         self.call_after_refresh(self._tick)
         self.set_interval(_TICK_SECONDS, self._tick)
+        if self._source.agent is not None:
+            self.set_interval(_SURVIVORS_SECONDS, self._look_for_survivors)
 
     def _tick(self) -> None:
         feed, applied = self._feed, 0
@@ -119,6 +124,8 @@ class WatchScreen(Screen[None]):
         if applied or feed.is_over != self._was_over:
             if feed.is_over and not self._was_over:
                 self.run_worker(self._source.finish, thread=True)
+                if self._source.ended_by is not None:
+                    self.app.exit()
             self._was_over = feed.is_over
             self._panes.sync(now)
             self._integrity = integrity(feed.session)
@@ -127,8 +134,12 @@ class WatchScreen(Screen[None]):
         self._panes.transcript.measure_some()
         below = self._panes.named(self.pane).below if self.has_class("-narrow") else 0
         self._header.tell(feed.session, now)
-        view = view_words(self._source, feed, is_frozen=self.is_frozen, below=below)
+        view = view_words(self._source, feed, self._survivors, is_frozen=self.is_frozen, below=below)
         self._status.tell(status(feed.session, now), view, self._integrity)
+
+    def _look_for_survivors(self) -> None:
+        if self._source.agent is not None:
+            self._survivors = self._source.agent.survivors()
 
     def watch_pane(self, pane: str) -> None:
         """Tell the sheet which pane is shown where there is room for one."""

@@ -207,7 +207,7 @@ async def opened(
     pace: Pace | None = None,
 ) -> AsyncIterator[Stage]:
     """Open a recording in the app; all that is there and due has been read when this yields."""
-    source = saved_source(path, follow, None)
+    source = saved_source(path, follow)
     feed = CountedFeed(source.reader, pace)
     app = AgentwatchApp(source, feed)
     async with app.run_test(size=size, notifications=True) as pilot:

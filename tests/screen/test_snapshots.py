@@ -47,7 +47,7 @@ def test_looks_as_it_did(
     snap_compare: Compare, name: str, size: tuple[int, int], theme: str, keys: str
 ) -> None:
     """A finished session looks as it did when somebody last looked at it and found it good."""
-    source = saved_source(bundled(name), follow=False, log=None)
+    source = saved_source(bundled(name))
     feed = CountedFeed(source.reader)
     app = AgentwatchApp(source, feed)
     assert snap_compare(app, terminal_size=size, run_before=before_looking(feed, theme, *keys))
