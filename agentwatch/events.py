@@ -2,13 +2,14 @@
 
 The decoders in `agentwatch.wire` turn lines into these events; the session applies them.
 All times are milliseconds since the epoch by the agent's own clock; None where the line bears none.
+They are tuples because they are many: one is made in half the time of a frozen dataclass.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 
 class Outcome(StrEnum):
@@ -30,8 +31,7 @@ class Channel(StrEnum):
     REASONING = "reasoning"
 
 
-@dataclass(frozen=True, slots=True)
-class RunStarted:
+class RunStarted(NamedTuple):
     """An agent process began to work."""
 
     format: str
@@ -42,15 +42,13 @@ class RunStarted:
     api_key_source: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Prompt:
+class Prompt(NamedTuple):
     """The user's message, as the agent echoed it."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Text:
+class Text(NamedTuple):
     """New text, to be added to what its channel already holds."""
 
     channel: Channel
@@ -58,16 +56,14 @@ class Text:
     at_ms: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class TextEnded:
+class TextEnded(NamedTuple):
     """The channel's present block of text is complete."""
 
     channel: Channel
     at_ms: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ToolStarted:
+class ToolStarted(NamedTuple):
     """A tool call began."""
 
     call_id: str
@@ -86,8 +82,7 @@ class ToolStarted:
     at_ms: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ToolEnded:
+class ToolEnded(NamedTuple):
     """A tool call came back."""
 
     call_id: str
@@ -110,8 +105,7 @@ class ToolEnded:
     at_ms: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Permission:
+class Permission(NamedTuple):
     """The agent asked whether it may, or was told."""
 
     subject: str
@@ -123,16 +117,14 @@ class Permission:
     at_ms: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Notice:
+class Notice(NamedTuple):
     """Something the user may want to know: a lost connection, a retry, a background task."""
 
     message: str
     at_ms: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class RunEnded:
+class RunEnded(NamedTuple):
     """The terminal result of a run.
 
     `outcome` is `SUCCEEDED` or `FAILED`; `usage` is the agent's own token count, unchanged.
@@ -147,29 +139,25 @@ class RunEnded:
     usage: Mapping[str, object] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Unknown:
+class Unknown(NamedTuple):
     """Valid JSON whose type, subtype, tool or result variant this version does not know."""
 
     what: str
     """`type weather`, `tool teleportToolCall`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Repair:
+class Repair(NamedTuple):
     """The line was not quite JSON, and was read all the same."""
 
 
-@dataclass(frozen=True, slots=True)
-class Oversize:
+class Oversize(NamedTuple):
     """The line is too large to be read whole: its head and tail were."""
 
     size: int
     """In bytes."""
 
 
-@dataclass(frozen=True, slots=True)
-class Malformed:
+class Malformed(NamedTuple):
     """A line that is not a JSON object."""
 
     reason: str
@@ -194,8 +182,7 @@ Event = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(NamedTuple):
     """One piece of what a call was given or gave back, for the detail of the call."""
 
     kind: str

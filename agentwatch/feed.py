@@ -6,12 +6,12 @@ Watching live, opening a saved file and replaying are this one path; a replay ha
 from __future__ import annotations
 
 import time
-from collections import deque
+from collections.abc import Iterator
 from typing import Protocol
 
 from agentwatch.events import Event, Part
 from agentwatch.joining import DecodedLine, LineJoiner
-from agentwatch.recording import MOST_LINE_BYTES, Line, LineReader
+from agentwatch.recording import MOST_LINE_BYTES, Line, LineReader, Lines
 from agentwatch.session import Place, Session
 from agentwatch.wire import Decoder
 
@@ -42,8 +42,8 @@ class Feed:
         """How many bytes of the recording are applied."""
         self._decoder = Decoder()
         self._joiner = LineJoiner(self._decoder)
-        self._lines: deque[Line] = deque()
-        self._decoded: deque[DecodedLine] = deque()
+        self._decoded: Iterator[DecodedLine] = iter(())
+        self._next: DecodedLine | None = None
 
     def advance(self, seconds: float | None = None) -> int:
         """Apply the lines that are there and due, for about `seconds` at most; return how many.
@@ -52,16 +52,16 @@ class Feed:
         """
         until = None if seconds is None else time.perf_counter() + seconds
         applied = 0
-        while not self.is_over and self._decode_next():
-            events, place, count = self._decoded[0]
+        while (decoded := self._decode_next()) is not None:
+            events, place, count = decoded
             if self.pace is not None:
                 if not self.pace.is_due(place.seen_ms, events):
                     break
                 place = place._replace(seen_ms=self.pace.seen_ms())
-            self._decoded.popleft()
+            self._next = None
             self.session.apply(events, place, count)
             self.offset = place.offset + place.length + 1
-            applied += 1
+            applied += count
             if until is not None and time.perf_counter() >= until:
                 break
         return applied
@@ -81,20 +81,45 @@ class Feed:
         """Return the line at a place, read back from the recording."""
         return self.reader.line_at(place.offset, place.length)
 
-    def _decode_next(self) -> bool:
-        """Decode until a line is ready to be applied; return whether one is."""
-        while not self._decoded:
-            if not self._lines:
-                self._lines.extend(self.reader.read())
-            if self._lines:
-                self._decoded.extend(self._joiner.take(self._lines.popleft()))
+    def _decode_next(self) -> DecodedLine | None:
+        """Return what is to be applied next; None when there is nothing yet, or no more."""
+        while self._next is None and not self.is_over:
+            self._next = next(self._decoded, None)
+            if self._next is not None:
+                break
+            lines = self.reader.read()
+            if lines:
+                self._decoded = self._decode(lines)
             elif not self.reader.is_at_end():
-                return False
+                break
             else:
-                self._decoded.extend(self._joiner.rest())
-                if not self._decoded:
-                    self.session.apply(self._decoder.end(), Place(self.offset, 0, None), 0)
-                    self.session.close()
-                    self.is_over = True
-                    return False
-        return True
+                self._decoded = iter(self._joiner.rest())
+                self._next = next(self._decoded, None)
+                if self._next is None:
+                    self._end()
+        return self._next
+
+    def _decode(self, lines: Lines) -> Iterator[DecodedLine]:
+        """Yield what lines say: a burst of deltas at once, unless a replay gives each its own time."""
+        if lines.oversize or self.pace is not None:
+            for line in lines:
+                yield from self._joiner.take(line)
+            return
+        data, offset, index = lines.data, lines.offset, 0
+        while index < len(data):
+            burst = None if self._joiner.is_holding else self._decoder.burst(data, index)
+            if burst is None:
+                end = offset + len(data[index])
+                yield from self._joiner.take(Line(offset, data[index], lines.seen_ms(end)))
+                index += 1
+            else:
+                events, count = burst
+                end = offset + sum(map(len, data[index : index + count])) + count - 1
+                yield DecodedLine(events, Place(offset, end - offset, lines.seen_ms(end)), count)
+                index += count
+            offset = end + 1
+
+    def _end(self) -> None:
+        self.session.apply(self._decoder.end(), Place(self.offset, 0, None), 0)
+        self.session.close()
+        self.is_over = True

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 from agentwatch.events import Event, Malformed
@@ -51,33 +51,40 @@ class LineJoiner:
         self._held_bytes = 0
         self._tried_bytes = 0
 
-    def take(self, line: Line) -> Iterator[DecodedLine]:
-        """Yield what can be said now, in order; nothing for a blank line or while one is held."""
+    @property
+    def is_holding(self) -> bool:
+        """Whether a line is held back."""
+        return bool(self._held)
+
+    def take(self, line: Line) -> Sequence[DecodedLine]:
+        """Return what can be said now, in order; nothing for a blank line or while one is held."""
         if line.oversize:
-            yield from self.rest()
             events = self._decoder.decode_oversize(line.data, line.tail, line.oversize)
-            yield DecodedLine(events, _place(line), 1)
-            return
-        is_blank = not line.data.strip()
+            return *self.rest(), DecodedLine(events, _place(line), 1)
+        is_blank = not line.data or line.data.isspace()
         events = [] if is_blank else self._decoder.decode(line.data)
-        is_broken = is_blank or (bool(events) and isinstance(events[0], Malformed))
+        is_broken = is_blank or (bool(events) and type(events[0]) is Malformed)
+        if not is_broken and not self._held:
+            return (DecodedLine(events, _place(line), 1),)
         if self._held and is_broken and not _EVENT.match(line.data):
-            yield from self._hold(line)
-            return
-        yield from self.rest()
+            return self._hold(line)
+        told = self.rest()
         if is_broken and _OBJECT.match(line.data):
             self._held, self._held_bytes, self._tried_bytes = [line], len(line.data), 0
         elif not is_blank:
-            yield DecodedLine(events, _place(line), 1)
+            told.append(DecodedLine(events, _place(line), 1))
+        return told
 
-    def rest(self) -> Iterator[DecodedLine]:
-        """Yield what is held as the broken lines that they are: nothing more will make them whole."""
+    def rest(self) -> list[DecodedLine]:
+        """Return what is held as the broken lines that they are: nothing more will make them whole."""
         held, self._held = self._held, []
-        for line in held:
-            if line.data.strip():
-                yield DecodedLine(self._decoder.decode(line.data), _place(line), 1)
+        return [
+            DecodedLine(self._decoder.decode(line.data), _place(line), 1)
+            for line in held
+            if line.data.strip()
+        ]
 
-    def _hold(self, line: Line) -> Iterator[DecodedLine]:
+    def _hold(self, line: Line) -> Sequence[DecodedLine]:
         self._held.append(line)
         self._held_bytes += len(line.data) + 1
         if line.data.rstrip().endswith(b"}"):
@@ -87,10 +94,10 @@ class LineJoiner:
                 held, self._held = self._held, []
                 count = sum(bool(piece.data.strip()) for piece in held)
                 place = Place(held[0].offset, line.offset + len(line.data) - held[0].offset, line.seen_ms)
-                yield DecodedLine(events, place, count)
-                return
+                return (DecodedLine(events, place, count),)
         if len(self._held) >= _MOST_PIECES or max(self._held_bytes, self._tried_bytes // 8) > _MOST_BYTES:
-            yield from self.rest()
+            return self.rest()
+        return ()
 
 
 def _place(line: Line) -> Place:

@@ -91,15 +91,15 @@ def read_all(path: Path) -> list[Line]:
 def test_a_last_line_is_held_back_until_its_end_comes(growing: Growing) -> None:
     """Half a line is no line: it is returned whole, once, when its line end has arrived."""
     reader = growing.reader()
-    assert reader.read() == []
+    assert list(reader.read()) == []
     growing.add(b"one\ntw", 1000)
     assert [line.data for line in reader.read()] == [b"one"]
-    assert reader.read() == []
+    assert list(reader.read()) == []
     growing.add(b"o", 2000)
-    assert reader.read() == []
+    assert list(reader.read()) == []
     assert (reader.offset, reader.is_at_end()) == (4, False)
     growing.add(b"\nthree\n", 3000)
-    assert reader.read() == [Line(4, b"two", 3000), Line(8, b"three", 3000)]
+    assert list(reader.read()) == [Line(4, b"two", 3000), Line(8, b"three", 3000)]
     assert reader.offset == growing.length
 
 
@@ -110,18 +110,18 @@ def test_a_last_line_without_an_end_is_returned_when_the_recording_ends(growing:
     assert [line.data for line in reader.read()] == [b"one"]
     assert not reader.is_at_end()
     growing.ended = True
-    assert reader.read() == [Line(4, b"tw", 1000)]
-    assert (reader.read(), reader.is_at_end()) == ([], True)
+    assert list(reader.read()) == [Line(4, b"tw", 1000)]
+    assert (list(reader.read()), reader.is_at_end()) == ([], True)
 
 
 def test_a_recording_that_ends_with_a_line_end_has_no_line_after_it(growing: Growing) -> None:
     """Nothing follows the last line end, and an empty recording has no lines at all."""
     growing.ended = True
-    assert growing.reader().read() == []
+    assert list(growing.reader().read()) == []
     growing.add(b"one\n\n")
     reader = growing.reader()
     assert [line.data for line in reader.read()] == [b"one", b""]
-    assert (reader.read(), reader.is_at_end()) == ([], True)
+    assert (list(reader.read()), reader.is_at_end()) == ([], True)
 
 
 @pytest.mark.parametrize("char", ["\r", "\x0b", "\x0c", "\x1c", "\x85", "\u2028", "\u2029", "\x00"])
@@ -138,7 +138,7 @@ def test_a_line_may_be_cut_anywhere(growing: Growing) -> None:
     reader = growing.reader()
     for byte in text:
         growing.add(bytes([byte]))
-        assert reader.read() == []
+        assert list(reader.read()) == []
     growing.add(b"\n")
     assert [line.data for line in reader.read()] == [text]
 
@@ -149,7 +149,7 @@ def test_a_huge_line_is_one_line(growing: Growing) -> None:
     growing.add(b"a\n" + huge, 1000)
     reader = growing.reader()
     assert [line.data for line in reader.read()] == [b"a"]
-    assert (reader.read(), reader.offset) == ([], 2)
+    assert (list(reader.read()), reader.offset) == ([], 2)
     growing.add(b"\nb\n", 2000)
     first, second = reader.read()
     assert (first.offset, first.seen_ms, len(first.data)) == (2, 2000, len(huge))
@@ -185,7 +185,7 @@ def test_two_readers_go_at_their_own_pace(growing: Growing) -> None:
     first = growing.reader()
     assert len(first.read()) == 2
     assert len(growing.reader().read()) == 2
-    assert first.read() == []
+    assert list(first.read()) == []
 
 
 def test_a_line_is_timed_by_its_last_byte(growing: Growing) -> None:
@@ -194,7 +194,7 @@ def test_a_line_is_timed_by_its_last_byte(growing: Growing) -> None:
         growing.add(data, at_ms)
     growing.ended = True
     reader = growing.reader()
-    lines = reader.read() + reader.read()
+    lines = list(reader.read()) + list(reader.read())
     assert [(line.data, line.seen_ms) for line in lines] == [(b"a", 10), (b"bb", 30), (b"c", 30), (b"d", 40)]
 
 
@@ -204,7 +204,7 @@ def test_a_saved_recording_that_grows_is_followed(tmp_path: Path) -> None:
     path.write_bytes(b"one\ntw")
     follower, once = open_saved(path, follow=True), open_saved(path)
     assert [(line.data, line.seen_ms) for line in follower.read()] == [(b"one", None)]
-    assert [line.data for line in once.read() + once.read()] == [b"one", b"tw"]
+    assert [line.data for line in list(once.read()) + list(once.read())] == [b"one", b"tw"]
     before = now_ms()
     with path.open("ab") as file:
         file.write(b"o\n")
@@ -212,7 +212,7 @@ def test_a_saved_recording_that_grows_is_followed(tmp_path: Path) -> None:
     assert line.data == b"two"
     assert line.seen_ms is not None
     assert before <= line.seen_ms <= now_ms()
-    assert (once.read(), once.is_at_end(), follower.is_at_end()) == ([], True, False)
+    assert (list(once.read()), once.is_at_end(), follower.is_at_end()) == ([], True, False)
     for reader in (follower, once):
         os.close(reader.fd)
 

@@ -6,7 +6,7 @@ nobody, every reader goes at its own pace.
 """
 
 from agentwatch.recording.disk_sync import DiskSync
-from agentwatch.recording.lines import MOST_LINE_BYTES, Growth, Line, LineReader
+from agentwatch.recording.lines import MOST_LINE_BYTES, Growth, Line, LineReader, Lines
 from agentwatch.recording.saved import SavedGrowth, open_saved
 from agentwatch.recording.store import (
     SessionFiles,
@@ -26,6 +26,7 @@ __all__ = [
     "Growth",
     "Line",
     "LineReader",
+    "Lines",
     "SavedGrowth",
     "SessionFiles",
     "create_file",

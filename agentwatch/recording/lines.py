@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from typing import NamedTuple, Protocol
 
 from agentwatch.recording.times import ArrivalTimes
@@ -34,6 +35,36 @@ class Line(NamedTuple):
         return self.oversize or len(self.data)
 
 
+class Lines:
+    """Whole lines that follow each other in a recording; iterated, they are `Line`s."""
+
+    __slots__ = ("_times", "data", "offset", "oversize", "tail")
+
+    def __init__(
+        self, offset: int, data: list[bytes], times: ArrivalTimes, tail: bytes = b"", oversize: int = 0
+    ) -> None:
+        """Hold the bytes of lines, the first of which begins at `offset`; an oversize line stands alone."""
+        self.offset = offset
+        self.data = data
+        self.tail = tail
+        self.oversize = oversize
+        self._times = times
+
+    def __len__(self) -> int:
+        return len(self.data)
+
+    def __iter__(self) -> Iterator[Line]:
+        offset = self.offset
+        for data in self.data:
+            length = self.oversize or len(data)
+            yield Line(offset, data, self._times.at(offset + length), self.tail, self.oversize)
+            offset += length + 1
+
+    def seen_ms(self, offset: int) -> int | None:
+        """Return when the byte at `offset` of the recording reached us."""
+        return self._times.at(offset)
+
+
 class Growth(Protocol):
     """How far a recording has come."""
 
@@ -61,7 +92,7 @@ class LineReader:
         """Where the next line begins, in bytes."""
         return self._offset - self._tail_bytes
 
-    def read(self) -> list[Line]:
+    def read(self) -> Lines:
         """Return the next whole lines, up to 256 KiB of them; none when there are none yet.
 
         A last line without an end is held back until its end arrives or the recording has ended.
@@ -80,10 +111,10 @@ class LineReader:
         if size < self._offset:  # a full disk: the recording was cut back to its last whole line
             self._offset, self._tail, self._tail_bytes = size, [], 0
         if ended and self._tail_bytes:
-            line = self._line(self.offset)
+            line = self._kept_line(self.offset)
             self._tail, self._tail_bytes = [], 0
-            return [line]
-        return []
+            return line
+        return Lines(self.offset, [], self.times)
 
     def is_at_end(self) -> bool:
         """Return whether every line was returned and none will come."""
@@ -94,19 +125,19 @@ class LineReader:
         """Return the bytes of a line that was returned before."""
         return os.pread(self.fd, length, offset)
 
-    def _whole_lines(self, start: int, data: bytes) -> list[Line]:
+    def _whole_lines(self, start: int, data: bytes) -> Lines:
         """Return the lines that these bytes end; what follows the last line end is kept."""
-        lines = []
-        first, _, data = data.partition(b"\n")
+        first, _, rest = data.partition(b"\n")
         self._keep(first)
-        lines.append(self._line(start))
-        start += self._tail_bytes + 1
-        *whole, rest = data.split(b"\n")
-        self._tail, self._tail_bytes = [rest], len(rest)
-        for line in whole:
-            lines.append(Line(start, line, self.times.at(start + len(line))))
-            start += len(line) + 1
-        return lines
+        if self._tail_bytes > MOST_LINE_BYTES:
+            line = self._kept_line(start)
+            self._offset -= len(rest)  # it is read again: an oversize line stands alone
+            self._tail, self._tail_bytes = [], 0
+            return line
+        self._tail.append(data[len(first) :])
+        *whole, last = b"".join(self._tail).split(b"\n")
+        self._tail, self._tail_bytes = [last], len(last)
+        return Lines(start, whole, self.times)
 
     def _keep(self, data: bytes) -> None:
         """Keep a piece of a line that has not ended; of an oversize line its two ends."""
@@ -116,10 +147,9 @@ class LineReader:
             joined = b"".join(self._tail)
             self._tail = [joined[:_KEPT_BYTES], joined[_KEPT_BYTES:][-_KEPT_BYTES:]]
 
-    def _line(self, start: int) -> Line:
+    def _kept_line(self, start: int) -> Lines:
         """Return the line whose pieces were kept."""
-        at = self.times.at(start + self._tail_bytes)
+        joined = b"".join(self._tail)
         if self._tail_bytes > MOST_LINE_BYTES:
-            joined = b"".join(self._tail)
-            return Line(start, joined[:_KEPT_BYTES], at, joined[-_KEPT_BYTES:], self._tail_bytes)
-        return Line(start, b"".join(self._tail), at)
+            return Lines(start, [joined[:_KEPT_BYTES]], self.times, joined[-_KEPT_BYTES:], self._tail_bytes)
+        return Lines(start, [joined], self.times)

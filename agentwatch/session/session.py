@@ -112,13 +112,16 @@ class Session:
         if place.seen_ms is not None:
             self.last_seen_ms = place.seen_ms
         odd: Malformed | Unknown | None = None
+        is_repaired = False
         for event in events:
-            if isinstance(event, Malformed | Unknown):
-                odd = event
             self._take(event, place)
+            if type(event) is Malformed or type(event) is Unknown:
+                odd = event
+            elif type(event) is Repair:
+                is_repaired = True
         if odd is None:
             self.lines.events += physical_lines
-            self.lines.repaired += any(isinstance(event, Repair) for event in events)
+            self.lines.repaired += is_repaired
         else:
             self._count_odd(odd, place, physical_lines)
 

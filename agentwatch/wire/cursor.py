@@ -29,6 +29,7 @@ from agentwatch.wire.cursor_results import Result, argument_parts, read_result, 
 from agentwatch.wire.cursor_text import Answer, Thoughts, message_text, time_of
 from agentwatch.wire.cursor_tools import NAMED_IN_THE_WILD, TOOLS, Tool, other_tool
 from agentwatch.wire.fields import Fields, mapping, number, text
+from agentwatch.wire.frames import Burst
 from agentwatch.wire.oversize import Salvaged
 
 __all__ = ["FORMAT", "Decoder", "drift", "parts", "recognises"]
@@ -37,6 +38,8 @@ FORMAT = "cursor"
 
 _OWN_TYPES = frozenset({"tool_call", "thinking", "interaction_query", "connection", "retry"})
 _SHARED_TYPES = frozenset({"user", "assistant", "result"})
+_TOOL_KEY = "ToolCall"
+_BY_KEY = {f"{name}{_TOOL_KEY}": (name, tool) for name, tool in TOOLS.items()}
 _TELLING_LATE = ("shell", "mcp")
 """Tools whose success may yet be a failure, by an exit code or a mark behind the output."""
 _CLAUDE_MARKS = frozenset({"uuid", "parent_tool_use_id", "num_turns", "sessionId", "toolName"})
@@ -74,18 +77,29 @@ class Decoder:
         thought = [] if fields.get("type") == "thinking" else self._thoughts.end_block()
         return thought + self._said(fields)
 
+    def streams(self, fields: Fields) -> bool:
+        """Return whether a line is a delta: the only other text comes in whole segments, by their model."""
+        return fields.get("type") == "thinking" or "model_call_id" not in fields
+
+    def burst(self, burst: Burst) -> list[Event] | None:
+        """Return what deltas say together; None when they are to be read one by one."""
+        if burst.channel is Channel.REASONING:
+            return self._thoughts.take_burst(burst)
+        said = self._answer.take_burst(burst)
+        return None if said is None else self._thoughts.end_block() + said
+
     def _said(self, fields: Fields) -> list[Event]:
         match fields.get("type"), fields.get("subtype"):
+            case "tool_call", "started":
+                return [*self._answer.end_segment(), *self._tool_started(fields)]
+            case "tool_call", "completed":
+                return [*self._answer.end_segment(), *self._tool_ended(fields)]
             case "assistant", _:
                 return self._answer.take(fields)
             case "thinking", "delta":
                 return self._thoughts.take(fields)
             case "thinking", "completed":
                 return [*self._thoughts.end_block(), TextEnded(Channel.REASONING, time_of(fields))]
-            case "tool_call", "started":
-                return [*self._answer.end_segment(), *self._tool_started(fields)]
-            case "tool_call", "completed":
-                return [*self._answer.end_segment(), *self._tool_ended(fields)]
             case "user", _:
                 prompt = message_text(fields)
                 return [Unknown("user message without text")] if prompt is None else [Prompt(prompt)]
@@ -209,9 +223,11 @@ def _tool(fields: Fields) -> tuple[str, Tool, Fields]:
     """Return a call's tool, how it is told, and what stands under its key, siblings passed over."""
     call = mapping(fields.get("tool_call"))
     for key, value in call.items():
-        if key.endswith("ToolCall") and len(key) > len("ToolCall"):
-            name = key.removesuffix("ToolCall")
-            return name, TOOLS.get(name) or other_tool(name), mapping(value)
+        if key in _BY_KEY:
+            return *_BY_KEY[key], mapping(value)
+        if key.endswith(_TOOL_KEY) and len(key) > len(_TOOL_KEY):
+            name = key.removesuffix(_TOOL_KEY)
+            return name, other_tool(name), mapping(value)
     body = mapping(call.get("function"))
     name = text(body, "name") or "unknown"
     return name, TOOLS.get(name) or other_tool(name), body

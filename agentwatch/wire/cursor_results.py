@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from agentwatch.events import Outcome, Part
 from agentwatch.wire.cursor_tools import Facts, Tool
-from agentwatch.wire.fields import Fields, as_json, items, mapping, number, text
+from agentwatch.wire.fields import NO_FIELDS, Fields, as_json, items, mapping, number, text
 
 _NO_FACTS = Facts()
 _FAILURES = ("failure", "error", "permissionDenied", "spawnError", "timeout", "fileNotFound")
@@ -17,12 +17,11 @@ _NOTHING: tuple[object, ...] = ("", None, [], {})
 _REASONS = ("errorMessage", "error", "reason", "message", "stderr")
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+class Result(NamedTuple):
     """How a call ended."""
 
     outcome: Outcome
-    body: Fields = field(default_factory=dict)
+    body: Fields = NO_FIELDS
     """What stands under the variant's key."""
     error: str | None = None
     exit_code: int | None = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from agentwatch.events import Channel, Event, Text, TextEnded, Unknown
 from agentwatch.wire.fields import Fields, items, mapping, number
+from agentwatch.wire.frames import Burst
 from agentwatch.wire.json_line import Repaired, whole_text
 
 
@@ -44,6 +45,20 @@ class Answer:
         self._segment.append(said)
         return [Text(Channel.ANSWER, said, at_ms)]
 
+    def take_burst(self, burst: Burst) -> list[Event] | None:
+        """Return what lines without a model_call_id say together.
+
+        None when one by one they could mean something else: the first ends a flushed segment or an
+        emoji, and without times each may be a flush.
+        """
+        is_timed = burst.first_ms is not None
+        if self._half or self._is_flushed or not burst.texts[0] or (self._has_deltas and not is_timed):
+            return None
+        self._has_deltas = is_timed
+        said = _told_at_once(burst)
+        self._segment += [text.text for text in said]
+        return [*said]
+
     def end_segment(self) -> list[Event]:
         """Forget the segment; half an emoji whose other half never came is told as U+FFFD."""
         lone = whole_text(self._half)
@@ -66,10 +81,23 @@ class Thoughts:
         whole, self._half = _joined(self._half, said if isinstance(said, str) else "")
         return [Text(Channel.REASONING, whole, time_of(fields))]
 
+    def take_burst(self, burst: Burst) -> list[Event] | None:
+        """Return what deltas say together; None when the first ends an emoji."""
+        return None if self._half or not burst.texts[0] else [*_told_at_once(burst)]
+
     def end_block(self) -> list[Event]:
         """Wait no longer for the other half of an emoji: it is told as U+FFFD."""
         lone, self._half = whole_text(self._half), ""
         return [Text(Channel.REASONING, lone)] if lone else []
+
+
+def _told_at_once(burst: Burst) -> list[Text]:
+    """Return the first text, which tells when it began, and all the others as one."""
+    first, *others = burst.texts
+    return [
+        Text(burst.channel, first, burst.first_ms),
+        Text(burst.channel, "".join(others), burst.last_ms),
+    ]
 
 
 def message_text(fields: Fields) -> str | None:

@@ -7,13 +7,12 @@ found, of the documentation page of the Cursor CLI's output format.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from agentwatch.wire.fields import Fields, items, mapping, number, plural, text
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
+class Facts(NamedTuple):
     """What a successful result tells besides its content."""
 
     note: str | None = None
@@ -23,8 +22,7 @@ class Facts:
     lines_removed: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Tool:
+class Tool(NamedTuple):
     """How the calls of one tool are told."""
 
     phrase: str

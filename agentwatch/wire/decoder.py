@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from agentwatch.events import Event, Malformed, Oversize, Part, Repair, Unknown
+from agentwatch.events import Event, Malformed, Oversize, Part, Repair, Text, Unknown
 from agentwatch.wire.detect import Agent, AgentDecoder, detect
+from agentwatch.wire.frames import Frames
 from agentwatch.wire.json_line import Repaired, parse, parse_joined
 from agentwatch.wire.oversize import salvage
 
@@ -16,6 +17,7 @@ class Decoder:
     def __init__(self) -> None:
         self._agent: Agent | None = None
         self._decoder: AgentDecoder | None = None
+        self._frames = Frames()
 
     def decode(self, data: bytes) -> list[Event]:
         """Return what a line says that is not blank."""
@@ -25,7 +27,27 @@ class Decoder:
             return [Malformed("not JSON", _beginning(data))]
         if not isinstance(value, dict):
             return [Malformed("not an object", _beginning(data))]
-        return self._events(value)
+        events = self._events(value)
+        if (
+            len(events) == 1
+            and isinstance(events[0], Text)
+            and self._decoder is not None
+            and self._decoder.streams(value)
+        ):
+            said = events[0]
+            self._frames.learn(data, said.channel, said.text, said.at_ms)
+        return events
+
+    def burst(self, lines: list[bytes], start: int) -> tuple[list[Event], int] | None:
+        """Return what the deltas from a line on say together, and how many they are.
+
+        None when they are to be read line by line.
+        """
+        if self._decoder is None:
+            return None
+        burst = self._frames.take(lines, start)
+        events = None if burst is None else self._decoder.burst(burst)
+        return None if burst is None or events is None else (events, len(burst.texts))
 
     def decode_joined(self, pieces: list[bytes]) -> list[Event] | None:
         """Return what physical lines say together; None when together they are no object either."""

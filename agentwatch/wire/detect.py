@@ -8,6 +8,7 @@ from typing import Protocol
 from agentwatch.events import Event, Part
 from agentwatch.wire import cursor
 from agentwatch.wire.fields import Fields
+from agentwatch.wire.frames import Burst
 
 
 class AgentDecoder(Protocol):
@@ -15,6 +16,12 @@ class AgentDecoder(Protocol):
 
     def decode(self, fields: Fields) -> list[Event]:
         """Return what one line says; total."""
+
+    def streams(self, fields: Fields) -> bool:
+        """Return whether many lines like this one come in a row, of which only text and time differ."""
+
+    def burst(self, burst: Burst) -> list[Event] | None:
+        """Return what such lines say together; None when they are to be read one by one."""
 
     def end(self) -> list[Event]:
         """Return what the end of the stream says."""

@@ -24,6 +24,8 @@ def text(fields: Fields, key: str) -> str | None:
 def number(fields: Fields, key: str) -> int | None:
     """Return a whole number, also from a string of digits (`"startedAtMs":"1790176761179"`), or None."""
     value = fields.get(key)
+    if type(value) is int:
+        return value if -_TOO_LARGE < value < _TOO_LARGE else None
     if isinstance(value, str):
         is_number = len(value) < _MOST_DIGITS and value.removeprefix("-").isdecimal()
         value = int(value) if is_number else None
@@ -36,6 +38,8 @@ def number(fields: Fields, key: str) -> int | None:
 
 def mapping(value: object) -> Fields:
     """Return an object, also from a string of JSON that holds one; otherwise an empty one."""
+    if isinstance(value, dict):
+        return value
     if isinstance(value, str) and value.lstrip().startswith("{"):
         try:
             value = parse(value.encode("utf-8", "replace"))
