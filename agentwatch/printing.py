@@ -127,6 +127,16 @@ def _print_json(line: bytes) -> None:
     write_all(1, (broken_json(line) if in_runner() else line) + b"\n")
 
 
+def _print_summary(feed: Feed) -> None:
+    pieces = summary(feed.session)
+    if in_runner():
+        _print_json(b"".join(pieces))
+        return
+    for piece in pieces:
+        write_all(1, piece)
+    write_all(1, b"\n")
+
+
 def _print_bytes(feed: Feed, source: Source) -> None:
     copy = ByteCopy(source.reader.fd, source.reader.growth, 1)
     _follow(source, feed, lambda: copy.copy(feed.offset if feed.pace else None))
@@ -136,7 +146,7 @@ def _print_bytes(feed: Feed, source: Source) -> None:
 def _print_end(feed: Feed, output_format: str) -> None:
     run = feed.session.run
     if output_format == "summary":
-        _print_json(summary(feed.session))
+        _print_summary(feed)
     elif run.ended is not None and run.outcome is Outcome.SUCCEEDED:
         _print_result(feed, run.ended)
     elif run.ended is not None:

@@ -211,7 +211,7 @@ def test_no_line_raises(lines: list[dict[str, Any]]) -> None:
 def test_what_the_session_calls_unknown_is_listed() -> None:
     """Where the summary counts unknown lines, the report is not empty; the bundled ones prove it."""
     for path in sorted(RECORDINGS.glob("*.ndjson")):
-        unknown = json.loads(summary(session(path.read_bytes())))["lines"]["unknown"]
+        unknown = json.loads(b"".join(summary(session(path.read_bytes()))))["lines"]["unknown"]
         assert (len(list(report(open_saved(path)))) > 1) == (unknown > 0)
 
 

@@ -34,7 +34,7 @@ def test_a_recording_is_told_as_its_lines_were_read(
 ) -> None:
     """The summary of a real recording is the one that was compared with its lines, value for value."""
     read = session_of(recording_of(path).read_bytes())
-    assert json.loads(summary(read)) == json.loads(path.read_text())
+    assert json.loads(b"".join(summary(read))) == json.loads(path.read_text())
 
 
 def test_every_recording_has_an_expected_summary() -> None:

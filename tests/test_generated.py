@@ -556,7 +556,7 @@ def told_of(story: Story, read: Session, data: bytes, repaired: int) -> tuple[Js
     lines |= {"repaired": repaired, "oversize": 0}
     if repaired:
         expected["integrity"]["line"] += f" · {repaired} repaired"
-    told: Json = json.loads(summary(read))
+    told: Json = json.loads(b"".join(summary(read)))
     return told, expected
 
 
@@ -598,7 +598,9 @@ def test_a_file_tells_what_its_lines_tell(
 @given(STORIES)
 def test_both_modes_tell_the_same(story: Story) -> None:
     """With partial output and without, a session comes to the same text, calls and outcome."""
-    whole, partial = (json.loads(summary(session(rendered(story, mode)[0]))) for mode in (False, True))
+    whole, partial = (
+        json.loads(b"".join(summary(session(rendered(story, mode)[0])))) for mode in (False, True)
+    )
     for told in (whole, partial):
         del told["lines"], told["integrity"]
     assert whole == partial

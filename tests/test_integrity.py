@@ -147,7 +147,7 @@ def test_where_text_and_result_differ_is_told(text: str, ended_as: str, at: int)
     """The first character that differs is counted from 0; both texts are kept as they are."""
     read = session(init(), final(text), result(ended_as))
     assert integrity(read).difference_at == at
-    told = json.loads(summary(read))
+    told = json.loads(b"".join(summary(read)))
     assert (told["text"], told["result"], told["text_matches_result"]) == (text, ended_as, False)
     assert told["integrity"] == {
         "holds": False,
@@ -179,7 +179,7 @@ def test_a_summary_bears_the_integrity_of_its_session() -> None:
     for path in sorted(RECORDINGS.glob("*.ndjson")):
         read: Session = session(path.read_bytes())
         found = integrity(read)
-        assert json.loads(summary(read))["integrity"] == {
+        assert json.loads(b"".join(summary(read)))["integrity"] == {
             "holds": found.holds,
             "line": found.line(),
             "difference_at": found.difference_at,

@@ -317,7 +317,7 @@ HUGE = b'{"type":"result","session_id":"s-1","is_error":false,"duration_ms":%s,"
 def test_no_number_and_no_depth_is_too_much(ending: bytes) -> None:
     """Whatever numbers and nesting a line bears, it is told in every format."""
     read = session(init(), started("shell", at_ms=1), ending)
-    assert list(json.loads(summary(read))) == KEYS
+    assert list(json.loads(b"".join(summary(read)))) == KEYS
     assert list(ActionLog(read).new_lines(is_over=True))
     assert [action(call) for call in read.calls]
 
@@ -333,8 +333,8 @@ def test_every_output_is_total(lines: list[dict[str, Any]]) -> None:
 
 def assert_told(read: Session) -> None:
     """Check that every output of a session is made, and each of its lines is one."""
-    assert b"\n" not in summary(read)
-    assert list(json.loads(summary(read))) == KEYS
+    assert b"\n" not in b"".join(summary(read))
+    assert list(json.loads(b"".join(summary(read)))) == KEYS
     told = [*ActionLog(read).new_lines(is_over=True), *map(action, read.calls), status(read, 5_000)]
     assert all(text.isprintable() for text in told)
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from itertools import chain
 
 import orjson
 
@@ -10,34 +12,55 @@ from agentwatch.actions import action, target
 from agentwatch.integrity import integrity
 from agentwatch.session import Call, Session
 
-_CAN_ACT = re.compile("[\\x7f-\\x9f\\xad\\u061c\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]")
+_CAN_ACT = re.compile(
+    b"\x7f|\xc2[\x80-\x9f\xad]|\xd8\x9c|\xe2\x80[\x8b-\x8f\xa8-\xae]|\xe2\x81[\xa0-\xaf]|\xef\xbb\xbf"
+)
+"""What can drive a terminal and stands in JSON as it is: DEL, C1, and what hides or turns text; as UTF-8."""
+_CALLS_AT_ONCE = 1000
+_TEXTS_AT_ONCE = 100
 
 
-def summary(session: Session) -> bytes:
-    """Return the summary of a session, without a line end.
+def summary(session: Session) -> Iterator[bytes]:
+    """Yield the summary of a session piece by piece, without a line end.
 
-    What could drive the terminal that shows it stands as a JSON escape: the values are unchanged.
+    What could drive the terminal that shows it stands as a JSON escape: the values are unchanged. A
+    session's text may be long, so it is never made whole here.
     """
     run, found = session.run, integrity(session)
-    fields = {
-        "format": run.format,
-        "session_id": run.session_id,
-        "model": run.model,
-        "cwd": run.cwd,
-        "permission_mode": run.permission_mode,
-        "api_key_source": run.api_key_source,
-        "outcome": session.outcome,
-        "prompt": run.prompt,
-        "text": session.text,
-        "result": run.result,
-        "text_matches_result": run.text_matches_result,
-        "duration_ms": run.duration_ms,
-        "duration_api_ms": run.duration_api_ms,
-        "request_id": run.request_id,
-        "usage": run.usage,
-        "runs": len(session.runs),
-        "calls": [_call(call) for call in session.calls],
-        "lines": {
+    yield _members(
+        b"{",
+        format=run.format,
+        session_id=run.session_id,
+        model=run.model,
+        cwd=run.cwd,
+        permission_mode=run.permission_mode,
+        api_key_source=run.api_key_source,
+        outcome=session.outcome,
+        prompt=run.prompt,
+    )
+    yield b',"text":"'
+    texts = list(chain.from_iterable(run.answer for run in session.runs))
+    for start in range(0, len(texts), _TEXTS_AT_ONCE):
+        yield _json("".join(map(str, texts[start : start + _TEXTS_AT_ONCE])))[1:-1]
+    yield b'"'
+    yield _members(
+        b",",
+        result=run.result,
+        text_matches_result=found.text_matches_result,
+        duration_ms=run.duration_ms,
+        duration_api_ms=run.duration_api_ms,
+        request_id=run.request_id,
+        usage=run.usage,
+        runs=len(session.runs),
+    )
+    yield b',"calls":['
+    for start in range(0, len(session.calls), _CALLS_AT_ONCE):
+        calls = session.calls[start : start + _CALLS_AT_ONCE]
+        yield (b"," if start else b"") + _json([_call(call) for call in calls])[1:-1]
+    yield b"]"
+    yield _members(
+        b",",
+        lines={
             "total": session.lines.total,
             "events": session.lines.events,
             "malformed": session.lines.malformed,
@@ -45,14 +68,22 @@ def summary(session: Session) -> bytes:
             "repaired": session.lines.repaired,
             "oversize": session.lines.oversize,
         },
-        "orphans": {
+        orphans={
             "completed_without_started": session.completed_without_started,
             "never_completed": session.never_completed,
         },
-        "integrity": {"holds": found.holds, "line": found.line(), "difference_at": found.difference_at},
-    }
-    line = orjson.dumps(fields).decode()
-    return _CAN_ACT.sub(lambda found: f"\\u{ord(found[0]):04x}", line).encode()
+        integrity={"holds": found.holds, "line": found.line(), "difference_at": found.difference_at},
+    )
+    yield b"}"
+
+
+def _members(lead: bytes, **members: object) -> bytes:
+    """Return some members of the object."""
+    return lead + _json(members)[1:-1]
+
+
+def _json(value: object) -> bytes:
+    return _CAN_ACT.sub(lambda found: b"\\u%04x" % ord(found[0].decode()), orjson.dumps(value))
 
 
 def _call(call: Call) -> dict[str, object]:

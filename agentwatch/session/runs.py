@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from agentwatch.events import Outcome, RunEnded, RunStarted
 from agentwatch.session.calls import Place
+from agentwatch.session.growing_text import GrowingText
 
 
 @dataclass(slots=True)
@@ -21,7 +22,6 @@ class Run:
     api_key_source: str | None = None
     prompt: str | None = None
     outcome: Outcome = Outcome.RUNNING
-    result: str | None = None
     request_id: str | None = None
     duration_ms: int | None = None
     duration_api_ms: int | None = None
@@ -32,7 +32,9 @@ class Run:
     """The recording holds nothing of it but its result, as the agent's `json` format does."""
     began_seen_ms: int | None = None
     """When its first line reached us."""
-    _answer: list[str] = field(default_factory=list, repr=False)
+    answer: list[GrowingText] = field(default_factory=list, repr=False)
+    """The assistant's text, in the pieces of the transcript."""
+    _result: GrowingText | None = field(default=None, repr=False)
 
     @classmethod
     def of(cls, event: RunStarted) -> Run:
@@ -49,27 +51,42 @@ class Run:
     @property
     def text(self) -> str:
         """The assistant's text, all segments joined without a separator, as the result joins them."""
-        if len(self._answer) > 1:
-            self._answer[:] = ["".join(self._answer)]
-        return self._answer[0] if self._answer else ""
+        return "".join(map(str, self.answer))
+
+    @property
+    def result(self) -> str | None:
+        """What the result line says; None without one, or where it says nothing."""
+        return None if self._result is None else str(self._result)
 
     @property
     def text_matches_result(self) -> bool | None:
         """Whether the rebuilt text is the result's; None without a result, or without a stream."""
-        return None if self.result is None or self.is_bare else self.text == self.result
+        result = self.result
+        if result is None or self.is_bare:
+            return None
+        at = 0
+        for piece in map(str, self.answer):
+            if not result.startswith(piece, at):
+                return False
+            at += len(piece)
+        return at == len(result)
 
     @property
     def is_over(self) -> bool:
         """Whether its outcome is known."""
         return self.outcome is not Outcome.RUNNING
 
-    def answer(self, text: str) -> None:
-        """Add to the assistant's text."""
-        self._answer.append(text)
+    def add_answer(self, text: GrowingText) -> None:
+        """Take note of a piece of the transcript that holds the assistant's text."""
+        if not self.answer or self.answer[-1] is not text:
+            self.answer.append(text)
 
     def end(self, event: RunEnded, place: Place) -> None:
         """Take the result."""
-        self.ended, self.outcome, self.result = place, event.outcome, event.result
+        self.ended, self.outcome = place, event.outcome
+        self._result = None if event.result is None else GrowingText(event.result)
+        if self._result is not None:
+            self._result.complete()
         self.session_id = self.session_id or event.session_id
         self.request_id, self.usage = event.request_id, event.usage
         self.duration_ms, self.duration_api_ms = event.duration_ms, event.duration_api_ms

@@ -184,9 +184,9 @@ class Session:
 
     def _text(self, event: Text, place: Place) -> None:
         run = self._current_run(place)
-        if event.channel is Channel.ANSWER:
-            run.answer(event.text)
-        self.transcript.add_text(event.channel, event.text, event.at_ms)
+        entry = self.transcript.add_text(event.channel, event.text, event.at_ms)
+        if entry is not None and event.channel is Channel.ANSWER:
+            run.add_answer(entry.said)
 
     def _tool_started(self, event: ToolStarted, place: Place) -> None:
         self._current_run(place)

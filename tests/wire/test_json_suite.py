@@ -144,7 +144,7 @@ def check(read: Session) -> None:
     assert read.run.text_matches_result
     assert (read.text, read.run.prompt, read.outcome) == ("ab\ncd", "Hi", "succeeded")
     assert [(call.target, call.outcome) for call in read.calls] == [("x", "succeeded")]
-    assert summary(read)
+    assert b"".join(summary(read))
 
 
 def test_there_are_as_many_cases_as_in_the_suite() -> None:

@@ -58,8 +58,9 @@ def thoughts(read: Session) -> list[str]:
 def test_carriage_returns_before_line_ends_change_nothing() -> None:
     """A recording with CR LF comes to what it comes to with LF, byte for byte in its summary."""
     data = b"".join((*GOOD, result("ok")))
-    assert summary(session(data.replace(b"\n", b"\r\n"))) == summary(session(data))
-    assert summary(session(data.replace(b"\n", b"\r\n\r\n \r\n"))) == summary(session(data))
+    told = list(summary(session(data)))
+    assert list(summary(session(data.replace(b"\n", b"\r\n")))) == told
+    assert list(summary(session(data.replace(b"\n", b"\r\n\r\n \r\n")))) == told
 
 
 @pytest.mark.parametrize("separator", ["\u2028", "\u2029", "\x85", "\x0b", "\x0c", "\x1c", "\r"])
@@ -182,7 +183,7 @@ def test_a_value_that_orjson_refuses_leaves_the_line_an_event(value: bytes) -> N
     assert (found.outcome, read.outcome, read.run.duration_ms) == (Outcome.SUCCEEDED, Outcome.SUCCEEDED, None)
     assert read.lines.total == read.lines.events == 5
     assert read.lines.repaired in (0, 3)
-    assert summary(read)
+    assert b"".join(summary(read))
 
 
 @pytest.mark.parametrize("depth", [200, 1_000, 1_000_000])
@@ -203,7 +204,7 @@ def test_nesting_without_end_harms_nothing(
     assert read.lines.total == 10
     assert read.run.text_matches_result
     assert read.calls[0].outcome is Outcome.SUCCEEDED
-    assert summary(read)
+    assert b"".join(summary(read))
 
 
 @pytest.mark.parametrize("depth", [300, 990])
