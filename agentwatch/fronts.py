@@ -24,6 +24,7 @@ def watch(source: Source, options: Options, pace: Replay | None = None) -> int:
     A fault of our own is written down and said; what an agent still writes is recorded all the same,
     and printed in the text format if that still can be.
     """
+    gc.set_threshold(50_000, 20, 1000)  # objects are many and no cycles: a collection found nothing in 100 ms
     feed = Feed(source.reader, pace)
     try:
         return _front(source, feed, options)
@@ -65,8 +66,7 @@ def _show(source: Source, feed: Feed, options: Options) -> int:
     with claimed_terminal():
         from agentwatch.screen.app import AgentwatchApp, Leave
 
-        gc.freeze()  # with a threshold of 50,000 decoding is twice as fast, without pauses of 100 ms
-        gc.set_threshold(50_000, 20, 20)
+        gc.freeze()
         app = AgentwatchApp(source, feed, no_color=options.no_color)
         left = app.run()
     if app.fault is not None:

@@ -127,17 +127,18 @@ class LineReader:
 
     def _whole_lines(self, start: int, data: bytes) -> Lines:
         """Return the lines that these bytes end; what follows the last line end is kept."""
-        first, _, rest = data.partition(b"\n")
-        self._keep(first)
-        if self._tail_bytes > MOST_LINE_BYTES:
-            line = self._kept_line(start)
-            self._offset -= len(rest)  # it is read again: an oversize line stands alone
-            self._tail, self._tail_bytes = [], 0
-            return line
-        self._tail.append(data[len(first) :])
-        *whole, last = b"".join(self._tail).split(b"\n")
+        lines = data.split(b"\n")
+        if self._tail_bytes:
+            self._keep(lines[0])
+            if self._tail_bytes > MOST_LINE_BYTES:
+                line = self._kept_line(start)
+                self._offset -= len(data) - len(lines[0]) - 1  # read again: an oversize line stands alone
+                self._tail, self._tail_bytes = [], 0
+                return line
+            lines[0] = b"".join(self._tail)
+        last = lines.pop()
         self._tail, self._tail_bytes = [last], len(last)
-        return Lines(start, whole, self.times)
+        return Lines(start, lines, self.times)
 
     def _keep(self, data: bytes) -> None:
         """Keep a piece of a line that has not ended; of an oversize line its two ends."""
