@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import traceback
+from contextlib import suppress
 from pathlib import Path
 
 from agentwatch.recording import SessionFiles, create_file, new_session_files
@@ -47,7 +48,8 @@ def cannot_create(path: Path, error: OSError) -> Fault:
 def say(message: str) -> None:
     """Tell the user in one line."""
     line = f"agentwatch: {message}"
-    print(broken(line) if in_runner() else line, file=sys.stderr)
+    with suppress(OSError):  # a stderr that takes nothing is no reason to leave the agent alone
+        print(broken(line) if in_runner() else line, file=sys.stderr, flush=True)
 
 
 def write_crash(error: BaseException, files: SessionFiles | None = None) -> str:
@@ -57,11 +59,10 @@ def write_crash(error: BaseException, files: SessionFiles | None = None) -> str:
     """
     try:
         path = (files or new_session_files()).crash
-        fd = create_file(path)
+        with open(create_file(path), "w", encoding="utf-8") as file:
+            traceback.print_exception(error, file=file)
     except OSError:
         return "its traceback could not be written"
-    with open(fd, "w", encoding="utf-8") as file:
-        traceback.print_exception(error, file=file)
     return f"its traceback is {path}"
 
 

@@ -15,10 +15,12 @@ from agentwatch.outputs.stream_json import Tee
 from agentwatch.pace import Replay
 from agentwatch.printing import end_session, print_rest, print_session
 from agentwatch.sources import Source
-from agentwatch.terminal import claimed_terminal
+from agentwatch.terminal import HeldSignals, claimed_terminal
 
 
-def watch(source: Source, options: Options, pace: Replay | None = None) -> int:
+def watch(
+    source: Source, options: Options, pace: Replay | None = None, held: HeldSignals | None = None
+) -> int:
     """Show a source on the screen or print it, and return our exit code.
 
     A fault of our own is written down and said; what an agent still writes is recorded all the same,
@@ -26,9 +28,11 @@ def watch(source: Source, options: Options, pace: Replay | None = None) -> int:
     """
     gc.set_threshold(50_000, 20, 1000)  # objects are many and no cycles: a collection found nothing in 100 ms
     feed = Feed(source.reader, pace)
+    held = held or HeldSignals()
     try:
-        return _front(source, feed, options)
+        return _front(source, feed, options, held)
     except Exception as error:  # noqa: BLE001 - the edge of a session: the fault is written down and said
+        held.release()
         _confess(error, source)
         told = repr(error)
     try:
@@ -38,10 +42,11 @@ def watch(source: Source, options: Options, pace: Replay | None = None) -> int:
             _confess(error, source)
         while source.is_live:
             time.sleep(POLL_SECONDS)
+        source.finish()
     return OWN_FAULT
 
 
-def _front(source: Source, feed: Feed, options: Options) -> int:
+def _front(source: Source, feed: Feed, options: Options, held: HeldSignals) -> int:
     if options.prints():
         code = print_session(source, feed, options.printed_format(), brief=options.brief)
         found = integrity(feed.session)
@@ -51,7 +56,7 @@ def _front(source: Source, feed: Feed, options: Options) -> int:
         return code
     sink_fd = os.dup(1) if options.tee else None
     tee = None if sink_fd is None else Tee(source.reader.fd, source.reader.growth, sink_fd)
-    code = _show(source, feed, options)
+    code = _show(source, feed, options, held)
     if tee is None:
         return code
     tee.finish()
@@ -61,14 +66,16 @@ def _front(source: Source, feed: Feed, options: Options) -> int:
     return code
 
 
-def _show(source: Source, feed: Feed, options: Options) -> int:
+def _show(source: Source, feed: Feed, options: Options, held: HeldSignals) -> int:
     """Draw the screen until it is left; what a pipe still brings is then recorded and printed."""
+    held.hold()
     with claimed_terminal():
         from agentwatch.screen.app import AgentwatchApp, Leave
 
         gc.freeze()
-        app = AgentwatchApp(source, feed, no_color=options.no_color)
+        app = AgentwatchApp(source, feed, held, no_color=options.no_color)
         left = app.run()
+    held.release()
     if app.fault is not None:
         raise app.fault
     if app.ended_by == signal.SIGHUP and source.is_live:

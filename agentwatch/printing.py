@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Iterable
 
 from agentwatch.actions import action, brief_action
 from agentwatch.events import Outcome
-from agentwatch.faults import say
+from agentwatch.faults import INCOMPLETE_RECORDING, say
 from agentwatch.feed import POLL_SECONDS, Feed
 from agentwatch.outputs.stream_json import ByteCopy
 from agentwatch.outputs.summary import summary
 from agentwatch.outputs.text import ActionLines
+from agentwatch.outputs.writing import write_all
 from agentwatch.recording import MOST_LINE_BYTES
 from agentwatch.safe_text import safe_line, safe_text
 from agentwatch.session import Place, Session
@@ -21,6 +21,10 @@ from agentwatch.workflow_commands import broken, broken_json, in_runner
 
 _BROKEN_PIPE = 141
 _STDERR_LINES = 10
+
+
+class _Unprintable(Exception):
+    """Stdout takes no more, though somebody may still read it."""
 
 
 def print_session(source: Source, feed: Feed, output_format: str, *, brief: bool = False) -> int:
@@ -41,6 +45,10 @@ def print_session(source: Source, feed: Feed, output_format: str, *, brief: bool
         if not source.is_live:
             return _BROKEN_PIPE
         _follow(source, feed)
+    except _Unprintable as fault:
+        say(f"cannot print: {fault}")
+        _follow(source, feed)
+        return end_session(source, feed.session) or INCOMPLETE_RECORDING
     return end_session(source, feed.session)
 
 
@@ -51,6 +59,9 @@ def print_lines(lines: Iterable[str]) -> int:
             _print_line(line)
     except BrokenPipeError:
         return _BROKEN_PIPE
+    except _Unprintable as fault:
+        say(f"cannot print: {fault}")
+        return INCOMPLETE_RECORDING
     return 0
 
 
@@ -72,16 +83,6 @@ def end_session(source: Source, session: Session) -> int:
             say(f"the agent's stderr: {safe_line(line)}")
     _tell_faults(source)
     return source.exit_code(outcome)
-
-
-def write_all(fd: int, data: bytes) -> None:
-    """Write all of `data`.
-
-    Raises:
-        OSError: It cannot be written; `BrokenPipeError` when nobody reads.
-    """
-    while data:
-        data = data[os.write(fd, data) :]
 
 
 def _follow(source: Source, feed: Feed, after: Callable[[], object] = lambda: None) -> None:
@@ -107,9 +108,18 @@ def _print_actions(lines: ActionLines, sink_fd: int = 1) -> None:
         _print_line(line, sink_fd)
 
 
+def _print(data: bytes, sink_fd: int = 1) -> None:
+    try:
+        write_all(sink_fd, data)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise _Unprintable(error.strerror) from error
+
+
 def _print_line(line: str, sink_fd: int = 1) -> None:
     shown = broken(line) if in_runner() else line
-    write_all(sink_fd, f"{shown}\n".encode())
+    _print(f"{shown}\n".encode(), sink_fd)
 
 
 def _print_result(feed: Feed, place: Place) -> None:
@@ -119,12 +129,12 @@ def _print_result(feed: Feed, place: Place) -> None:
         return
     for offset in range(place.offset, place.offset + place.length, MOST_LINE_BYTES):
         length = min(MOST_LINE_BYTES, place.offset + place.length - offset)
-        write_all(1, feed.reader.line_at(offset, length))
-    write_all(1, b"\n")
+        _print(feed.reader.line_at(offset, length))
+    _print(b"\n")
 
 
 def _print_json(line: bytes) -> None:
-    write_all(1, (broken_json(line) if in_runner() else line) + b"\n")
+    _print((broken_json(line) if in_runner() else line) + b"\n")
 
 
 def _print_summary(feed: Feed) -> None:
@@ -133,14 +143,19 @@ def _print_summary(feed: Feed) -> None:
         _print_json(b"".join(pieces))
         return
     for piece in pieces:
-        write_all(1, piece)
-    write_all(1, b"\n")
+        _print(piece)
+    _print(b"\n")
 
 
 def _print_bytes(feed: Feed, source: Source) -> None:
     copy = ByteCopy(source.reader.fd, source.reader.growth, 1)
-    _follow(source, feed, lambda: copy.copy(feed.offset if feed.pace else None))
-    copy.copy()
+    try:
+        _follow(source, feed, lambda: copy.copy(feed.offset if feed.pace else None))
+        copy.copy()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise _Unprintable(error.strerror) from error
 
 
 def _print_end(feed: Feed, output_format: str) -> None:

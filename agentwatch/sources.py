@@ -220,13 +220,15 @@ def agent_source(argv: Sequence[str], keep: Keep) -> Source:
     """
     files = keep.names()
     recording_fd, times, log_fd = _create_files(files, keep)
-    stderr_fd = nameless_file() if files is None else _create(files.stderr)
+    try:
+        stderr_fd = _nameless() if files is None else _create(files.stderr)
+    except Fault:
+        _remove(files)
+        raise
     try:
         agent = AgentProcess(argv, recording_fd, stderr_fd, times)
     except OSError as error:
-        if files is not None:
-            for path in (files.recording, files.times, files.stderr, files.log):
-                path.unlink(missing_ok=True)
+        _remove(files)
         found = not isinstance(error, FileNotFoundError)
         reason = "it cannot be executed" if found else "not found"
         code = NOT_EXECUTABLE if found else NOT_FOUND
@@ -254,8 +256,22 @@ def _create_files(files: SessionFiles | None, keep: Keep) -> tuple[int, ArrivalT
         raise
     log_fd = created[log] if log else None
     if files is None:
-        return nameless_file(), ArrivalTimes(), log_fd
+        return _nameless(), ArrivalTimes(), log_fd
     return created[files.recording], ArrivalTimes(created[files.times]), log_fd
+
+
+def _remove(files: SessionFiles | None) -> None:
+    """Remove what was created for an agent that cannot start."""
+    if files is not None:
+        for path in (files.recording, files.times, files.stderr, files.log):
+            path.unlink(missing_ok=True)
+
+
+def _nameless() -> int:
+    try:
+        return nameless_file()
+    except OSError as error:
+        raise cannot_create(Path(error.filename or "a temporary file"), error) from None
 
 
 def _create(path: Path) -> int:

@@ -15,7 +15,7 @@ from agentwatch.fronts import watch
 from agentwatch.options import Options
 from agentwatch.pace import Replay
 from agentwatch.sources import agent_source, create_log, pipe_source, saved_source
-from agentwatch.terminal import claimed_terminal
+from agentwatch.terminal import HeldSignals, claimed_terminal
 
 _STOPPING = (signal.SIGINT, signal.SIGTERM)
 """Asked to end by these, we end the agent that we started; a closed terminal leaves it alone."""
@@ -74,9 +74,12 @@ def replay_file(path: Path, options: Options) -> int:
 
 
 def _watch_pipe(source_fd: int, options: Options) -> int:
+    held = HeldSignals()
+    if not options.prints():
+        held.hold()
     source = pipe_source(source_fd, options.keeps(by_default=not options.prints()))
     try:
-        return watch(source, options)
+        return watch(source, options, held=held)
     except (KeyboardInterrupt, Signalled):
         source.stop()
         source.finish()
@@ -87,7 +90,10 @@ def _choose(options: Options) -> int:
     from agentwatch.screen.chooser import Chooser
 
     with claimed_terminal():
-        path = Chooser(no_color=options.no_color).run()
+        held = HeldSignals()
+        held.hold()
+        path = Chooser(held, no_color=options.no_color).run()
+        held.release()
     return 0 if path is None else watch_file(path, options)
 
 

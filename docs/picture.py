@@ -19,6 +19,7 @@ from agentwatch.pace import Replay
 from agentwatch.resources import resource
 from agentwatch.screen.app import AgentwatchApp
 from agentwatch.sources import saved_source
+from agentwatch.terminal import HeldSignals
 
 PICTURE = Path(__file__).with_name("demo.svg")
 SECONDS = 46.0
@@ -30,7 +31,7 @@ async def export() -> str:
     """Return the screen as SVG, at a moment of the demo."""
     clock = 0.0
     source = saved_source(resource("recordings") / "demo.ndjson", follow=False, log=None)
-    app = AgentwatchApp(source, Feed(source.reader, Replay(clock=lambda: clock)))
+    app = AgentwatchApp(source, Feed(source.reader, Replay(clock=lambda: clock)), HeldSignals())
     async with app.run_test(size=(120, 36)) as pilot:
         clock = SECONDS
         await pilot.pause(1)

@@ -42,6 +42,7 @@ class AgentProcess:
         self._times = times
         self._size = 0
         self._has_ended = False
+        self._fault: OSError | None = None
         self._reserve = Reserve(recording_fd)
         self.started_ms = now_ms()
         self.ended_ms: int | None = None
@@ -69,7 +70,9 @@ class AgentProcess:
     @property
     def fault(self) -> OSError | None:
         """Why the recording may not be complete: the disk is full, and the room ahead is used up."""
-        return self._reserve.fault if self._reserve.is_used_up(self._size) else None
+        if self._fault is None and self._reserve.is_used_up(self._size):
+            return self._reserve.fault
+        return self._fault
 
     @property
     def room_fault(self) -> OSError | None:
@@ -118,6 +121,17 @@ class AgentProcess:
                 os.kill(survivor.pid, number)
 
     def _watch(self) -> None:
+        try:
+            self._note_growth()
+        except OSError as error:  # the recording is beyond our sight; the agent is waited for all the same
+            self._fault = error
+            self._process.wait()
+            with suppress(OSError):
+                self._size = os.fstat(self._recording_fd).st_size
+        self.ended_ms = now_ms()
+        self._has_ended = True
+
+    def _note_growth(self) -> None:
         exited = False
         while not self._has_ended:
             exited = self._process.poll() is not None
@@ -131,5 +145,3 @@ class AgentProcess:
             time.sleep(_POLL_SECONDS)
         if exited and not survivors(self.pid):  # who lives on may still write
             self._reserve.give_back()
-        self.ended_ms = now_ms()
-        self._has_ended = True

@@ -6,6 +6,7 @@ from __future__ import annotations
 import fcntl
 import math
 import os
+import select
 import threading
 import time
 from contextlib import suppress
@@ -73,10 +74,14 @@ class PipeIntake:
             self._has_ended = True
 
     def _read(self) -> bytes:
-        try:
-            return os.read(self._source_fd, _READ_BYTES)
-        except OSError:
-            return b""
+        while True:
+            try:
+                return os.read(self._source_fd, _READ_BYTES)
+            except BlockingIOError:  # whoever made the pipe wanted it so; it has not ended
+                select.select([self._source_fd], [], [])
+            except OSError as error:
+                self.fault = self.fault or error
+                return b""
 
     def _append(self, data: bytes) -> None:
         before = size = self._size

@@ -34,7 +34,11 @@ class Reserve:
         """Reserve more when half of the room is used up; the file has `size` bytes by now."""
         if not self._can_reserve or size + _RESERVED_BYTES // 2 < self._end:
             return
-        room = os.fstatvfs(self._fd)
+        try:
+            room = os.fstatvfs(self._fd)
+        except OSError:
+            self._can_reserve = False
+            return
         length = min(room.f_bavail * room.f_frsize // 2, _RESERVED_BYTES)  # log and times need room as well
         error = _allocate(self._fd, size, length) if length >= _LEAST_BYTES else _full()
         if error is None:

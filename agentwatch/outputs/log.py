@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from agentwatch.actions import action
 from agentwatch.events import Outcome
 from agentwatch.feed import POLL_SECONDS, Feed
+from agentwatch.outputs.writing import write_all
 from agentwatch.recording import LineReader
 from agentwatch.safe_text import SafeText, safe_line
 from agentwatch.session import Call, Run, Session
@@ -76,7 +77,7 @@ class LogWriter:
     def _run(self) -> None:
         try:
             for line in follow_log(self._feed):
-                os.write(self._log_fd, f"{line}\n".encode())
+                write_all(self._log_fd, f"{line}\n".encode())
         except OSError as error:
             self.fault = error
         finally:

@@ -10,6 +10,7 @@ from agentwatch.screen.dialogs import Help, LeaveChoice, LeaveDialog
 from agentwatch.screen.terminal_app import TerminalApp
 from agentwatch.screen.watch import WatchScreen
 from agentwatch.sources import Source
+from agentwatch.terminal import HeldSignals
 
 
 class Leave(Enum):
@@ -26,8 +27,8 @@ class AgentwatchApp(TerminalApp[Leave]):
 
     SCREENS = {"help": Help}
 
-    def __init__(self, source: Source, feed: Feed, *, no_color: bool = False) -> None:
-        super().__init__(no_color=no_color)
+    def __init__(self, source: Source, feed: Feed, held: HeldSignals, *, no_color: bool = False) -> None:
+        super().__init__(held, no_color=no_color)
         self._source = source
         self._feed = feed
 

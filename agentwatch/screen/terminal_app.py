@@ -17,11 +17,11 @@ from textual.geometry import Size
 
 from agentwatch.resources import resource
 from agentwatch.screen.guard import Guard
+from agentwatch.terminal import ENDING, HeldSignals
 
 Result = TypeVar("Result")
 
 _SIZE_SECONDS = 0.5
-_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 
 
 class TerminalApp(App[Result], Generic[Result]):
@@ -31,7 +31,9 @@ class TerminalApp(App[Result], Generic[Result]):
     CSS_PATH = resource("styles") / "agentwatch.tcss"
     TITLE = "agentwatch"
 
-    def __init__(self, *, no_color: bool) -> None:
+    def __init__(self, held: HeldSignals, *, no_color: bool) -> None:
+        """Make an app that takes first the signals that came before it runs."""
+        self._held = held
         if no_color:
             os.environ["NO_COLOR"] = "1"
         super().__init__()
@@ -50,8 +52,10 @@ class TerminalApp(App[Result], Generic[Result]):
     def on_mount(self) -> None:
         """Take the signals that would leave the terminal in disorder: Textual handles none of them."""
         loop = asyncio.get_running_loop()
-        for number in _ENDING:
+        for number in ENDING:
             loop.add_signal_handler(number, self._end_by, number)
+        if self._held.noted:
+            self._end_by(self._held.noted[0])
         self.app_resume_signal.subscribe(self, self._draw_anew)
         if not self.is_headless:
             self.set_interval(_SIZE_SECONDS, self._check_size)

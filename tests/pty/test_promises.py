@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 import random
+import shutil
 import signal
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,7 +17,16 @@ from tests.fake_agent import command
 from tests.pty import AGENTWATCH, DEMO, saved
 from tests.terminal import Terminal
 
-KILLS = int(os.environ.get("AGENTWATCH_KILLS", "3"))
+SEEDS = [*range(3), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(3, 503))]
+EVENTS_A_SECOND = 2000
+WAYS = ["pipe", "run"]
+
+
+@pytest.fixture(autouse=True)
+def _room_given_back(home: Path) -> Iterator[None]:
+    """Keep no recording: of the 64 MiB reserved ahead a killed monitor gives nothing back."""
+    yield
+    shutil.rmtree(home, ignore_errors=True)
 
 
 def lines_of(home: Path) -> int:
@@ -28,13 +39,39 @@ def is_written(path: Path) -> bool:
     return path.exists() and bool(path.read_text())
 
 
-@pytest.mark.parametrize("seed", range(KILLS))
+def watching(way: str, agent: Sequence[str]) -> Terminal:
+    """Watch an agent on a terminal, through a pipe or started by us."""
+    argv = [*AGENTWATCH, "run", "--", *agent] if way == "run" else AGENTWATCH
+    return Terminal(argv, producer=agent if way == "pipe" else (), size=(100, 30), cwd=ROOT)
+
+
+def unread(home: Path, tmp_path: Path, way: str, seconds: int) -> dict[str, Any]:
+    """Let an agent write for so long while its terminal reads nothing; return the agent's report."""
+    report = tmp_path / "report.json"
+    data = DEMO.read_bytes()
+    times = -(-seconds * EVENTS_A_SECOND // data.count(b"\n"))
+    pace = ("--pace", str(EVENTS_A_SECOND), "--repeat", str(times))
+    with watching(way, command(DEMO, *pace, "--report", str(report))) as terminal:
+        terminal.wait_until(lambda: terminal.alt_screen_active, what="screen")
+        terminal.pause_reading()
+        terminal.wait_until(lambda: is_written(report), timeout=2 * seconds + 20, what="end of the agent")
+        terminal.wait_until(lambda: saved(home).stat().st_size == len(data) * times, what="whole recording")
+        terminal.resume_reading()
+        terminal.wait_for("succeeded", timeout=60)
+        terminal.send("q")
+        assert terminal.wait_exit(60) == 0
+    assert saved(home).read_bytes() == data * times
+    found: dict[str, Any] = json.loads(report.read_text())
+    return found
+
+
+@pytest.mark.parametrize("seed", SEEDS)
 def test_killed_the_monitor_costs_nothing(home: Path, tmp_path: Path, seed: int) -> None:
     """Killed at any moment, the monitor takes neither the agent with it nor a byte of the recording."""
     report = tmp_path / "report.json"
     agent = command(DEMO, "--pace", "400", "--report", str(report))
     moment = random.Random(seed).randrange(20, 560)
-    with Terminal([*AGENTWATCH, "run", "--", *agent], size=(100, 30), cwd=ROOT) as terminal:
+    with watching("run", agent) as terminal:
         terminal.wait_until(lambda: lines_of(home) >= moment, what=f"line {moment}")
         terminal.signal(signal.SIGKILL)
         assert terminal.wait_exit() == 128 + signal.SIGKILL
@@ -42,14 +79,12 @@ def test_killed_the_monitor_costs_nothing(home: Path, tmp_path: Path, seed: int)
     assert saved(home).read_bytes() == DEMO.read_bytes()
 
 
-@pytest.mark.parametrize("way", ["pipe", "run"])
+@pytest.mark.parametrize("way", WAYS)
 def test_a_terminal_that_hangs_holds_up_nobody(home: Path, tmp_path: Path, way: str) -> None:
     """While the terminal reads nothing the agent writes on: 12 MB here, where its pipe holds 1 MiB."""
     report = tmp_path / "report.json"
     agent = command(DEMO, "--pace", "2000", "--burst", str(12 << 20), "--report", str(report))
-    argv = [*AGENTWATCH, "run", "--", *agent] if way == "run" else AGENTWATCH
-    producer = () if way == "run" else agent
-    with Terminal(argv, producer=producer, size=(100, 30), cwd=ROOT) as terminal:
+    with watching(way, agent) as terminal:
         terminal.wait_for("1 Transcript")
         terminal.pause_reading()
         terminal.wait_until(lambda: is_written(report), timeout=30, what="end of the agent")
@@ -59,6 +94,22 @@ def test_a_terminal_that_hangs_holds_up_nobody(home: Path, tmp_path: Path, way: 
         terminal.wait_for("succeeded", timeout=30)
         terminal.send("q")
         assert terminal.wait_exit() == 0
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_an_unread_terminal_costs_no_event(home: Path, tmp_path: Path, way: str) -> None:
+    """Three seconds of 2,000 events each, with nobody reading the terminal, are all recorded."""
+    assert unread(home, tmp_path, way, 3)["lines"] >= 3 * EVENTS_A_SECOND
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("way", WAYS)
+def test_an_unread_terminal_never_slows_the_agent(home: Path, tmp_path: Path, way: str) -> None:
+    """In a minute of 2,000 events a second, with nobody reading the terminal, no write takes 50 ms."""
+    told = unread(home, tmp_path, way, 60)
+    print(f"worst write, {way}: {told['worst_write_ms']} ms in {told['lines']} lines")
+    assert told["lines"] >= 60 * EVENTS_A_SECOND
+    assert told["worst_write_ms"] <= 50
 
 
 def test_a_burst_at_the_end_is_kept(home: Path) -> None:

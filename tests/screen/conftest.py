@@ -20,6 +20,7 @@ from agentwatch.resources import resource
 from agentwatch.screen.app import AgentwatchApp
 from agentwatch.screen.line_view import LineView
 from agentwatch.sources import saved_source
+from agentwatch.terminal import HeldSignals
 from tests.conftest import RECORDINGS
 
 SESSION = "5e55104e-0000-4000-8000-000000000000"
@@ -209,7 +210,7 @@ async def opened(
     """Open a recording in the app; all that is there and due has been read when this yields."""
     source = saved_source(path, follow)
     feed = CountedFeed(source.reader, pace)
-    app = AgentwatchApp(source, feed)
+    app = AgentwatchApp(source, feed, HeldSignals())
     async with app.run_test(size=size, notifications=True) as pilot:
         stage = Stage(app, feed, path, pilot)
         if pace is None:

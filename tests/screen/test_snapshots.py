@@ -10,6 +10,7 @@ from textual.pilot import Pilot
 from agentwatch.screen.app import AgentwatchApp
 from agentwatch.screen.transcript import Transcript
 from agentwatch.sources import saved_source
+from agentwatch.terminal import HeldSignals
 from tests.screen.conftest import CountedFeed, bundled, eventually
 
 Compare = Callable[..., bool]
@@ -49,5 +50,5 @@ def test_looks_as_it_did(
     """A finished session looks as it did when somebody last looked at it and found it good."""
     source = saved_source(bundled(name))
     feed = CountedFeed(source.reader)
-    app = AgentwatchApp(source, feed)
+    app = AgentwatchApp(source, feed, HeldSignals())
     assert snap_compare(app, terminal_size=size, run_before=before_looking(feed, theme, *keys))
