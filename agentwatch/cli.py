@@ -15,6 +15,7 @@ import click
 
 from agentwatch import __version__
 from agentwatch.faults import OWN_FAULT, USAGE, Fault, Signalled, say, write_crash
+from agentwatch.terminal import fill_descriptors
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -159,9 +160,9 @@ def demo(**given: Any) -> int:
 def log(file: Path) -> int:
     """Print the action log of a recording, as the live run wrote it."""
     from agentwatch.feed import Feed
+    from agentwatch.opening import saved_source
     from agentwatch.outputs.log import follow_log
     from agentwatch.printing import print_lines
-    from agentwatch.sources import saved_source
 
     return print_lines(follow_log(Feed(saved_source(file).reader)))
 
@@ -171,8 +172,8 @@ def log(file: Path) -> int:
 def drift(file: Path) -> int:
     """List what a recording holds that this version does not know."""
     from agentwatch.drift import report
+    from agentwatch.opening import saved_source
     from agentwatch.printing import print_lines
-    from agentwatch.sources import saved_source
 
     return print_lines(report(saved_source(file).reader))
 
@@ -205,6 +206,7 @@ def _options(given: dict[str, Any]) -> Options:
 def main() -> None:
     """Run the command line and exit."""
     code: int | None
+    fill_descriptors()
     try:
         code = agentwatch.main(standalone_mode=False)
     except Fault as fault:

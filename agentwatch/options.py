@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from agentwatch.sources import Keep
+from agentwatch.opening import Keep
 from agentwatch.terminal import has_terminal
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterable
 
@@ -9,14 +10,16 @@ from agentwatch.actions import action, brief_action
 from agentwatch.events import Outcome
 from agentwatch.faults import INCOMPLETE_RECORDING, say
 from agentwatch.feed import POLL_SECONDS, Feed
+from agentwatch.outputs.safe_json import safe_json
 from agentwatch.outputs.stream_json import ByteCopy
 from agentwatch.outputs.summary import summary
 from agentwatch.outputs.text import ActionLines
 from agentwatch.outputs.writing import write_all
 from agentwatch.recording import MOST_LINE_BYTES
-from agentwatch.safe_text import safe_line, safe_text
+from agentwatch.safe_text import safe_line
 from agentwatch.session import Place, Session
 from agentwatch.sources import Source
+from agentwatch.wire.json_line import joined
 from agentwatch.workflow_commands import broken, broken_json, in_runner
 
 _BROKEN_PIPE = 141
@@ -76,13 +79,18 @@ def end_session(source: Source, session: Session) -> int:
     """Finish what is written beside the screen, say what went wrong, and return our exit code."""
     source.finish()
     outcome = session.outcome
-    for survivor in source.agent.survivors() if source.agent is not None else ():
-        say(f"process {survivor.pid} ({safe_line(survivor.name)}) outlived the agent and still runs")
+    tell_survivors(source)
     if source.agent is not None and outcome is not Outcome.SUCCEEDED:
         for line in source.agent.stderr.last_lines(_STDERR_LINES):
             say(f"the agent's stderr: {safe_line(line)}")
     _tell_faults(source)
     return source.exit_code(outcome)
+
+
+def tell_survivors(source: Source) -> None:
+    """Name the processes that outlived our agent."""
+    for survivor in source.agent.survivors() if source.agent is not None else ():
+        say(f"process {survivor.pid} ({safe_line(survivor.name)}) outlived the agent and still runs")
 
 
 def _follow(source: Source, feed: Feed, after: Callable[[], object] = lambda: None) -> None:
@@ -125,7 +133,8 @@ def _print_line(line: str, sink_fd: int = 1) -> None:
 def _print_result(feed: Feed, place: Place) -> None:
     """Print the line of a result as the agent sent it, however long it is."""
     if place.length <= MOST_LINE_BYTES:
-        _print_json(feed.line_at(place).rstrip(b"\r"))
+        line = joined(feed.line_at(place).rstrip(b"\r").split(b"\n"))
+        _print_json(safe_json(line) if os.isatty(1) else line)
         return
     for offset in range(place.offset, place.offset + place.length, MOST_LINE_BYTES):
         length = min(MOST_LINE_BYTES, place.offset + place.length - offset)
@@ -165,6 +174,6 @@ def _print_end(feed: Feed, output_format: str) -> None:
     elif run.ended is not None and run.outcome is Outcome.SUCCEEDED:
         _print_result(feed, run.ended)
     elif run.ended is not None:
-        say(f"the run failed: {safe_text(run.result or 'no reason given')}")
+        say(f"the run failed: {safe_line(run.result or 'no reason given')}")
     else:
         say("the stream ended without a result")

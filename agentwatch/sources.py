@@ -7,68 +7,19 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from pathlib import Path
 
 import orjson
 
 from agentwatch.events import Outcome
-from agentwatch.faults import (
-    INCOMPLETE_RECORDING,
-    NOT_EXECUTABLE,
-    NOT_FOUND,
-    Fault,
-    cannot_create,
-    cannot_open,
-)
+from agentwatch.faults import INCOMPLETE_RECORDING
 from agentwatch.intake import AgentProcess, PipeIntake
 from agentwatch.outputs.log import LogWriter
-from agentwatch.recording import (
-    ArrivalTimes,
-    DiskSync,
-    LineReader,
-    SavedGrowth,
-    SessionFiles,
-    create_file,
-    is_at,
-    nameless_file,
-    new_session_files,
-    now_ms,
-    open_saved,
-)
+from agentwatch.recording import DiskSync, LineReader, SavedGrowth, SessionFiles, is_at, now_ms
 from agentwatch.session import Session
 
 GRACE_MS = 30_000
 """How long after its result an agent may take to exit."""
-
-
-@dataclass(frozen=True, slots=True)
-class Keep:
-    """What is kept of a session, and where."""
-
-    recording: Path | None = None
-    """None: among the saved sessions, if `record` says so."""
-    record: bool = True
-    log: Path | None = None
-    """None: beside the recording, if `write_log` says so."""
-    write_log: bool = True
-
-    def names(self) -> SessionFiles | None:
-        """Return the names of the files to be made; None when no recording is kept.
-
-        Raises:
-            Fault: The folder of saved sessions cannot be made.
-        """
-        if self.recording is not None:
-            return SessionFiles(self.recording)
-        if not self.record:
-            return None
-        try:
-            return new_session_files()
-        except OSError as error:
-            raise cannot_create(Path(error.filename or "the sessions folder"), error) from None
 
 
 class Source:
@@ -81,12 +32,14 @@ class Source:
         pipe: PipeIntake | None = None,
         agent: AgentProcess | None = None,
         log_fd: int | None = None,
+        process_fd: int | None = None,
     ) -> None:
         self.reader = reader
         self.files = files
         """The files that are written; None when no recording is kept."""
         self.pipe = pipe
         self.agent = agent
+        self._process_fd = process_fd
         self._told: set[str] = set()
         self._displaced: OSError | None = None
         self._sync = None if files is None else DiskSync(reader.fd, reader.growth)
@@ -165,9 +118,23 @@ class Source:
                 self._sync.finish()
         if self.files is not None and not is_at(self.files.recording, self.reader.fd):
             self._displaced = OSError(errno.ESTALE, "it was moved, replaced or linked while it was written")
-        if self.agent is not None and self.files is not None:
-            with suppress(OSError):
-                _describe_process(self.files.process, self.agent)
+        self.describe_process()
+
+    def describe_process(self) -> None:
+        """Write down what process made the recording, as one JSON object."""
+        if self.agent is None or self._process_fd is None:
+            return
+        described = {
+            "command": self.agent.argv,
+            "cwd": os.getcwd(),
+            "pid": self.agent.pid,
+            "started_ms": self.agent.started_ms,
+            "ended_ms": self.agent.ended_ms,
+            "exit_code": self.agent.exit_code,
+        }
+        with suppress(OSError):
+            os.ftruncate(self._process_fd, 0)
+            os.write(self._process_fd, orjson.dumps(described, option=orjson.OPT_APPEND_NEWLINE))
 
     def exit_code(self, outcome: Outcome) -> int:
         """Return what our exit code is when the session came to `outcome`."""
@@ -176,119 +143,3 @@ class Source:
         if self.fault is not None and outcome is not Outcome.FAILED:
             return INCOMPLETE_RECORDING
         return 0 if outcome in (Outcome.SUCCEEDED, Outcome.RUNNING) else 1
-
-
-def create_log(path: Path) -> int:
-    """Create an action log and return its descriptor.
-
-    Raises:
-        Fault: It cannot be created.
-    """
-    return _create(path)
-
-
-def saved_source(path: Path, follow: bool = False, log_fd: int | None = None) -> Source:
-    """Open a saved recording, and write its action log to a descriptor where one is given.
-
-    Raises:
-        Fault: It cannot be opened.
-    """
-    try:
-        reader = open_saved(path, follow)
-    except OSError as error:
-        raise cannot_open(path, error) from None
-    return Source(reader, log_fd=log_fd)
-
-
-def pipe_source(source_fd: int, keep: Keep) -> Source:
-    """Record what comes through a pipe.
-
-    Raises:
-        Fault: The recording or the log cannot be created.
-    """
-    files = keep.names()
-    recording_fd, times, log_fd = _create_files(files, keep)
-    pipe = PipeIntake(source_fd, recording_fd, times)
-    return Source(LineReader(recording_fd, pipe, times), files, pipe=pipe, log_fd=log_fd)
-
-
-def agent_source(argv: Sequence[str], keep: Keep) -> Source:
-    """Start an agent whose stdout is the recording.
-
-    Raises:
-        Fault: The files cannot be created, which is said before the agent starts; or it cannot start.
-    """
-    files = keep.names()
-    recording_fd, times, log_fd = _create_files(files, keep)
-    try:
-        stderr_fd = _nameless() if files is None else _create(files.stderr)
-    except Fault:
-        _remove(files)
-        raise
-    try:
-        agent = AgentProcess(argv, recording_fd, stderr_fd, times)
-    except OSError as error:
-        _remove(files)
-        found = not isinstance(error, FileNotFoundError)
-        reason = "it cannot be executed" if found else "not found"
-        code = NOT_EXECUTABLE if found else NOT_FOUND
-        raise Fault(f"cannot start {argv[0]}: {reason}", code) from None
-    source = Source(LineReader(recording_fd, agent, times), files, agent=agent, log_fd=log_fd)
-    if files is not None:
-        with suppress(OSError):
-            os.close(create_file(files.process))
-            _describe_process(files.process, agent)
-    return source
-
-
-def _create_files(files: SessionFiles | None, keep: Keep) -> tuple[int, ArrivalTimes, int | None]:
-    """Create the recording, its times and the log, or none of them."""
-    log = keep.log or (files.log if files is not None and keep.write_log else None)
-    wanted = [path for path in (files and files.recording, files and files.times, log) if path]
-    created: dict[Path, int] = {}
-    try:
-        for path in wanted:
-            created[path] = _create(path)
-    except Fault:
-        for path, fd in created.items():
-            os.close(fd)
-            path.unlink()
-        raise
-    log_fd = created[log] if log else None
-    if files is None:
-        return _nameless(), ArrivalTimes(), log_fd
-    return created[files.recording], ArrivalTimes(created[files.times]), log_fd
-
-
-def _remove(files: SessionFiles | None) -> None:
-    """Remove what was created for an agent that cannot start."""
-    if files is not None:
-        for path in (files.recording, files.times, files.stderr, files.log):
-            path.unlink(missing_ok=True)
-
-
-def _nameless() -> int:
-    try:
-        return nameless_file()
-    except OSError as error:
-        raise cannot_create(Path(error.filename or "a temporary file"), error) from None
-
-
-def _create(path: Path) -> int:
-    try:
-        return create_file(path)
-    except OSError as error:
-        raise cannot_create(path, error) from None
-
-
-def _describe_process(path: Path, agent: AgentProcess) -> None:
-    """Write what process made the recording; the file is ours and holds one JSON object."""
-    described = {
-        "command": agent.argv,
-        "cwd": os.getcwd(),
-        "pid": agent.pid,
-        "started_ms": agent.started_ms,
-        "ended_ms": agent.ended_ms,
-        "exit_code": agent.exit_code,
-    }
-    path.write_bytes(orjson.dumps(described, option=orjson.OPT_APPEND_NEWLINE))

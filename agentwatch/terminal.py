@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -40,6 +41,17 @@ class HeldSignals:
 
     def _note(self, received: int, _frame: FrameType | None) -> None:
         self.noted.append(received)
+
+
+def fill_descriptors() -> None:
+    """Open /dev/null where 0, 1 or 2 is closed: another file would take the number, and be drawn on."""
+    for fd in (0, 1, 2):
+        try:
+            os.fstat(fd)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
+    if sys.__stdin__ is None:  # Textual asks it for its descriptor
+        vars(sys)["__stdin__"] = open(0, closefd=False)  # noqa: SIM115 - open as long as we are
 
 
 def has_terminal() -> bool:

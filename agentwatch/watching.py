@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,9 +13,10 @@ from typing import NoReturn
 
 from agentwatch.faults import USAGE, Fault, Signalled, cannot_open, say
 from agentwatch.fronts import watch
+from agentwatch.opening import agent_source, create_log, pipe_source, saved_source
 from agentwatch.options import Options
 from agentwatch.pace import Replay
-from agentwatch.sources import agent_source, create_log, pipe_source, saved_source
+from agentwatch.printing import tell_survivors
 from agentwatch.terminal import HeldSignals, claimed_terminal
 
 _STOPPING = (signal.SIGINT, signal.SIGTERM)
@@ -23,6 +25,8 @@ _STOPPING = (signal.SIGINT, signal.SIGTERM)
 
 def watch_stdin(options: Options) -> int:
     """Watch the pipe on stdin; on a terminal, let a saved session be chosen."""
+    if sys.stdin is None:
+        raise Fault("nothing to watch: stdin is closed", USAGE)
     if os.isatty(0):
         if options.prints():
             raise Fault("nothing to watch: name a FILE, or pipe an agent's stream into stdin", USAGE)
@@ -63,6 +67,7 @@ def watch_agent(command: Sequence[str], options: Options) -> int:
         if not isinstance(end, Signalled) or end.number in _STOPPING:
             source.stop()
             source.finish()
+            tell_survivors(source)
         raise
 
 

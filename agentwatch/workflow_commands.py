@@ -7,7 +7,9 @@ TeamCity `##teamcity[`. GitLab's sections need an escape character, which safe t
 from __future__ import annotations
 
 import os
+import re
 
+_PAIR = re.compile("#(?=#)")
 _RUNNERS = ("GITHUB_ACTIONS", "TF_BUILD", "TEAMCITY_VERSION", "GITLAB_CI")
 
 
@@ -18,7 +20,7 @@ def in_runner() -> bool:
 
 def broken(line: str) -> str:
     """Return a line in which a runner's command is broken, visibly: `#\\#[error]`."""
-    line = line.replace("##", "#\\#")
+    line = _PAIR.sub("#\\\\", line)
     return f"\\{line}" if line.lstrip().startswith("::") else line
 
 

@@ -15,10 +15,10 @@ from pathlib import Path
 from rich.cells import cell_len
 
 from agentwatch.feed import Feed
+from agentwatch.opening import saved_source
 from agentwatch.pace import Replay
 from agentwatch.resources import resource
 from agentwatch.screen.app import AgentwatchApp
-from agentwatch.sources import saved_source
 from agentwatch.terminal import HeldSignals
 
 PICTURE = Path(__file__).with_name("demo.svg")

@@ -24,10 +24,11 @@ import pytest
 from agentwatch.faults import Fault
 from agentwatch.feed import Feed
 from agentwatch.fronts import watch
+from agentwatch.opening import Keep, agent_source, pipe_source
 from agentwatch.options import Options
 from agentwatch.outputs.log import follow_log
 from agentwatch.recording import open_saved
-from agentwatch.sources import Keep, Source, agent_source, pipe_source
+from agentwatch.sources import Source
 from tests.conftest import RECORDINGS
 
 PLAIN = RECORDINGS / "plain.ndjson"

@@ -12,9 +12,9 @@ import pytest
 from agentwatch.feed import Feed
 from agentwatch.intake import PipeIntake
 from agentwatch.intake.reserve import Reserve
+from agentwatch.opening import Keep, agent_source, pipe_source
 from agentwatch.printing import print_session
 from agentwatch.recording import ArrivalTimes, DiskSync, create_file
-from agentwatch.sources import Keep, agent_source, pipe_source
 from tests.conftest import RECORDINGS
 
 PLAIN = RECORDINGS / "plain.ndjson"

@@ -14,8 +14,9 @@ import pytest
 from agentwatch import sources
 from agentwatch.feed import Feed
 from agentwatch.intake import agent as intake_agent
+from agentwatch.opening import Keep, agent_source
 from agentwatch.printing import print_session
-from agentwatch.sources import Keep, Source, agent_source
+from agentwatch.sources import Source
 from tests.conftest import RECORDINGS
 from tests.fake_agent import command
 

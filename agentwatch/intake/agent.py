@@ -97,28 +97,29 @@ class AgentProcess:
 
     def stop(self) -> None:
         """Ask the agent and what it started to end; after 10 s they are killed. Returns then."""
-        deadline = time.monotonic() + _STOP_SECONDS
-        self._signal(signal.SIGTERM)
-        while self._lives() and time.monotonic() < deadline:
-            time.sleep(_POLL_SECONDS)
-        if self._lives():
-            self._signal(signal.SIGKILL)
+        for number in (signal.SIGTERM, signal.SIGKILL):
             deadline = time.monotonic() + _STOP_SECONDS
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.pid, number)
+            signalled: set[int] = set()
             while self._lives() and time.monotonic() < deadline:
+                signalled |= self._signal_survivors(number, signalled)
                 time.sleep(_POLL_SECONDS)
 
     def _lives(self) -> bool:
         if self._process.returncode is None:
             return True
-        bury_orphans()
-        return bool(survivors(self.pid))
+        lives = bool(survivors(self.pid))
+        bury_orphans(self.pid)
+        return lives
 
-    def _signal(self, number: int) -> None:
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(self.pid, number)
-        for survivor in survivors(self.pid):
+    def _signal_survivors(self, number: int, signalled: set[int]) -> set[int]:
+        """Signal who is not signalled yet: a child in a session of its own is ours when its parent ended."""
+        found = {survivor.pid for survivor in survivors(self.pid)} - signalled
+        for pid in found:
             with suppress(ProcessLookupError, PermissionError):
-                os.kill(survivor.pid, number)
+                os.kill(pid, number)
+        return found
 
     def _watch(self) -> None:
         try:
@@ -142,6 +143,7 @@ class AgentProcess:
                 self._reserve.keep_ahead(size)
             if exited:
                 break
+            bury_orphans(self.pid)
             time.sleep(_POLL_SECONDS)
         if exited and not survivors(self.pid):  # who lives on may still write
             self._reserve.give_back()

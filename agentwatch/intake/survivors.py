@@ -34,11 +34,13 @@ def survivors(agent: int) -> list[Survivor]:
     return [found for pid in sorted(pids) if (found := _look(pid, agent)) is not None]
 
 
-def bury_orphans() -> None:
-    """Take note of the end of what we adopted, so that no zombies stay; our agent must have ended."""
+def bury_orphans(agent: int) -> None:
+    """Take note of the end of what we adopted, so that no zombies stay; the agent's own is left alone."""
     with suppress(ChildProcessError):
-        while os.waitpid(-1, os.WNOHANG)[0]:
-            pass
+        while (ended := os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)) is not None:
+            if ended.si_pid == agent:
+                return
+            os.waitpid(ended.si_pid, 0)
 
 
 def _look(pid: int, agent: int) -> Survivor | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from itertools import chain
 
@@ -10,12 +9,9 @@ import orjson
 
 from agentwatch.actions import action, target
 from agentwatch.integrity import integrity
+from agentwatch.outputs.safe_json import safe_json
 from agentwatch.session import Call, Session
 
-_CAN_ACT = re.compile(
-    b"\x7f|\xc2[\x80-\x9f\xad]|\xd8\x9c|\xe2\x80[\x8b-\x8f\xa8-\xae]|\xe2\x81[\xa0-\xaf]|\xef\xbb\xbf"
-)
-"""What can drive a terminal and stands in JSON as it is: DEL, C1, and what hides or turns text; as UTF-8."""
 _CALLS_AT_ONCE = 1000
 _TEXTS_AT_ONCE = 100
 
@@ -83,7 +79,7 @@ def _members(lead: bytes, **members: object) -> bytes:
 
 
 def _json(value: object) -> bytes:
-    return _CAN_ACT.sub(lambda found: b"\\u%04x" % ord(found[0].decode()), orjson.dumps(value))
+    return safe_json(orjson.dumps(value))
 
 
 def _call(call: Call) -> dict[str, object]:

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 from agentwatch.recording.lines import LineReader
+from agentwatch.recording.store import SessionFiles
 from agentwatch.recording.times import SavedTimes, now_ms
 
 
@@ -66,7 +67,7 @@ def open_saved(path: Path, follow: bool = False) -> LineReader:
     try:
         if os.path.isdir(path):
             raise IsADirectoryError(21, "it is a folder", str(path))
-        times = SavedTimes(path.with_suffix(".times"))
+        times = SavedTimes(SessionFiles(path).times)
         return LineReader(fd, SavedGrowth(path, fd, times, follow), times)
     except OSError:
         os.close(fd)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import time
 from dataclasses import dataclass
@@ -17,6 +18,9 @@ _CREATE = (
 )
 
 
+_ENDINGS = (".times", ".log", ".stderr", ".crash", ".json")
+
+
 @dataclass(frozen=True, slots=True)
 class SessionFiles:
     """The files of one session: one stem, and an ending for each."""
@@ -26,27 +30,32 @@ class SessionFiles:
     @property
     def times(self) -> Path:
         """Arrival times."""
-        return self.recording.with_suffix(".times")
+        return self._beside(".times")
 
     @property
     def log(self) -> Path:
         """The action log."""
-        return self.recording.with_suffix(".log")
+        return self._beside(".log")
 
     @property
     def stderr(self) -> Path:
         """What the agent wrote to its standard error."""
-        return self.recording.with_suffix(".stderr")
+        return self._beside(".stderr")
 
     @property
     def crash(self) -> Path:
         """The traceback of a fault of our own."""
-        return self.recording.with_suffix(".crash")
+        return self._beside(".crash")
 
     @property
     def process(self) -> Path:
         """The command, its start, end and exit code, as JSON."""
-        return self.recording.with_suffix(".json")
+        return self._beside(".json")
+
+    def _beside(self, ending: str) -> Path:
+        """Return the recording's name with another ending; a recording that ends so has it twice."""
+        path = self.recording
+        return path.with_name(path.name + ending) if path.suffix in _ENDINGS else path.with_suffix(ending)
 
 
 def sessions_folder() -> Path:
@@ -63,10 +72,16 @@ def new_session_files() -> SessionFiles:
     """Return names for a new session, from our clock and chance, in a folder that only we may enter.
 
     Raises:
-        OSError: The folder cannot be made.
+        OSError: The folder cannot be made, or is not ours.
     """
     folder = sessions_folder()
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for parent in reversed([folder, *folder.parents]):
+        parent.mkdir(mode=0o700, exist_ok=True)  # `parents=True` would leave them to the umask
+    found = folder.stat()
+    if found.st_uid != os.geteuid():
+        raise PermissionError(errno.EPERM, "it belongs to another user", str(folder))
+    if found.st_mode & 0o077:
+        folder.chmod(0o700)
     now_ns = time.time_ns()
     second = time.strftime("%Y%m%d-%H%M%S", time.localtime(now_ns // 10**9))
     stem = f"{second}-{now_ns // 10**6 % 1000:03}{os.urandom(3).hex()}"

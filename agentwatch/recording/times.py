@@ -14,12 +14,14 @@ from bisect import bisect_right
 from pathlib import Path
 
 _MOST_DIGITS = 19
-_EPOCH_NS = time.time_ns() - time.monotonic_ns()
+_CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+"""It goes on while the machine sleeps, where there is such a clock."""
+_EPOCH_NS = time.time_ns() - time.clock_gettime_ns(_CLOCK)
 
 
 def now_ms() -> int:
     """Return the time in milliseconds since the epoch; within a process it never runs backwards."""
-    return (_EPOCH_NS + time.monotonic_ns()) // 1_000_000
+    return (_EPOCH_NS + time.clock_gettime_ns(_CLOCK)) // 1_000_000
 
 
 class ArrivalTimes:

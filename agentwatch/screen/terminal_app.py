@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+import codecs
 import os
 import shutil
 import signal
+import sys
 from collections.abc import Sequence
 from typing import ClassVar, Generic, TypeVar
 
 from textual.app import App
 from textual.binding import Binding, BindingType
+from textual.driver import Driver
+from textual.drivers.linux_driver import LinuxDriver
 from textual.events import Resize
 from textual.filter import LineFilter
 from textual.geometry import Size
 
 from agentwatch.resources import resource
 from agentwatch.screen.guard import Guard
+from agentwatch.screen.keyboard import TolerantDriver
 from agentwatch.terminal import ENDING, HeldSignals
 
 Result = TypeVar("Result")
@@ -41,13 +46,18 @@ class TerminalApp(App[Result], Generic[Result]):
         """The signal that ended it."""
         self.fault: Exception | None = None
         """The exception that ended it."""
-        self._guard = Guard(no_color=self.no_color)
+        self._guard = Guard(no_color=self.no_color, ascii_only=not _speaks_unicode())
         if self.no_color:
             self.theme = "ansi-dark"  # its contrasts do not come from colours
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         """Let the guard see last what is drawn."""
         return [*super().get_line_filters(), self._guard]
+
+    def get_driver_class(self) -> type[Driver]:
+        """Choose a driver that no key can end."""
+        chosen = super().get_driver_class()
+        return TolerantDriver if chosen is LinuxDriver else chosen
 
     def on_mount(self) -> None:
         """Take the signals that would leave the terminal in disorder: Textual handles none of them."""
@@ -92,3 +102,9 @@ class TerminalApp(App[Result], Generic[Result]):
     def _end_by(self, number: int) -> None:
         self.ended_by = number
         self.exit(return_code=128 + number)
+
+
+def _speaks_unicode() -> bool:
+    """Return whether what Textual draws with, stderr, writes UTF-8."""
+    encoding = getattr(sys.__stderr__, "encoding", None) or "utf-8"
+    return codecs.lookup(encoding).name.startswith("utf")

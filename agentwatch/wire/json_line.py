@@ -53,7 +53,12 @@ def parse_joined(pieces: list[bytes]) -> object:
     Raises:
         ValueError: Together they are not JSON either.
     """
-    return parse(b"\\n".join(piece.replace(b"\r", b"\\r") for piece in pieces))
+    return parse(joined(pieces))
+
+
+def joined(pieces: list[bytes]) -> bytes:
+    """Return the one line that physical lines are, the line ends inside a string written as JSON has them."""
+    return pieces[0] if len(pieces) == 1 else b"\\n".join(piece.replace(b"\r", b"\\r") for piece in pieces)
 
 
 def whole_text(text: str) -> str:

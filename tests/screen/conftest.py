@@ -16,10 +16,10 @@ from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 
 from agentwatch.feed import Feed, Pace
+from agentwatch.opening import saved_source
 from agentwatch.resources import resource
 from agentwatch.screen.app import AgentwatchApp
 from agentwatch.screen.line_view import LineView
-from agentwatch.sources import saved_source
 from agentwatch.terminal import HeldSignals
 from tests.conftest import RECORDINGS
 

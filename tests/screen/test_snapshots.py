@@ -7,9 +7,9 @@ from collections.abc import Awaitable, Callable
 import pytest
 from textual.pilot import Pilot
 
+from agentwatch.opening import saved_source
 from agentwatch.screen.app import AgentwatchApp
 from agentwatch.screen.transcript import Transcript
-from agentwatch.sources import saved_source
 from agentwatch.terminal import HeldSignals
 from tests.screen.conftest import CountedFeed, bundled, eventually
 

@@ -1,0 +1,28 @@
+"""JSON that cannot act on the terminal that shows it; its values are unchanged."""
+
+from __future__ import annotations
+
+import re
+
+from agentwatch.safe_text import safe_text
+
+_DOUBTFUL = re.compile(
+    b"\x7f|\xc2[\x80-\x9f\xad]|\xcd\x8f|\xd8[\x80-\x9f]|\xdb\x9d|\xdc\x8f"
+    b"|\xe1(?:\x85[\x9f\xa0]|\x9e[\xb4\xb5]|\xa0[\x8b-\x8f])"
+    b"|\xe2\x80[\x8b-\x8f\xa8-\xae]|\xe2\x81[\xa0-\xaf]|\xe3\x85\xa4"
+    b"|\xef[\xb7-\xbf][\x80-\xbf]|[\xf0-\xf4][\x80-\xbf]{3}"
+)
+"""The characters, as UTF-8, among which are all that JSON may hold as they are and that act or hide."""
+
+
+def safe_json(data: bytes) -> bytes:
+    """Return JSON in which what could drive a terminal, or is not seen, stands as an escape."""
+    return _DOUBTFUL.sub(_escaped, data)
+
+
+def _escaped(found: re.Match[bytes]) -> bytes:
+    char = found[0].decode()
+    if safe_text(char) == char:
+        return found[0]
+    units = char.encode("utf-16-be")
+    return b"".join(b"\\u" + units[at : at + 2].hex().encode() for at in range(0, len(units), 2))

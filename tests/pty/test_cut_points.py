@@ -1,0 +1,51 @@
+"""An agent that dies at any byte: what it wrote is kept, and nothing of it is taken for more."""
+
+from __future__ import annotations
+
+import json
+import random
+import signal
+from pathlib import Path
+
+import pytest
+
+from tests.fake_agent import command
+from tests.pty import DEMO, in_terminal, printed, saved
+
+DATA = DEMO.read_bytes()
+KILLED = 128 + signal.SIGKILL
+LONG = [pytest.param(seed, marks=pytest.mark.long) for seed in range(10, 110)]
+
+
+def mid_line(seed: int) -> int:
+    """Return a place in the demo that is neither the beginning nor the end of a line."""
+    chance = random.Random(seed)
+    while b"\n" in DATA[(cut := chance.randrange(1, len(DATA))) - 1 : cut + 1]:
+        pass
+    return cut
+
+
+@pytest.mark.parametrize("seed", [*range(10), *LONG])
+def test_killed_in_mid_line(home: Path, tmp_path: Path, seed: int) -> None:
+    """Killed in mid-line, the agent's bytes are all recorded; half a line is malformed, and is shown."""
+    cut, report = mid_line(seed), tmp_path / "report.json"
+    start = DATA.rfind(b"\n", 0, cut) + 1
+    agent = command(DEMO, "--cut", str(cut), "--die", "KILL", "--report", str(report))
+    with in_terminal("run", "--", *agent) as terminal:
+        terminal.wait_for("◌ unfinished")
+        terminal.send("i")
+        terminal.wait_for("─ Integrity ─")
+        terminal.wait_for(f"byte {start}, {cut - start} bytes: not JSON")
+        assert "1 malformed" in terminal.screen_text()
+        terminal.send("\x1b")
+        terminal.wait_until(lambda: "─ Integrity ─" not in terminal.screen_text(), what="way back")
+        terminal.send("q")
+        assert terminal.wait_exit() == KILLED
+        assert terminal.restored(), terminal.leftovers()
+    assert json.loads(report.read_text())["bytes"] == cut
+    assert saved(home).read_bytes() == DATA[:cut]
+    assert json.loads(saved(home, "json").read_text())["exit_code"] == KILLED
+    told = json.loads(printed("--output-format", "summary", str(saved(home))).stdout)
+    assert told["outcome"] == "unfinished"
+    assert told["lines"]["malformed"] == 1
+    assert told["lines"]["total"] == DATA.count(b"\n", 0, cut) + 1

@@ -1,0 +1,160 @@
+"""Leaving the screen when the agent, or what it started, lives on: it is shown, and asked about."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import RECORDINGS, ROOT
+from tests.fake_agent import command
+from tests.pty import AGENTWATCH, in_terminal, saved
+from tests.pty.test_run import is_alive
+from tests.terminal import Terminal
+from tests.test_process_hygiene import HURRIED, zombies_of
+
+PLAIN = RECORDINGS / "plain.ndjson"
+ENDED = "The agent has ended; what it started still runs:"
+RUNNING = "The agent is still running."
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are found through /proc")
+
+
+def children(terminal: Terminal, report: Path) -> list[int]:
+    """Return what a fake agent started, when it has told."""
+    terminal.wait_until(report.exists, what="report")
+    pids: list[int] = json.loads(report.read_text())["children"]
+    return pids
+
+
+def hurried(*switches: str) -> Terminal:
+    """Watch a fake agent with a time of grace of 0.3 s, and 0.5 s between TERM and KILL."""
+    argv = [sys.executable, "-c", HURRIED, "run", "--", *command(PLAIN, *switches)]
+    return Terminal(argv, size=(120, 40), env={"PYTHONPATH": str(ROOT)})
+
+
+def stays(terminal: Terminal, question: str) -> None:
+    """Ask to leave, see the question, and stay."""
+    terminal.send("q")
+    terminal.wait_for(question)
+    terminal.send("\x1b")
+    terminal.wait_until(lambda: question not in terminal.screen_text(), what="way back")
+    assert terminal.exit_status() is None
+
+
+@pytest.mark.parametrize(
+    "switches", [("--fork", "60"), ("--setsid", "60"), ("--fork", "60", "--setsid", "60")]
+)
+def test_what_the_agent_left_behind_is_stopped(home: Path, tmp_path: Path, switches: tuple[str, ...]) -> None:
+    """A child that outlived the agent is shown with its pid; `q` asks, and `s` ends it."""
+    report = tmp_path / "report.json"
+    with in_terminal("run", "--", *command(PLAIN, *switches, "--report", str(report))) as terminal:
+        left = children(terminal, report)
+        terminal.wait_for("succeeded 8.7 s")
+        terminal.wait_for(f"left running: {', '.join(f'{pid} sleep' for pid in sorted(left))}: q")
+        stays(terminal, ENDED)
+        assert all(map(is_alive, left))
+        terminal.send("q")
+        for pid in left:
+            terminal.wait_for(f"  {pid} sleep")
+        terminal.wait_for("stop them")
+        terminal.send("s")
+        assert terminal.wait_exit() == 0
+        assert terminal.restored(), terminal.leftovers()
+        assert not any(map(is_alive, left))
+        assert "outlived" not in terminal.screen_text()
+    assert saved(home).read_bytes() == PLAIN.read_bytes()
+
+
+@pytest.mark.parametrize(("switch", "code"), [("--fork", 0), ("--setsid", 3)])
+def test_what_the_agent_left_behind_is_left(home: Path, tmp_path: Path, switch: str, code: int) -> None:
+    """Left running, the child lives on and is named when we end; the exit code is the agent's."""
+    report = tmp_path / "report.json"
+    agent = command(PLAIN, switch, "60", "--exit", str(code), "--report", str(report))
+    with in_terminal("run", "--", *agent) as terminal:
+        [left] = children(terminal, report)
+        terminal.wait_for("left running: ")
+        terminal.send("q")
+        terminal.wait_for("leave them running")
+        terminal.send("l")
+        assert terminal.wait_exit() == code
+        assert terminal.restored(), terminal.leftovers()
+        assert f"process {left} (sleep) outlived the agent and still runs" in terminal.screen_text()
+        assert is_alive(left)
+
+
+def test_a_child_that_ignores_term_is_killed(tmp_path: Path) -> None:
+    """A child that does not end when it is asked to is killed, and we end."""
+    agent = f"trap '' TERM; sleep 60 & echo $! > '{tmp_path / 'pid'}'; cat '{PLAIN}'"
+    argv = [sys.executable, "-c", HURRIED, "run", "--", "sh", "-c", agent]
+    with Terminal(argv, size=(120, 40), env={"PYTHONPATH": str(ROOT)}) as terminal:
+        terminal.wait_for("left running: ")
+        left = int((tmp_path / "pid").read_text())
+        terminal.send("q")
+        terminal.wait_for(f"  {left} sleep")
+        terminal.send("s")
+        assert terminal.wait_exit() == 0
+        assert not is_alive(left)
+
+
+def test_a_child_that_ends_is_no_matter_any_more(tmp_path: Path) -> None:
+    """A child that ends while the screen is shown is shown no more, is no zombie, and `q` asks nothing."""
+    agent = f"(while ! test -e '{tmp_path / 'end'}'; do sleep 0.02; done) & cat '{PLAIN}'"
+    with in_terminal("run", "--", "sh", "-c", agent) as terminal:
+        terminal.wait_for("left running: ")
+        (tmp_path / "end").touch()
+        terminal.wait_until(lambda: "left running" not in terminal.screen_text(), what="end of the child")
+        terminal.wait_until(lambda: not zombies_of(terminal.pids[0]), what="burial")
+        terminal.send("q")
+        assert terminal.wait_exit() == 0
+        assert "outlived" not in terminal.screen_text()
+
+
+@pytest.mark.parametrize(
+    "switches",
+    [*((), ("--fork", "60"), ("--ignore-term",)), ("--setsid", "60")],
+)
+def test_an_agent_that_hangs_after_its_result(home: Path, tmp_path: Path, switches: tuple[str, ...]) -> None:
+    """When its time of grace is over, the screen says that the agent still runs; `q`, `s` ends them all."""
+    report = tmp_path / "report.json"
+    with hurried("--hang", "--report", str(report), *switches) as terminal:
+        terminal.wait_for("✓ succeeded 8.7 s")
+        found = terminal.wait_for(re.compile(r"the agent, process (\d+), still runs: q"))
+        pids = [int(found[1]), *children(terminal, report)]
+        stays(terminal, RUNNING)
+        assert all(map(is_alive, pids))
+        terminal.send("q")
+        terminal.wait_for("stop it")
+        terminal.send("s")
+        number = signal.SIGKILL if "--ignore-term" in switches else signal.SIGTERM
+        assert terminal.wait_exit() == 128 + number
+        assert terminal.restored(), terminal.leftovers()
+        assert not any(map(is_alive, pids))
+    assert saved(home).read_bytes() == PLAIN.read_bytes()
+
+
+def test_within_its_time_of_grace_nothing_is_said() -> None:
+    """An agent that hangs after its result is given 30 s before the screen says so; `q` asks at once."""
+    with in_terminal("run", "--", *command(PLAIN, "--hang")) as terminal:
+        terminal.wait_for("✓ succeeded 8.7 s")
+        terminal.send("q")
+        terminal.wait_for(RUNNING)
+        assert "still runs: q" not in terminal.screen_text()
+        terminal.send("l")
+        assert terminal.wait_exit() == 0
+        assert re.search(r"the agent goes on as process \d+", terminal.screen_text())
+
+
+@pytest.mark.long
+def test_the_whole_time_of_grace(home: Path) -> None:
+    """After the 30 s that the program gives it, the screen says of the agent that it still runs."""
+    argv = [*AGENTWATCH, "run", "--", *command(PLAIN, "--hang")]
+    with Terminal(argv, size=(120, 40), cwd=ROOT) as terminal:
+        terminal.wait_for("✓ succeeded 8.7 s")
+        terminal.wait_for(re.compile(r"the agent, process \d+, still runs: q"), 60)
+        terminal.send("qs")
+        assert terminal.wait_exit() == 128 + signal.SIGTERM

@@ -1,0 +1,253 @@
+"""Odd terminals: a stdin that is none, bytes that are no keys, absurd sizes, storms, other encodings."""
+
+from __future__ import annotations
+
+import random
+import re
+import sys
+import termios
+import threading
+
+import pytest
+
+from tests.conftest import ROOT
+from tests.pty import AGENTWATCH, DEMO, in_terminal
+from tests.terminal import Terminal
+
+WHOLE = re.compile(
+    r"\A ✓ succeeded 1:10 .*\n[^╭]*\n╭─ 1 Transcript ─+╮╭─ 2 Calls ─+╮\n(.*\n)*╭─ 4 Actions ─{106}╮"
+)
+"""The demo's end at 120 columns: the header, and the tops of the panes at both edges."""
+SEQUENCES = (
+    *(b"\x1b[A", b"\x1b[B", b"\x1b[C", b"\x1b[D", b"\x1b[H", b"\x1b[F", b"\x1b[5~", b"\x1b[6~", b"\x1b[Z"),
+    *(b"\x1b[3~", b"\x1b[1;5A", b"\x1b[15~", b"\x1b[I", b"\x1b[O", b"\x1b[<64;10;10M", b"\x1b[<65;9;9M"),
+)
+SPURIOUS = """
+import os, random, sys, time
+chance = random.Random(int(sys.argv[1]))
+keys = b'q?tmrie1234 +-.yGgjk\\x03\\x1a\\x1b{}[]":,\\\\'
+data = bytes(chance.choice(keys) if chance.random() < 0.5 else chance.randrange(256) for _ in range(10_000))
+os.write(1, data + b"\\n")
+time.sleep(60)
+"""
+"""Writes 10,000 bytes, half of them our keys, and holds the pipe open."""
+
+
+def typed(terminal: Terminal, data: bytes, timeout: float = 10) -> None:
+    """Type more than the terminal holds; a program that takes no keys any more fails the test."""
+    typing = threading.Thread(target=terminal.send, args=(data,), daemon=True)
+    typing.start()
+    terminal.wait_until(lambda: not typing.is_alive(), timeout, "taking of keys")
+
+
+def check_alive(terminal: Terminal, timeout: float = 10) -> None:
+    """Check that the program lives, draws the whole screen anew at another size, takes keys, and leaves."""
+    for columns, rows in ((80, 24), (120, 40)):
+        terminal.resize(columns, rows)
+        wanted = WHOLE if columns == 120 else re.compile(r"\A ✓ succeeded 1:10 .*\n.*\n 1 Transcript 2 Calls")
+        terminal.wait_for(wanted, timeout)
+    terminal.send("?")
+    terminal.wait_for("the next call that failed", timeout)
+    terminal.send("\x1b")
+    terminal.wait_until(lambda: "the next call that" not in terminal.screen_text(), what="way back")
+    terminal.send("q")
+    assert terminal.wait_exit(timeout) == 0
+    assert terminal.restored(), terminal.leftovers()
+    assert "Traceback" not in terminal.screen_text()
+
+
+def through_shell(words: str, *arguments: str) -> Terminal:
+    """Run agentwatch with its stdin as `words` of a shell have it."""
+    shell = ["sh", "-c", f'exec "$@" {words}', "sh", *AGENTWATCH, *arguments]
+    return Terminal(shell, size=(120, 40), cwd=ROOT)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "</dev/null",
+        "<&-",
+    ],
+)
+def test_a_stdin_that_is_none(words: str) -> None:
+    """With stdin closed or empty a recording is shown all the same, and keys come from the terminal."""
+    with through_shell(words, str(DEMO)) as terminal:
+        terminal.wait_for(WHOLE)
+        check_alive(terminal)
+
+
+def test_nothing_on_stdin() -> None:
+    """With /dev/null for a stream the screen says that nothing came, takes keys, and is no success."""
+    with through_shell("</dev/null") as terminal:
+        terminal.wait_for("waiting for the first event")
+        terminal.send("?")
+        terminal.wait_for("the next call that failed")
+        terminal.send("qq")
+        assert terminal.wait_exit() == 1
+        assert terminal.restored(), terminal.leftovers()
+
+
+def test_a_closed_stdin_is_wrong_use() -> None:
+    """With stdin closed and no file there is nothing to watch, which is said in a line."""
+    with through_shell("<&-") as terminal:
+        assert terminal.wait_exit() == 2
+        assert b"\x1b" not in terminal.raw
+        assert terminal.raw.startswith(b"agentwatch: nothing to watch")
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_stream_presses_no_keys(seed: int) -> None:
+    """Of 10,000 bytes on the pipe, half of them keys of ours, none is taken for a key."""
+    with in_terminal(producer=[sys.executable, "-c", SPURIOUS, str(seed)]) as terminal:
+        terminal.wait_for(re.compile(r"· [1-9]\d* malformed ·"))
+        terminal.wait_for(re.compile(r"\A ◐ running .*\n.*\n╭─ 1 Transcript ─+╮╭─ 2 Calls"))
+        assert "frozen" not in terminal.screen_text()
+        assert terminal.exit_status() is None
+        terminal.send("?")
+        terminal.wait_for("the next call that failed")
+        terminal.send("\x1b")
+        terminal.wait_until(lambda: "the next call that" not in terminal.screen_text(), what="way back")
+        terminal.send("m")
+        terminal.wait_until(lambda: "╭─ 2 Calls" not in terminal.screen_text(), what="one pane alone")
+
+
+def text_keys(size: int) -> bytes:
+    """Return about so many bytes of valid text, none of it ASCII, with sequences of keys and answers."""
+    chance, made = random.Random(size), bytearray()
+    while len(made) < size:
+        made += chr(chance.choice((0xA0, 0x4E00, 0x1F300)) + chance.randrange(0x2FF)).encode()
+        if chance.random() < 0.05:
+            made += chance.choice(SEQUENCES)
+    return bytes(made)
+
+
+def byte_keys(size: int) -> bytes:
+    """Return about so many bytes from \\x80 to \\xff, most of them no text, with sequences among them."""
+    chance, made = random.Random(size), bytearray(b"\xff")
+    while len(made) < size:
+        made += bytes(chance.randrange(0x80, 0x100) for _ in range(chance.randrange(1, 40)))
+        made += chance.choice(SEQUENCES)
+    return bytes(made) + b"\xff"
+
+
+@pytest.mark.parametrize("size", [5_000, pytest.param(1_000_000, marks=pytest.mark.long)])
+def test_any_text_may_be_typed(size: int) -> None:
+    """Text that is bound to nothing, and sequences of all kinds, leave the program alive and drawn."""
+    with in_terminal(str(DEMO)) as terminal:
+        terminal.wait_for(WHOLE)
+        typed(terminal, text_keys(size), 300)
+        check_alive(terminal, 600)
+
+
+@pytest.mark.parametrize("size", [1, 20_000, pytest.param(1_000_000, marks=pytest.mark.long)])
+def test_any_bytes_may_be_typed(size: int) -> None:
+    """A byte that is no text, as an 8-bit meta key sends it, is no reason to end."""
+    with in_terminal(str(DEMO)) as terminal:
+        terminal.wait_for(WHOLE)
+        typed(terminal, byte_keys(size), 300)
+        check_alive(terminal, 20)
+
+
+@pytest.mark.parametrize("size", [(0, 0), (1, 1), (2, 500), (1000, 1), (7, 3)])
+def test_absurd_sizes(size: tuple[int, int]) -> None:
+    """A terminal of an absurd size, or of none, is survived; at a size that can be read all is drawn."""
+    with in_terminal(str(DEMO), size=(120, 40)) as terminal:
+        terminal.wait_for(WHOLE)
+        termios.tcsetwinsize(terminal._master, size[::-1])
+        written = len(terminal.raw)
+        if size != (0, 0):
+            terminal.wait_until(lambda: len(terminal.raw) > written, what="drawing")
+        check_alive(terminal)
+
+
+def test_it_begins_at_no_size() -> None:
+    """A terminal that is of no size at the start is drawn when it has one."""
+    with Terminal([*AGENTWATCH, str(DEMO)], size=(120, 40), cwd=ROOT) as terminal:
+        termios.tcsetwinsize(terminal._master, (0, 0))
+        terminal.wait_until(lambda: terminal.alt_screen_active, what="screen")
+        check_alive(terminal)
+
+
+@pytest.mark.long
+def test_a_huge_terminal() -> None:
+    """A terminal of 1000 columns and 500 rows is drawn to its last corner."""
+    with in_terminal(str(DEMO), size=(1000, 500)) as terminal:
+        terminal.wait_for(re.compile(r"^╭─ 4 Actions ─+╮$", re.MULTILINE), 120)
+        assert len(terminal.line(2)) == 1000
+        check_alive(terminal, 20)
+
+
+@pytest.mark.parametrize("count", [400, pytest.param(10_000, marks=pytest.mark.long)])
+def test_a_storm_of_sizes(count: int) -> None:
+    """After 400 sizes at once, or 10,000, the last one is drawn."""
+    chance = random.Random(count)
+    with in_terminal(str(DEMO)) as terminal:
+        terminal.wait_for(WHOLE)
+        for _ in range(count):
+            termios.tcsetwinsize(terminal._master, (chance.randrange(0, 60), chance.randrange(0, 200)))
+        check_alive(terminal, 20)
+
+
+def test_a_huge_paste() -> None:
+    """2 MB pasted, all of them keys of ours, press none."""
+    with in_terminal(str(DEMO)) as terminal:
+        terminal.wait_for(WHOLE)
+        typed(terminal, b"\x1b[200~" + b"q?m2 " * ((2 << 20) // 5) + b"\x1b[201~", 60)
+        check_alive(terminal, 20)
+
+
+@pytest.mark.parametrize("count", [200, pytest.param(15_000, marks=pytest.mark.long)])
+def test_a_storm_of_mouse_events(count: int) -> None:
+    """Moves, clicks, drags and the wheel, all over the panes, leave the program alive and drawn."""
+    chance = random.Random(count)
+    with in_terminal(str(DEMO)) as terminal:
+        terminal.wait_for(WHOLE)
+        typed(
+            terminal,
+            b"".join(
+                b"\x1b[<%d;%d;%d%c"
+                % (
+                    chance.choice((0, 1, 2, 32, 35, 35, 35, 64, 65, 68)),
+                    chance.randrange(1, 121),
+                    chance.randrange(1, 38),  # below are the keys, one of which leaves
+                    chance.choice(b"Mm"),
+                )
+                for _ in range(count)
+            ),
+            120,
+        )
+        check_alive(terminal, 600)
+
+
+@pytest.mark.parametrize(
+    "env",
+    [
+        {"LANG": "C", "LC_ALL": "C"},
+        {"LANG": "C", "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
+        {"LANG": "en_US.ISO-8859-1"},
+        {"PYTHONIOENCODING": "latin-1"},
+        {"PYTHONIOENCODING": "ascii"},
+    ],
+    ids=lambda env: " ".join(f"{name}={value}" for name, value in env.items()),
+)
+def test_other_encodings(env: dict[str, str]) -> None:
+    """In an encoding that lacks our signs the program lives, its words can be read, and it leaves."""
+    with in_terminal(str(DEMO), env=env) as terminal:
+        terminal.wait_for("succeeded")
+        terminal.wait_for("1 Transcript")
+        terminal.wait_for("4 Actions")
+        terminal.send("?")
+        terminal.wait_for("the next call that failed")
+        terminal.send("qq")
+        assert terminal.wait_exit() == 0
+        assert terminal.restored(), terminal.leftovers()
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "ascii"])
+def test_frames_in_other_encodings(encoding: str) -> None:
+    """In an encoding that lacks box characters the frames are drawn in ASCII, and stand straight."""
+    with in_terminal(str(DEMO), env={"PYTHONIOENCODING": encoding}) as terminal:
+        terminal.wait_for("2 Calls")
+        terminal.wait_for("Leave")
+        assert "\\u2" not in terminal.screen_text()
+        assert "\\x" not in terminal.screen_text()
