@@ -15,7 +15,7 @@ from agentwatch.events import Outcome
 from agentwatch.faults import INCOMPLETE_RECORDING
 from agentwatch.intake import AgentProcess, PipeIntake
 from agentwatch.outputs.log import LogWriter
-from agentwatch.recording import DiskSync, LineReader, SavedGrowth, SessionFiles, is_at, now_ms
+from agentwatch.recording import DiskSync, LineReader, SavedGrowth, SessionFiles, Wakeup, is_at, now_ms
 from agentwatch.session import Session
 
 GRACE_MS = 30_000
@@ -44,6 +44,12 @@ class Source:
         self._displaced: OSError | None = None
         self._sync = None if files is None else DiskSync(reader.fd, reader.growth)
         self._log = None if log_fd is None else LogWriter(self.another_reader(), log_fd)
+
+    @property
+    def wakeup(self) -> Wakeup | None:
+        """What wakes who waits for the recording to grow; None of a saved one."""
+        intake = self.pipe or self.agent
+        return None if intake is None else intake.wakeup
 
     @property
     def is_live(self) -> bool:

@@ -17,7 +17,7 @@ from contextlib import suppress
 from agentwatch.intake.reserve import Reserve
 from agentwatch.intake.stderr import StderrFile
 from agentwatch.intake.survivors import Survivor, adopt_orphans, bury_orphans, survivors
-from agentwatch.recording import ArrivalTimes, now_ms
+from agentwatch.recording import ArrivalTimes, Wakeup, now_ms
 
 _POLL_SECONDS = 0.01
 _STOP_SECONDS = 10.0
@@ -40,6 +40,7 @@ class AgentProcess:
         self.stderr = StderrFile(stderr_fd)
         self._recording_fd = recording_fd
         self._times = times
+        self.wakeup = Wakeup()
         self._size = 0
         self._has_ended = False
         self._fault: OSError | None = None
@@ -131,6 +132,7 @@ class AgentProcess:
                 self._size = os.fstat(self._recording_fd).st_size
         self.ended_ms = now_ms()
         self._has_ended = True
+        self.wakeup.ring()
 
     def _note_growth(self) -> None:
         exited = False
@@ -140,6 +142,7 @@ class AgentProcess:
             if size > self._size:
                 self._times.note(self._size, now_ms())
                 self._size = size
+                self.wakeup.ring()
                 self._reserve.keep_ahead(size)
             if exited:
                 break

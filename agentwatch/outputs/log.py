@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import os
 import threading
-import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 
 from agentwatch.actions import action
@@ -19,6 +18,8 @@ from agentwatch.outputs.writing import write_all
 from agentwatch.recording import LineReader
 from agentwatch.safe_text import SafeText, safe_line
 from agentwatch.session import Call, Run, Session
+
+_POLL_SECONDS = 0.1
 
 
 class ActionLog:
@@ -67,16 +68,18 @@ class LogWriter:
         self.fault: OSError | None = None
         self._feed = Feed(reader)
         self._log_fd = log_fd
+        self._hurry = threading.Event()
         self._thread = threading.Thread(target=self._run, name="log", daemon=True)
         self._thread.start()
 
     def finish(self) -> None:
         """Wait until the log of an ended recording is written."""
+        self._hurry.set()
         self._thread.join()
 
     def _run(self) -> None:
         try:
-            for line in follow_log(self._feed):
+            for line in follow_log(self._feed, lambda: self._hurry.wait(_POLL_SECONDS)):
                 write_all(self._log_fd, f"{line}\n".encode())
         except OSError as error:
             self.fault = error
@@ -84,12 +87,12 @@ class LogWriter:
             os.close(self._log_fd)
 
 
-def follow_log(feed: Feed) -> Iterator[SafeText]:
-    """Yield the lines of the log as the recording grows, until it has ended."""
+def follow_log(feed: Feed, wait: Callable[[], object] = lambda: None) -> Iterator[SafeText]:
+    """Yield the lines of the log as the recording grows, until it has ended; `wait` for more of it."""
     log = ActionLog(feed.session)
     while not feed.is_over:
         if not feed.advance(POLL_SECONDS) and not feed.is_over:
-            time.sleep(POLL_SECONDS)
+            wait()
         yield from log.new_lines(feed.is_over)
 
 

@@ -18,6 +18,7 @@ from agentwatch.recording.store import (
     sessions_folder,
 )
 from agentwatch.recording.times import ArrivalTimes, now_ms
+from agentwatch.recording.wakeup import Wakeup
 
 __all__ = [
     "MOST_LINE_BYTES",
@@ -29,6 +30,7 @@ __all__ = [
     "Lines",
     "SavedGrowth",
     "SessionFiles",
+    "Wakeup",
     "create_file",
     "is_at",
     "nameless_file",

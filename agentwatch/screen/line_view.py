@@ -72,12 +72,17 @@ class LineView(ScrollView, can_focus=True):
         count = self.line_count()
         if count != self._count:
             self._count = count
-            self.virtual_size = Size(0, count)
+            self._grow(count)
             if self.following:
                 self.settle_at(self.max_scroll_y)
         self.show_below()
         if redraw:
             self.refresh()
+
+    def _grow(self, count: int) -> None:
+        """Have so many lines without laying out the whole screen anew, which costs 2 ms each time."""
+        self.set_reactive(LineView.virtual_size, Size(0, count))
+        self.vertical_scrollbar.window_virtual_size = count
 
     def settle_at(self, y: float) -> None:
         """Scroll without letting go of the end."""

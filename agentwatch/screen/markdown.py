@@ -24,7 +24,9 @@ from textual.strip import Strip
 from agentwatch.safe_text import SafeText, safe_line
 
 _FENCE = re.compile(r"^(`{3,}|~{3,})\s*([\w+#.-]*)[^`]*$")
-_MOST_CHARACTERS = 1 << 14
+_MOST_CODE_CHARACTERS = 1 << 14
+_MOST_CHARACTERS = 1 << 12
+_LONG_CHARACTERS = 1 << 10
 _STYLES = {
     "markdown.h1": "heading",
     "markdown.h2": "heading",
@@ -96,7 +98,7 @@ class MarkdownRenderer:
         is_closed = found is not None and last.startswith(found[1]) and not last.strip(found[1][0])
         language = found[2] if found and is_closed else ""
         body = body if is_closed else f"{body}\n{last}".removeprefix("\n")
-        if len(body) > _MOST_CHARACTERS:
+        if len(body) > _MOST_CODE_CHARACTERS:
             return self.text(SafeText(body), width, self._block)
         syntax = Syntax(
             body,
@@ -119,8 +121,9 @@ def split_blocks(source: str) -> list[tuple[int, int, bool]]:
 
     A fence at the margin is a block of its own; otherwise a block ends at a blank line after which
     the text goes on at the margin (an indented line goes on with a list). A line that opens a fence
-    must be whole: what follows may make it a line of text with code in it. Text without any of these
-    is cut after 16,384 characters: what still grows is rendered at each tick.
+    must be whole: what follows may make it a line of text with code in it. What still grows is rendered
+    at each tick, 2 ms for 1,024 characters: so a longer block also ends at a line end where nothing is
+    cut in two, and a line without end at a blank after 4,096.
 
     Args:
         source: Markdown, not yet safe text: blocks are made safe one by one.
@@ -142,11 +145,19 @@ def split_blocks(source: str) -> list[tuple[int, int, bool]]:
             if source[start:position].strip():
                 blocks.append((start, position, False))
             start, fence = position, found[1]
-        elif after_blank and line.strip() and not line[0].isspace() and source[start:position].strip():
+        elif (
+            line
+            and not line[0].isspace()
+            and (
+                (after_blank and source[start:position].strip())
+                or (position - start > _LONG_CHARACTERS and _may_end(source[start:position], line))
+            )
+        ):
             blocks.append((start, position, False))
             start = position
         while not fence and end - start > _MOST_CHARACTERS:
-            cut = position if position > start else start + _MOST_CHARACTERS
+            last = source.rfind(" ", start + _MOST_CHARACTERS // 2, start + _MOST_CHARACTERS) + 1
+            cut = position if position > start else last or start + _MOST_CHARACTERS
             blocks.append((start, cut, False))
             start = position = cut
         after_blank = not fence and not line.strip()
@@ -154,6 +165,14 @@ def split_blocks(source: str) -> list[tuple[int, int, bool]]:
     if source[start:].strip():
         blocks.append((start, len(source), bool(fence)))
     return blocks
+
+
+def _may_end(block: str, following: str) -> bool:
+    """Return whether a block that has grown long may end before a line: no markup, no table goes on in it."""
+    is_underline = not following.strip("=-")
+    is_table = "|" in following
+    is_balanced = all(block.count(mark) % 2 == 0 for mark in "`*_")
+    return is_balanced and not is_underline and not is_table
 
 
 def _safe(segment: Segment) -> Segment:

@@ -79,6 +79,11 @@ class Transcript(LineView):
         elif are_calls_new:
             self.refresh()
 
+    @property
+    def is_measuring(self) -> bool:
+        """Whether there are blocks whose height is an estimate."""
+        return self._unmeasured > 0
+
     def measure_some(self) -> None:
         """Measure blocks that are out of view, the newest first, for a few milliseconds."""
         if not self._unmeasured:

@@ -26,11 +26,15 @@ from agentwatch.screen.header import HeaderLine, StatusLine
 from agentwatch.screen.integrity import IntegrityScreen
 from agentwatch.screen.line_view import LineView
 from agentwatch.screen.panes import NAMES, Panes
+from agentwatch.screen.pulse import Pulse
 from agentwatch.screen.view import BEHIND_BYTES, shown_ms, view_words
 from agentwatch.sources import Source
 from agentwatch.status import status
 
-_TICK_SECONDS = 1 / 15
+_REPLAY_SECONDS = 1 / 30
+_FOLLOW_SECONDS = 0.05
+_CALL_SECONDS = 0.2
+_CLOCK_SECONDS = 1.0
 _SURVIVORS_SECONDS = 1.0
 _APPLY_SECONDS = 0.012
 _CATCH_UP_SECONDS = 0.05
@@ -107,12 +111,23 @@ class WatchScreen(Screen[None]):
         """Show what is there at once, then keep it true."""
         self.watch_pane(self.pane)
         self._panes.transcript.focus()
-        self.call_after_refresh(self._tick)
-        self.set_interval(_TICK_SECONDS, self._tick)
+        self.pulse = Pulse(self._tick, self.call_next)
+        if self._source.wakeup is not None:
+            self.pulse.listen(self._source.wakeup)
+        self.call_after_refresh(self.pulse.within, 0)
         if self._source.agent is not None:
             self.set_interval(_SURVIVORS_SECONDS, self._look_for_survivors)
 
-    def _tick(self) -> None:
+    def on_unmount(self) -> None:
+        """Take no more."""
+        self.pulse.stop()
+
+    def on_resize(self) -> None:
+        """Fit the lines above the panes into their new width."""
+        self.pulse.within(0)
+
+    def _tick(self) -> float | None:
+        """Take what is new and show it; return in how many seconds there will be more to show."""
         feed, applied = self._feed, 0
         if not self.is_frozen:
             is_behind = feed.backlog() > BEHIND_BYTES
@@ -131,11 +146,26 @@ class WatchScreen(Screen[None]):
             self._integrity = integrity(feed.session)
         elif not self.is_frozen:
             self._panes.calls.tick(now)
-        self._panes.transcript.measure_some()
+        if not applied:
+            self._panes.transcript.measure_some()
         below = self._panes.named(self.pane).below if self.has_class("-narrow") else 0
         self._header.tell(feed.session, now)
         view = view_words(self._source, feed, self._survivors, is_frozen=self.is_frozen, below=below)
         self._status.tell(status(feed.session, now), view, self._integrity)
+        return self._seconds_to_the_next()
+
+    def _seconds_to_the_next(self) -> float | None:
+        feed = self._feed
+        if self._replay is not None and not feed.is_over:
+            return None if self._replay.is_paused else _REPLAY_SECONDS
+        if self._panes.transcript.is_measuring or (feed.backlog() and not self.is_frozen):
+            return 0
+        waits = [
+            _FOLLOW_SECONDS if self._source.wakeup is None and not feed.is_over else None,
+            _CALL_SECONDS if feed.session.open_calls and not self.is_frozen else None,
+            _CLOCK_SECONDS if feed.session.runs and not feed.is_over else None,
+        ]
+        return min((wait for wait in waits if wait is not None), default=None)
 
     def _look_for_survivors(self) -> None:
         if self._source.agent is not None:
@@ -195,6 +225,7 @@ class WatchScreen(Screen[None]):
             self._replay.pause()
         else:
             self.is_frozen = not self.is_frozen
+        self.pulse.within(0)
 
     def action_failure(self, step: int) -> None:
         """Choose the next call that failed, or the one before."""
@@ -222,3 +253,4 @@ class WatchScreen(Screen[None]):
             {"faster": self._replay.faster, "slower": self._replay.slower, "step": self._replay.step}[
                 change
             ]()
+            self.pulse.within(0)

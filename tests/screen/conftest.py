@@ -20,6 +20,7 @@ from agentwatch.opening import saved_source
 from agentwatch.resources import resource
 from agentwatch.screen.app import AgentwatchApp
 from agentwatch.screen.line_view import LineView
+from agentwatch.screen.watch import WatchScreen
 from agentwatch.terminal import HeldSignals
 from tests.conftest import RECORDINGS
 
@@ -155,9 +156,10 @@ class Stage:
         await self.settled()
 
     async def settled(self) -> None:
-        """Wait until a whole tick has shown what is there; a frozen view has none."""
-        before = self.feed.ticks
-        await self.until(lambda: self.feed.ticks > before + 1, "two ticks")
+        """Wait until whole ticks have shown what is there, and nothing more is due."""
+        before, screen = self.feed.ticks, self.app.screen_stack[0]
+        assert isinstance(screen, WatchScreen)
+        await self.until(lambda: self.feed.ticks > before + 1 or screen.pulse.is_resting, "two ticks")
 
     async def until(self, check: Callable[[], object], what: str) -> None:
         """Let the app go on until `check` holds."""

@@ -10,6 +10,7 @@ from textual.pilot import Pilot
 from agentwatch.opening import saved_source
 from agentwatch.screen.app import AgentwatchApp
 from agentwatch.screen.transcript import Transcript
+from agentwatch.screen.watch import WatchScreen
 from agentwatch.terminal import HeldSignals
 from tests.screen.conftest import CountedFeed, bundled, eventually
 
@@ -23,12 +24,14 @@ def before_looking(feed: CountedFeed, theme: str, *keys: str) -> Step:
     async def come_to_rest(pilot: Pilot[None]) -> None:
         await eventually(pilot, lambda: feed.ticks, "the first tick")
         pilot.app.theme = theme
-        transcript = pilot.app.screen.query_one(Transcript)
+        screen = pilot.app.screen
+        assert isinstance(screen, WatchScreen)
+        transcript = screen.query_one(Transcript)
         await eventually(pilot, lambda: feed.is_over and not transcript._unmeasured, "the session")
         for key in keys:
             await pilot.press(key)
         ticks = feed.ticks
-        await eventually(pilot, lambda: feed.ticks > ticks + 2, "three ticks")
+        await eventually(pilot, lambda: feed.ticks > ticks + 2 or screen.pulse.is_resting, "three ticks")
 
     return come_to_rest
 
