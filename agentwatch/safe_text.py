@@ -111,6 +111,22 @@ def fitting(text: SafeText, start: int, width: int) -> int:
     return max(end, min(start + 1, len(text)))
 
 
+def wrapped(text: SafeText, width: int) -> list[SafeText]:
+    """Return a line of safe text as lines of at most `width` columns, broken at blanks if there are any."""
+    lines, start = [], 0
+    while True:
+        end = fitting(text, start, width)
+        if end < len(text) and text[end] != " ":
+            blank = text.rfind(" ", start, end)
+            end = blank if blank > start else end
+        lines.append(SafeText(text[start:end].rstrip(" ")))
+        while end < len(text) and text[end] == " ":
+            end += 1
+        if end >= len(text):
+            return lines
+        start = end
+
+
 def cut(text: SafeText, limit: int) -> SafeText:
     """Return a line of safe text that takes at most `limit` columns; `…` stands for what is cut off."""
     if columns(text) <= limit:

@@ -21,9 +21,12 @@ class Wakeup:
 
     def ask(self) -> None:
         """Ask to be woken by what comes from now on; look afterwards at what is there already."""
+        self._is_asked = True
+
+    def hear(self) -> None:
+        """Take the ring, so that the descriptor is readable no more."""
         with suppress(BlockingIOError):
             os.read(self.fd, 1)
-        self._is_asked = True
 
     def ring(self) -> None:
         """Wake who has asked."""

@@ -24,7 +24,7 @@ class EntryRenderer:
 
     def render(self, entry: Entry, start: int, end: int, width: int, *, is_code: bool) -> list[Strip]:
         """Return the lines of an entry's text from `start` to `end`."""
-        source = safe_text(entry.text[start:end])
+        source = safe_text(entry.said.part(start, end))
         match entry.kind:
             case Kind.ANSWER if is_code:
                 return self._markdown.code(source, width)

@@ -17,6 +17,7 @@ from textual.selection import Selection
 from textual.strip import Strip
 
 from agentwatch.safe_text import SafeText
+from agentwatch.screen.line_cache import LineCache
 
 Spans = list[tuple[SafeText, str]]
 """A line as pieces of text, each with the name of its look: `muted` is the sheet's `line--muted`."""
@@ -52,6 +53,7 @@ class LineView(ScrollView, can_focus=True):
     def __init__(self, title: str, *, id: str) -> None:  # noqa: A002 - Textual's word
         self._looks: dict[str, Style] = {}
         super().__init__(id=id)
+        self._styles_cache = self._kept = LineCache(self._kept_line)
         self.border_title = Content(title)
         self._count = 0
         self._count_when_let_go = 0
@@ -126,6 +128,21 @@ class LineView(ScrollView, can_focus=True):
             strip = _marked(strip, *span, self.look("selected"))
         return strip.apply_style(base).apply_offsets(0, line)
 
+    def is_stable(self, line: int) -> bool:
+        """Return whether a line stays as it is until `forget_from` says otherwise; by default none does."""
+        del line
+        return False
+
+    def forget_from(self, line: int) -> None:
+        """Draw the lines from a number on anew when they are looked at."""
+        self._kept.forget_from(line)
+
+    def _kept_line(self, row: int) -> int | None:
+        """Return the number of the line in a row of the content; None when it is not to be kept."""
+        line = self.scroll_offset.y + row
+        is_content = 0 <= row < self.scrollable_content_region.height and line < self.line_count()
+        return line if is_content and self.text_selection is None and self.is_stable(line) else None
+
     def strip_of(self, spans: Spans) -> Strip:
         """Return a line's pieces, each in its look."""
         return Strip([Segment(text, self.look(name)) for text, name in spans if text])
@@ -148,6 +165,7 @@ class LineView(ScrollView, can_focus=True):
         """Take the looks anew from the sheet."""
         super().notify_style_update()
         self._looks.clear()
+        self._kept.forget()
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
         """Return the selected text, as it stands on the screen, without the blanks that fill lines."""

@@ -8,8 +8,12 @@ from collections.abc import Callable
 
 from agentwatch.recording import Wakeup
 
-_SHARE = 0.2
+_SHARE = 0.22
 """Of the time that passes, what reading and drawing may take: the machine is the agent's."""
+_BUSY_SHARE = 0.38
+"""The same while very much comes: what is shown would otherwise lag behind by 100 ms."""
+_SMOOTHED_OVER = 8
+"""Cycles: one that costs much puts the others off a little, instead of the next by a tenth of a second."""
 _LEAST_SECONDS = 1 / 60
 
 
@@ -29,7 +33,10 @@ class Pulse:
         self._next: asyncio.TimerHandle | None = None
         self._earliest = 0.0
         self._is_posted = False
+        self.is_busy = False
+        """Whether very much comes."""
         self._used = time.thread_time()
+        self._cost = 0.0
         self._wakeup: Wakeup | None = None
 
     @property
@@ -60,7 +67,7 @@ class Pulse:
 
     def _woken(self) -> None:
         if self._wakeup is not None:
-            self._wakeup.ask()  # so that it is not readable any more
+            self._wakeup.hear()
         self.within(0)
 
     def _due(self) -> None:
@@ -71,8 +78,10 @@ class Pulse:
         """Tick, and put off the next by what the last cycle, its drawing included, has cost."""
         self._is_posted = False
         used = time.thread_time()
-        cost, self._used = used - self._used, used
-        self._earliest = self._loop.time() + max(cost / _SHARE, _LEAST_SECONDS)
+        self._cost += (used - self._used - self._cost) / _SMOOTHED_OVER
+        self._used = used
+        share = _BUSY_SHARE if self.is_busy else _SHARE
+        self._earliest = self._loop.time() + max(self._cost / share, _LEAST_SECONDS)
         if self._wakeup is not None:
             self._wakeup.ask()
         wait = self._tick()

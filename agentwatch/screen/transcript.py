@@ -114,6 +114,11 @@ class Transcript(LineView):
         strips = self._rendered(index)
         return strips[row] if row < len(strips) else Strip.blank(width)
 
+    def is_stable(self, line: int) -> bool:
+        """Return whether a line is that of a text; a call's line is drawn from the call."""
+        index = bisect_right(self._tops, line) - 1
+        return self._blocks[index].entry.call is None
+
     def chosen_text(self) -> SafeText:
         """Return what `y` copies: the assistant's text of the last run."""
         return safe_text(self._session.run.text)
@@ -146,7 +151,7 @@ class Transcript(LineView):
         if last is None or not last.is_last or last.entry.kind not in _GROWING:
             return len(self._blocks)
         entry = last.entry
-        if len(entry.text) == last.end and last.is_measured:
+        if len(entry.said) == last.end and last.is_measured:
             return len(self._blocks)
         index = len(self._blocks) - 1
         self._drop_block(index)
@@ -156,9 +161,9 @@ class Transcript(LineView):
     def _add_blocks(self, entry: Entry) -> None:
         """Add the blocks of an entry from where the last one that may still change begins."""
         if entry.kind not in _GROWING:
-            self._add_block(_Block(entry, 0, len(entry.text)))
+            self._add_block(_Block(entry, 0, len(entry.said)))
             return
-        tail = entry.text[self._tail_start :]
+        tail = entry.said.part(self._tail_start)
         found = split_blocks(tail) or [(0, len(tail), False)]
         offset = self._tail_start
         for number, (start, end, is_code) in enumerate(found):
@@ -188,7 +193,7 @@ class Transcript(LineView):
         elif self._is_hidden(entry):
             block.height = 0
         else:
-            text = entry.text[block.start : block.end]
+            text = entry.said.part(block.start, block.end)
             block.height = text.count("\n") + len(text) // max(self._width, 20) + 1
 
     def _is_hidden(self, entry: Entry) -> bool:
@@ -196,6 +201,7 @@ class Transcript(LineView):
 
     def _lay_out(self, first: int) -> None:
         """Add up the heights from a block on."""
+        self.forget_from(self._tops[first] if first else 0)
         heights = (block.height and block.height + block.gap for block in self._blocks[first:])
         self._tops[first:] = accumulate(heights, initial=self._tops[first] if first else 0)
 

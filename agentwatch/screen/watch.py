@@ -35,6 +35,8 @@ _REPLAY_SECONDS = 1 / 30
 _FOLLOW_SECONDS = 0.05
 _CALL_SECONDS = 0.2
 _CLOCK_SECONDS = 1.0
+_BUSY_LINES = 100
+"""So many lines in a tick are 3,000 a second and more."""
 _SURVIVORS_SECONDS = 1.0
 _APPLY_SECONDS = 0.012
 _CATCH_UP_SECONDS = 0.05
@@ -135,6 +137,7 @@ class WatchScreen(Screen[None]):
             if self._source.agent is not None and (said := self._source.agent.stderr.new_lines()):
                 self._panes.log.add_stderr(said)
                 applied += 1
+        self.pulse.is_busy = applied > _BUSY_LINES
         now = shown_ms(feed, is_frozen=self.is_frozen)
         if applied or feed.is_over != self._was_over:
             if feed.is_over and not self._was_over:

@@ -1,0 +1,103 @@
+"""How long after a line is written does it stand on the screen?
+
+A producer writes lines into a pipe, each when it is due; agentwatch shows them on a pty, read by us. A delta
+counts as shown when its own word, or that of a later one, comes out of the pty: a frame may show many.
+Besides: the CPU of agentwatch meanwhile, and whether its recording holds every line.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from array import array
+from pathlib import Path
+from typing import NamedTuple
+
+from live import produced, was_all_taken_in, watched_pipe
+from measure import MILLISECONDS, command_line, head, percentile, row
+from producer import lines_of
+from terminal import Terminal
+
+_MARKER = re.compile(rb"mk(\d{7})")
+_MARKER_BYTES = 9
+_OVER = rb"succeeded"
+_AHEAD = 200
+_SECONDS = {10.0: 15.0, 1_000.0: 8.0, 10_000.0: 6.0}
+_SILENCE_SECONDS = 10.0
+
+
+class Shown(NamedTuple):
+    """What came of a stream."""
+
+    seen: list[float]
+    """When each delta was on the screen; as many as were."""
+    cpu: float
+    """CPU seconds per second while deltas came."""
+    frame_bytes: float
+    """Bytes a second to the terminal."""
+
+
+def main() -> None:
+    """Measure at each rate."""
+    parser = command_line(__doc__)
+    rates = ", ".join(f"{rate:g}" for rate in _SECONDS)
+    parser.add_argument("--rate", type=float, action="append", help=f"lines a second; by default {rates}")
+    parser.add_argument("--seconds", type=float, help="for so long")
+    given = parser.parse_args()
+    head(
+        "lines/s",
+        "written → shown, p50",
+        "p99",
+        "longest",
+        "shown",
+        "deltas written/s",
+        "CPU",
+        "tty",
+        "all taken in",
+    )
+    for rate in given.rate or ((1_000.0,) if given.smoke else _SECONDS):
+        seconds = given.seconds or (1.0 if given.smoke else _SECONDS.get(rate, 10.0))
+        _measure(rate, int(rate * seconds))
+
+
+def watch(terminal: Terminal, deltas: int) -> Shown:
+    """Read until all is shown, or nothing has come for ten seconds."""
+    seen: list[float] = []
+    carried = b""
+    began = cpu = before = 0.0
+    while len(seen) < deltas and (data := terminal.read(_SILENCE_SECONDS)):
+        said = carried + data
+        newest = max(map(int, _MARKER.findall(said)), default=-1)
+        seen += [terminal.last_read] * (newest + 1 - len(seen))
+        carried = said[1 - _MARKER_BYTES :]
+        if not began and len(seen) > _AHEAD:
+            began, cpu, before = terminal.last_read, terminal.cpu_seconds(), terminal.bytes_read
+    span = terminal.last_read - began
+    return Shown(seen, (terminal.cpu_seconds() - cpu) / span, (terminal.bytes_read - before) / span)
+
+
+def _measure(rate: float, deltas: int) -> None:
+    deltas += _AHEAD
+    with tempfile.TemporaryDirectory() as folder, watched_pipe(Path(folder)) as (terminal, pipe):
+        times = Path(folder, "times")
+        with produced(pipe, deltas=deltas, rate=rate, ahead=_AHEAD, times=times) as producer:
+            pipe.close()
+            terminal.expect(_OVER)
+            shown = watch(terminal, deltas)
+            terminal.wait_for(_OVER)
+            producer.wait()
+        terminal.press(b"q")
+        terminal.wait_end()
+        written = array("d", times.read_bytes())
+        pairs = list(zip(written, shown.seen, strict=False))[_AHEAD:]
+        late = [(seen - at) * MILLISECONDS for at, seen in pairs]
+        is_whole = was_all_taken_in(Path(folder), sum(1 for _ in lines_of(deltas)))
+    times_ms = (f"{percentile(late, 0.5):.1f} ms", f"{percentile(late, 0.99):.1f} ms", f"{max(late):.1f} ms")
+    achieved = (deltas - _AHEAD - 1) / (written[-1] - written[_AHEAD])
+    many = f"{len(pairs)} of {deltas - _AHEAD}"
+    costs = (f"{shown.cpu:.0%}", f"{shown.frame_bytes / 1000:.0f} KB/s")
+    row(f"{rate:,.0f}", *times_ms, many, f"{achieved:,.0f}", *costs, "yes" if is_whole else "NO")
+
+
+if __name__ == "__main__":
+    main()

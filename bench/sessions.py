@@ -1,0 +1,210 @@
+"""Writes a session in Cursor's `stream-json`, of any size, the same for the same seed.
+
+It is in partial mode: deltas, each segment repeated by a flush before its calls, a result that holds the
+whole text. The newest call runs `lastcall` and the text ends in `lastwords`, so that what is on a screen
+can be told from its bytes. What was written is told in a line of JSON.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from random import Random
+from typing import BinaryIO, NamedTuple
+
+from payloads import CWD, Body, Payloads, command_body
+
+MODEL = "Sonnet 5 200K High"
+LAST_CALL = "lastcall"
+LAST_WORDS = "lastwords"
+
+_SESSION_ID = "7d3c5a10-64f1-4a0e-9b0c-2f6f3d0c8e55"
+_SAID = f'"session_id":"{_SESSION_ID}"'
+_ASSISTANT = '{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"'
+_DELTA_END = f'"}}]}},{_SAID},"timestamp_ms":'
+_THINKING = '{"type":"thinking","subtype":"delta","text":"'
+_THINKING_END = f'",{_SAID},"timestamp_ms":'
+_PIECES = 8192
+_LARGE_BYTES = 5_000_000
+
+
+class Mix(NamedTuple):
+    """What a turn of the agent is made of; pairs are the least and the most."""
+
+    thoughts: tuple[int, int]
+    deltas: tuple[int, int]
+    characters: tuple[int, int]
+    """Of a delta."""
+    calls: tuple[int, int]
+    """The most calls of a turn run in parallel."""
+    payloads: str
+    told: str
+
+
+MIXES = {
+    "typical": Mix((0, 40), (8, 66), (20, 60), (1, 4), "typical", "what an agent at work writes"),
+    "deltas": Mix((0, 0), (400, 400), (2, 14), (1, 1), "small", "hardly anything but tiny deltas"),
+    "calls": Mix((0, 0), (10, 10), (2, 14), (1, 1), "small", "a call for ten tiny deltas"),
+    "blobs": Mix((0, 0), (3, 3), (20, 60), (1, 1), "large", "each call reads 5 MB"),
+}
+
+
+@dataclass
+class Facts:
+    """What was written."""
+
+    bytes: int = 0
+    lines: int = 0
+    deltas: int = 0
+    calls: int = 0
+    text_bytes: int = 0
+
+
+class Session:
+    """One session, turn by turn."""
+
+    def __init__(self, mix: Mix, seed: int) -> None:
+        self.facts = Facts()
+        self._mix = mix
+        self._random = Random(seed)
+        payloads = Payloads(seed + 1)
+        self._pieces = payloads.pieces(_PIECES, *mix.characters)
+        self._thoughts = payloads.pieces(_PIECES, 20, 60)
+        self._bodies = {
+            "typical": payloads.typical_bodies,
+            "small": payloads.small_bodies,
+            "large": lambda: payloads.large_bodies(_LARGE_BYTES),
+        }[mix.payloads]()
+        self._at_ms = 1_793_610_846_000
+        self._turns = 0
+        self._text: list[str] = []
+
+    def begin(self) -> list[str]:
+        """Return the first lines: init, and what was asked for."""
+        init = f'{{"type":"system","subtype":"init","apiKeySource":"login","cwd":"{CWD}",{_SAID}'
+        user = '{"type":"user","message":{"role":"user","content":[{"type":"text","text":"Mend it."}]}'
+        return [f'{init},"model":"{MODEL}","permissionMode":"default"}}\n', f"{user},{_SAID}}}\n"]
+
+    def turn(self) -> list[str]:
+        """Return the lines of one turn: thinking, text, its flush, calls."""
+        self._turns += 1
+        lines = self._think(self._number(self._mix.thoughts))
+        start = int(self._random.random() * (_PIECES - self._mix.deltas[1]))
+        deltas = self._pieces[start : start + self._number(self._mix.deltas)]
+        lines += self._say(deltas)
+        model_call = f"08052837-18cd-401f-9eb5-050b8391cd2f-{self._turns}-c2we"
+        at_ms = self._later()
+        flush = f'"}}]}},{_SAID},"model_call_id":"{model_call}","timestamp_ms":{at_ms}}}\n'
+        lines.append(f"{_ASSISTANT}{self._text[-1]}{flush}")
+        count = self._number(self._mix.calls)
+        return lines + self._call([self._body() for _ in range(count)], model_call)
+
+    def end(self) -> Iterator[list[str]]:
+        """Yield the last lines: a call, the last words, the final flush, the result."""
+        yield self._call([command_body(f"make {LAST_CALL}")], "08052837-18cd-401f-9eb5-050b8391cd2f-end-c2we")
+        lines = self._say(["That is ", "all of it: ", f"{LAST_WORDS}."])
+        yield [*lines, f'{_ASSISTANT}{self._text[-1]}"}}]}},{_SAID}}}\n']
+        text = "".join(self._text)
+        usage = '{"inputTokens":91022,"outputTokens":80211,"cacheReadTokens":1201,"cacheWriteTokens":0}'
+        result = '{"type":"result","subtype":"success","duration_ms":3600000,"duration_api_ms":3600000'
+        proof = f'{_SAID},"request_id":"9f0f3a52","usage":{usage}'
+        yield [f'{result},"is_error":false,"result":"{text}",{proof}}}\n']
+
+    def last_text(self) -> str:
+        """Return the segment that was said last."""
+        return self._text[-1]
+
+    def _number(self, bounds: tuple[int, int]) -> int:
+        least, most = bounds
+        return least + int(self._random.random() * (most - least + 1))
+
+    def _later(self, lines: int = 1) -> int:
+        """Let time pass for so many lines, and return the time of the first."""
+        at_ms = self._at_ms
+        self._at_ms += 25 * lines
+        return at_ms
+
+    def _body(self) -> Body:
+        return self._bodies[int(self._random.random() * len(self._bodies))]
+
+    def _think(self, count: int) -> list[str]:
+        if not count:
+            return []
+        start, at_ms = int(self._random.random() * (_PIECES - count)), self._later(count + 1)
+        lines = [
+            f"{_THINKING}{piece}{_THINKING_END}{at}}}\n"
+            for at, piece in enumerate(self._thoughts[start : start + count], at_ms)
+        ]
+        lines.append(f'{{"type":"thinking","subtype":"completed",{_SAID},"timestamp_ms":{at_ms + count}}}\n')
+        return lines
+
+    def _say(self, deltas: list[str]) -> list[str]:
+        """Return a segment's deltas."""
+        self.facts.deltas += len(deltas)
+        self._text.append("".join(deltas))
+        at_ms = self._later(len(deltas))
+        return [f"{_ASSISTANT}{piece}{_DELTA_END}{at}}}\n" for at, piece in enumerate(deltas, at_ms)]
+
+    def _call(self, bodies: list[Body], model_call: str) -> list[str]:
+        """Return calls that run in parallel: all start, and the last to start is the first to end."""
+        started, completed = [], []
+        for body in bodies:
+            self.facts.calls += 1
+            call_id, at_ms = f"toolu_01{self.facts.calls:022d}", self._later()
+            beside = f'"hookAdditionalContexts":[],"toolCallId":"{call_id}","startedAtMs":"{at_ms}"'
+            after = f'"model_call_id":"{model_call}",{_SAID},"timestamp_ms":'
+            begin = f'"call_id":"{call_id}","tool_call":{{'
+            started.append(
+                f'{{"type":"tool_call","subtype":"started",{begin}{body.started},{beside}}},{after}{at_ms}}}\n'
+            )
+            ended_ms = at_ms + 10 + len(body.completed) % 300
+            ended = f'{beside},"completedAtMs":"{ended_ms}"'
+            completed.append(
+                f'{{"type":"tool_call","subtype":"completed",{begin}{body.completed},{ended}}},{after}{ended_ms}}}\n'
+            )
+        self._later(20)
+        return started + completed[::-1]
+
+
+def write_session(out: BinaryIO, mix: Mix, seed: int, *, size: int = 0, deltas: int = 0) -> Facts:
+    """Write a session of about `size` bytes, or of at least `deltas` deltas; return what was written."""
+    session = Session(mix, seed)
+    facts = session.facts
+
+    def write(lines: list[str]) -> None:
+        data = "".join(lines).encode()
+        out.write(data)
+        facts.bytes += len(data)
+        facts.lines += len(lines)
+
+    write(session.begin())
+    while facts.bytes + facts.text_bytes < size or facts.deltas < deltas:
+        write(session.turn())
+        facts.text_bytes += len(session.last_text().encode())
+    for lines in session.end():
+        write(lines)
+    return facts
+
+
+def main() -> None:
+    """Write the session that the command line asks for."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("out", type=Path, metavar="OUT", help="where it goes; a file there is replaced")
+    mixes = "; ".join(f"{name}: {mix.told}" for name, mix in MIXES.items())
+    parser.add_argument("--mix", choices=MIXES, default="typical", help=mixes)
+    much = parser.add_mutually_exclusive_group()
+    much.add_argument("--megabytes", type=float, default=2.0, help="about how large (default 2)")
+    much.add_argument("--deltas", type=int, default=0, help="how many deltas it has at least, instead")
+    parser.add_argument("--seed", type=int, default=1)
+    given = parser.parse_args()
+    size = 0 if given.deltas else int(given.megabytes * 1_000_000)
+    with given.out.open("wb", buffering=1 << 20) as out:
+        facts = write_session(out, MIXES[given.mix], given.seed, size=size, deltas=given.deltas)
+    print(json.dumps(asdict(facts)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,102 @@
+"""Does agentwatch stay as it is for an hour?
+
+One producer writes a session as agents write them into a pipe, at a steady rate; agentwatch shows it on
+a pty. Its resident memory is taken every ten seconds, and told on stderr; the slope is that of the least
+squares, once it has settled. 350 lines a second make 730 MB an hour, which the recording takes on disk,
+with --no-record as a file without a name.
+"""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+from live import produced, watched_pipe
+from measure import command_line, head, megabytes, row
+from terminal import Terminal
+
+_SAMPLE_SECONDS = 10.0
+_SETTLED_SECONDS = 300.0
+_MIB = 1 << 20
+_WHOLE = rb"\b(\d+) of \1 calls paired \xc2\xb7 0 malformed \xc2\xb7 0 unknown"
+_OVER = rb"succeeded"
+
+
+class Sample(NamedTuple):
+    """What agentwatch was at a moment."""
+
+    seconds: float
+    resident: int
+    cpu: float
+
+
+def main() -> None:
+    """Soak it for as long as the command line says."""
+    parser = command_line(__doc__)
+    parser.add_argument("--seconds", type=float, default=3600.0)
+    parser.add_argument("--rate", type=float, default=350.0, help="lines a second (350)")
+    parser.add_argument("--no-record", action="store_true", help="keep no recording")
+    given = parser.parse_args()
+    seconds = 4.0 if given.smoke else given.seconds
+    every = min(_SAMPLE_SECONDS, seconds / 20)
+    options = ["--no-record"] if given.no_record else []
+    with tempfile.TemporaryDirectory() as folder, watched_pipe(Path(folder), *options) as (terminal, pipe):
+        terminal.expect(_OVER)
+        with produced(pipe, mix="typical", lines=int(seconds * given.rate), rate=given.rate):
+            pipe.close()
+            samples = _samples(terminal, every)
+        terminal.read_for(1)
+        is_whole = _is_whole(terminal)
+        _tell(samples, given.rate, terminal.peak_bytes(), is_whole=is_whole)
+
+
+def _samples(terminal: Terminal, every: float) -> list[Sample]:
+    """Take a sample now and again, until the run is over."""
+    began = time.monotonic()
+    samples: list[Sample] = []
+    while not terminal.has_come(_OVER) and not terminal.is_over:
+        due = began + every * len(samples)
+        while (left := due - time.monotonic()) > 0 and not terminal.has_come(_OVER):
+            terminal.read(left)
+        sample = Sample(time.monotonic() - began, terminal.resident_bytes(), terminal.cpu_seconds())
+        samples.append(sample)
+        print(f"{sample.seconds:.0f} s, {sample.resident / _MIB:.1f} MiB", file=sys.stderr, flush=True)
+    return samples
+
+
+def _is_whole(terminal: Terminal) -> bool:
+    """Return whether the screen says that each call is paired and each line understood."""
+    terminal.expect(_WHOLE)
+    terminal.resize(158, 48)  # all is drawn anew
+    terminal.read_for(2)
+    return terminal.has_come(_WHOLE)
+
+
+def _tell(samples: list[Sample], rate: float, peak: int, *, is_whole: bool) -> None:
+    last = samples[-1]
+    settled = min(_SETTLED_SECONDS, last.seconds / 4)
+    later = [sample for sample in samples if sample.seconds >= settled]
+    line = statistics.linear_regression(
+        [sample.seconds for sample in later], [sample.resident for sample in later]
+    )
+    cpu = (last.cpu - samples[0].cpu) / (last.seconds - samples[0].seconds)
+    head(
+        "soak",
+        "RSS once settled",
+        "at the end",
+        "peak",
+        "slope",
+        "CPU",
+        "each call paired, each line understood",
+    )
+    name = f"{last.seconds:,.0f} s at {rate:g} lines/s"
+    sizes = (megabytes(later[0].resident), megabytes(last.resident), megabytes(peak))
+    row(name, *sizes, f"{line.slope * 3600 / _MIB:.1f} MiB/h", f"{cpu:.1%}", "yes" if is_whole else "NO")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,123 @@
+"""What may be written to a terminal: the sequences that the screen itself sends, and text that cannot act.
+
+The list is that of a benign run on a terminal that answers nothing. Whatever else begins with an
+escape is foreign, and so is a mode that is set once more than the screen sets it: of a payload that
+sends what we send too, the count tells.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+import unicodedata
+from collections import Counter
+from typing import NamedTuple
+
+_TOKEN = re.compile(
+    rb"\x1b\[[0-?]*[ -/]*[@-~]"  # CSI
+    rb"|\x1b\][^\x07\x1b\x9c]*(?:\x07|\x1b\\)"  # OSC
+    rb"|\x1b[PX^_k][^\x1b]*\x1b\\"  # DCS, SOS, PM, APC, screen's title
+    rb"|\x1b[ -/]*[0-~]"  # of two characters and more
+    rb"|\x1b"  # what is cut off
+)
+_BYTE = rb"(?:25[0-5]|2[0-4]\d|1?\d?\d)"
+_COLOUR = rb"2;" + rb";".join([_BYTE] * 3)
+_LOOK = rb"(?:[123479]|38;" + _COLOUR + rb"|48;" + _COLOUR + rb")"
+_DRAWN = re.compile(
+    rb"\x1b\[0m"
+    rb"|\x1b\[" + _LOOK + rb"(?:;" + _LOOK + rb")*m"
+    rb"|\x1b\[\d{1,4};\d{1,4}H"
+    rb"|\x1b\]22;(?:default|pointer|text)\x07"
+)
+"""What a picture is made of: looks in true colours, places; and the pointer's shape."""
+_PLAIN_LOOK = re.compile(rb"\x1b\[(?:0|[123479](?:;[123479])*)m")
+_MODES = Counter(
+    {
+        **{b"\x1b[?%d%c" % (mode, end): 2 for mode in (1000, 1003, 1006, 1015) for end in b"hl"},
+        **{b"\x1b[?%d%c" % (mode, end): 1 for mode in (7, 25, 1004, 1049, 2004) for end in b"hl"},
+        **dict.fromkeys((b"\x1b[?2026$p", b"\x1b[?2048$p", b"\x1b[>25u", b"\x1b[<u"), 1),
+    }
+)
+"""How often a screen sets each mode from its beginning to its end, and asks for one."""
+_COPY = re.compile(rb"\x1b\]52;c;([A-Za-z0-9+/]*={0,2})\x07")
+
+
+class Written(NamedTuple):
+    """What was written to a terminal, taken apart."""
+
+    sequences: list[bytes]
+    text: bytes
+    """What stands between the sequences."""
+
+
+def taken_apart(raw: bytes) -> Written:
+    """Return the sequences that begin with an escape, whole or cut off, and the text between them."""
+    return Written(_TOKEN.findall(raw), _TOKEN.sub(b"", raw))
+
+
+def copied(raw: bytes) -> list[str]:
+    """Return what was copied to the clipboard, in order."""
+    return [base64.b64decode(found).decode() for found in _COPY.findall(raw)]
+
+
+def foreign(raw: bytes, *, screens: int = 1, colours: bool = True) -> list[str]:
+    """Return what a terminal was sent that is not the screen's own.
+
+    Args:
+        raw: All that was written to it.
+        screens: How many screens were begun and ended.
+        colours: Whether there may be colours.
+    """
+    sequences, text = taken_apart(raw)
+    modes: Counter[bytes] = Counter()
+    found = []
+    for sequence in sequences:
+        if sequence in _MODES:
+            modes[sequence] += 1
+        elif not _is_own(sequence, colours):
+            found.append(repr(sequence))
+    for mode, count in (modes - Counter({mode: screens * count for mode, count in _MODES.items()})).items():
+        found.append(f"{mode!r} {count} times too often")
+    try:
+        shown = text.decode()
+    except UnicodeDecodeError as error:
+        return [*found, f"no UTF-8: {text[error.start - 10 : error.end + 10]!r}"]
+    return found + acting(shown.replace("\r\n", "\n"))
+
+
+def acting(text: str) -> list[str]:
+    """Return the characters that a terminal acts on, that are not seen, or that turn the text around.
+
+    A line end is none.
+    """
+    return sorted({f"U+{ord(char):04X}" for char in text if char != "\n" and _acts(char)})
+
+
+def driving(told: str) -> list[str]:
+    """Return those that act in JSON, in which a character without a meaning or a picture may stand."""
+    harmless = {f"U+{ord(char):04X}" for char in told if unicodedata.category(char) in ("Cn", "Co")}
+    return [name for name in acting(told) if name not in harmless]
+
+
+def _acts(char: str) -> bool:
+    is_filler = char in "\u034f\u115f\u1160\u3164\uffa0" or 0xFE00 <= ord(char) <= 0xFE0F
+    return is_filler or unicodedata.category(char) in ("Cc", "Cf", "Cs", "Cn", "Co", "Zl", "Zp")
+
+
+def _is_own(sequence: bytes, colours: bool) -> bool:
+    if sequence.endswith(b"m") and not colours:
+        return _PLAIN_LOOK.fullmatch(sequence) is not None
+    return _DRAWN.fullmatch(sequence) is not None or _is_safe_copy(sequence)
+
+
+def _is_safe_copy(sequence: bytes) -> bool:
+    """Return whether it puts text on the clipboard that does nothing when it is pasted."""
+    found = _COPY.fullmatch(sequence)
+    if found is None:
+        return False
+    try:
+        text = base64.b64decode(found[1], validate=True).decode()
+    except (binascii.Error, UnicodeDecodeError):
+        return False
+    return not acting(text) and not text.endswith("\n")

@@ -1,0 +1,62 @@
+"""Text that may be measured in two ways, on a real terminal: the frames around it stand straight."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.lines import init, result, user
+from tests.packed import called, detailed, mark, marks_of
+from tests.payloads import WIDTHS
+from tests.pty.viewer import Viewer, watched
+
+TEXTS = [text[:60] for text in WIDTHS.values()]
+
+
+def sides(viewer: Viewer) -> set[str]:
+    """Return what stands below the upper corners of frames, down to the lower ones."""
+    screen, found = viewer.terminal.screen, set()
+    for top in range(screen.lines):
+        for x in range(screen.columns):
+            if screen.buffer[top][x].data in {"╭", "╮"}:
+                y = top + 1
+                while y < screen.lines and screen.buffer[y][x].data not in {"╰", "╯"}:
+                    found.add(screen.buffer[y][x].data)
+                    y += 1
+    return found
+
+
+@pytest.fixture
+def session_file(tmp_path: Path) -> Path:
+    """Save a session in which all these texts stand everywhere."""
+    path = tmp_path / "case.ndjson"
+    asked = user("\n".join(mark("a", TEXTS)))
+    path.write_bytes(init() + detailed(TEXTS) + called(TEXTS) + asked + result())
+    return path
+
+
+@pytest.mark.parametrize("columns", [160, 111])
+def test_the_frames_stand_straight(session_file: Path, columns: int) -> None:
+    """In transcript, calls, detail and actions no text moves a frame, at any width."""
+    with watched(str(session_file), size=(columns, 200)) as viewer:
+        viewer.see("", marks_of("a", TEXTS))
+        viewer.press("4", "g", "2", "g")
+        for _ in range(6):
+            viewer.terminal.wait_until(lambda: sides(viewer) == {"│"}, what="straight frames")
+            viewer.press("j")
+
+
+@pytest.mark.xfail(reason="columns() measures marks without a class, Jamo and hexagrams unlike a terminal")
+def test_the_clocks_stand_in_a_column(session_file: Path) -> None:
+    """In the calls table every clock ends in the same column, and none is pushed out of sight."""
+    with watched(str(session_file), size=(160, 200)) as viewer:
+        viewer.see("", marks_of("a", TEXTS))
+        viewer.press("2")
+        viewer.see("m", marks_of("h", TEXTS))
+        screen = viewer.terminal.screen
+        rows = [y for y in range(screen.lines) if viewer.terminal.line(y).startswith((" ✗", " ◌"))]
+        ends = [x for y in rows for x in range(140, 160) if screen.buffer[y][x].data == "–"]
+    assert len(rows) >= 2 * len(TEXTS)
+    assert len(ends) == len(rows)
+    assert len(set(ends)) == 1

@@ -1,0 +1,170 @@
+"""Every payload, in every place of the screen, on a real terminal: it is shown, and does nothing.
+
+The terminals are tall: all that a pane holds is shown at once, and nothing has to be leafed through.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.lines import final, init, result, user
+from tests.oracle import acting, copied, taken_apart
+from tests.packed import (
+    DETAILED,
+    SAID,
+    called,
+    detailed,
+    facts,
+    failed,
+    mark,
+    marks_in,
+    marks_of,
+    said,
+)
+from tests.payloads import CLASSES, PAYLOADS
+from tests.pty import in_terminal
+from tests.pty.viewer import Viewer, watched
+
+TEXTS = list(PAYLOADS.values())
+SHORT = [text[:40] for text in TEXTS]
+NARROW = list((CLASSES["strings"] | CLASSES["controls"] | CLASSES["asking"]).values())
+"""The first of the texts, whose width nobody doubts."""
+SHARES = 4
+Saver = Callable[[bytes], Path]
+
+
+@pytest.fixture
+def recording(tmp_path: Path) -> Saver:
+    """Return a function that saves a recording of these bytes."""
+
+    def save(data: bytes) -> Path:
+        path = tmp_path / "session.ndjson"
+        path.write_bytes(data)
+        return path
+
+    return save
+
+
+@pytest.mark.parametrize("share", range(SHARES))
+def test_in_the_transcript(recording: Saver, share: int) -> None:
+    """In prompt, thinking, text and notices; on the integrity screen, and with the help over it."""
+    texts = TEXTS[share::SHARES]
+    with watched(str(recording(said(texts) + failed("\n".join(texts))))) as viewer:
+        viewer.see("", marks_of("e", texts))
+        viewer.see("m", marks_of(SAID, texts))
+        viewer.wait_for("what stands behind the integrity line", "?")
+        viewer.see("q", marks_of(SAID, texts))
+        viewer.see("i", marks_of("e", texts))
+        viewer.see("q", marks_of(SAID, texts))
+        viewer.see("t", marks_of("c", texts))
+
+
+def test_in_the_calls(recording: Saver) -> None:
+    """In command, error, tool and file of a call: in the table, the actions and the transcript."""
+    path = recording(init() + called(SHORT) + result())
+    with watched(str(path), size=(160, 360)) as viewer:
+        viewer.wait_for("succeeded")
+        viewer.press("2")
+        viewer.see("m", marks_of("hj", SHORT) | marks_of("i", NARROW))
+        viewer.see("4", marks_of("hj", SHORT) | marks_of("k", NARROW))
+
+
+def test_in_the_detail(recording: Saver) -> None:
+    """In arguments, output, diff, content, errors and reasons of a call, and in the recording's own line."""
+    path = recording(init() + detailed(TEXTS) + result())
+    with watched(str(path), size=(160, 480)) as viewer:
+        viewer.wait_for("succeeded")
+        viewer.press("2", "g")
+        viewer.wait_for("✓ shell", "m")
+        viewer.see("3", marks_of("l", TEXTS))
+        viewer.see("r", marks_of("l", TEXTS[:100]), folded=10)
+        viewer.press("r")
+        for places in DETAILED[1:]:
+            viewer.wait_for("✓ shell", "2")
+            viewer.press("j")
+            viewer.see("3", marks_of(places, TEXTS))
+
+
+def rows_of(viewer: Viewer, number: int) -> tuple[str, str]:
+    """Return the header and the status line once both show a text, the header as each of five facts."""
+    sign = f"x{number}x"
+
+    def found() -> tuple[str, str] | None:
+        header, status = viewer.terminal.line(0), viewer.terminal.line(1)
+        return (header, status) if header.count(sign) == 5 and sign in status else None
+
+    return viewer.terminal.wait_until(found, what=sign)
+
+
+def test_in_the_facts_of_a_run(recording: Saver) -> None:
+    """In model, cwd, session, permission mode and key source of a run, its running command and result."""
+    path = recording(b"")
+    with watched("-f", str(path), size=(2600, 10)) as viewer:
+        every = mark("x", SHORT)
+        for row in (every[first : first + 6] for first in range(0, len(every), 6)):
+            with path.open("ab") as file:
+                file.write(facts(" ".join(row)))
+            rows_of(viewer, int(row[0].split("x")[1]))
+        with path.open("ab") as file:
+            file.write(failed(" ".join(mark("y", SHORT))))
+        viewer.terminal.wait_for("failed: y0y")
+
+
+def test_on_the_standard_error_of_an_agent(recording: Saver, tmp_path: Path) -> None:
+    """In what an agent says on stderr, among the actions, and in the last lines of it once it has failed."""
+    said_last = tmp_path / "stderr"
+    lines = [text.replace("\n", " ") for text in mark("x", SHORT)]
+    said_last.write_bytes("\n".join(lines).encode("utf-8", "surrogatepass") + b"\n\x9b31mx \xff\x90$q\n")
+    script = "import sys; f, g = sys.argv[1:]; sys.stdout.buffer.write(open(f, 'rb').read());"
+    script += "sys.stderr.buffer.write(open(g, 'rb').read()); sys.exit(3)"
+    stream = recording(init() + called(SHORT[:9]) + failed(SHORT[0]))
+    command = [sys.executable, "-c", script, str(stream), str(said_last)]
+    with watched("run", "--", *command, size=(160, 260)) as viewer:
+        viewer.see("", marks_of("h", SHORT[:9]))
+        viewer.press("4")
+        viewer.see("m", marks_of("x", SHORT))
+        viewer.terminal.send("q")
+        viewer.wait_for("the agent's stderr: x171x")
+    assert viewer.status == 3
+
+
+def test_in_the_list_of_saved_sessions(home: Path) -> None:
+    """In the prompts of the saved sessions, on the screen that lists them and where they are printed."""
+    (home / "sessions").mkdir(parents=True)
+    for number, text in enumerate(mark("x", SHORT)):
+        path = home / "sessions" / f"20261101-120000-{number:06}.ndjson"
+        path.write_bytes(init(model=text) + user(text) + result(text))
+    with watched(size=(120, 190)) as viewer:
+        viewer.see("", marks_of("x", SHORT))
+    with in_terminal("sessions", size=(200, 40)) as terminal:
+        terminal.wait_exit()
+        assert marks_in(terminal.raw) >= marks_of("x", SHORT)
+        assert taken_apart(terminal.raw).sequences == []
+        assert acting(terminal.raw.decode().replace("\r\n", "\n")) == []
+
+
+def test_what_is_copied(recording: Saver) -> None:
+    """What `y` copies of each pane, and the mouse, is safe text without a line end at its end."""
+    texts = [f"{text}\n\n" for text in SHORT[::3]]
+    session = init() + user("".join(texts)) + final("".join(texts)) + called(texts) + failed(texts[-1])
+    with watched(str(recording(session)), size=(120, 40)) as viewer:
+        terminal = viewer.terminal
+        viewer.wait_for("failed")
+        for number, pane in enumerate("1234", 1):
+            viewer.press(pane)
+            terminal.send("y")
+            terminal.wait_until(lambda n=number: len(copied(terminal.raw)) == n, 20, "copy")  # type: ignore[misc]
+        viewer.press("1", "g")
+        terminal.wait_for("› ")
+        terminal.send("\x1b[<0;6;5M\x1b[<32;30;20M\x1b[<32;40;30M\x1b[<0;40;30m")
+        terminal.wait_until(lambda: len(copied(terminal.raw)) == 5, 20, "copy of what is selected")
+    transcript, chosen, detail, actions, selected = copied(terminal.raw)
+    assert all(text and not acting(text) and not text.endswith("\n") for text in copied(terminal.raw))
+    assert "␛]52;c;cm0gLXJmIH4K␇" in transcript
+    assert chosen in actions
+    assert "call" in detail or "tool" in detail
+    assert "\n" in selected
