@@ -11,7 +11,7 @@ from typing import Protocol
 
 from agentwatch.events import Event, Part
 from agentwatch.joining import DecodedLine, LineJoiner
-from agentwatch.recording import MOST_LINE_BYTES, Line, LineReader, Lines
+from agentwatch.recording import MOST_LINE_BYTES, Growth, Line, Lines
 from agentwatch.session import Place, Session
 from agentwatch.wire import Decoder
 
@@ -29,10 +29,27 @@ class Pace(Protocol):
         """Return the recorded time of the line that was last due."""
 
 
+class Reader(Protocol):
+    """Hands out the lines of a recording."""
+
+    @property
+    def growth(self) -> Growth:
+        """How far the recording has come."""
+
+    def read(self) -> Lines:
+        """Return the next whole lines; none when there are none yet."""
+
+    def is_at_end(self) -> bool:
+        """Return whether every line was returned and none will come."""
+
+    def line_at(self, offset: int, length: int) -> bytes:
+        """Return the bytes of a line that was returned before."""
+
+
 class Feed:
     """A session, and the recording that it follows."""
 
-    def __init__(self, reader: LineReader, pace: Pace | None = None) -> None:
+    def __init__(self, reader: Reader, pace: Pace | None = None) -> None:
         self.session = Session()
         self.reader = reader
         self.pace = pace

@@ -584,14 +584,15 @@ def test_a_file_tells_what_its_lines_tell(
     data, repaired = rendered(story, is_partial)
     path: Path = tmp_path_factory.getbasetemp() / "story.ndjson"
     path.write_bytes(data)
-    feed = Feed(open_saved(path))
+    reader = open_saved(path)
+    feed = Feed(reader)
     try:
         feed.advance()
         told, expected = told_of(story, feed.session, data, repaired)
         assert told == expected
         assert (feed.is_over, feed.backlog()) == (True, 0)
     finally:
-        os.close(feed.reader.fd)
+        os.close(reader.fd)
 
 
 @settings(GENERATED, max_examples=60)

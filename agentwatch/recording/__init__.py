@@ -6,6 +6,7 @@ nobody, every reader goes at its own pace.
 """
 
 from agentwatch.recording.disk_sync import DiskSync
+from agentwatch.recording.ends import EndsReader
 from agentwatch.recording.lines import MOST_LINE_BYTES, Growth, Line, LineReader, Lines
 from agentwatch.recording.saved import SavedGrowth, open_saved
 from agentwatch.recording.store import (
@@ -24,6 +25,7 @@ __all__ = [
     "MOST_LINE_BYTES",
     "ArrivalTimes",
     "DiskSync",
+    "EndsReader",
     "Growth",
     "Line",
     "LineReader",

@@ -5,12 +5,15 @@ from __future__ import annotations
 from enum import Enum
 
 from agentwatch.feed import Feed
+from agentwatch.recording import EndsReader
 from agentwatch.safe_text import SafeText, safe_line
 from agentwatch.screen.dialogs import Help, LeaveChoice, LeaveDialog
 from agentwatch.screen.terminal_app import TerminalApp
 from agentwatch.screen.watch import WatchScreen
 from agentwatch.sources import Source
 from agentwatch.terminal import HeldSignals
+
+_LARGE_BYTES = 8 << 20
 
 
 class Leave(Enum):
@@ -33,8 +36,16 @@ class AgentwatchApp(TerminalApp[Leave]):
         self._feed = feed
 
     def get_default_screen(self) -> WatchScreen:
-        """Begin with the session."""
-        return WatchScreen(self._source, self._feed)
+        """Begin with the session; of a large saved one with its two ends, while the middle is read."""
+        reader = self._source.reader
+        is_large = self._feed.pace is None and self._feed.backlog() > _LARGE_BYTES
+        if not is_large or self._source.wakeup is not None:
+            return WatchScreen(self._source, self._feed)
+        glimpse = Feed(EndsReader(reader))
+        glimpse.advance()
+        for run in glimpse.session.runs:
+            run.forget_result()
+        return WatchScreen(self._source, glimpse, self._feed)
 
     def action_leave(self) -> None:
         """Leave; when our agent or what it started still runs, ask what is to become of it."""

@@ -29,8 +29,11 @@ class HeaderLine(Static):
         super().__init__(id="header")
         self._told: tuple[object, ...] = ()
 
-    def tell(self, session: Session, now_ms: int | None) -> None:
-        """Show how the run stands at `now_ms`; draws nothing when nothing changed."""
+    def tell(self, session: Session, now_ms: int | None, *, is_glimpse: bool = False) -> None:
+        """Show how the run stands at `now_ms`; draws nothing when nothing changed.
+
+        Of a glimpse, which knows but the ends of a recording, nothing is counted.
+        """
         run, outcome = session.run, session.outcome
         state = f" {SIGNS[outcome]} {outcome}{_run_clock(session, now_ms)} "
         facts = [
@@ -43,7 +46,7 @@ class HeaderLine(Static):
             )
             if fact
         ]
-        counts = _counts(session)
+        counts = SafeText("… calls ") if is_glimpse else _counts(session)
         told = (state, *facts, counts, self.size.width)
         if told == self._told:
             return

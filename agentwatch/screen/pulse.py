@@ -8,10 +8,12 @@ from collections.abc import Callable
 
 from agentwatch.recording import Wakeup
 
-_SHARE = 0.22
+CALM_SHARE = 0.22
 """Of the time that passes, what reading and drawing may take: the machine is the agent's."""
-_BUSY_SHARE = 0.38
+BUSY_SHARE = 0.38
 """The same while very much comes: what is shown would otherwise lag behind by 100 ms."""
+LOADING_SHARE = 0.9
+"""The same while the user waits for a file."""
 _SMOOTHED_OVER = 8
 """Cycles: one that costs much puts the others off a little, instead of the next by a tenth of a second."""
 _LEAST_SECONDS = 1 / 60
@@ -33,8 +35,8 @@ class Pulse:
         self._next: asyncio.TimerHandle | None = None
         self._earliest = 0.0
         self._is_posted = False
-        self.is_busy = False
-        """Whether very much comes."""
+        self.share = CALM_SHARE
+        """Of the time that passes, what ticks and drawing may take."""
         self._used = time.thread_time()
         self._cost = 0.0
         self._wakeup: Wakeup | None = None
@@ -80,8 +82,7 @@ class Pulse:
         used = time.thread_time()
         self._cost += (used - self._used - self._cost) / _SMOOTHED_OVER
         self._used = used
-        share = _BUSY_SHARE if self.is_busy else _SHARE
-        self._earliest = self._loop.time() + max(self._cost / share, _LEAST_SECONDS)
+        self._earliest = self._loop.time() + max(self._cost / self.share, _LEAST_SECONDS)
         if self._wakeup is not None:
             self._wakeup.ask()
         wait = self._tick()

@@ -20,13 +20,15 @@ from textual.widgets import Footer, Static
 from agentwatch.feed import Feed
 from agentwatch.intake import Survivor
 from agentwatch.integrity import integrity
+from agentwatch.listing import size
 from agentwatch.pace import Replay
+from agentwatch.safe_text import SafeText
 from agentwatch.screen.calls import CallTable
 from agentwatch.screen.header import HeaderLine, StatusLine
 from agentwatch.screen.integrity import IntegrityScreen
 from agentwatch.screen.line_view import LineView
 from agentwatch.screen.panes import NAMES, Panes
-from agentwatch.screen.pulse import Pulse
+from agentwatch.screen.pulse import BUSY_SHARE, CALM_SHARE, LOADING_SHARE, Pulse
 from agentwatch.screen.view import BEHIND_BYTES, shown_ms, view_words
 from agentwatch.sources import Source
 from agentwatch.status import status
@@ -39,7 +41,8 @@ _BUSY_LINES = 100
 """So many lines in a tick are 3,000 a second and more."""
 _SURVIVORS_SECONDS = 1.0
 _APPLY_SECONDS = 0.012
-_CATCH_UP_SECONDS = 0.05
+_CATCH_UP_SECONDS = 0.03
+_LOAD_SECONDS = 0.03
 
 
 class WatchScreen(Screen[None]):
@@ -83,13 +86,19 @@ class WatchScreen(Screen[None]):
     pane = var("transcript")
     """The pane that has the focus, and the only one shown where there is room for one."""
 
-    def __init__(self, source: Source, feed: Feed) -> None:
+    def __init__(self, source: Source, feed: Feed, loading: Feed | None = None) -> None:
+        """Show what `feed` has read; where that is but a glimpse, until `loading` has read it all."""
         super().__init__()
+        self._loading = loading
         self._source = source
+        self._survivors: list[Survivor] = []
+        self._take(feed)
+
+    def _take(self, feed: Feed) -> None:
+        """Make the widgets that show a feed."""
         self._feed = feed
         self._replay = feed.pace if isinstance(feed.pace, Replay) else None
         self._was_over = False
-        self._survivors: list[Survivor] = []
         self._integrity = integrity(feed.session)
         self._panes = Panes(feed)
         self._header = HeaderLine()
@@ -131,13 +140,14 @@ class WatchScreen(Screen[None]):
     def _tick(self) -> float | None:
         """Take what is new and show it; return in how many seconds there will be more to show."""
         feed, applied = self._feed, 0
+        is_behind = False
         if not self.is_frozen:
             is_behind = feed.backlog() > BEHIND_BYTES
             applied = feed.advance(_CATCH_UP_SECONDS if is_behind else _APPLY_SECONDS)
             if self._source.agent is not None and (said := self._source.agent.stderr.new_lines()):
                 self._panes.log.add_stderr(said)
                 applied += 1
-        self.pulse.is_busy = applied > _BUSY_LINES
+        self.pulse.share = LOADING_SHARE if is_behind else BUSY_SHARE if applied > _BUSY_LINES else CALM_SHARE
         now = shown_ms(feed, is_frozen=self.is_frozen)
         if applied or feed.is_over != self._was_over:
             if feed.is_over and not self._was_over:
@@ -152,10 +162,31 @@ class WatchScreen(Screen[None]):
         if not applied:
             self._panes.transcript.measure_some()
         below = self._panes.named(self.pane).below if self.has_class("-narrow") else 0
-        self._header.tell(feed.session, now)
+        self._header.tell(feed.session, now, is_glimpse=self._loading is not None)
         view = view_words(self._source, feed, self._survivors, is_frozen=self.is_frozen, below=below)
+        if self._loading is not None:
+            return self._load(self._loading)
         self._status.tell(status(feed.session, now), view, self._integrity)
         return self._seconds_to_the_next()
+
+    def _load(self, loading: Feed) -> float | None:
+        """Read on behind the glimpse, and show all when all is read."""
+        self.pulse.share = LOADING_SHARE
+        loading.advance(_LOAD_SECONDS)
+        if not loading.backlog():
+            self._loading = None
+            self._take(loading)
+            self.call_next(self._show_all)
+            return None
+        view = SafeText(f"reading · {size(loading.backlog())} to go")
+        self._status.tell(SafeText("this is its end"), view, self._integrity)
+        return 0
+
+    async def _show_all(self) -> None:
+        """Show what was loaded in the place of the glimpse, in the pane where the user is."""
+        await self.recompose()
+        self.action_pane(self.pane)
+        self.pulse.within(0)
 
     def _seconds_to_the_next(self) -> float | None:
         feed = self._feed

@@ -308,7 +308,8 @@ def test_a_line_that_is_still_being_written_waits(tmp_path: Path) -> None:
     path = tmp_path / "growing.ndjson"
     line = final("干潮 🌊")
     path.write_bytes(init())
-    feed = Feed(open_saved(path, follow=True))
+    reader = open_saved(path, follow=True)
+    feed = Feed(reader)
     feed.advance()
     with path.open("ab") as growing:
         for at in range(len(line)):
@@ -318,7 +319,7 @@ def test_a_line_that_is_still_being_written_waits(tmp_path: Path) -> None:
             feed.advance()
     assert feed.session.lines == LineCounts(events=2)
     assert (feed.session.text, feed.is_over) == ("干潮 🌊", False)
-    os.close(feed.reader.fd)
+    os.close(reader.fd)
 
 
 def test_a_repair_is_an_event_besides_the_others() -> None:

@@ -1,0 +1,71 @@
+"""The two ends of a large recording: what is looked at first, while the middle is still being read."""
+
+from __future__ import annotations
+
+import os
+
+from agentwatch.recording.lines import MOST_LINE_BYTES, LineReader, Lines
+
+_HEAD_BYTES = 1 << 16
+_TAIL_BYTES = 1 << 18
+_STEP_BYTES = 1 << 20
+_CALL = b'{"type":"tool_call"'
+
+
+class EndsReader:
+    """Reads the first lines of a recording and the last, and passes over what is between them.
+
+    The last lines begin with a tool call where there is one, since a text that is cut in two would be
+    taken for another.
+    """
+
+    def __init__(self, reader: LineReader) -> None:
+        """Read what `reader` would read, but its own place stays where it is."""
+        self.fd = reader.fd
+        self.growth = reader.growth
+        self._size = reader.growth.size()
+        self._times = reader.times
+        self._pending = [self._head(), *self._tail()]
+
+    def read(self) -> Lines:
+        """Return the next lines; none when there are no more."""
+        return self._pending.pop(0) if self._pending else Lines(self._size, [], self._times)
+
+    def is_at_end(self) -> bool:
+        """Return whether all were returned."""
+        return not self._pending
+
+    def line_at(self, offset: int, length: int) -> bytes:
+        """Return the bytes of a line that was returned before."""
+        return os.pread(self.fd, length, offset)
+
+    def _head(self) -> Lines:
+        data = self.line_at(0, _HEAD_BYTES)
+        return Lines(0, data.split(b"\n")[:-1], self._times)
+
+    def _tail(self) -> list[Lines]:
+        """Return the last lines, an oversize one alone."""
+        end = self._size - (self.line_at(self._size - 1, 1) == b"\n")
+        found: list[Lines] = []
+        room = _TAIL_BYTES
+        while end > _HEAD_BYTES and room > 0:
+            start = self._line_start(end)
+            if end - start > MOST_LINE_BYTES:
+                head, tail = self.line_at(start, _HEAD_BYTES), self.line_at(end - _HEAD_BYTES, _HEAD_BYTES)
+                found.insert(0, Lines(start, [head], self._times, tail, end - start))
+            else:
+                found.insert(0, Lines(start, [self.line_at(start, end - start)], self._times))
+                room -= end - start
+            end = start - 1
+        first_call = (at for at, lines in enumerate(found) if lines.data[0].startswith(_CALL))
+        return found[next(first_call, 0) :]
+
+    def _line_start(self, end: int) -> int:
+        """Return where the line that ends at `end` begins."""
+        while end > 0:
+            start = max(end - _STEP_BYTES, 0)
+            newline = self.line_at(start, end - start).rfind(b"\n")
+            if newline >= 0:
+                return start + newline + 1
+            end = start
+        return 0

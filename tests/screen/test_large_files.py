@@ -1,0 +1,63 @@
+"""A large recording shows its end at once, and all of it when all of it is read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from agentwatch.feed import Feed
+from agentwatch.recording import EndsReader, open_saved
+from agentwatch.screen import app as screen_app
+from tests.lines import completed, delta, final, init, result, started, user
+from tests.screen.conftest import lines_of, opened
+
+BLOB = "x" * 2000
+
+
+def large(path: Path, calls: int, *ending: bytes) -> Path:
+    """Write a recording of so many calls of 4 KB, each after a sentence."""
+    lines = [init(), user("Do much.")]
+    for number in range(calls):
+        lines += [delta(f"Sentence {number}. "), final(f"Sentence {number}. ")]
+        lines.append(started("read", f"c{number}", path=f"{number}.py"))
+        lines.append(completed("read", f"c{number}", {"success": {"content": BLOB}}, path=f"{number}.py"))
+    path.write_bytes(b"".join([*lines, *ending]))
+    return path
+
+
+def test_the_ends_are_the_first_lines_and_the_last(tmp_path: Path) -> None:
+    """Of the ends all lines are lines of the recording, in order, and stand where they say."""
+    path = large(tmp_path / "r.ndjson", 400, result("all"))
+    data, reader = path.read_bytes(), open_saved(path)
+    ends = EndsReader(reader)
+    found = []
+    while lines := ends.read():
+        found += [(line.offset, line.data) for line in lines]
+    assert ends.is_at_end()
+    assert found[0] == (0, init().rstrip(b"\n"))
+    assert found[-1][1] == result("all").rstrip(b"\n")
+    assert [offset for offset, _ in found] == sorted({offset for offset, _ in found})
+    assert all(data[offset:].startswith(line + b"\n") for offset, line in found)
+    assert (reader.offset, len(found) < 1600) == (0, True)
+
+
+def test_a_last_line_of_any_size_is_an_end(tmp_path: Path) -> None:
+    """A last line that is longer than is parsed whole still ends the run of the glimpse."""
+    path = large(tmp_path / "r.ndjson", 100, result("y" * (17 << 20)))
+    glimpse = Feed(EndsReader(open_saved(path)))
+    glimpse.advance()
+    assert glimpse.session.run.outcome == "succeeded"
+    assert glimpse.session.lines.oversize == 1
+    assert glimpse.session.calls[-1].target == "99.py"
+
+
+async def test_the_end_is_shown_first(tmp_path: Path, monkeypatch: object) -> None:
+    """While the middle is read the newest calls can be looked at; nothing is counted that is not known."""
+    assert hasattr(monkeypatch, "setattr")
+    monkeypatch.setattr(screen_app, "_LARGE_BYTES", 1 << 20)
+    path = large(tmp_path / "r.ndjson", 400, result("".join(f"Sentence {n}. " for n in range(400))))
+    async with opened(path) as stage:
+        await stage.shows("400 calls")
+        assert "text = result" in stage.status
+        assert len(lines_of(stage.pane("calls"))) == 400
+        await stage.press("2", "g")
+        assert any("0.py" in line for line in lines_of(stage.pane("detail")))
