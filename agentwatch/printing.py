@@ -134,7 +134,7 @@ def _print_result(feed: Feed, place: Place) -> None:
     """Print the line of a result as the agent sent it, however long it is."""
     if place.length <= MOST_LINE_BYTES:
         line = joined(feed.line_at(place).rstrip(b"\r").split(b"\n"))
-        _print_json(safe_json(line) if os.isatty(1) else line)
+        _print_json(safe_json(line.decode("utf-8", "replace").encode()) if os.isatty(1) else line)
         return
     for offset in range(place.offset, place.offset + place.length, MOST_LINE_BYTES):
         length = min(MOST_LINE_BYTES, place.offset + place.length - offset)

@@ -21,13 +21,23 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 from typing import NewType
 
 SafeText = NewType("SafeText", str)
 
 _EMOJI = "\u203c-\u3299\U0001f000-\U0001faff"
 _EMOJI_JOINER = re.compile(f"(?<=[{_EMOJI}\ufe0f])\u200d(?=[{_EMOJI}])")
-_PRINTABLE_BUT_INVISIBLE = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u3164\uffa0")
+_SHOWN_BY_NUMBER = frozenset(
+    (
+        *"\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u3164\uffa0",  # printable, and not seen
+        *"\u0488\u0489\ua670\ua671\ua672\U00016fe4\U0001d165",  # passed over by comparisons that collate
+        *map(chr, range(0x2630, 0x2638)),  # from here on: two columns since Unicode 16, one before
+        *map(chr, range(0x268A, 0x2690)),
+        *map(chr, range(0x4DC0, 0x4E00)),
+        *map(chr, range(0x1D300, 0x1D377)),
+    )
+)
 
 
 def _replacement(code: int) -> str | int:
@@ -45,7 +55,7 @@ def _replacement(code: int) -> str | int:
         return ""
     if 0x1F1E6 <= code <= 0x1F1FF:
         return chr(code - 0x1F1E6 + ord("A"))
-    if char in _PRINTABLE_BUT_INVISIBLE:
+    if char in _SHOWN_BY_NUMBER:
         return f"<U+{code:04X}>"
     if char.isprintable() or unicodedata.category(char) == "Zs":
         return code
@@ -135,7 +145,11 @@ def cut(text: SafeText, limit: int) -> SafeText:
     return SafeText(text[:kept] + "…")
 
 
+@lru_cache(1 << 14)
 def _char_columns(char: str) -> int:
-    if unicodedata.combining(char):
+    """Return the columns of a character: marks, and the later parts of a Hangul syllable, have none."""
+    if unicodedata.category(char) in ("Mn", "Me", "Mc") or "\u1160" <= char <= "\u11ff":
+        return 0
+    if "\ud7b0" <= char <= "\ud7ff":
         return 0
     return 2 if unicodedata.east_asian_width(char) in "WF" else 1

@@ -29,7 +29,7 @@ from tests.payloads import CLASSES, PAYLOADS
 from tests.pty.viewer import watched
 from tests.runners import commands
 
-COUNT = int(os.environ.get("AGENTWATCH_EXAMPLES", "20000"))
+COUNT = max(20_000, int(os.environ.get("AGENTWATCH_EXAMPLES", "0")))
 SEED = 20261120
 BATCH = 100
 _PIECES = [

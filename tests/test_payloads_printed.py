@@ -43,7 +43,6 @@ def test_nothing_acts_in_the_json_on_a_terminal(tmp_path: Path, output_format: s
     assert json.loads(told)["result"] == session(init(), result("\n".join(texts))).run.result
 
 
-@pytest.mark.xfail(reason="safe_json() passes over a byte that is not UTF-8")
 def test_bytes_of_no_encoding_do_not_act_in_the_json_on_a_terminal(tmp_path: Path) -> None:
     """On a terminal the result's own line holds no byte that is not UTF-8: it could be a control."""
     path = tmp_path / "case.ndjson"

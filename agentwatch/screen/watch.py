@@ -216,9 +216,10 @@ class WatchScreen(Screen[None]):
         self._tabs.update(Content.assemble(*styled), layout=False)
 
     @on(events.DescendantFocus)
-    def _pane_focused(self, event: events.DescendantFocus) -> None:
-        if isinstance(event.widget, LineView) and event.widget.id:
-            self.pane = event.widget.id
+    def _pane_focused(self) -> None:
+        focused = self.focused  # the event may be an earlier one, told late
+        if isinstance(focused, LineView) and focused.id:
+            self.pane = focused.id
 
     @on(CallTable.Chosen)
     def _show_chosen(self, event: CallTable.Chosen) -> None:

@@ -47,7 +47,6 @@ def test_the_frames_stand_straight(session_file: Path, columns: int) -> None:
             viewer.press("j")
 
 
-@pytest.mark.xfail(reason="columns() measures marks without a class, Jamo and hexagrams unlike a terminal")
 def test_the_clocks_stand_in_a_column(session_file: Path) -> None:
     """In the calls table every clock ends in the same column, and none is pushed out of sight."""
     with watched(str(session_file), size=(160, 200)) as viewer:

@@ -1,0 +1,233 @@
+"""The files that a session has touched, brought forward one ended call at a time.
+
+What a shell command does to a file is in no call's facts, so it is not told here.
+"""
+
+from __future__ import annotations
+
+import ntpath
+import posixpath
+from bisect import insort
+from collections import Counter
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from agentwatch.events import Outcome
+from agentwatch.feed import Feed
+from agentwatch.session import Call, Place, Session
+from agentwatch.wire.fields import Fields, mapping, text
+from agentwatch.wire.json_line import parse_joined
+
+_MOST_COMPARED_BYTES = 1 << 20
+"""Of a longer line the contents are not compared: reading two of 1 MiB takes 3 ms."""
+
+
+class Deed(StrEnum):
+    """What a call did to a file."""
+
+    READ = "read"
+    EDITED = "edited"
+    CREATED = "created"
+    DELETED = "deleted"
+    TRIED = "tried"
+    """It failed, was rejected, or never came back."""
+
+
+_DEEDS = {
+    "Read file": Deed.READ,
+    "Edited file": Deed.EDITED,
+    "Created new file": Deed.CREATED,
+    "Deleted file": Deed.DELETED,
+}
+"""By the text format's phrase, which is the same for every agent."""
+
+
+@dataclass(slots=True, eq=False)
+class TouchedFile:
+    """What is known of one file."""
+
+    shown: str
+    """Relative to the cwd where it lies inside."""
+    is_outside: bool = False
+    """Whether it lies outside the cwd of a run that touched it; where the cwd is not known, it does not."""
+    calls: list[Call] = field(default_factory=list)
+    """The calls about it, in the order in which they ended."""
+    deeds: Counter[Deed] = field(default_factory=Counter)
+    lines_added: int | None = None
+    lines_removed: int | None = None
+    last_ms: int | None = None
+    """When it was last touched: by the agent's clock, or where that is silent by ours."""
+    unread: Deed | None = None
+    """What was first done to it without its having been read or created before in the session."""
+    _known_from: int | None = None
+    """The byte of the recording at which it was first read or created."""
+
+    @property
+    def changes(self) -> list[Call]:
+        """The calls that changed it, or tried to."""
+        return [call for call in self.calls if _DEEDS[call.phrase] is not Deed.READ]
+
+    def take(self, call: Call) -> None:
+        """Take note of a call that ended."""
+        deed = deed_of(call)
+        self.calls.append(call)
+        self.deeds[deed] += 1
+        self.last_ms = touched_ms(call)
+        if deed is Deed.TRIED:
+            return
+        if deed in (Deed.EDITED, Deed.DELETED) and self.unread is None and not self._was_known_to(call):
+            self.unread = deed
+        if deed in (Deed.READ, Deed.CREATED) and self._known_from is None and call.ended is not None:
+            self._known_from = call.ended.offset
+        if call.lines_added is not None:
+            self.lines_added = (self.lines_added or 0) + call.lines_added
+        if call.lines_removed is not None:
+            self.lines_removed = (self.lines_removed or 0) + call.lines_removed
+
+    def _was_known_to(self, call: Call) -> bool:
+        """Return whether the file had been read or created when the call began."""
+        began = call.started or call.ended
+        return self._known_from is not None and (began is None or began.offset > self._known_from)
+
+
+class Touched:
+    """The files of a session."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._taken = 0
+        self._files: dict[str, TouchedFile] = {}
+        """In the order in which they were last touched."""
+        self._by_name: list[TouchedFile] = []
+        self._names: dict[tuple[int, str], tuple[str, str, bool]] = {}
+
+    @property
+    def taken(self) -> int:
+        """How many of the session's ended calls were looked at: while it stays, so do the files."""
+        return self._taken
+
+    def take(self, most: int = 2000) -> bool:
+        """Take note of the calls that have ended, so many at most; return whether there are more."""
+        ended = self._session.ended_calls
+        upto = min(self._taken + most, len(ended))
+        for number in range(self._taken, upto):
+            call = ended[number]
+            if call.path and call.phrase in _DEEDS:
+                self._touch(call, call.path)
+        self._taken = upto
+        return upto < len(ended)
+
+    def newest_first(self) -> list[TouchedFile]:
+        """Return the files, the one touched last before the others."""
+        return list(reversed(self._files.values()))
+
+    def by_name(self) -> list[TouchedFile]:
+        """Return the files in the order of their names."""
+        return self._by_name
+
+    def _touch(self, call: Call, path: str) -> None:
+        key, shown, is_outside = self._named(call.run, path)
+        file = self._files.pop(key, None)
+        if file is None:
+            file = TouchedFile(shown)
+            insort(self._by_name, file, key=lambda one: one.shown)
+        self._files[key] = file
+        file.is_outside = file.is_outside or is_outside
+        file.take(call)
+
+    def _named(self, run: int, path: str) -> tuple[str, str, bool]:
+        found = self._names.get((run, path))
+        if found is None:
+            found = self._names[run, path] = named(path, self._session.runs[run - 1].cwd)
+        return found
+
+
+def deed_of(call: Call) -> Deed:
+    """Return what a call about a file did to it."""
+    return _DEEDS[call.phrase] if call.outcome is Outcome.SUCCEEDED else Deed.TRIED
+
+
+def touched_ms(call: Call) -> int | None:
+    """Return when a call was last heard of: by the agent's clock, or where that is silent by ours."""
+    agent = call.started_ms if call.ended_ms is None else call.ended_ms
+    place = call.ended or call.started
+    return agent if agent is not None or place is None else place.seen_ms
+
+
+def named(path: str, cwd: str | None) -> tuple[str, str, bool]:
+    """Return what identifies a path, how it is shown, and whether it lies outside the cwd.
+
+    By the rules of the agent's system. Where cwd and path are not of one system, or one of them is
+    not known to be absolute, nothing is said about inside and outside.
+    """
+    is_windows = _is_windows(path) or _is_windows(cwd or "")
+    rules = ntpath if is_windows else posixpath
+    whole = rules.normpath(rules.join(cwd or "", path))
+    key = rules.normcase(whole)
+    if not cwd or path.startswith("~") or _is_windows(cwd) != _is_windows(whole):
+        return key, path, False
+    if is_windows and path.startswith("/"):
+        return key, path, False
+    base = rules.normpath(cwd)
+    base_key = rules.normcase(base).rstrip(rules.sep) + rules.sep
+    if key == base_key.rstrip(rules.sep):
+        return key, ".", False
+    if key.startswith(base_key):
+        return key, whole[len(base_key) :], False
+    return key, whole, True
+
+
+def is_back_to_start(file: TouchedFile, feed: Feed) -> bool | None:
+    """Return whether the file is as its first change found it; None when the contents do not tell.
+
+    The contents are read back from the recording.
+    """
+    changes = [call for call in file.changes if call.outcome not in (Outcome.FAILED, Outcome.REJECTED)]
+    if not changes or any(call.outcome is not Outcome.SUCCEEDED for call in changes):
+        return None
+    first, last = changes[0], changes[-1]
+    if deed_of(first) is Deed.DELETED:
+        return None
+    if last is first:
+        before, after = _contents(first, feed)
+    else:
+        before = _contents(first, feed)[0]
+        after = (False, None) if deed_of(last) is Deed.DELETED else _contents(last, feed)[1]
+    return None if before is None or after is None else before == after
+
+
+_Content = tuple[bool, str | None]
+"""Whether the file is there, and what is in it."""
+
+
+def _contents(call: Call, feed: Feed) -> tuple[_Content | None, _Content | None]:
+    """Return what the file of an edit was before and after it; None is not known."""
+    success = _success(feed, call.ended)
+    before, after = (_content(success, f"{when}FullFileContent") for when in ("before", "after"))
+    # A call that says `Created new file` without having looked at what was there proves nothing.
+    if before is None and after is not None and deed_of(call) is Deed.CREATED:
+        before = (False, None)
+    return before, after
+
+
+def _content(success: Fields, key: str) -> _Content | None:
+    value = success.get(key)
+    return (True, value) if isinstance(value, str) else None
+
+
+def _success(feed: Feed, place: Place | None) -> Fields:
+    if place is None or place.length > _MOST_COMPARED_BYTES:
+        return {}
+    try:
+        value = parse_joined(feed.line_at(place).split(b"\n"))
+    except (ValueError, OSError):
+        return {}
+    for tool in mapping(mapping(value).get("tool_call")).values():
+        success = mapping(mapping(mapping(tool).get("result")).get("success"))
+        if text(success, "afterFullFileContent") is not None or "afterFullFileContent" in success:
+            return success
+    return {}
+
+
+def _is_windows(path: str) -> bool:
+    return path[1:2] == ":" or path.startswith("\\\\")
