@@ -9,9 +9,7 @@ import time
 
 from agentwatch.faults import INCOMPLETE_RECORDING, OWN_FAULT, Signalled, say, write_crash
 from agentwatch.feed import POLL_SECONDS, Feed
-from agentwatch.integrity import integrity
 from agentwatch.options import Options
-from agentwatch.outputs.stream_json import Tee
 from agentwatch.pace import Replay
 from agentwatch.printing import end_session, print_rest, print_session
 from agentwatch.sources import Source
@@ -49,16 +47,29 @@ def watch(
 def _front(source: Source, feed: Feed, options: Options, held: HeldSignals) -> int:
     if options.prints():
         code = print_session(source, feed, options.printed_format(), brief=options.brief)
-        found = integrity(feed.session)
-        if options.strict and not found.holds:
-            say(f"the integrity does not hold: {found.line()}")
-            return code or 1
+        return _checked(feed, code) if options.strict else code
+    if options.tee:
+        return _show_and_pass_on(source, feed, options, held)
+    return _show(source, feed, options, held)
+
+
+def _checked(feed: Feed, code: int) -> int:
+    """Say where the integrity does not hold, and return our exit code."""
+    from agentwatch.integrity import integrity
+
+    found = integrity(feed.session)
+    if found.holds:
         return code
-    sink_fd = os.dup(1) if options.tee else None
-    tee = None if sink_fd is None else Tee(source.reader.fd, source.reader.growth, sink_fd)
+    say(f"the integrity does not hold: {found.line()}")
+    return code or 1
+
+
+def _show_and_pass_on(source: Source, feed: Feed, options: Options, held: HeldSignals) -> int:
+    """Draw the screen on the terminal while stdout gets every byte."""
+    from agentwatch.outputs.stream_json import Tee
+
+    tee = Tee(source.reader.fd, source.reader.growth, os.dup(1))
     code = _show(source, feed, options, held)
-    if tee is None:
-        return code
     tee.finish()
     if tee.fault is not None:
         say(f"not all was passed on: {tee.fault.strerror}")

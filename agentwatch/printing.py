@@ -10,9 +10,6 @@ from agentwatch.actions import action, brief_action
 from agentwatch.events import Outcome
 from agentwatch.faults import INCOMPLETE_RECORDING, say
 from agentwatch.feed import POLL_SECONDS, Feed
-from agentwatch.outputs.safe_json import safe_json
-from agentwatch.outputs.stream_json import ByteCopy
-from agentwatch.outputs.summary import summary
 from agentwatch.outputs.text import ActionLines
 from agentwatch.outputs.writing import write_all
 from agentwatch.recording import MOST_LINE_BYTES
@@ -133,6 +130,8 @@ def _print_line(line: str, sink_fd: int = 1) -> None:
 def _print_result(feed: Feed, place: Place) -> None:
     """Print the line of a result as the agent sent it, however long it is."""
     if place.length <= MOST_LINE_BYTES:
+        from agentwatch.outputs.safe_json import safe_json
+
         line = joined(feed.line_at(place).rstrip(b"\r").split(b"\n"))
         _print_json(safe_json(line.decode("utf-8", "replace").encode()) if os.isatty(1) else line)
         return
@@ -147,6 +146,8 @@ def _print_json(line: bytes) -> None:
 
 
 def _print_summary(feed: Feed) -> None:
+    from agentwatch.outputs.summary import summary
+
     pieces = summary(feed.session)
     if in_runner():
         _print_json(b"".join(pieces))
@@ -157,6 +158,8 @@ def _print_summary(feed: Feed) -> None:
 
 
 def _print_bytes(feed: Feed, source: Source) -> None:
+    from agentwatch.outputs.stream_json import ByteCopy
+
     copy = ByteCopy(source.reader.fd, source.reader.growth, 1)
     try:
         _follow(source, feed, lambda: copy.copy(feed.offset if feed.pace else None))

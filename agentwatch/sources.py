@@ -8,15 +8,18 @@ from __future__ import annotations
 import errno
 import os
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 import orjson
 
 from agentwatch.events import Outcome
 from agentwatch.faults import INCOMPLETE_RECORDING
 from agentwatch.intake import AgentProcess, PipeIntake
-from agentwatch.outputs.log import LogWriter
 from agentwatch.recording import DiskSync, LineReader, SavedGrowth, SessionFiles, Wakeup, is_at, now_ms
 from agentwatch.session import Session
+
+if TYPE_CHECKING:
+    from agentwatch.outputs.log import LogWriter
 
 GRACE_MS = 30_000
 """How long after its result an agent may take to exit."""
@@ -43,7 +46,11 @@ class Source:
         self._told: set[str] = set()
         self._displaced: OSError | None = None
         self._sync = None if files is None else DiskSync(reader.fd, reader.growth)
-        self._log = None if log_fd is None else LogWriter(self.another_reader(), log_fd)
+        self._log: LogWriter | None = None
+        if log_fd is not None:
+            from agentwatch.outputs.log import LogWriter
+
+            self._log = LogWriter(self.another_reader(), log_fd)
 
     @property
     def wakeup(self) -> Wakeup | None:

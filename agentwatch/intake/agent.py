@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
 import threading
 import time
 from collections.abc import Sequence
@@ -47,6 +46,8 @@ class AgentProcess:
         self._reserve = Reserve(recording_fd)
         self.started_ms = now_ms()
         self.ended_ms: int | None = None
+        import subprocess  # 2 ms, for an agent of ours alone
+
         adopt_orphans()
         self._process = subprocess.Popen(
             argv,

@@ -6,7 +6,6 @@ long, and the user is told meanwhile.
 
 from __future__ import annotations
 
-import ctypes
 import errno
 import os
 import sys
@@ -64,6 +63,8 @@ def _full() -> OSError:
 
 
 def _allocate(fd: int, offset: int, length: int) -> OSError | None:
+    import ctypes  # 1.5 ms, for an agent of ours alone
+
     libc = ctypes.CDLL(None, use_errno=True)
     arguments = (ctypes.c_int(fd), ctypes.c_int(_KEEP_SIZE), ctypes.c_int64(offset), ctypes.c_int64(length))
     if libc.fallocate(*arguments) == 0:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import sys
 from contextlib import suppress
@@ -21,6 +20,8 @@ class Survivor(NamedTuple):
 def adopt_orphans() -> None:
     """Become the parent of what the agent's children leave behind, even in sessions of their own."""
     if sys.platform == "linux":
+        import ctypes
+
         with suppress(OSError, AttributeError):
             ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 

@@ -67,6 +67,11 @@ class Pulse:
             self._next.cancel()
         self._next = self._loop.call_at(due, self._due)
 
+    def at_once(self) -> None:
+        """Tick now, whatever it costs: the user has pressed a key."""
+        self._earliest = 0.0
+        self.within(0)
+
     def _woken(self) -> None:
         if self._wakeup is not None:
             self._wakeup.hear()

@@ -260,7 +260,7 @@ class WatchScreen(Screen[None]):
             self._replay.pause()
         else:
             self.is_frozen = not self.is_frozen
-        self.pulse.within(0)
+        self.pulse.at_once()
 
     def action_failure(self, step: int) -> None:
         """Choose the next call that failed, or the one before."""
@@ -288,4 +288,4 @@ class WatchScreen(Screen[None]):
             {"faster": self._replay.faster, "slower": self._replay.slower, "step": self._replay.step}[
                 change
             ]()
-            self.pulse.within(0)
+            self.pulse.at_once()

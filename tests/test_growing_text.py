@@ -1,0 +1,40 @@
+"""A text that grows by pieces is the pieces, whole or in part, while it grows and when it is complete."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentwatch.session.growing_text import GrowingText
+from tests.lines import PROPERTY
+
+PIECES = st.lists(
+    st.builds(
+        lambda text, times: text * times, st.text("ab\n é🙂\ud83d", max_size=9), st.sampled_from([1, 9, 4000])
+    ),
+    max_size=8,
+)
+
+
+@PROPERTY
+@given(PIECES, st.integers(0, 80_000), st.integers(0, 80_000), st.booleans())
+def test_a_text_is_its_pieces(pieces: list[str], start: int, length: int, is_complete: bool) -> None:
+    """Its length, its whole and any part are those of the pieces in a row, across chunks as well."""
+    text, whole = GrowingText(), ""
+    for piece in pieces:
+        text.add(piece)
+        whole += piece
+        assert (len(text), text.part(start)) == (len(whole), whole[start:])
+    if is_complete:
+        text.complete()
+        text.complete()
+    assert str(text) == whole
+    assert text.part(start, start + length) == whole[start : start + length]
+    assert text.part(0) == whole
+
+
+def test_a_text_may_begin_with_something() -> None:
+    """What it is made with is its first piece."""
+    text = GrowingText("干潮")
+    text.add(" 🌊")
+    assert (str(text), len(text), text.part(1, 3)) == ("干潮 🌊", 4, "潮 ")
