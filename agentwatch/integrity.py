@@ -52,9 +52,10 @@ class Integrity:
 def integrity(session: Session) -> Integrity:
     """Return how a session's facts stand to each other; while it runs, so far."""
     run, lines = session.run, session.lines
+    matches = run.text_matches_result
     return Integrity(
-        run.text_matches_result,
-        _first_difference(run.text, run.result) if run.text_matches_result is False else None,
+        matches,
+        _first_difference(run.text, run.result) if matches is False else None,
         len(session.calls),
         len(session.ended_calls) - session.completed_without_started - session.never_completed,
         lines.malformed,

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import chain
 
 import orjson
 
 from agentwatch.actions import action, target
 from agentwatch.integrity import integrity
 from agentwatch.outputs.safe_json import safe_json
-from agentwatch.session import Call, Session
+from agentwatch.session import Call, Run, Session
 
 _CALLS_AT_ONCE = 1000
 _TEXTS_AT_ONCE = 100
@@ -35,13 +34,19 @@ def summary(session: Session) -> Iterator[bytes]:
         prompt=run.prompt,
     )
     yield b',"text":"'
-    texts = list(chain.from_iterable(run.answer for run in session.runs))
-    for start in range(0, len(texts), _TEXTS_AT_ONCE):
-        yield _json("".join(map(str, texts[start : start + _TEXTS_AT_ONCE])))[1:-1]
+    for others in session.runs[:-1]:
+        yield from _texts(others)
+    text = list(_texts(run))
+    yield from text
     yield b'"'
+    if found.text_matches_result:
+        yield b',"result":"'
+        yield from text
+        yield b'"'
+    else:
+        yield _members(b",", result=run.result)
     yield _members(
         b",",
-        result=run.result,
         text_matches_result=found.text_matches_result,
         duration_ms=run.duration_ms,
         duration_api_ms=run.duration_api_ms,
@@ -71,6 +76,12 @@ def summary(session: Session) -> Iterator[bytes]:
         integrity={"holds": found.holds, "line": found.line(), "difference_at": found.difference_at},
     )
     yield b"}"
+
+
+def _texts(run: Run) -> Iterator[bytes]:
+    """Yield the assistant's text of a run, as it stands within the quotes of JSON."""
+    for start in range(0, len(run.answer), _TEXTS_AT_ONCE):
+        yield _json("".join(map(str, run.answer[start : start + _TEXTS_AT_ONCE])))[1:-1]
 
 
 def _members(lead: bytes, **members: object) -> bytes:

@@ -28,6 +28,10 @@ class GrowingText:
     def __str__(self) -> str:
         return "".join([*map(_decoded, self._chunks), *self._tail])
 
+    def utf8(self) -> bytes:
+        """Return all of it as UTF-8."""
+        return b"".join([*self._chunks, *map(_encoded, self._tail)])
+
     def part(self, start: int, end: int | None = None) -> str:
         """Return its characters from `start` to `end`."""
         end = self._length if end is None else min(end, self._length)
@@ -58,12 +62,16 @@ class GrowingText:
         """Put the first characters of the tail into chunks."""
         text = "".join(self._tail)
         packed = (text[at : min(at + _CHUNK, length)] for at in range(0, length, _CHUNK))
-        self._chunks += [chunk.encode("utf-8", "surrogatepass") for chunk in packed]
+        self._chunks += map(_encoded, packed)
         self._tail = [text[length:]]
         self._tail_length -= length
 
 
 _NO_PIECES: list[str] = []
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
 
 
 def _decoded(chunk: bytes) -> str:

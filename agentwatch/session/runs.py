@@ -61,15 +61,9 @@ class Run:
     @property
     def text_matches_result(self) -> bool | None:
         """Whether the rebuilt text is the result's; None without a result, or without a stream."""
-        result = self.result
-        if result is None or self.is_bare:
+        if self._result is None or self.is_bare:
             return None
-        at = 0
-        for piece in map(str, self.answer):
-            if not result.startswith(piece, at):
-                return False
-            at += len(piece)
-        return at == len(result)
+        return b"".join(piece.utf8() for piece in self.answer) == self._result.utf8()
 
     @property
     def is_over(self) -> bool:
