@@ -8,6 +8,7 @@ from __future__ import annotations
 import signal
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -200,7 +201,11 @@ def _options(given: dict[str, Any]) -> Options:
         raise click.UsageError("a file for it, and none of it: --log or --no-log, --record or --no-record")
     if options.tee and (options.printing or options.output_format):
         raise click.UsageError("--tee puts the screen on the terminal, --print draws none")
-    return options
+    if options.prints():
+        return options
+    from agentwatch.config import read_config
+
+    return replace(options, config=read_config())  # before a recording is made or an agent started
 
 
 def main() -> None:

@@ -186,5 +186,21 @@ class Part(NamedTuple):
     """One piece of what a call was given or gave back, for the detail of the call."""
 
     kind: str
-    """Its title. `diff`, `stdout`, `stderr`, `error`, `arguments` and `result` have looks of their own."""
+    """Its title. These have looks of their own:
+
+    `diff` is unified; `change` is what a file became; `content` what it holds; `stdout`, `stderr` and
+    `error`; `list` is a name a line; `matches` are a file's name, then `12:` or, of context, `12-` and the
+    line, for each; of `to-do list` and `steps` each line begins with a sign; `arguments` and `result` tell
+    the rest.
+    """
     text: str
+    value: object = None
+    """The same as JSON, where it has a structure."""
+    before: str | None = None
+    """Of a `change`: what the file held before."""
+    first_line: int = 1
+    """Of a `content`: which line of the file its first is."""
+
+    def __hash__(self) -> int:
+        """Return the same for equal pieces; the value, which cannot be hashed, is told by the text."""
+        return hash((self.kind, self.text, self.before, self.first_line))

@@ -84,7 +84,7 @@ def _show(source: Source, feed: Feed, options: Options, held: HeldSignals) -> in
         from agentwatch.screen.app import AgentwatchApp, Leave
 
         gc.freeze()
-        app = AgentwatchApp(source, feed, held, no_color=options.no_color)
+        app = AgentwatchApp(source, feed, held, options.config, no_color=options.no_color)
         left = app.run()
     held.release()
     if app.fault is not None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from agentwatch.config import Config
 from agentwatch.opening import Keep
 from agentwatch.terminal import has_terminal
 
@@ -27,6 +28,8 @@ class Options:
     no_color: bool = False
     speed: float = 1.0
     max_idle: float | None = None
+    config: Config = field(default_factory=Config)
+    """The user's settings; the defaults where no screen is drawn."""
 
     def prints(self) -> bool:
         """Return whether to print instead of drawing a screen, as asked or as can be inferred."""

@@ -15,7 +15,7 @@ from enum import StrEnum
 from agentwatch.events import Outcome
 from agentwatch.feed import Feed
 from agentwatch.session import Call, Place, Session
-from agentwatch.wire.fields import Fields, mapping, text
+from agentwatch.wire.fields import Fields, mapping
 from agentwatch.wire.json_line import parse_joined
 
 _MOST_COMPARED_BYTES = 1 << 20
@@ -59,13 +59,12 @@ class TouchedFile:
     """When it was last touched: by the agent's clock, or where that is silent by ours."""
     unread: Deed | None = None
     """What was first done to it without its having been read or created before in the session."""
+    first_change: Call | None = None
+    last_change: Call | None = None
+    may_be_changed: bool = False
+    """Whether a call that was to change it never came back."""
     _known_from: int | None = None
     """The byte of the recording at which it was first read or created."""
-
-    @property
-    def changes(self) -> list[Call]:
-        """The calls that changed it, or tried to."""
-        return [call for call in self.calls if _DEEDS[call.phrase] is not Deed.READ]
 
     def take(self, call: Call) -> None:
         """Take note of a call that ended."""
@@ -74,7 +73,11 @@ class TouchedFile:
         self.deeds[deed] += 1
         self.last_ms = touched_ms(call)
         if deed is Deed.TRIED:
+            is_lost = call.outcome not in (Outcome.FAILED, Outcome.REJECTED)
+            self.may_be_changed = self.may_be_changed or (is_lost and _DEEDS[call.phrase] is not Deed.READ)
             return
+        if deed is not Deed.READ:
+            self.first_change, self.last_change = self.first_change or call, call
         if deed in (Deed.EDITED, Deed.DELETED) and self.unread is None and not self._was_known_to(call):
             self.unread = deed
         if deed in (Deed.READ, Deed.CREATED) and self._known_from is None and call.ended is not None:
@@ -106,7 +109,7 @@ class Touched:
         """How many of the session's ended calls were looked at: while it stays, so do the files."""
         return self._taken
 
-    def take(self, most: int = 2000) -> bool:
+    def take(self, most: int = 200) -> bool:
         """Take note of the calls that have ended, so many at most; return whether there are more."""
         ended = self._session.ended_calls
         upto = min(self._taken + most, len(ended))
@@ -164,16 +167,13 @@ def named(path: str, cwd: str | None) -> tuple[str, str, bool]:
     rules = ntpath if is_windows else posixpath
     whole = rules.normpath(rules.join(cwd or "", path))
     key = rules.normcase(whole)
-    if not cwd or path.startswith("~") or _is_windows(cwd) != _is_windows(whole):
+    if not cwd or _is_windows(cwd) != _is_windows(whole):
         return key, path, False
     if is_windows and path.startswith("/"):
         return key, path, False
-    base = rules.normpath(cwd)
-    base_key = rules.normcase(base).rstrip(rules.sep) + rules.sep
-    if key == base_key.rstrip(rules.sep):
-        return key, ".", False
-    if key.startswith(base_key):
-        return key, whole[len(base_key) :], False
+    inside = rules.normpath(cwd).rstrip(rules.sep) + rules.sep
+    if (key + rules.sep).startswith(rules.normcase(inside)):
+        return key, whole[len(inside) :] or ".", False
     return key, whole, True
 
 
@@ -182,16 +182,11 @@ def is_back_to_start(file: TouchedFile, feed: Feed) -> bool | None:
 
     The contents are read back from the recording.
     """
-    changes = [call for call in file.changes if call.outcome not in (Outcome.FAILED, Outcome.REJECTED)]
-    if not changes or any(call.outcome is not Outcome.SUCCEEDED for call in changes):
+    first, last = file.first_change, file.last_change
+    if first is None or last is None or file.may_be_changed or deed_of(first) is Deed.DELETED:
         return None
-    first, last = changes[0], changes[-1]
-    if deed_of(first) is Deed.DELETED:
-        return None
-    if last is first:
-        before, after = _contents(first, feed)
-    else:
-        before = _contents(first, feed)[0]
+    before, after = _contents(first, feed)
+    if last is not first:
         after = (False, None) if deed_of(last) is Deed.DELETED else _contents(last, feed)[1]
     return None if before is None or after is None else before == after
 
@@ -204,7 +199,7 @@ def _contents(call: Call, feed: Feed) -> tuple[_Content | None, _Content | None]
     """Return what the file of an edit was before and after it; None is not known."""
     success = _success(feed, call.ended)
     before, after = (_content(success, f"{when}FullFileContent") for when in ("before", "after"))
-    # A call that says `Created new file` without having looked at what was there proves nothing.
+    # Only an edit tells its contents: a `write` over a file that was there before says `created` too.
     if before is None and after is not None and deed_of(call) is Deed.CREATED:
         before = (False, None)
     return before, after
@@ -224,10 +219,10 @@ def _success(feed: Feed, place: Place | None) -> Fields:
         return {}
     for tool in mapping(mapping(value).get("tool_call")).values():
         success = mapping(mapping(mapping(tool).get("result")).get("success"))
-        if text(success, "afterFullFileContent") is not None or "afterFullFileContent" in success:
+        if success:
             return success
     return {}
 
 
 def _is_windows(path: str) -> bool:
-    return path[1:2] == ":" or path.startswith("\\\\")
+    return path.startswith("\\\\") or (path[1:2] == ":" and path[2:3] in ("", "/", "\\"))

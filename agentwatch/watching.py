@@ -97,7 +97,7 @@ def _choose(options: Options) -> int:
     with claimed_terminal():
         held = HeldSignals()
         held.hold()
-        path = Chooser(held, no_color=options.no_color).run()
+        path = Chooser(held, options.config, no_color=options.no_color).run()
         held.release()
     return 0 if path is None else watch_file(path, options)
 

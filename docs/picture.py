@@ -1,6 +1,6 @@
-"""Draws the README's picture of the screen: `python docs/picture.py`.
+"""Draws the pictures of the screen in README and docs: `python docs/picture.py`.
 
-It is the program itself, 46 seconds into its demo, exported by Textual; the fonts are the reader's.
+They are the program itself at moments of its demo, exported by Textual; the fonts are the reader's.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import os
 import re
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 from rich.cells import cell_len
 
@@ -21,22 +22,44 @@ from agentwatch.resources import resource
 from agentwatch.screen.app import AgentwatchApp
 from agentwatch.terminal import HeldSignals
 
-PICTURE = Path(__file__).with_name("demo.svg")
-SECONDS = 46.0
+FOLDER = Path(__file__).parent
 COLUMN = 12.2
 """The width of a column in Textual's export."""
 
 
-async def export() -> str:
-    """Return the screen as SVG, at a moment of the demo."""
+class Moment(NamedTuple):
+    """A picture: how large, how many seconds into the demo, in which theme, after which keys."""
+
+    size: tuple[int, int]
+    seconds: float
+    keys: str = ""
+    theme: str = "textual-dark"
+
+
+PICTURES = {
+    "demo": Moment((120, 36), 46, "2kkk3"),
+    "screen-160x50": Moment((160, 50), 46, "2kkk"),
+    "screen-120x40": Moment((120, 40), 100, "2kkkkkk"),
+    "screen-80x24": Moment((80, 24), 31, "2", "textual-light"),
+    "screen-40x12": Moment((40, 12), 31, "2"),
+    "screen-files": Moment((120, 32), 100, "F"),
+    "screen-time": Moment((120, 32), 100, "T"),
+    "screen-find": Moment((120, 32), 100, "/gap"),
+}
+
+
+async def export(moment: Moment) -> str:
+    """Return the screen as SVG."""
     clock = 0.0
-    source = saved_source(resource("recordings") / "demo.ndjson", follow=False, log=None)
-    app = AgentwatchApp(source, Feed(source.reader, Replay(clock=lambda: clock)), HeldSignals())
-    async with app.run_test(size=(120, 36)) as pilot:
-        clock = SECONDS
+    source = saved_source(resource("recordings") / "demo.ndjson")
+    feed = Feed(source.reader, Replay(clock=lambda: clock))
+    app = AgentwatchApp(source, feed, HeldSignals())
+    async with app.run_test(size=moment.size) as pilot:
+        app.theme = moment.theme
+        clock = moment.seconds
         await pilot.pause(1)
-        await pilot.press("2", "k", "k", "k", "3")
-        await pilot.pause(0.5)
+        await pilot.press(*moment.keys)
+        await pilot.pause(1)
         return app.export_screenshot()
 
 
@@ -54,4 +77,5 @@ def mended(svg: str) -> str:
 if __name__ == "__main__":
     os.environ["TZ"] = "UTC"
     time.tzset()
-    PICTURE.write_text(mended(asyncio.run(export())))
+    for name, moment in PICTURES.items():
+        (FOLDER / f"{name}.svg").write_text(mended(asyncio.run(export(moment))))

@@ -88,12 +88,16 @@ class LogWriter:
 
 
 def follow_log(feed: Feed, wait: Callable[[], object] = lambda: None) -> Iterator[SafeText]:
-    """Yield the lines of the log as the recording grows, until it has ended; `wait` for more of it."""
+    """Yield the lines of the log as the recording grows, until it has ended; `wait` for more of it.
+
+    Of the session only runs and calls are kept: the texts would be in memory twice, and tell nothing.
+    """
     log = ActionLog(feed.session)
     while not feed.is_over:
         if not feed.advance(POLL_SECONDS) and not feed.is_over:
             wait()
         yield from log.new_lines(feed.is_over)
+        feed.session.forget_texts()
 
 
 def seconds(duration_ms: int) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from enum import Enum
 
+from agentwatch.config import Config
 from agentwatch.feed import Feed
 from agentwatch.recording import EndsReader
 from agentwatch.safe_text import SafeText, safe_line
@@ -30,8 +31,16 @@ class AgentwatchApp(TerminalApp[Leave]):
 
     SCREENS = {"help": Help}
 
-    def __init__(self, source: Source, feed: Feed, held: HeldSignals, *, no_color: bool = False) -> None:
-        super().__init__(held, no_color=no_color)
+    def __init__(
+        self,
+        source: Source,
+        feed: Feed,
+        held: HeldSignals,
+        config: Config | None = None,
+        *,
+        no_color: bool = False,
+    ) -> None:
+        super().__init__(held, config, no_color=no_color)
         self._source = source
         self._feed = feed
 
@@ -40,12 +49,31 @@ class AgentwatchApp(TerminalApp[Leave]):
         reader = self._source.reader
         is_large = self._feed.pace is None and self._feed.backlog() > _LARGE_BYTES
         if not is_large or self._source.wakeup is not None:
-            return WatchScreen(self._source, self._feed)
+            return self._screen(self._feed)
         glimpse = Feed(EndsReader(reader))
         glimpse.advance()
         for run in glimpse.session.runs:
             run.forget_result()
-        return WatchScreen(self._source, glimpse, self._feed)
+        return self._screen(glimpse, self._feed)
+
+    def _screen(self, feed: Feed, loading: Feed | None = None) -> WatchScreen:
+        return WatchScreen(self._source, feed, loading, config=self.config, write=self.write_to_terminal)
+
+    def on_app_blur(self) -> None:
+        """Remember what the user has seen."""
+        if isinstance(screen := self.screen_stack[0], WatchScreen):
+            screen.look_away()
+
+    def on_app_focus(self) -> None:
+        """Tell what happened meanwhile."""
+        if isinstance(screen := self.screen_stack[0], WatchScreen):
+            screen.look_back()
+
+    def action_suspend_process(self) -> None:
+        """Give the shell its title back too."""
+        if isinstance(screen := self.screen_stack[0], WatchScreen):
+            screen.notices.rest()
+        super().action_suspend_process()
 
     def action_leave(self) -> None:
         """Leave; when our agent or what it started still runs, ask what is to become of it."""

@@ -1,34 +1,32 @@
-"""The table of calls: one row per call, drawn from the call as it stands now."""
+"""The table of calls: its rows are drawn from the calls as they stand now."""
 
 from __future__ import annotations
 
 from rich.segment import Segment
 from textual import events
+from textual.binding import Binding
+from textual.content import Content
 from textual.message import Message
-from textual.reactive import var
 from textual.strip import Strip
 
-from agentwatch.actions import action, outcome_note, target
+from agentwatch.actions import action
 from agentwatch.events import Outcome
 from agentwatch.feed import Feed
-from agentwatch.safe_text import SafeText, columns, cut, safe_line
+from agentwatch.safe_text import SafeText
+from agentwatch.screen.call_filter import FilterBar
+from agentwatch.screen.call_list import CallList
+from agentwatch.screen.call_renderer import CallRenderer
 from agentwatch.screen.line_view import LineView
-from agentwatch.screen.words import SIGNS, call_clock, fitted
 from agentwatch.session import Call
 
-_CLOCK = 8
-_TOOL = 12
-_NOTE = 16
-_LEAST_TARGET = 14
-_LEAST_NOTE = 5
-"""A note gives way to the target, and vanishes where only so few columns are left for it."""
+_TITLE = "2 Calls"
+_SLICE_SECONDS = 0.008
+_BETWEEN_SLICES = 0.001
+"""So that keys come in between."""
 
 
 class CallTable(LineView):
-    """Every call in the order in which it first appeared; the chosen one is shown in the detail."""
-
-    cursor = var(-1)
-    """The row of the chosen call; -1 while there is none."""
+    """The calls, filtered and folded; the chosen one is shown in the detail."""
 
     class Chosen(Message):
         """Another call is chosen."""
@@ -37,61 +35,59 @@ class CallTable(LineView):
             super().__init__()
             self.call = call
 
-    BINDINGS = [("enter", "screen.pane('detail')", "Detail")]
+    BINDINGS = [
+        Binding("enter", "open", "Detail", id="open", tooltip="The detail; a row of several calls opens"),
+        Binding("f", "filter", "Filter", id="filter", tooltip="Only the calls that match words"),
+        Binding("s", "slowest", "Slowest", show=False, id="slowest", tooltip="The slowest first, and back"),
+    ]
 
     def __init__(self, feed: Feed) -> None:
-        super().__init__("2 Calls", id="calls")
-        self._feed = feed
+        super().__init__(_TITLE, id="calls")
+        self._list = CallList(feed.session)
+        self._renderer = CallRenderer(self, self._list)
+        self._scale: tuple[int, int] | None = None
+        self._is_on_open_fold = False
+        self._call_before: Call | None = None
+        """What was chosen when the filter was opened."""
         self.now_ms: int | None = None
-
-    @property
-    def chosen(self) -> Call | None:
+        self.title = SafeText(_TITLE)
+        """What the border says: the order, and how many calls the filter hides."""
+        self.chosen: Call | None = None
         """The chosen call."""
-        calls = self._feed.session.calls
-        return calls[self.cursor] if 0 <= self.cursor < len(calls) else None
+        self.cursor = -1
+        """The row of the chosen call; -1 while there is none."""
 
     def line_count(self) -> int:
-        """Return how many calls there are."""
-        return len(self._feed.session.calls)
+        """Return how many rows there are."""
+        return len(self._list.rows)
 
     def sync(self, now_ms: int | None) -> None:
         """Take what the session has learnt; running clocks show the time at `now_ms`."""
         self.now_ms = now_ms
-        self.show_lines()
-        if self.following and self.line_count():
-            self.cursor = self.line_count() - 1
+        top, rows = self.scroll_offset.y, self._list.rows
+        anchor = rows[top] if 0 < top < len(rows) and not self.following else None
+        if self._list.sync():
+            self._settle(is_growth=True)
+            row = None if anchor is None else rows.row_of(anchor.first, is_whole=anchor.is_open)
+            if row is not None and row != top:
+                self.settle_at(row)
 
     def tick(self, now_ms: int | None) -> None:
-        """Draw the running clocks anew, and nothing else."""
+        """Draw the running clocks anew, and nothing else unless the time strip has become too short."""
         self.now_ms = now_ms
         first = self.scroll_offset.y
-        rows = self._feed.session.calls[first : first + self.size.height]
-        for row, call in enumerate(rows, first):
+        for row in range(first, min(first + self.size.height, self.line_count())):
+            call = self._list.call_at(row)
             if call.outcome is Outcome.RUNNING:
                 self.refresh_line(row)
+                scale = self._list.strip.scale(call.run, now_ms)
+                if scale != self._scale:
+                    self._scale = scale
+                    self.refresh()
 
     def draw(self, y: int, width: int) -> Strip:
-        """Return one row: sign, tool, target, what is known of the outcome, clock."""
-        call = self._feed.session.calls[y]
-        state = str(call.outcome)
-        tool_width = min(_TOOL, width // 4)
-        room = max(width - 2 - tool_width - _CLOCK, 1)
-        least = min(columns(target(call)), _LEAST_TARGET)
-        note_width = min(columns(short_note(call)) + 1, _NOTE, room - least)
-        if note_width < _LEAST_NOTE:
-            note_width = 0
-        note = cut(short_note(call), note_width - 1) if note_width else SafeText("")
-        name = fitted(target(call), room - note_width, is_path=call.path is not None)
-        look = "plain" if call.outcome is Outcome.SUCCEEDED else state
-        strip = self.strip_of(
-            [
-                (SafeText(f"{SIGNS[call.outcome]} "), state),
-                (fitted(safe_line(call.tool), tool_width - 1), "muted"),
-                (SafeText(f" {name}"), look),
-                (SafeText(f" {note}" if note else ""), "muted" if look == "plain" else look),
-                (SafeText(f"{call_clock(call, self.now_ms):>{_CLOCK}}"), "muted"),
-            ]
-        )
+        """Return one row, marked if it is the chosen one."""
+        strip = self._renderer.render(y, width, self.now_ms)
         if y == self.cursor:
             chosen = self.look("chosen")
             strip = Strip(
@@ -108,39 +104,48 @@ class CallTable(LineView):
         count = self.line_count()
         if not count:
             return
-        self.cursor = max(0, min(row, count - 1))
-        self.following = self.cursor == count - 1
-        self._reveal()
+        row = max(0, min(row, count - 1))
+        self.following = row == count - 1 and not self._list.is_by_duration
+        self._settle(row)
+        top, height = self.scroll_offset.y, self.scrollable_content_region.height
+        if row < top:
+            self.settle_at(row)
+        elif row >= top + height:
+            self.settle_at(row - height + 1)
+
+    def choose_call(self, call: Call) -> None:
+        """Choose a call wherever it is: the filter is dropped and its fold is opened if they hide it."""
+        rows, index = self._list.rows, call.number - 1
+        if rows.row_of(index) is None:
+            self._list.ask("", by_duration=self._list.is_by_duration)
+            self._list.go_on(None)
+            rows = self._list.rows
+        row = rows.row_of(index)
+        if row is not None and rows.toggle(row):
+            row = rows.row_of(index)
+        if row is not None:
+            self._settle()
+            self.choose(row)
 
     def choose_failure(self, step: int) -> bool:
         """Move to the next (1) or previous (-1) call that failed; return whether there is one."""
-        calls = self._feed.session.calls
-        row = self.cursor + step
-        while 0 <= row < len(calls):
-            if calls[row].outcome in (Outcome.FAILED, Outcome.REJECTED):
-                self.choose(row)
-                return True
-            row += step
-        return False
-
-    def watch_cursor(self, old: int, new: int) -> None:
-        """Draw both rows anew and say which call is chosen."""
-        self.refresh_line(old)
-        self.refresh_line(new)
-        if self.chosen is not None:
-            self.post_message(self.Chosen(self.chosen))
+        row = self._list.failure_from(self.cursor, step)
+        if row is not None:
+            self.choose(row)
+        return row is not None
 
     def at_end(self) -> bool:
         """Return whether the end is held: its row is in view, and chosen."""
-        return super().at_end() and self.cursor == self.line_count() - 1
+        is_last = self.cursor == self.line_count() - 1
+        return super().at_end() and is_last and not self._list.is_by_duration
 
     async def on_click(self, event: events.Click) -> None:
-        """Choose the row that was clicked; a second click opens its detail."""
+        """Choose the row that was clicked; a second click opens it."""
         row = event.get_content_offset(self)
         if row is not None and (y := row.y + self.scroll_offset.y) < self.line_count():
             self.choose(y)
             if event.chain > 1:
-                await self.run_action("screen.pane('detail')")
+                await self.action_open()
 
     def action_move(self, lines: int) -> None:
         """Choose the call so many rows further."""
@@ -153,18 +158,70 @@ class CallTable(LineView):
     def action_bottom(self) -> None:
         """Choose the newest call, and follow."""
         self.choose(self.line_count() - 1)
-        super().action_bottom()
 
-    def _reveal(self) -> None:
-        top, height = self.scroll_offset.y, self.scrollable_content_region.height
-        if self.cursor < top:
-            self.settle_at(self.cursor)
-        elif self.cursor >= top + height:
-            self.settle_at(self.cursor - height + 1)
+    async def action_open(self) -> None:
+        """Open a row of several calls, or fold it again; of one call, its detail."""
+        if 0 <= self.cursor < self.line_count() and self._list.rows.toggle(self.cursor):
+            self.choose(self.cursor)
+        else:
+            await self.run_action("screen.pane('detail')")
 
+    def action_slowest(self) -> None:
+        """Show the slowest calls first, or all by time again."""
+        self._list.ask(by_duration=not self._list.is_by_duration)
+        self._go_on()
 
-def short_note(call: Call) -> SafeText:
-    """Return what is known of the outcome besides its sign: `exit 1`, `+8 -3`, `54 lines`."""
-    if call.outcome is Outcome.FAILED and call.error:
-        return safe_line(call.error.strip().partition("\n")[0])
-    return SafeText("") if call.outcome is Outcome.RUNNING else outcome_note(call)
+    def action_filter(self) -> None:
+        """Open the line in which the words of the filter are typed."""
+        bars = self.screen.query(FilterBar)
+        if not bars and self.parent is not None:
+            self._call_before = None if self.following else self.chosen
+            self.screen.mount(FilterBar(self, self._list.filter), after=self)
+        for bar in bars:
+            bar.focus(scroll_visible=False)
+
+    def filter_by(self, words: str) -> None:
+        """Show only the calls that match words; without words all, and what was chosen before."""
+        self._list.ask(words)
+        self._go_on()
+
+    def _go_on(self) -> None:
+        """Make the rows that were asked for, a slice at a time, and show them when they are whole."""
+        was_by_duration = self._list.is_by_duration
+        if not self._list.go_on(_SLICE_SECONDS):
+            if self._list.is_waiting:
+                self.set_timer(_BETWEEN_SLICES, self._go_on)
+            return
+        if not self._list.filter and self._call_before is not None:
+            self.chosen, self._call_before = self._call_before, None
+        if self._list.is_by_duration and not was_by_duration:
+            self.following = False
+            self._settle()
+            self.choose(0)
+        else:
+            self._settle()
+            if not self.following:
+                self.choose(self.cursor)
+                self.following = False  # though it be the last row: the user has let go of the end
+
+    def _settle(self, row: int | None = None, *, is_growth: bool = False) -> None:
+        """Put the cursor on a row, by default where the chosen call is now, and show what rows there are."""
+        rows, call, before = self._list.rows, self.chosen, self.cursor
+        if row is None and call is not None and not self.following:
+            row = rows.row_of(call.number - 1, is_whole=self._is_on_open_fold)
+            row = min(max(before, 0), len(rows) - 1) if row is None else row
+        self.cursor = len(rows) - 1 if row is None else row
+        if self.cursor >= 0:
+            now = rows[self.cursor]
+            self._is_on_open_fold = now.is_open
+            if call is None or self.following or not now.first < call.number <= now.last + 1:
+                self.chosen = self._list.call_at(self.cursor)
+        if self.chosen is not None and self.chosen is not call:
+            self.post_message(self.Chosen(self.chosen))
+        if not is_growth or self._list.is_by_duration:
+            self._count_when_let_go += len(rows) - self._count
+        self.title = self._list.title(_TITLE)
+        self.border_title = Content(self.title)
+        self.show_lines()
+        if self.scroll_offset.y > self.max_scroll_y:
+            self.settle_at(self.max_scroll_y)

@@ -4,24 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from rich.segment import Segment
+from textual import events
+from textual.binding import Binding
 from textual.strip import Strip
 
 from agentwatch.actions import action
-from agentwatch.events import Part
 from agentwatch.feed import Feed
-from agentwatch.safe_text import SafeText, fitting, safe_line, safe_text
+from agentwatch.safe_text import SafeText, safe_line
 from agentwatch.screen.line_view import LineView
+from agentwatch.screen.part_sections import MOST_LINES, PartSections, raw_piece
+from agentwatch.screen.sections import Section, Signed, bounded
+from agentwatch.screen.stack import Stack
 from agentwatch.screen.words import call_clock, time_of_day
 from agentwatch.session import Call
-
-_MOST_LINES = 20_000
-_MOST_COLUMNS = 20_000
-_LOOKS = {"stderr": "failed", "error": "failed", "arguments": "muted", "result": "muted"}
-_DIFF_LOOKS = {"+": "added", "-": "removed", "@": "hunk"}
 
 
 class DetailView(LineView):
     """One call's arguments and result; the payload stays on disk until it is looked at."""
+
+    BINDINGS = [
+        Binding("enter,space", "fold", "Fold", show=False, id="fold", tooltip="Fold the branch, or open it"),
+    ]
 
     def __init__(self, feed: Feed) -> None:
         super().__init__("3 Detail", id="detail")
@@ -29,13 +33,15 @@ class DetailView(LineView):
         self._call: Call | None = None
         self._shown: tuple[object, ...] = ()
         self._is_raw = False
-        self._lines: list[tuple[SafeText, str]] = []
-        self._rows: list[tuple[SafeText, str]] = []
+        self._is_in_sight = False
+        self._stack = Stack([])
+        self._branch: int | None = None
+        """The row of the chosen branch of a tree."""
         self._width = 0
 
     def line_count(self) -> int:
         """Return how many rows the detail takes at this width."""
-        return len(self._rows)
+        return self._stack.rows
 
     def show_call(self, call: Call) -> None:
         """Show a call from its beginning."""
@@ -43,107 +49,143 @@ class DetailView(LineView):
             self._call = call
             self.following = False
             self.sync()
-            self.settle_at(0)
+            self._from_the_top()
 
     def sync(self) -> None:
-        """Read the call's lines again if it has come further since."""
+        """Read the call's lines again if it has come further since; out of sight nothing is read."""
         call = self._call
-        now = (call, call and call.outcome, call and call.ended, self._is_raw)
-        if call is None or now == self._shown:
+        now = (call, call and call.outcome, call and call.ended, self._is_raw, self.app.theme)
+        if call is None or now == self._shown or not self._is_in_sight:
             return
         self._shown = now
-        lines = self._raw_lines(call) if self._is_raw else self._told_lines(call)
-        self._lines = [(SafeText(text[:_MOST_COLUMNS]), look) for text, look in _limited(lines, _MOST_LINES)]
-        self._wrap()
+        theme = self.app.current_theme
+        shade = "dark" if theme.dark else "light"
+        code_theme = f"ansi_{shade}" if theme.ansi else {"dark": "github-dark", "light": "default"}[shade]
+        made = PartSections(call, code_theme, self.rich_style)
+        told = _raw if self._is_raw else _told
+        self._stack = Stack(list(told(call, self._feed, made)))
+        self._lay_out()
 
     def toggle_raw(self) -> None:
         """Show the lines of the recording as they are, or what they say."""
         self._is_raw = not self._is_raw
         self.sync()
-        self.settle_at(0)
+        self._from_the_top()
 
-    def draw(self, y: int, width: int) -> Strip:  # noqa: ARG002 - rows are as wide as the pane already
+    def draw(self, y: int, width: int) -> Strip:
         """Return one row."""
-        return self.strip_of([self._rows[y]])
+        strip = self._stack.row(y, self.look)
+        if y == self._branch and self.has_focus:
+            chosen = self.look("chosen")
+            filled = strip.adjust_cell_length(width)
+            return Strip([Segment(s.text, (s.style or chosen) + chosen) for s in filled])
+        return strip
 
     def chosen_text(self) -> SafeText:
         """Return what `y` copies: all of the detail."""
-        return SafeText("\n".join(text for text, _ in self._lines))
+        return self._stack.text()
+
+    def on_show(self) -> None:
+        """Read what was put off."""
+        self._is_in_sight = True
+        self.sync()
+
+    def on_hide(self) -> None:
+        """Read nothing until the pane is in sight again."""
+        self._is_in_sight = False
 
     def on_resize(self) -> None:
-        """Wrap anew."""
+        """Fold anew."""
         if self._width != self.scrollable_content_region.width:
-            self._wrap()
+            self._lay_out()
         super().on_resize()
+
+    def notify_style_update(self) -> None:
+        """Colour anew in another theme."""
+        super().notify_style_update()
+        if self.is_attached:
+            self.sync()
 
     def show_below(self) -> None:
         """A detail does not grow at its end: nothing is ever new below."""
 
-    def _wrap(self) -> None:
-        self._width = width = max(self.scrollable_content_region.width, 1)
-        self._rows = []
-        for text, look in self._lines:
-            self._rows += [(piece, look) for piece in folded(text, width)]
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Leave the keys that fold to the screen while no branch is chosen."""
+        if action == "fold":
+            return self._branch is not None
+        return super().check_action(action, parameters)
+
+    def action_fold(self) -> None:
+        """Fold the chosen branch, or open it."""
+        if self._branch is not None:
+            self._stack.turn(self._branch)
+            self.show_lines()
+
+    def action_move(self, lines: int) -> None:
+        """Choose the next branch in view; where there is none, move by so many lines."""
+        found = None
+        if abs(lines) == 1:
+            found = self._stack.next_branch(self._branch, lines, self._rows_in_view())
+        if found is None:
+            super().action_move(lines)
+        self._choose(self._branch if found is None else found)
+
+    def on_click(self, event: events.Click) -> None:
+        """Fold the branch that was clicked, or open it."""
+        offset = event.get_content_offset(self)
+        row = -1 if offset is None else offset.y + self.scroll_offset.y
+        if self._stack.is_branch(row):
+            self._choose(row)
+            self.action_fold()
+
+    def _rows_in_view(self) -> range:
+        top = self.scroll_offset.y
+        return range(top, min(top + self.scrollable_content_region.height, self.line_count()))
+
+    def _choose(self, row: int | None) -> None:
+        """Have a branch chosen; one that is out of view is none."""
+        self._branch = row if row in self._rows_in_view() else None
+        self.refresh()
+
+    def _from_the_top(self) -> None:
+        self._branch = None
+        self.settle_at(0)
+
+    def _lay_out(self) -> None:
+        self._width = max(self.scrollable_content_region.width, 1)
+        self._branch = None
+        self._stack.lay_out(self._width)
         self.show_lines()
 
-    def _told_lines(self, call: Call) -> Iterator[tuple[SafeText, str]]:
-        yield action(call), str(call.outcome)
-        yield _facts(call), "muted"
-        yield safe_line(call.call_id), "muted"
-        if call.error:
-            yield from ((SafeText(line), "failed") for line in safe_text(call.error).split("\n"))
-        for place in (call.ended, call.started):
-            for part in self._feed.parts(place) if place else ():
-                if part.text != call.error:
-                    yield from _part_lines(part)
 
-    def _raw_lines(self, call: Call) -> Iterator[tuple[SafeText, str]]:
-        for title, place in (("started", call.started), ("ended", call.ended)):
-            if place:
-                yield SafeText(f"{title} · byte {place.offset} · {place.length} bytes"), "heading"
-                shown = place._replace(length=min(place.length, _MOST_COLUMNS * 4))
-                yield safe_line(self._feed.line_at(shown).decode("utf-8", "replace")), "plain"
+def _told(call: Call, feed: Feed, made: PartSections) -> Iterator[Section]:
+    """Yield what the lines of a call say."""
+    yield Section([action(call)], str(call.outcome))
+    yield Section([_facts(call)], "muted")
+    if call.exit_code is not None:
+        yield Signed([SafeText(f"{'✗' if call.exit_code else '✓'} exit {call.exit_code}")])
+    if call.error and call.error != f"exit {call.exit_code}":
+        yield Section(bounded(call.error, MOST_LINES)[0], "failed")
+    told = {call.error}
+    for place in (call.ended, call.started):
+        if place:
+            parts = [part for part in feed.parts(place) if part.text not in told]
+            yield from made.sections(parts, place)
+            told |= {part.text for part in parts if part.kind not in {"arguments", "result"}}
+    yield Section([SafeText(""), safe_line(f"call_id {call.call_id}")], "muted")
 
 
-def folded(text: SafeText, width: int) -> Iterator[SafeText]:
-    """Yield a line in pieces of at most `width` columns, cut behind a blank where one is near."""
-    start = 0
-    while (end := fitting(text, start, width)) < len(text):
-        blank = text.rfind(" ", start, end) + 1
-        end = blank if blank - start > width // 2 else end
-        yield SafeText(text[start:end])
-        start = end
-    yield SafeText(text[start:])
+def _raw(call: Call, feed: Feed, made: PartSections) -> Iterator[Section]:
+    """Yield the lines of a call as the recording has them."""
+    for title, place in (("started", call.started), ("ended", call.ended)):
+        if place:
+            told = f"{title} · byte {place.offset} · {place.length} bytes"
+            yield Section([SafeText(told)], "heading")
+            yield from made.raw(feed.line_at(raw_piece(place)), place)
 
 
 def _facts(call: Call) -> SafeText:
     facts = [f"tool {call.tool}", call_clock(call, None)]
     if call.started_ms is not None:
         facts.append(f"started {time_of_day(call.started_ms)}")
-    if call.exit_code is not None:
-        facts.append(f"exit {call.exit_code}")
     return safe_line(" · ".join(facts))
-
-
-def _part_lines(part: Part) -> Iterator[tuple[SafeText, str]]:
-    yield SafeText(""), "plain"
-    yield safe_line(f"── {part.kind}"), "heading"
-    look = _LOOKS.get(part.kind, "plain")
-    lines = safe_text(part.text).rstrip("\n").split("\n")
-    if part.kind == "diff":
-        hunks = next((number for number, line in enumerate(lines) if line.startswith("@@")), 0)
-        yield from ((SafeText(line), _DIFF_LOOKS.get(line[:1], "plain")) for line in lines[hunks:])
-    else:
-        yield from ((SafeText(line), look) for line in lines)
-
-
-def _limited(lines: Iterator[tuple[SafeText, str]], most: int) -> Iterator[tuple[SafeText, str]]:
-    """Yield the first lines, and say how many are left out."""
-    left_out = 0
-    for number, line in enumerate(lines):
-        if number < most:
-            yield line
-        else:
-            left_out += 1
-    if left_out:
-        yield SafeText(f"… {left_out} more lines; r shows the recording's line"), "muted"

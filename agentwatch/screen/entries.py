@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rich.segment import Segment
+from rich.style import Style
 from textual.strip import Strip
 
 from agentwatch.actions import action
@@ -34,8 +35,7 @@ class EntryRenderer:
                 return self._indented("› ", source, "prompt", width)
             case Kind.REASONING:
                 thought = self._indented("  ", SafeText(source.strip("\n")), "reasoning", width)
-                title = self._pane.strip_of([(_reasoning_title(entry), "reasoning")])
-                return thought if start else [title, *thought]
+                return thought if start else [thinking_line(self._pane, entry, is_folded=False), *thought]
             case Kind.RESULT if entry.run is not None:
                 return self._result(entry.run, width)
             case _:
@@ -66,6 +66,26 @@ def call_line(pane: LineView, call: Call, width: int) -> Strip:
     return pane.strip_of([sign, (cut(action(call), width - 4), look)])
 
 
-def _reasoning_title(entry: Entry) -> SafeText:
+def thinking_line(pane: LineView, entry: Entry, *, is_folded: bool) -> Strip:
+    """Return the title of a thought: how long it took once it is done, and whether it is folded."""
     took_ms = 0 if entry.started_ms is None or entry.ended_ms is None else entry.ended_ms - entry.started_ms
-    return SafeText(f"thinking {clock(took_ms)}" if took_ms > 0 and not entry.is_open else "thinking")
+    known = f" {clock(took_ms)}" if took_ms > 0 and not entry.is_open else ""
+    sign = "" if entry.is_open else " ▸" if is_folded else " ▾"
+    return pane.strip_of([(SafeText(f"thinking{known}{sign}"), "reasoning")])
+
+
+def rule_line(pane: LineView, said: SafeText, width: int) -> Strip:
+    """Return a thin rule across the pane that says something at its beginning."""
+    lead = SafeText("── ")
+    rest = SafeText(" " + "─" * max(width - len(lead) - len(said) - 1, 2))
+    return pane.strip_of([(lead, "rule"), (said, "accent"), (rest, "rule")])
+
+
+def marked(strip: Strip, start: int, end: int, mark: Style) -> Strip:
+    """Return a line with the characters from `start` to `end` in a look that is laid over their own."""
+    text = strip.text
+    left = Strip([Segment(text[:start])]).cell_length
+    right = Strip([Segment(text[:end])]).cell_length
+    middle = strip.crop(left, right)
+    over = Strip([Segment(piece.text, (piece.style or mark) + mark) for piece in middle])
+    return Strip.join([strip.crop(0, left), over, strip.crop(right)])

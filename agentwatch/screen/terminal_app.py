@@ -19,6 +19,7 @@ from textual.events import Resize
 from textual.filter import LineFilter
 from textual.geometry import Size
 
+from agentwatch.config import Config
 from agentwatch.resources import resource
 from agentwatch.screen.guard import Guard
 from agentwatch.screen.keyboard import TolerantDriver
@@ -36,9 +37,10 @@ class TerminalApp(App[Result], Generic[Result]):
     CSS_PATH = resource("styles") / "agentwatch.tcss"
     TITLE = "agentwatch"
 
-    def __init__(self, held: HeldSignals, *, no_color: bool) -> None:
+    def __init__(self, held: HeldSignals, config: Config | None = None, *, no_color: bool) -> None:
         """Make an app that takes first the signals that came before it runs."""
         self._held = held
+        self.config = config or Config()
         if no_color:
             os.environ["NO_COLOR"] = "1"
         super().__init__()
@@ -49,6 +51,8 @@ class TerminalApp(App[Result], Generic[Result]):
         self._guard = Guard(no_color=self.no_color, ascii_only=not _speaks_unicode())
         if self.no_color:
             self.theme = "ansi-dark"  # its contrasts do not come from colours
+        elif self.config.theme is not None:
+            self.theme = self.config.theme
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         """Let the guard see last what is drawn."""
@@ -61,6 +65,7 @@ class TerminalApp(App[Result], Generic[Result]):
 
     def on_mount(self) -> None:
         """Take the signals that would leave the terminal in disorder: Textual handles none of them."""
+        self.set_keymap(dict(self.config.keys))
         loop = asyncio.get_running_loop()
         for number in ENDING:
             loop.add_signal_handler(number, self._end_by, number)
@@ -69,6 +74,11 @@ class TerminalApp(App[Result], Generic[Result]):
         self.app_resume_signal.subscribe(self, self._draw_anew)
         if not self.is_headless:
             self.set_interval(_SIZE_SECONDS, self._check_size)
+
+    def write_to_terminal(self, sequence: str) -> None:
+        """Write a control sequence of ours, in turn with what is drawn."""
+        if self._driver is not None and not self.is_headless:
+            self._driver.write(sequence)
 
     def action_suspend_process(self) -> None:
         """Stop the whole job: a pipeline of which only we stopped would leave the shell waiting."""

@@ -2,245 +2,228 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from dataclasses import dataclass
-from itertools import accumulate
-from time import perf_counter
+from typing import NamedTuple
 
-from textual.cache import LRUCache
-from textual.strip import Strip
+from textual import events
+from textual.binding import Binding
+from textual.message import Message
 
+from agentwatch.query import Query
 from agentwatch.safe_text import SafeText, safe_text
-from agentwatch.screen.entries import EntryRenderer, call_line
-from agentwatch.screen.line_view import LineView
-from agentwatch.screen.markdown import split_blocks
-from agentwatch.session import Entry, Kind, Session
+from agentwatch.screen.block_view import BlockView
+from agentwatch.screen.words import time_of_day
+from agentwatch.search import text_of
+from agentwatch.session import Call, Kind
 
-_KEPT_BLOCKS = 256
-_MEASURE_SECONDS = 0.008
-_GROWING = (Kind.ANSWER, Kind.REASONING)
-
-
-@dataclass(slots=True)
-class _Block:
-    """A piece of an entry that is rendered as one."""
-
-    entry: Entry
-    start: int = 0
-    end: int = 0
-    is_code: bool = False
-    is_last: bool = True
-    """The last of its entry: it may still grow."""
-    gap: int = 1
-    """Blank lines above it."""
-    height: int = 1
-    is_measured: bool = False
-    """Its height is that of its lines, not an estimate."""
+_MOST_SETTLINGS = 8
+"""What is measured on the way may push the line out of view again; each time there is less of it."""
 
 
-class Transcript(LineView):
-    """What was said and done, in order.
+class Standing(NamedTuple):
+    """Where the reader stands: at the end, or with a row of a block at the top of the view."""
 
-    Blocks have an estimated height until they are measured: those in view at once, the others a few
-    milliseconds at a time. Measuring all at once would hold up the screen: 28 s for 1 M tokens.
-    """
+    block: int
+    row: int
+    is_following: bool
+    chosen: int | None
 
-    def __init__(self, session: Session) -> None:
-        super().__init__("1 Transcript", id="transcript")
-        self._session = session
-        self._shows_reasoning = True
-        self._blocks: list[_Block] = []
-        self._tops: list[int] = [0]
-        self._entries = 0
-        self._tail_start = 0
-        self._strips: LRUCache[int, list[Strip]] = LRUCache(_KEPT_BLOCKS)
-        self._renderer: EntryRenderer | None = None
-        self._width = 0
-        self._unmeasured = 0
 
-    def line_count(self) -> int:
-        """Return how many lines there are, by measure or estimate."""
-        return self._tops[-1]
+class Transcript(BlockView):
+    """What was said and done, in order; the line of a call leads to it, that of a thought opens it."""
 
-    def sync(self, *, are_calls_new: bool = True) -> None:
-        """Take what the session has learnt since the last time; a call's line is drawn from the call."""
-        first_changed = len(self._blocks)
-        if self._entries:
-            first_changed = min(first_changed, self._grow_last_entry())
-        for entry in self._session.transcript[self._entries :]:
-            self._entries += 1
-            self._tail_start = 0
-            self._add_blocks(entry)
-        has_changed = first_changed < len(self._blocks)
-        if has_changed:
-            self._lay_out(first_changed)
-        if self._measure_view() or has_changed:
-            self.show_lines()
-        elif are_calls_new:
-            self.refresh()
+    class CallChosen(Message):
+        """The line of a call was chosen."""
 
-    @property
-    def is_measuring(self) -> bool:
-        """Whether there are blocks whose height is an estimate."""
-        return self._unmeasured > 0
+        def __init__(self, call: Call, *, goes_there: bool) -> None:
+            """Tell which call; `goes_there` when the user wants to be where it is told."""
+            super().__init__()
+            self.call = call
+            self.goes_there = goes_there
 
-    def measure_some(self) -> None:
-        """Measure blocks that are out of view, the newest first, for a few milliseconds."""
-        if not self._unmeasured:
-            return
-        until = perf_counter() + _MEASURE_SECONDS
-        for index in range(len(self._blocks) - 1, -1, -1):
-            if not self._blocks[index].is_measured:
-                self._measure(index)
-                if perf_counter() >= until:
-                    break
-        self._measure_view()
-        self.show_lines()
+    BINDINGS = [
+        Binding("enter", "open", "Open", show=False, id="open-line", tooltip="To the call; open the thought"),
+        Binding(
+            "right_square_bracket", "choose(1)", "Next call", show=False, id="next-line", key_display="]"
+        ),
+        Binding(
+            "left_square_bracket",
+            "choose(-1)",
+            "Call before",
+            show=False,
+            id="previous-line",
+            key_display="[",
+        ),
+    ]
+
+    _opened_by_find: int | None = None
 
     def toggle_reasoning(self) -> None:
-        """Show the model's thinking, or leave it out."""
-        self._shows_reasoning = not self._shows_reasoning
-        self._start_over()
+        """Show all of the model's thinking, or fold what is done."""
+        standing = self.standing()
+        self._blocks.shows_thinking = not self._blocks.shows_thinking
+        self._blocks.exceptions.clear()
+        self._lay_out_anew()
+        self.return_to(standing)
 
-    def draw(self, y: int, width: int) -> Strip:
-        """Return one line of a block; a call's line is drawn from the call as it stands now."""
-        index = bisect_right(self._tops, y) - 1
-        block = self._blocks[index]
-        row = y - self._tops[index] - block.gap
-        if row < 0:
-            return Strip.blank(width)
-        if block.entry.call is not None:
-            return call_line(self, block.entry.call, width)
-        strips = self._rendered(index)
-        return strips[row] if row < len(strips) else Strip.blank(width)
-
-    def is_stable(self, line: int) -> bool:
-        """Return whether a line is that of a text; a call's line is drawn from the call."""
-        index = bisect_right(self._tops, line) - 1
-        return self._blocks[index].entry.call is None
+    def mark_new(self, at_ms: int) -> None:
+        """Draw a rule above what comes next, `new since` this time; an earlier rule goes."""
+        index = self._blocks.mark_new(SafeText(f"new since {time_of_day(at_ms)[:5]}"))
+        if index is not None:
+            self._forget_blocks(index)
+            self.show_lines()
 
     def chosen_text(self) -> SafeText:
         """Return what `y` copies: the assistant's text of the last run."""
         return safe_text(self._session.run.text)
 
-    def on_resize(self) -> None:
-        """Wrap anew; what is in view is measured at once."""
-        if self._width != self.scrollable_content_region.width:
-            self._start_over()
-        super().on_resize()
+    def position(self) -> tuple[int, int]:
+        """Return the entry at the top of the view and the character of its text at which its block begins."""
+        if not self.line_count():
+            return 0, 0
+        block = self._blocks.all[self._blocks.at(min(self.scroll_offset.y, self.line_count() - 1))[0]]
+        return block.number, 0 if block.entry.run else block.start
 
-    def notify_style_update(self) -> None:
-        """Render anew in the looks of another theme."""
-        super().notify_style_update()
-        self._renderer = None
-        self._strips.clear()
+    def entry_of(self, call: Call) -> int:
+        """Return the number of the entry that is the place of a call."""
+        return self._blocks.entry_of_call(call.number) or 0
 
-    def _start_over(self) -> None:
-        self._width = self.scrollable_content_region.width
-        self._strips.clear()
-        for block in self._blocks:
-            self._estimate(block)
-        self._unmeasured = sum(not block.is_measured for block in self._blocks)
-        self._lay_out(0)
+    def standing(self) -> Standing:
+        """Return where the reader stands, to return to it."""
+        if not self.line_count():
+            return Standing(0, 0, self.following, self._chosen)
+        line = min(self.scroll_offset.y, self.line_count() - 1)
+        return Standing(*self._blocks.at(line), self.following, self._chosen)
+
+    def return_to(self, standing: Standing) -> None:
+        """Go back to where the reader stood."""
+        self.fold_again()
+        self._chosen = standing.chosen
+        if standing.is_following:
+            self.action_bottom()
+        elif standing.block < len(self._blocks.all):
+            self.following = False
+            for _ in range(_MOST_SETTLINGS):
+                self.show_lines()
+                self.settle_at(self._blocks.line_of(standing.block, standing.row))
+                if not self._measure_view():
+                    break
+        self.show_lines()
+
+    def reveal_call(self, call: Call) -> None:
+        """Scroll to the line of a call and choose it."""
+        number = self._blocks.entry_of_call(call.number)
+        if number is not None:
+            self.fold_again()
+            self._choose(number)
+
+    def reveal_text(self, query: Query, number: int, offset: int) -> None:
+        """Scroll to where a query was found in an entry, and mark it.
+
+        Args:
+            query: What was looked for.
+            number: The number of the entry, from 0.
+            offset: The character of its text at which the match begins.
+        """
+        blocks = self._blocks
+        if number >= blocks.entry_count:
+            return
+        if self._opened_by_find != number:
+            self.fold_again()
+            if blocks.is_folded(blocks.all[blocks.of_entry(number).start].entry):
+                self._opened_by_find = number
+                self._fold(number)
+        index = blocks.holding(number, offset)
+        block = blocks.all[index]
+        self.following = False
+        if not block.is_measured:
+            self._measure(index)
+        before = safe_text(text_of(block.entry, block.start, offset))
+        nth = sum(1 for _ in query.pattern_in(block.entry.kind).finditer(before))
+        self.mark(query)
+        spans = self._spans_of(index)
+        nth = min(nth, len(spans) - 1)
+        self.mark(query, (index, nth))
+        self._bring_into_view(index, spans[nth][0][0] if spans and spans[nth] else 0)
+
+    def fold_again(self) -> None:
+        """Fold the thought that was opened to show what was found in it."""
+        number, self._opened_by_find = self._opened_by_find, None
+        if number is not None:
+            self._fold(number)
+
+    def action_choose(self, step: int) -> None:
+        """Choose the next line of a call or a thought (1), or the one before (-1); at first one in view."""
+        view = [self._blocks.all[index] for index in self._in_view(self.scroll_offset.y)]
+        seen = [block.number for block in view]
+        edge = seen[0 if step > 0 else -1] if seen else 0
+        number = self._chosen + step if self._chosen in seen else edge
+        while 0 <= number < self._blocks.entry_count:
+            if self._is_marker(number):
+                self._choose(number)
+                return
+            number += step
+
+    def action_open(self) -> None:
+        """Go to the call whose line is chosen, open or fold the chosen thought; choose one where none is."""
+        seen = {self._blocks.all[index].number for index in self._in_view(self.scroll_offset.y)}
+        if self._chosen in seen:
+            self._open(self._chosen, goes_there=True)
+        else:
+            self.action_choose(-1)
+
+    def on_click(self, event: events.Click) -> None:
+        """Choose the line of a call, or open and fold a thought; a second click goes to the call."""
+        place = event.get_content_offset(self)
+        if place is None or self.screen.get_selected_text():
+            return
+        line = place.y + self.scroll_offset.y
+        if line >= self.line_count():
+            return
+        index, row = self._blocks.at(line)
+        block = self._blocks.all[index]
+        if row == 0 and block.start == 0 and self._is_marker(block.number):
+            self._chosen = block.number
+            self._open(block.number, goes_there=event.chain > 1)
+            self.refresh()
+
+    def _is_marker(self, number: int) -> bool:
+        entry = self._session.transcript[number]
+        return entry.call is not None or (entry.kind is Kind.REASONING and not entry.is_open)
+
+    def _choose(self, number: int) -> None:
+        self._chosen = number
+        self.following = False
+        self._bring_into_view(self._blocks.of_entry(number).start, 0)
+
+    def _open(self, number: int, *, goes_there: bool) -> None:
+        call = self._session.transcript[number].call
+        if call is not None:
+            self.post_message(self.CallChosen(call, goes_there=goes_there))
+            return
+        standing = self.standing()._replace(is_following=False)
+        self._opened_by_find = None
+        self._fold(number)
+        self.return_to(standing)
+        self.following = self.at_end()
+
+    def _fold(self, number: int) -> None:
+        """Open a thought that is folded, or fold it again."""
+        span, before = self._blocks.of_entry(number), self.line_count()
+        self._blocks.exceptions ^= {self._blocks.all[span.start].entry}
+        self._blocks.estimate_from(span.start, span.stop)
+        self._forget_blocks(span.start)
+        self._count_as_old(self._blocks.tops[span.start], self.line_count() - before)
         self._measure_view()
         self.show_lines()
 
-    def _grow_last_entry(self) -> int:
-        """Cut the last known entry's tail into blocks again; return the first block that changed."""
-        last = self._blocks[-1] if self._blocks else None
-        if last is None or not last.is_last or last.entry.kind not in _GROWING:
-            return len(self._blocks)
-        entry = last.entry
-        if len(entry.said) == last.end and last.is_measured:
-            return len(self._blocks)
-        index = len(self._blocks) - 1
-        self._drop_block(index)
-        self._add_blocks(entry)
-        return index
-
-    def _add_blocks(self, entry: Entry) -> None:
-        """Add the blocks of an entry from where the last one that may still change begins."""
-        if entry.kind not in _GROWING:
-            self._add_block(_Block(entry, 0, len(entry.said)))
-            return
-        tail = entry.said.part(self._tail_start)
-        found = split_blocks(tail) or [(0, len(tail), False)]
-        offset = self._tail_start
-        for number, (start, end, is_code) in enumerate(found):
-            is_last = number == len(found) - 1
-            self._add_block(_Block(entry, offset + start, offset + end, is_code, is_last))
-            if is_last:
-                self._tail_start = offset + start
-
-    def _add_block(self, block: _Block) -> None:
-        above = self._blocks[-1].entry if self._blocks else None
-        are_calls = above is not None and above.call is not None and block.entry.call is not None
-        block.gap = 0 if above is None or are_calls else 1
-        self._estimate(block)
-        self._blocks.append(block)
-        self._unmeasured += not block.is_measured
-
-    def _drop_block(self, index: int) -> None:
-        block = self._blocks.pop(index)
-        self._unmeasured -= not block.is_measured
-        self._strips.discard(index)
-
-    def _estimate(self, block: _Block) -> None:
-        entry = block.entry
-        block.is_measured = entry.call is not None or self._is_hidden(entry)
-        if entry.call is not None:
-            block.height = 1
-        elif self._is_hidden(entry):
-            block.height = 0
-        else:
-            text = entry.said.part(block.start, block.end)
-            block.height = text.count("\n") + len(text) // max(self._width, 20) + 1
-
-    def _is_hidden(self, entry: Entry) -> bool:
-        return entry.kind is Kind.REASONING and not self._shows_reasoning
-
-    def _lay_out(self, first: int) -> None:
-        """Add up the heights from a block on."""
-        self.forget_from(self._tops[first] if first else 0)
-        heights = (block.height and block.height + block.gap for block in self._blocks[first:])
-        self._tops[first:] = accumulate(heights, initial=self._tops[first] if first else 0)
-
-    def _measure(self, index: int) -> None:
-        """Replace an estimated height; what is in view stays where it is."""
-        block = self._blocks[index]
-        before, top = block.height, self._tops[index]
-        block.height, block.is_measured = len(self._rendered(index)), True
-        self._unmeasured -= 1
-        if block.height == before:
-            return
-        self._lay_out(index)
-        if not self.following and top < self.scroll_offset.y:
-            self.show_lines(redraw=False)
-            self.settle_at(self.scroll_offset.y + block.height - before)
-
-    def _measure_view(self) -> bool:
-        """Measure every block in view, which may bring others into view; return whether there was one."""
-        if not self._width or not self._unmeasured:
-            return False
-        before = self._unmeasured
-        height = self.scrollable_content_region.height
-        while True:
-            top = max(self._tops[-1] - height, 0) if self.following else self.scroll_offset.y
-            first = bisect_right(self._tops, top) - 1
-            last = min(bisect_right(self._tops, top + height), len(self._blocks))
-            pending = [i for i in range(max(first, 0), last) if not self._blocks[i].is_measured]
-            if not pending:
-                return self._unmeasured < before
-            self._measure(pending[-1] if self.following else pending[0])
-
-    def _rendered(self, index: int) -> list[Strip]:
-        strips = self._strips.get(index)
-        if strips is None:
-            block = self._blocks[index]
-            if self._renderer is None:
-                self._renderer = EntryRenderer(self, dark=self.app.current_theme.dark)
-            strips = self._renderer.render(
-                block.entry, block.start, block.end, self._width, is_code=block.is_code
-            )
-            self._strips[index] = strips
-        return strips
+    def _bring_into_view(self, index: int, row: int) -> None:
+        """Scroll to a row of a block unless it is in view; what is measured on the way does not move it."""
+        for _ in range(_MOST_SETTLINGS):
+            self.show_lines()
+            line, top = self._blocks.line_of(index, row), self.scroll_offset.y
+            height = self.scrollable_content_region.height
+            if not top <= line < top + height:
+                self.settle_at(max(line - height // 3, 0))
+            elif not self._measure_view():
+                break
+        self.refresh()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from agentwatch.events import Outcome
-from agentwatch.safe_text import SafeText, columns, cut
+from agentwatch.safe_text import SafeText, columns, cut, fitting
 from agentwatch.session import Call
 
 SIGNS = {
@@ -57,13 +57,32 @@ def time_of_day(epoch_ms: int | None) -> str:
 
 
 def cut_middle(text: SafeText, limit: int) -> SafeText:
-    """Return a path of at most `limit` columns: its end, which names the file, stays."""
+    """Return a path of at most `limit` columns, cut where it hurts least: `agentwatch/…/calls.py`.
+
+    The name stays, of a name that is too long its end; then as many whole folders as there is room for,
+    most of them before the name.
+    """
     if columns(text) <= limit:
         return text
-    kept = text[-(limit - 1) :]
-    while columns(SafeText(kept)) > limit - 1:
+    tail = _ending(text, limit - 1)
+    name = text[max(text.rfind("/"), 0) :]
+    if len(name) >= len(tail):
+        return SafeText(f"…{tail}")
+    tail = _ending(text, max((limit - 1) * 2 // 3, columns(SafeText(name))))
+    tail = SafeText(tail[tail.index("/") :])
+    head = text[: fitting(text, 0, max(limit - 1 - columns(tail), 1))]
+    head = head[: head.rfind("/") + 1]
+    if not head or columns(SafeText(head)) + 1 + columns(tail) > limit:
+        tail = _ending(text, limit - 1)
+        return SafeText(f"…{tail[tail.index('/') :]}")
+    return SafeText(f"{head}…{tail}")
+
+
+def _ending(text: SafeText, limit: int) -> SafeText:
+    kept = text[-max(limit, 1) :]
+    while kept and columns(SafeText(kept)) > limit:
         kept = kept[1:]
-    return SafeText(f"…{kept}")
+    return SafeText(kept)
 
 
 def fitted(text: SafeText, width: int, *, is_path: bool = False) -> SafeText:

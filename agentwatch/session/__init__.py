@@ -1,8 +1,21 @@
 """What is true now. `Session.apply` takes what a line says; nothing here knows an agent or a screen."""
 
 from agentwatch.session.calls import Call, Place
+from agentwatch.session.rhythm import Doing, Rhythm, usually_under
 from agentwatch.session.runs import Run
 from agentwatch.session.session import LineCounts, OddLine, Session
 from agentwatch.session.transcript import Entry, Kind
 
-__all__ = ["Call", "Entry", "Kind", "LineCounts", "OddLine", "Place", "Run", "Session"]
+__all__ = [
+    "Call",
+    "Doing",
+    "Entry",
+    "Kind",
+    "LineCounts",
+    "OddLine",
+    "Place",
+    "Rhythm",
+    "Run",
+    "Session",
+    "usually_under",
+]

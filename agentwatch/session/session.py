@@ -25,6 +25,7 @@ from agentwatch.events import (
     Unknown,
 )
 from agentwatch.session.calls import Call, Place
+from agentwatch.session.rhythm import Doing, Rhythm
 from agentwatch.session.runs import Run
 from agentwatch.session.transcript import Entry, Kind, Transcript
 
@@ -33,6 +34,7 @@ CallKey = tuple[int, str | None, str]
 
 
 _MOST_ODD_LINES = 1000
+_DOINGS = {Kind.REASONING: Doing.THINKING, Kind.ANSWER: Doing.WRITING}
 
 
 class OddLine(NamedTuple):
@@ -71,6 +73,7 @@ class Session:
         """In the order in which they ended; at the end of the stream those that never did follow."""
         self.open_calls: dict[CallKey, Call] = {}
         self.transcript = Transcript()
+        self.rhythm = Rhythm()
         self.lines = LineCounts()
         self.odd_lines: list[OddLine] = []
         """The lines that are malformed or unknown, the first 1,000 of them."""
@@ -97,6 +100,18 @@ class Session:
         return self.run.outcome
 
     @property
+    def doing(self) -> Doing:
+        """What it does now, as far as its lines tell."""
+        if self.outcome is not Outcome.RUNNING:
+            return Doing.NOTHING
+        if self.open_calls:
+            return Doing.CALLING
+        entry = self.transcript.last
+        return (
+            _DOINGS.get(entry.kind, Doing.WAITING) if entry is not None and entry.is_open else Doing.WAITING
+        )
+
+    @property
     def text(self) -> str:
         """The assistant's text of all runs."""
         return "".join(run.text for run in self.runs)
@@ -119,6 +134,7 @@ class Session:
                 odd = event
             elif type(event) is Repair:
                 is_repaired = True
+        self.rhythm.take(self.doing, place.seen_ms)
         if odd is None:
             self.lines.events += physical_lines
             self.lines.repaired += is_repaired
@@ -156,6 +172,12 @@ class Session:
                 pass  # counted with the line's events
             case _:
                 self.transcript.note(f"not an event ({event.reason}): {event.text}")
+
+    def forget_texts(self) -> None:
+        """Let go of all that was said, but what still grows: who tells calls alone needs none of it."""
+        self.transcript.forget()
+        for run in self.runs:
+            run.answer.clear()
 
     def close(self) -> None:
         """Take the end of the stream."""

@@ -81,6 +81,10 @@ class Transcript(list[Entry]):
             self.last.close()
         self.append(entry)
 
+    def forget(self) -> None:
+        """Let go of every entry but the last."""
+        del self[:-1]
+
     def note(self, message: str) -> None:
         """Add something the user may want to know."""
         self.add(Entry(Kind.NOTICE, message))

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from agentwatch.events import Outcome, Part
-from agentwatch.wire.cursor_tools import Facts, Tool
+from agentwatch.wire.cursor_tools import TOOLS, Facts, Tool, other_tool
 from agentwatch.wire.fields import NO_FIELDS, Fields, as_json, items, mapping, number, text
 
 _NO_FACTS = Facts()
@@ -107,10 +107,7 @@ def _told_parts(body: dict[str, object], failed: bool) -> Iterator[Part]:
         if said := text(body, key):
             yield Part("error", said)
             del body[key]
-    if diff := text(body, "diffString"):
-        yield Part("diff", diff)
-        for told in ("diffString", "beforeFullFileContent", "afterFullFileContent"):
-            body.pop(told, None)
+    yield from _change_parts(body)
     for key in ("stdout", "stderr"):
         if output := text(body, key):
             yield Part(key, output)
@@ -119,17 +116,101 @@ def _told_parts(body: dict[str, object], failed: bool) -> Iterator[Part]:
     texts = list(_mcp_texts(body))
     content = text(body, "content") or "\n".join(texts)
     if content:
-        yield Part("content", content)
+        first = number(mapping(body.get("readRange")), "startLine")
+        yield Part("content", content, first_line=max(first or 1, 1))
         del body["content"]
     yield from _todo_parts(body)
+    yield from _found_parts(body)
+    yield from _step_parts(body)
+
+
+def _change_parts(body: dict[str, object]) -> Iterator[Part]:
+    """Take out what a file became: as a diff, or as what it held before and after."""
+    diff = text(body, "diffString")
+    after = body.get("afterFullFileContent")
+    if diff:
+        yield Part("diff", diff)
+    elif isinstance(after, str):
+        yield Part("change", after, before=text(body, "beforeFullFileContent") or "")
+    else:
+        return
+    for told in ("diffString", "beforeFullFileContent", "afterFullFileContent"):
+        body.pop(told, None)
+
+
+def _found_parts(body: dict[str, object]) -> Iterator[Part]:
+    """Take out what a search found: the files, and the lines as ripgrep shows them below their file."""
     files = [name for name in items(body.get("files")) if isinstance(name, str)]
     if files:
         yield Part("list", "\n".join(files))
         del body["files"]
-    steps = items(body.pop("conversationSteps", None))
-    said_steps = (text(mapping(mapping(step).get("assistantMessage")), "text") for step in steps)
-    for said in filter(None, said_steps):
-        yield Part("content", said)
+    lines: list[str] = []
+    names: list[str] = []
+    rest: dict[str, object] = {}
+    for workspace in mapping(body.get("workspaceResults")).values():
+        for mode, found in mapping(workspace).items():
+            about = dict(mapping(found))
+            for match in items(about.pop("matches", None)):
+                lines += _match_lines(mapping(match))
+            names += [name for name in items(about.pop("files", None)) if isinstance(name, str)]
+            rest[mode] = about
+    if lines or names:
+        del body["workspaceResults"]
+        body.update(rest)
+    if lines:
+        yield Part("matches", "\n".join(lines))
+    if names:
+        yield Part("list", "\n".join(names))
+
+
+def _match_lines(found: Fields) -> Iterator[str]:
+    """Yield a file's name, then each line found in it: `12:` before a match, `12-` before context."""
+    yield text(found, "file") or "?"
+    for match in map(mapping, items(found.get("matches"))):
+        mark = "-" if match.get("isContextLine") is True else ":"
+        nth = number(match, "lineNumber")
+        said = _one_line(text(match, "content") or "")
+        rest = "…" if match.get("contentTruncated") is True else ""
+        yield f"{'' if nth is None else nth}{mark}{said}{rest}"
+
+
+def _one_line(said: str) -> str:
+    return said.rstrip("\r\n").replace("\n", "␊")
+
+
+def _step_parts(body: dict[str, object]) -> Iterator[Part]:
+    """Take out what a subagent said and did."""
+    lines: list[str] = []
+    for step in map(mapping, items(body.pop("conversationSteps", None))):
+        lines += _step_lines(step)
+    if lines:
+        yield Part("steps", "\n".join(lines))
+
+
+def _step_lines(step: Fields) -> Iterator[str]:
+    """Yield a step, in a line or more: what was said after `› `, thought after `~ `, done after its sign."""
+    for key, lead in (("assistantMessage", "› "), ("thinkingMessage", "~ ")):
+        if said := text(mapping(step.get(key)), "text"):
+            yield lead + said.strip().replace("\n", "\n  ")
+    for key, value in (mapping(step.get("toolCall")) or step).items():
+        name = key.removesuffix("ToolCall")
+        if name not in {"", key}:
+            yield _call_line(name, mapping(value))
+
+
+def _call_line(name: str, body: Fields) -> str:
+    tool = TOOLS.get(name) or other_tool(name)
+    arguments = mapping(body.get("args"))
+    target = ", ".join(tool.paths(arguments)) or tool.target(arguments)
+    words = [tool.phrase, target] if target else [tool.phrase]
+    if "result" not in body:
+        return f"◌ {_one_line(' '.join(words))}"
+    result = read_result(tool, body["result"])
+    known = result.error or result.facts.note
+    if known:
+        words.append(f"({known.strip()})")
+    sign = {Outcome.SUCCEEDED: "✓", Outcome.FAILED: "✗", Outcome.REJECTED: "⊘"}.get(result.outcome, "◌")
+    return f"{sign} {_one_line(' '.join(words))}"
 
 
 def _mcp_texts(body: Fields) -> Iterator[str]:
@@ -144,7 +225,7 @@ def _todo_line(todo: object) -> str:
     fields = mapping(todo)
     status = (text(fields, "status") or "").removeprefix("TODO_STATUS_").lower()
     sign = {"completed": "✓", "in_progress": "◐", "cancelled": "✗"}.get(status, "○")
-    return f"{sign} {text(fields, 'content') or ''}"
+    return f"{sign} {_one_line(text(fields, 'content') or '')}"
 
 
 def _todo_parts(body: dict[str, object]) -> Iterator[Part]:
@@ -154,10 +235,10 @@ def _todo_parts(body: dict[str, object]) -> Iterator[Part]:
 
 
 def _rest_parts(title: str, rest: Fields) -> Iterator[Part]:
+    told = {key: value for key, value in rest.items() if value not in _NOTHING}
     lines = (
         f"{key}: {value if isinstance(value, str) else as_json(value, indent=2)}"
-        for key, value in rest.items()
-        if value not in _NOTHING
+        for key, value in told.items()
     )
     if text_of_lines := "\n".join(lines):
-        yield Part(title, text_of_lines)
+        yield Part(title, text_of_lines, told)

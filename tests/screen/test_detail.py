@@ -11,8 +11,21 @@ from textual.pilot import Pilot
 
 from agentwatch.feed import Feed
 from agentwatch.recording import open_saved
+from agentwatch.screen.code_lines import CodeLines
 from agentwatch.screen.detail import DetailView
-from tests.screen.conftest import CWD, PaneApp, bundled, ended, init, lines_of, shell, started, viewport
+from agentwatch.screen.part_sections import pretty
+from tests.screen.conftest import (
+    CWD,
+    PaneApp,
+    bundled,
+    ended,
+    init,
+    lines_of,
+    opened,
+    shell,
+    started,
+    viewport,
+)
 
 Saver = Callable[[bytes], Path]
 Detail = tuple[Feed, DetailView, Pilot[None]]
@@ -54,9 +67,9 @@ async def test_arguments_and_output_of_a_command(recording: Saver) -> None:
     async with shown(recording(data)) as (_, detail, _):
         lines = lines_of(detail)
         assert lines[0] == "Ran terminal command make lint (failed: exit 2)"
-        assert "exit 2" in lines[1]
         assert "1.5 s" in lines[1]
-        assert "toolu_7" in lines
+        assert lines[2] == "✗ exit 2"
+        assert lines[-1] == "call_id toolu_7"
         at = lines.index("── stdout")
         assert lines[at + 1 : at + 4] == ["checking", "", "  2 errors"]
         assert lines[lines.index("── stderr") + 1] == "make: *** [lint]"
@@ -96,11 +109,10 @@ async def test_a_diff_has_its_looks(recording: Saver) -> None:
     async with shown(recording(init() + ended("a", "edit", args, success))) as (_, detail, _):
         lines = lines_of(detail)
         at = lines.index("── diff")
-        assert lines[at + 1 : at + 5] == diff.split("\n")[2:]
-        assert looks_of(detail, "+new") == {"added"}
-        assert looks_of(detail, "-old") == {"removed"}
+        assert lines[at + 1 : at + 5] == ["@@ -1,2 +1,2 @@", "1 1   kept", "2   - old", "  2 + new"]
+        assert looks_of(detail, "  2 + new") == {"added"}
+        assert looks_of(detail, "2   - old") == {"removed"}
         assert looks_of(detail, "@@") == {"hunk"}
-        assert looks_of(detail, " kept") == {"plain"}
 
 
 async def test_an_error_is_shown_once(recording: Saver) -> None:
@@ -114,16 +126,22 @@ async def test_an_error_is_shown_once(recording: Saver) -> None:
         assert looks_of(detail, "It must") == {"failed"}
 
 
+def tokens(text: str) -> str:
+    """Return JSON without any blanks."""
+    return "".join(text.split())
+
+
 async def test_raw_is_the_line_of_the_recording(recording: Saver) -> None:
-    """Raw, the detail is both lines of the call as the recording has them, with their places."""
+    """Raw, both lines of the call stand as recorded, each member in a line, and their places."""
     start, end = shell(1).splitlines(keepends=True)
     async with shown(recording(init() + start + end)) as (_, detail, _):
         told = lines_of(detail)
         detail.toggle_raw()
         raw = lines_of(detail)
         text = "".join(row.text for row in (detail.draw(y, 66) for y in range(detail.line_count())))
-        assert start.decode().rstrip() in text
-        assert end.decode().rstrip() in text
+        assert tokens(start.decode()) in tokens(text)
+        assert tokens(end.decode()) in tokens(text)
+        assert '      "args": {' in raw
         assert raw[0] == f"started · byte {len(init())} · {len(start) - 1} bytes"
         detail.toggle_raw()
         assert lines_of(detail) == told
@@ -132,22 +150,27 @@ async def test_raw_is_the_line_of_the_recording(recording: Saver) -> None:
 async def test_many_lines_are_limited_and_said(recording: Saver) -> None:
     """Of a very long output the beginning is shown, and how much is left out."""
     output = "\n".join(f"out {n}" for n in range(50_000))
-    async with shown(recording(init() + shell(1, 0, output))) as (_, detail, _):
+    async with shown(recording(init() + shell(1, 0, output))) as (feed, detail, _):
         lines = lines_of(detail)
         assert 10_000 < len(lines) < 50_000
         assert "out 9999" in lines
-        assert lines[-1].startswith("… ")
+        [said] = [line for line in lines if line.startswith("… ")]
         shown_outputs = sum(line.startswith("out ") for line in lines)
-        said = int(lines[-1].split()[1])
-        assert shown_outputs + said >= 50_000
+        assert shown_outputs + int(said.split()[1].replace(",", "")) == 50_000
+        ended_at = feed.session.calls[0].ended
+        assert ended_at is not None
+        assert f"byte {ended_at.offset}" in said
+        assert "command: echo 1" in lines
 
 
 async def test_one_enormous_line_is_limited(recording: Saver) -> None:
     """A line of megabytes does not become ten thousands of rows."""
     async with shown(recording(init() + shell(1, 0, "x" * 3_000_000))) as (_, detail, _):
         assert 100 < detail.line_count() < 1_000
+        assert "2,980,000 more characters" in " ".join(lines_of(detail))
         detail.toggle_raw()
         assert 100 < detail.line_count() < 1_000
+        assert "more bytes, from byte" in " ".join(lines_of(detail))
 
 
 async def test_long_lines_are_wrapped_by_columns(recording: Saver) -> None:
@@ -209,3 +232,164 @@ async def test_combining_marks_without_a_letter(recording: Saver, columns: int) 
     async with shown(recording(init() + shell(1, 0, output)), size=(columns, 10)) as (_, detail, _):
         rows = "".join(detail.draw(y, 100).text for y in range(detail.line_count()))
         assert "lettersaftermarks" in rows.replace(" ", "")
+
+
+READ: dict[str, object] = {"path": f"{CWD}/far.py"}
+
+
+def reading(source: str, **fields: object) -> bytes:
+    """Return a file that was read."""
+    return init() + ended("r", "read", dict(READ), {"success": {"content": source, **fields}})
+
+
+async def test_a_file_has_its_numbers_and_its_colours(recording: Saver) -> None:
+    """Lines of a file have the numbers that they have there, and the colours of its language."""
+    data = reading("def f():\n    return 'x'\n", readRange={"startLine": 9})
+    async with shown(recording(data)) as (_, detail, _):
+        lines = lines_of(detail)
+        at = lines.index("── content")
+        assert lines[at + 1 : at + 3] == [" 9 def f():", "10     return 'x'"]
+        styles = {segment.text: segment.style for segment in detail.draw(at + 1, 66)}
+        assert styles["def"] != styles["f"]
+
+
+async def test_only_what_is_in_view_is_coloured(recording: Saver) -> None:
+    """Of a long file only the lines around the view are read for their colours."""
+    async with shown(recording(reading("x = 'a'\n" * 9_000))) as (_, detail, pilot):
+        files = [part for part in detail._stack._sections if isinstance(part, CodeLines)]
+        await pilot.press("G")
+        viewport(detail)
+        assert 1 <= len(files[0]._runs) <= 4
+        assert detail.line_count() > 9_000
+
+
+async def test_a_minified_file_stays_plain(recording: Saver) -> None:
+    """A file whose lines are too long to be coloured in time is shown without colours."""
+    async with shown(recording(reading("x = 'a';" * 4_000))) as (_, detail, _):
+        assert {str(s.style) for s in detail.draw(10, 66)} == {str(detail.look("plain"))}
+
+
+async def test_out_of_sight_nothing_is_read(recording: Saver) -> None:
+    """A call's lines are read when its detail is looked at, not before."""
+    async with shown(recording(init() + shell(1, 0, "one") + shell(2, 0, "two"))) as (feed, detail, pilot):
+        detail.display = False
+        await pilot.pause()
+        detail.show_call(feed.session.calls[1])
+        assert lines_of(detail)[0] == "Ran terminal command echo 1"
+        detail.display = True
+        await pilot.pause()
+        assert lines_of(detail)[0] == "Ran terminal command echo 2"
+
+
+DEEP = {"alpha": {"beta": {"gamma": [1, 2]}}, "flat": "x"}
+
+
+async def test_a_branch_folds_by_key(recording: Saver) -> None:
+    """Down and up choose the branches in view, to the last; enter or space folds one, and opens it again."""
+    data = init() + ended("m", "mcp", {"args": DEEP}, {"success": {}}) + started("m", "mcp", {"args": DEEP})
+    async with shown(recording(data)) as (_, detail, pilot):
+        before = lines_of(detail)
+        assert "  ▸ alpha: 1 member" in before
+        await pilot.press("j", "j", "j", "space")
+        opened_once = lines_of(detail)
+        at = opened_once.index("  ▾ alpha: 1 member")
+        assert opened_once[at + 1] == "    ▸ beta: 1 member"
+        await pilot.press("enter")
+        assert lines_of(detail) == before
+        await pilot.press("k", "enter")
+        assert "▸ args: 2 members" in lines_of(detail)
+
+
+async def test_a_click_folds_a_branch(recording: Saver) -> None:
+    """A click on a branch folds it; one on anything else does nothing."""
+    data = init() + started("m", "mcp", {"args": DEEP})
+    async with shown(recording(data)) as (_, detail, pilot):
+        row = lines_of(detail).index("▾ args: 2 members")
+        await pilot.click(detail, offset=(3, row + 2))
+        assert "▾ args: 2 members" in lines_of(detail)
+        await pilot.click(detail, offset=(3, row + 1))
+        assert "▸ args: 2 members" in lines_of(detail)
+
+
+async def test_without_a_branch_space_is_the_screens(recording: Saver) -> None:
+    """Where no branch is chosen, space freezes the view, also from the detail."""
+    async with opened(recording(init() + shell(1, None)), follow=True) as stage:
+        await stage.press("3", "space")
+        assert stage.app.screen.has_class("-frozen")
+
+
+async def test_down_scrolls_where_there_is_no_branch(recording: Saver) -> None:
+    """In a text down and up move by a line; a branch that left the view is no longer chosen."""
+    output = "\n".join(map(str, range(200)))
+    async with shown(recording(init() + shell(1, 0, output)), size=(70, 12)) as (_, detail, pilot):
+        first = viewport(detail)
+        await pilot.press("down", "down")
+        assert viewport(detail)[0] == first[2]
+        await pilot.press("up")
+        assert viewport(detail)[0] == first[1]
+
+
+async def test_a_list_that_is_given_and_given_back_is_told_once(recording: Saver) -> None:
+    """A to-do list that came back as it was given stands in the detail once, with its signs."""
+    todos: dict[str, object] = {"todos": [{"content": "Mend it", "status": "TODO_STATUS_IN_PROGRESS"}]}
+    data = init() + started("t", "updateTodos", todos) + ended("t", "updateTodos", todos, {"success": todos})
+    async with shown(recording(data)) as (_, detail, _):
+        lines = lines_of(detail)
+        assert lines.count("◐ Mend it") == 1
+        assert next(iter(detail.draw(lines.index("◐ Mend it"), 60))).style == detail.look(
+            "plain"
+        ) + detail.look("running")
+
+
+async def test_another_theme_colours_anew(recording: Saver) -> None:
+    """Code is coloured for a light ground when a light theme is chosen."""
+    async with shown(recording(reading("def f(): pass"))) as (_, detail, pilot):
+        row = lines_of(detail).index("1 def f(): pass")
+
+        def keyword() -> object:
+            return {s.text: s.style.color for s in detail.draw(row, 60) if s.style}["def"]
+
+        dark = keyword()
+        pilot.app.theme = "textual-light"
+        await pilot.pause()
+        assert keyword() != dark
+
+
+async def test_a_search_and_a_subagent_are_lists(recording: Saver) -> None:
+    """Found lines stand below their file with their numbers; a subagent's steps each in a line."""
+    match = {"lineNumber": 12, "content": "  x = 1"}
+    found = {"content": {"matches": [{"file": "a.py", "matches": [match]}]}}
+    grep = ended("g", "grep", {"pattern": "x"}, {"success": {"workspaceResults": {"/w": found}}})
+    task = ended(
+        "t", "task", {}, {"success": {"conversationSteps": [{"assistantMessage": {"text": "Done."}}]}}
+    )
+    glob = ended("f", "glob", {"globPattern": "*"}, {"success": {"files": ["a", "b"]}})
+    async with shown(recording(init() + grep + task + glob)) as (feed, detail, _):
+        lines = lines_of(detail)
+        at = lines.index("── matches")
+        assert lines[at + 1 : at + 3] == ["a.py", "12:  x = 1"]
+        detail.show_call(feed.session.calls[1])
+        assert lines_of(detail)[lines_of(detail).index("── steps") + 1] == "› Done."
+        detail.show_call(feed.session.calls[2])
+        assert lines_of(detail)[lines_of(detail).index("── 2 files") + 1] == "a"
+
+
+async def test_everything_is_copied(recording: Saver) -> None:
+    """What is copied is all of the detail, with the signs of a diff and without its numbers."""
+    diff = "@@ -1,2 +1,2 @@\n kept\n-old\n+new"
+    success = {"success": {"diffString": diff}}
+    async with shown(recording(init() + ended("a", "edit", dict(READ), success))) as (_, detail, _):
+        assert f"── diff\n{diff}\n" in detail.chosen_text()
+
+
+@pytest.mark.parametrize(
+    "text", ['{"a": [1, {"b": "x, {y}: \\"z"}], "c": {}, "d": []}', '{"a": "cut off', "}}]] , :: {", ""]
+)
+def test_pretty_changes_no_token(text: str) -> None:
+    """A line of JSON, whole or cut off, is broken between its tokens only."""
+    assert tokens(pretty(text)) == tokens(text)
+
+
+def test_pretty_gives_each_member_a_line() -> None:
+    """Members stand in lines of their own, two columns deeper than what they are in."""
+    assert pretty('{"a":[1,2],"b":{}}') == '{\n  "a": [\n    1,\n    2\n  ],\n  "b": {}\n}'

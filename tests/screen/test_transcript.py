@@ -64,7 +64,7 @@ def of(path: Path, *, follow: bool = False) -> tuple[Feed, Transcript]:
 def measure_all(transcript: Transcript) -> None:
     """Measure every block, as the ticks do bit by bit."""
     for _ in range(10_000):
-        if not transcript._unmeasured:
+        if not transcript.is_measuring:
             return
         transcript.measure_some()
     pytest.fail("measuring does not come to an end")
@@ -98,8 +98,7 @@ async def test_everything_has_its_look(recording: Saver) -> None:
             "› Mend the wheel.",
             "  Please.",
             "",
-            "thinking 2.5 s",
-            "  It squeaks.",
+            "thinking 2.5 s ▸",
             "",
             "I oil it.",
             "",
@@ -154,18 +153,219 @@ async def test_a_call_marker_tells_how_the_call_stands(recording: Saver) -> None
         assert [*before[:2], *before[3:]] == [*after[:2], *after[3:]]
 
 
-async def test_thinking_can_be_left_out(recording: Saver) -> None:
-    """Without the thinking its title and its lines are gone, with one blank line between the rest."""
-    path = recording(init() + prompt("p") + thinking("It\n\nsqueaks.") + answer("text") + thinking("more"))
-    feed, transcript = of(path)
+THOUGHTS = init() + prompt("p") + thinking("It\n\nsqueaks.") + answer("text") + thinking("more")
+FOLDED = ["› p", "", "thinking 2.5 s ▸", "", "text", "", "thinking 2.5 s ▸"]
+UNFOLDED = [
+    *("› p", "", "thinking 2.5 s ▾", "  It", "", "  squeaks.", "", "text", "", "thinking 2.5 s ▾", "  more"),
+]
+
+
+async def test_thoughts_are_folded_when_they_are_done(recording: Saver) -> None:
+    """A thought that is done is one line; `t`'s toggle shows all of them, and folds them again."""
+    feed, transcript = of(recording(THOUGHTS))
     async with shown(transcript):
-        all_lines = brought_up(feed, transcript)
+        assert brought_up(feed, transcript) == FOLDED
         transcript.toggle_reasoning()
         measure_all(transcript)
-        assert lines_of(transcript) == ["› p", "", "text"]
+        assert lines_of(transcript) == UNFOLDED
+        stable = [transcript.is_stable(y) for y in range(transcript.line_count())]
+        assert [line for line, is_kept in zip(UNFOLDED, stable, strict=True) if "▾" in line and is_kept] == []
+        transcript.toggle_reasoning()
+        assert lines_of(transcript) == FOLDED
+
+
+async def test_a_thought_is_shown_while_it_is_thought(recording: Saver) -> None:
+    """The thinking is seen as it comes, and folds when it is done; who reads it keeps it open."""
+    begun = line(type="thinking", subtype="delta", text="It\n\nsqueaks", timestamp_ms=1_793_610_000_000)
+    done = line(type="thinking", subtype="completed", timestamp_ms=1_793_610_002_500)
+    for is_read in (False, True):
+        path = recording(init() + begun)
+        feed, transcript = of(path, follow=True)
+        async with shown(transcript):
+            assert brought_up(feed, transcript) == ["thinking", "  It", "", "  squeaks"]
+            transcript.following = not is_read
+            grow(path, done)
+            lines = brought_up(feed, transcript)
+            assert lines == (
+                ["thinking 2.5 s ▾", "  It", "", "  squeaks"] if is_read else ["thinking 2.5 s ▸"]
+            )
+
+
+async def test_a_thought_that_comes_in_pieces_folds_to_the_same(recording: Saver) -> None:
+    """However a thought came, folded and opened it is what it is when it came at once."""
+    for seed in range(3):
+        path = recording(init() + prompt("p"))
+        feed, transcript = of(path, follow=True)
+        async with shown(transcript):
+            brought_up(feed, transcript)
+            for piece in pieces("It\n\nsqueaks.", random.Random(seed)):
+                grow(path, line(type="thinking", subtype="delta", text=piece, timestamp_ms=1_793_610_000_000))
+                brought_up(feed, transcript)
+            grow(path, line(type="thinking", subtype="completed", timestamp_ms=1_793_610_002_500))
+            grow(path, answer("text") + thinking("more"))
+            assert brought_up(feed, transcript) == FOLDED
+            transcript.toggle_reasoning()
+            measure_all(transcript)
+            assert lines_of(transcript) == UNFOLDED
+
+
+class ChoosingApp(PaneApp):
+    """A pane alone, whose chosen calls are kept."""
+
+    def __init__(self, transcript: Transcript) -> None:
+        super().__init__(transcript)
+        self.chosen: list[tuple[int, bool]] = []
+
+    def on_transcript_call_chosen(self, event: Transcript.CallChosen) -> None:
+        """Take note of the call."""
+        self.chosen.append((event.call.number, event.goes_there))
+
+
+@asynccontextmanager
+async def choosing(
+    path: Path, size: tuple[int, int] = (60, 20)
+) -> AsyncIterator[tuple[Transcript, ChoosingApp, Pilot[None]]]:
+    """Show a recording's transcript, and keep what is chosen in it."""
+    feed, transcript = of(path)
+    app = ChoosingApp(transcript)
+    async with app.run_test(size=size) as pilot:
+        transcript.focus()
+        await pilot.pause()
+        brought_up(feed, transcript)
+        yield transcript, app, pilot
+
+
+def chosen_lines(transcript: Transcript) -> list[str]:
+    """Return the lines in view that look chosen."""
+    look = transcript.look("chosen").bgcolor
+    strips = [transcript.render_line(y) for y in range(transcript.scrollable_content_region.height)]
+    return [strip.text.strip() for strip in strips if any(s.style and s.style.bgcolor == look for s in strip)]
+
+
+async def test_the_keys_lead_from_a_line_to_its_call(recording: Saver) -> None:
+    """`[` and `]` choose the lines of calls and thoughts; enter leads to the call and opens the thought."""
+    path = recording(init() + shell(1) + thinking("It squeaks.") + shell(2) + answer("end"))
+    async with choosing(path) as (transcript, app, pilot):
+        await pilot.press("enter")
+        assert chosen_lines(transcript) == ["✓ Ran terminal command echo 2"]
+        await pilot.press("enter", "left_square_bracket")
+        assert app.chosen == [(2, True)]
+        assert chosen_lines(transcript) == ["thinking 2.5 s ▸"]
+        await pilot.press("enter")
+        assert chosen_lines(transcript) == ["thinking 2.5 s ▾"]
+        assert "  It squeaks." in lines_of(transcript)
+        await pilot.press("enter", "left_square_bracket", "enter", "left_square_bracket")
+        assert chosen_lines(transcript) == ["✓ Ran terminal command echo 1"]
+        assert app.chosen == [(2, True), (1, True)]
+        assert "  It squeaks." not in lines_of(transcript)
+
+
+async def test_what_is_opened_is_not_new(recording: Saver) -> None:
+    """Lines that opening, measuring and wrapping bring are not among those that are new below."""
+    feed, transcript = of(recording(thinking("It squeaks.\n\nAlways.") + history(120)))
+    async with shown(transcript, (50, 16)) as pilot:
+        brought_up(feed, transcript)
+        await pilot.press("pageup")
         transcript.toggle_reasoning()
         measure_all(transcript)
-        assert lines_of(transcript) == all_lines
+        assert transcript.below == 0
+        await pilot.resize_terminal(30, 16)
+        await pilot.pause()
+        measure_all(transcript)
+        assert not transcript.following
+        assert transcript.below == 0
+
+
+async def test_a_click_chooses_a_call_and_opens_a_thought(recording: Saver) -> None:
+    """A click on the line of a call chooses it, a second leads there; one on a thought opens it."""
+    path = recording(init() + prompt("p") + shell(1) + thinking("It squeaks."))
+    async with choosing(path) as (transcript, app, pilot):
+        assert lines_of(transcript)[2:5:2] == ["  ✓ Ran terminal command echo 1", "thinking 2.5 s ▸"]
+        await pilot.click(transcript, offset=(8, 1))
+        assert app.chosen == []
+        await pilot.click(transcript, offset=(8, 3))
+        assert app.chosen == [(1, False)]
+        await pilot.click(transcript, offset=(8, 3), times=2)
+        assert app.chosen[-1] == (1, True)
+        await pilot.click(transcript, offset=(8, 5))
+        assert lines_of(transcript)[-2:] == ["thinking 2.5 s ▾", "  It squeaks."]
+        await pilot.click(transcript, offset=(8, 5))
+        assert lines_of(transcript)[-1] == "thinking 2.5 s ▸"
+
+
+async def test_a_call_leads_back_to_its_line(recording: Saver) -> None:
+    """A call's line is brought into view and chosen, also among blocks that are not measured yet."""
+    feed, transcript = of(recording(history(120)))
+    async with shown(transcript, (50, 16)):
+        feed.advance()
+        transcript.sync()
+        for number in (3, 60, 119):
+            transcript.reveal_call(feed.session.calls[number])
+            assert chosen_lines(transcript) == [f"✓ Ran terminal command echo {number}"]
+            assert not transcript.following
+            seen = viewport(transcript)
+            measure_all(transcript)
+            assert viewport(transcript) == seen
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        (answer("old"), answer(" end") + shell(1), ["old end", "", "── new", "", "  ✓ Ran terminal"]),
+        (shell(1), shell(2), ["  ✓ Ran terminal", "── new", "  ✓ Ran terminal"]),
+        (shell(1), thinking("a\n\nb"), ["  ✓ Ran terminal", "", "── new", "", "thinking 2.5"]),
+        (b"", shell(1), ["── new", "  ✓ Ran terminal"]),
+        (shell(1), answer("a") + answer(" b"), ["  ✓ Ran terminal", "", "── new", "", "a b"]),
+        (answer("old"), answer("\n\nnew\n\nnewer"), ["old", "", "── new", "", "new", "", "newer"]),
+    ],
+)
+async def test_a_rule_marks_what_is_new(
+    recording: Saver, before: bytes, after: bytes, expected: list[str]
+) -> None:
+    """One rule stands above what comes next; nothing shows before it comes."""
+    path = recording(init() + before)
+    feed, transcript = of(path, follow=True)
+    async with shown(transcript):
+        old = brought_up(feed, transcript)
+        transcript.mark_new(1_793_610_000_000)
+        assert brought_up(feed, transcript) == old
+        for piece in after.splitlines(keepends=True):
+            grow(path, piece)
+            brought_up(feed, transcript)
+        lines = brought_up(feed, transcript)
+        assert len(lines) == len(expected)
+        assert all(found.startswith(begins) for found, begins in zip(lines, expected, strict=True)), lines
+        assert sum("── new since 09:00 ──" in found for found in lines) == 1
+
+
+async def test_there_is_one_rule_at_most(recording: Saver) -> None:
+    """A later rule takes the place of the earlier one, whose line is gone."""
+    path = recording(init() + answer("a"))
+    feed, transcript = of(path, follow=True)
+    async with shown(transcript):
+        for number, text in enumerate("bc"):
+            brought_up(feed, transcript)
+            transcript.mark_new(1_793_610_000_000)
+            grow(path, shell(number) + answer(text))
+        lines = brought_up(feed, transcript)
+        assert [found[:6] for found in lines if found] == ["a", "  ✓ Ra", "b", "── new", "  ✓ Ra", "c"]
+        assert not re.search(r"\n\n\n", "\n".join(lines))
+
+
+async def test_a_tick_costs_what_is_new(recording: Saver) -> None:
+    """With a long history a tick lays out what is new, not what was there."""
+    path = recording(history(400))
+    feed, transcript = of(path, follow=True)
+    async with shown(transcript, (50, 16)):
+        brought_up(feed, transcript)
+        first_changes = []
+        lay_out = transcript._blocks.lay_out
+        transcript._blocks.lay_out = lambda first: (first_changes.append(first), lay_out(first))[1]  # type: ignore[method-assign, func-returns-value]
+        for number in range(5):
+            grow(path, thinking(f"t {number}") + answer(f"more {number}"))
+            feed.advance()
+            transcript.sync()
+        assert min(first_changes) >= len(transcript._blocks.all) - 12
 
 
 def history(paragraphs: int) -> bytes:
@@ -202,7 +402,7 @@ async def test_measuring_leaves_what_is_in_view(recording: Saver) -> None:
         await pilot.press("pageup", "pageup", "pageup")
         transcript.sync()
         seen = viewport(transcript)
-        assert transcript._unmeasured
+        assert transcript.is_measuring
         measure_all(transcript)
         assert viewport(transcript) == seen
 

@@ -42,6 +42,9 @@ def test_todos_are_a_list_with_signs() -> None:
     ]
 
 
+COUNTED = 'workspaceResults: {\n  "/a": {\n    "count": {\n      "a.py": 3\n    }\n  }\n}'
+
+
 @pytest.mark.parametrize(
     ("outcome", "told"),
     [
@@ -66,14 +69,88 @@ def test_todos_are_a_list_with_signs() -> None:
         ),
         (
             {"success": {"conversationSteps": [{"assistantMessage": {"text": "I looked"}}, {}]}},
-            [("content", "I looked")],
+            [("steps", "› I looked")],
         ),
+        ({"success": {"conversationSteps": [{}, 7]}}, []),
+        (
+            {"success": {"afterFullFileContent": "a", "beforeFullFileContent": "b"}},
+            [("change", "a")],
+        ),
+        ({"success": {"workspaceResults": {"/a": {"count": {"a.py": 3}}}}}, [("result", COUNTED)]),
         ({"success": {}, "isBackground": True}, []),
     ],
 )
 def test_a_result_is_told_in_pieces(outcome: dict[str, Any], told: list[tuple[str, str]]) -> None:
     """Errors, output, changes, contents and lists have a piece of their own; the rest is told in lines."""
     assert parts(completed("read", result=outcome)) == told
+
+
+def test_what_has_a_structure_keeps_it() -> None:
+    """Arguments carry their JSON, a change what the file held before, a content where it begins."""
+    decoder = Decoder()
+    decoder.decode(init())
+
+    def pieces(line: bytes) -> list[Part]:
+        return decoder.parts(line.rstrip())
+
+    [given] = pieces(started("await", taskId="t", deep={"a": [1]}, empty=[]))
+    assert given.value == {"taskId": "t", "deep": {"a": [1]}}
+    assert hash(given) == hash(pieces(started("await", taskId="t", deep={"a": [1]}))[0])
+    edit = {"success": {"beforeFullFileContent": "old\n", "afterFullFileContent": "new\n"}}
+    assert pieces(completed("edit", result=edit)) == [Part("change", "new\n", before="old\n")]
+    made = {"success": {"afterFullFileContent": ""}}
+    assert pieces(completed("edit", result=made)) == [Part("change", "", before="")]
+    for start, first in ((41, 41), (0, 1), ("x", 1)):
+        read = {"success": {"content": "x", "readRange": {"startLine": start}}}
+        assert pieces(completed("read", result=read))[0].first_line == first
+
+
+def test_matches_stand_below_their_file() -> None:
+    """A search tells each file, its lines with their numbers, context and cuts; then the rest it knows."""
+    lines = [
+        {"lineNumber": 11, "content": "def f():\n", "isContextLine": True},
+        {"lineNumber": 12, "content": "a\nb", "contentTruncated": True},
+        {"content": "x"},
+    ]
+    found = {"matches": [{"file": "a.py", "matches": lines}, {"matches": 7}], "totalLines": 3}
+    names = {"files": ["b.py", 7], "totalLines": 1}
+    result = {"success": {"workspaceResults": {"/w": {"content": found, "files": names}}}}
+    assert parts(completed("grep", result=result)) == [
+        ("matches", "a.py\n11-def f():\n12:a␊b…\n:x\n?"),
+        ("list", "b.py"),
+        ("result", 'content: {\n  "totalLines": 3\n}\nfiles: {\n  "totalLines": 1\n}'),
+    ]
+
+
+def test_the_steps_of_a_subagent() -> None:
+    """What a subagent thought and said stands with a sign, each of its calls in a line with its outcome."""
+    steps: list[Any] = [
+        {"thinkingMessage": {"text": "hm\nwell"}},
+        {"assistantMessage": {"text": "I look.\n"}},
+        {"toolCall": {"readToolCall": {"args": {"path": "a.py"}, "result": {"success": {"totalLines": 3}}}}},
+        {
+            "toolCall": {
+                "shellToolCall": {"args": {"command": "make\nx"}, "result": {"failure": {"exitCode": 2}}}
+            }
+        },
+        {"webFetchToolCall": {"args": {"url": "u"}, "result": {"rejected": {"reason": "no"}}}},
+        {"toolCall": {"teleportToolCall": {"args": {"x": "y"}}}},
+        {"toolCall": {"awaitToolCall": {"result": {}}, "ToolCall": {}, "id": "x"}},
+        {"toolCall": {"updateTodosToolCall": {"result": {"success": {}}}}},
+    ]
+    [(kind, told)] = parts(completed("task", result={"success": {"conversationSteps": steps}}))
+    assert kind == "steps"
+    assert told.split("\n") == [
+        "~ hm",
+        "  well",
+        "› I look.",
+        "✓ Read file a.py (3 lines)",
+        "✗ Ran terminal command make (exit 2)",
+        "⊘ Fetched web page u (no)",
+        "◌ Used tool teleport y",
+        "◌ Used tool await (came back without a result)",
+        "✓ Updated to-do list",
+    ]
 
 
 def test_what_cannot_be_read_is_its_own_content() -> None:

@@ -1,0 +1,251 @@
+"""A pane of the transcript's blocks: measured bit by bit, drawn when looked at, marked where found."""
+
+from __future__ import annotations
+
+from time import perf_counter
+
+from rich.style import Style
+from textual.cache import LRUCache
+from textual.strip import Strip
+
+from agentwatch.query import Query
+from agentwatch.screen.blocks import Blocks
+from agentwatch.screen.entries import EntryRenderer, call_line, marked, rule_line, thinking_line
+from agentwatch.screen.line_view import LineView
+from agentwatch.session import Kind, Session
+
+_KEPT_BLOCKS = 256
+_MEASURE_SECONDS = 0.008
+Spans = list[list[tuple[int, int, int]]]
+"""For each match in a block the row, start and end of each of its pieces."""
+
+
+class BlockView(LineView):
+    """What was said and done, in order.
+
+    Blocks have an estimated height until they are measured: those in view at once, the others a few
+    milliseconds at a time. Measuring all at once would hold up the screen: 28 s for 1 M tokens.
+    """
+
+    def __init__(self, session: Session) -> None:
+        super().__init__("1 Transcript", id="transcript")
+        self._session = session
+        self._blocks = Blocks(session.transcript)
+        self._strips: LRUCache[int, list[Strip]] = LRUCache(_KEPT_BLOCKS)
+        self._renderer: EntryRenderer | None = None
+        self._query: Query | None = None
+        self._current: tuple[int, int] | None = None
+        self._spans: LRUCache[int, Spans] = LRUCache(_KEPT_BLOCKS)
+        self._chosen: int | None = None
+        """The number of the entry whose line is chosen."""
+
+    def line_count(self) -> int:
+        """Return how many lines there are, by measure or estimate."""
+        return self._blocks.tops[-1]
+
+    def sync(self, *, are_calls_new: bool = True) -> None:
+        """Take what the session has learnt since the last time; a call's line is drawn from the call."""
+        first_changed = self._blocks.take(folds=self.following)
+        has_changed = first_changed < len(self._blocks.all)
+        if has_changed:
+            self._blocks.lay_out(first_changed)
+            self._forget_blocks(first_changed)
+        if self._measure_view() or has_changed:
+            self.show_lines()
+        elif are_calls_new:
+            self.refresh()
+
+    @property
+    def is_measuring(self) -> bool:
+        """Whether there are blocks whose height is an estimate."""
+        return self._blocks.unmeasured > 0
+
+    def measure_some(self) -> None:
+        """Measure blocks that are out of view, the newest first, for a few milliseconds."""
+        if not self.is_measuring:
+            return
+        until = perf_counter() + _MEASURE_SECONDS
+        for index in range(len(self._blocks.all) - 1, -1, -1):
+            if not self._blocks.all[index].is_measured:
+                self._measure(index)
+                if perf_counter() >= until:
+                    break
+        self._measure_view()
+        self.show_lines()
+
+    def draw(self, y: int, width: int) -> Strip:
+        """Return one line of a block; a call's line is drawn from the call as it stands now."""
+        index, row = self._blocks.at(y)
+        block = self._blocks.all[index]
+        if row < 0:
+            is_rule = block.rule is not None and row == -(block.gap + 1) // 2
+            return rule_line(self, block.rule, width) if block.rule and is_rule else Strip.blank(width)
+        strips = self._rows_of(index, width)
+        if row >= len(strips):
+            return Strip.blank(width)
+        return self._with_marks(strips[row], index, row) if self._query else strips[row]
+
+    def is_stable(self, line: int) -> bool:
+        """Return whether a line is that of a text: calls and titles of thoughts tell how they stand."""
+        index, row = self._blocks.at(line)
+        block = self._blocks.all[index]
+        return block.entry.call is None and (row > 0 or block.entry.kind is not Kind.REASONING)
+
+    def on_resize(self) -> None:
+        """Wrap anew; what is in view is measured at once."""
+        if self._blocks.width != self.scrollable_content_region.width:
+            self._blocks.width = self.scrollable_content_region.width
+            self._lay_out_anew()
+        super().on_resize()
+
+    def notify_style_update(self) -> None:
+        """Render anew in the looks of another theme."""
+        super().notify_style_update()
+        self._renderer = None
+        self._strips.clear()
+
+    def mark(self, query: Query | None, current: tuple[int, int] | None = None) -> None:
+        """Mark what a query finds wherever it is shown; the current match stands out.
+
+        Args:
+            query: What is looked for; None takes the marks away.
+            current: The block of the current match, and which of those in the block it is.
+        """
+        if query is not self._query:
+            self._spans.clear()
+        self._query, self._current = query, current
+        self.forget_from(0)
+        self.refresh()
+
+    def _lay_out_anew(self) -> None:
+        before = self.line_count()
+        self._blocks.estimate_from(0)
+        self._count_as_old(0, self.line_count() - before)
+        self._forget_blocks(0)
+        self._measure_view()
+        self.show_lines()
+
+    def _forget_blocks(self, first: int) -> None:
+        """Render blocks anew from one on; what is kept of those before stays."""
+        for kept in (self._strips, self._spans):
+            for index in [index for index in kept.keys() if index >= first]:  # noqa: SIM118 - no mapping
+                kept.discard(index)
+        self.forget_from(self._blocks.tops[first] if first else 0)
+
+    def _measure(self, index: int) -> None:
+        """Replace an estimated height; what is in view stays where it is."""
+        blocks = self._blocks
+        before, top = blocks.all[index].height, blocks.tops[index]
+        height = len(self._rendered(index))
+        blocks.set_height(index, height)
+        if height == before:
+            return
+        blocks.lay_out(index)
+        self.forget_from(top if index else 0)
+        self._count_as_old(top, height - before)
+        if not self.following and top < self.scroll_offset.y:
+            self.show_lines(redraw=False)
+            self.settle_at(self.scroll_offset.y + height - before)
+
+    def _count_as_old(self, top: int, lines: int) -> None:
+        """Take lines that a block at `top` gains for no news, if it was there when the end was let go."""
+        if not self.following and top < self._count_when_let_go:
+            self._count_when_let_go += lines
+
+    def _measure_view(self) -> bool:
+        """Measure every block in view, which may bring others into view; return whether there was one."""
+        blocks = self._blocks
+        if not blocks.width or not blocks.unmeasured:
+            return False
+        before = blocks.unmeasured
+        height = self.scrollable_content_region.height
+        while True:
+            top = max(blocks.tops[-1] - height, 0) if self.following else self.scroll_offset.y
+            pending = [index for index in self._in_view(top) if not blocks.all[index].is_measured]
+            if not pending:
+                return blocks.unmeasured < before
+            self._measure(pending[-1] if self.following else pending[0])
+
+    def _in_view(self, top: float) -> range:
+        """Return the blocks that have a line in a viewport that begins at `top`."""
+        if not self.line_count():
+            return range(0)
+        last_line = min(int(top) + self.scrollable_content_region.height, self.line_count() - 1)
+        return range(self._blocks.at(min(int(top), last_line))[0], self._blocks.at(last_line)[0] + 1)
+
+    def _rows_of(self, index: int, width: int) -> list[Strip]:
+        """Return the lines of a block; those that tell how something stands are made anew."""
+        block = self._blocks.all[index]
+        entry = block.entry
+        chosen = self.look("chosen") if block.number == self._chosen else None
+        if entry.call is not None:
+            strip = call_line(self, entry.call, width)
+            return [strip if chosen is None else _laid_over(strip, chosen, width)]
+        if entry.kind is not Kind.REASONING or block.start:
+            return self._rendered(index)
+        is_folded = self._blocks.is_folded(entry)
+        title = thinking_line(self, entry, is_folded=is_folded)
+        title = title if chosen is None else _laid_over(title, chosen, width)
+        return [title] if is_folded else [title, *self._rendered(index)[1:]]
+
+    def _rendered(self, index: int) -> list[Strip]:
+        strips = self._strips.get(index)
+        if strips is None:
+            block = self._blocks.all[index]
+            if self._renderer is None:
+                self._renderer = EntryRenderer(self, dark=self.app.current_theme.dark)
+            width = self._blocks.width
+            strips = self._renderer.render(block.entry, block.start, block.end, width, is_code=block.is_code)
+            self._strips[index] = strips
+        return strips
+
+    def _with_marks(self, strip: Strip, index: int, row: int) -> Strip:
+        for number, pieces in enumerate(self._spans_of(index)):
+            look = "selected" if self._current == (index, number) else "chosen"
+            for piece_row, start, end in pieces:
+                if piece_row == row:
+                    strip = marked(strip, start, end, self.look(look))
+        return strip
+
+    def _spans_of(self, index: int) -> Spans:
+        """Return where in the lines of a block the query is found, a call's line as it stands now."""
+        if self._query is None:
+            return []
+        block = self._blocks.all[index]
+        spans = self._spans.get(index)
+        if spans is None:
+            texts = [strip.text for strip in self._rows_of(index, self._blocks.width)]
+            if block.start == 0 and block.entry.kind is Kind.REASONING:
+                texts[0] = ""  # its title is ours
+            spans = _found(self._query, texts)
+            if block.entry.call is None:
+                self._spans[index] = spans
+        return spans
+
+
+def _laid_over(strip: Strip, look: Style, width: int) -> Strip:
+    strip = strip.adjust_cell_length(width)
+    return marked(strip, 0, len(strip.text), look)
+
+
+def _found(query: Query, texts: list[str]) -> Spans:
+    """Return the pieces of each match in lines that were wrapped."""
+    spans: Spans = []
+    starts = [0]
+    for text in texts:
+        starts.append(starts[-1] + len(text) + 1)
+    row = 0
+    for hit in query.shown_pattern().finditer("\n".join(texts)):
+        while starts[row + 1] <= hit.start():
+            row += 1
+        pieces, last = [], row
+        while last < len(texts) and starts[last] < hit.end():
+            start = max(hit.start() - starts[last], 0)
+            end = min(hit.end() - starts[last], len(texts[last].rstrip()))
+            if last > row:
+                start = len(texts[last]) - len(texts[last].lstrip(" ▌"))
+            if start < end:
+                pieces.append((last, start, end))
+            last += 1
+        spans.append(pieces)
+    return spans

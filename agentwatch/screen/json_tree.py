@@ -1,0 +1,140 @@
+"""A JSON value as a tree whose branches fold; at first it is open two levels deep."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from agentwatch.safe_text import SafeText, safe_line
+from agentwatch.screen.sections import Look, Run, Section, cut_line
+
+_OPEN_LEVELS = 2
+_MOST_NODES = 20_000
+_MOST_DIGITS = 400
+_READS_AS_A_VALUE = re.compile(r"\s*(?:-?\d[\d.eE+-]*|true|false|null)?\s*")
+Path = tuple[int, ...]
+"""Where a node stands: at each level, which child."""
+
+
+class _Node(NamedTuple):
+    path: Path
+    name: str | None
+    value: object
+    is_branch: bool
+    is_open: bool
+
+
+class JsonTree(Section):
+    """The members of a JSON object or array, one line for each that is in sight."""
+
+    def __init__(self, value: object) -> None:
+        super().__init__([])
+        self._value = value
+        self._turned: set[Path] = set()
+        """The branches that are not as they were at first."""
+        self._nodes: list[_Node] = []
+        self._build()
+
+    def is_branch(self, row: int) -> bool:
+        """Return whether a row is the first of a node that can be folded."""
+        number = self.line_at(row)
+        is_first = self._tops is None or self._tops[number] == row
+        return is_first and number < len(self._nodes) and self._nodes[number].is_branch
+
+    def turn(self, row: int) -> None:
+        """Fold the branch at a row, or open it; the rows are to be laid out anew."""
+        self._turned ^= {self._nodes[self.line_at(row)].path}
+        self._build()
+
+    def runs(self, number: int, look: Look) -> list[Run]:
+        """Return the looks of a name and of a value that is no text."""
+        if number >= len(self._nodes):
+            return [(0, len(self.lines[number]), look("muted"))]
+        node, line = self._nodes[number], self.lines[number]
+        indent = len(line) - len(line.lstrip(" "))
+        if node.name is None:
+            return []
+        ended = indent + (2 if node.is_branch else 0) + len(_safe(node.name)) + 1
+        runs = [(indent, ended, look("strong" if node.is_branch else "muted"))]
+        if node.is_branch or not isinstance(node.value, str):
+            runs.append((ended, len(line), look("muted" if node.is_branch else "code")))
+        return runs
+
+    def _build(self) -> None:
+        """List the nodes in sight."""
+        self._nodes, pending = [], [iter(self._children((), self._value))]
+        while pending and len(self._nodes) < _MOST_NODES:
+            node = next(pending[-1], None)
+            if node is None:
+                pending.pop()
+                continue
+            self._nodes.append(node)
+            if node.is_open:
+                pending.append(self._children(node.path, node.value))
+        any_branch = any(node.is_branch for node in self._nodes)
+        self.lines = [_line(node, any_branch) for node in self._nodes]
+        left_out = sum(1 for children in pending for _ in children)
+        if left_out:
+            self.lines = [*self.lines, SafeText(f"… {left_out:,} more below; r shows the recording's line")]
+
+    def _children(self, path: Path, value: object) -> Iterator[_Node]:
+        for nth, (name, inner) in enumerate(_members(value)):
+            own = (*path, nth)
+            is_branch = (isinstance(inner, (dict, list)) and bool(inner)) or (
+                isinstance(inner, str) and "\n" in inner.rstrip("\n")
+            )
+            is_open = is_branch and (len(own) < _OPEN_LEVELS) != (own in self._turned)
+            yield _Node(own, name, inner, is_branch, is_open)
+
+
+def is_tree(value: object) -> bool:
+    """Return whether a value has members to show."""
+    return isinstance(value, (dict, list)) and bool(value)
+
+
+def from_text(text: str, most: int) -> Any:
+    """Return the object or array that a text of at most so many characters holds; otherwise None."""
+    if len(text) > most or text.lstrip()[:1] not in {"{", "["}:
+        return None
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return value if is_tree(value) else None
+
+
+def _members(value: object) -> Iterator[tuple[str | None, object]]:
+    if isinstance(value, dict):
+        yield from ((str(name), inner) for name, inner in value.items())
+    elif isinstance(value, list):
+        yield from ((str(nth), inner) for nth, inner in enumerate(value))
+    elif isinstance(value, str):
+        yield from ((None, line) for line in value.rstrip("\n").split("\n"))
+
+
+def _line(node: _Node, any_branch: bool) -> SafeText:
+    indent = "  " * (len(node.path) - 1)
+    if node.name is None:
+        return SafeText(f"{indent}  {_safe(str(node.value))}")
+    sign = ("▾ " if node.is_open else "▸ ") if node.is_branch else "  " if any_branch else ""
+    name = _safe(node.name)
+    return SafeText(f"{indent}{sign}{name}: {_told(node)}")
+
+
+def _told(node: _Node) -> SafeText:
+    value = node.value
+    if isinstance(value, str):
+        if node.is_branch:
+            return SafeText(f"{value.rstrip(chr(10)).count(chr(10)) + 1} lines")
+        is_ambiguous = _READS_AS_A_VALUE.fullmatch(value[:_MOST_DIGITS]) is not None
+        return _safe(json.dumps(value, ensure_ascii=False) if is_ambiguous else value)
+    if node.is_branch and isinstance(value, (dict, list)):
+        noun = "member" if isinstance(value, dict) else "item"
+        return SafeText(f"{len(value)} {noun}{'' if len(value) == 1 else 's'}")
+    return _safe(json.dumps(value, ensure_ascii=False, default=str))
+
+
+def _safe(text: str) -> SafeText:
+    return cut_line(safe_line(text))

@@ -1,0 +1,82 @@
+"""What happened while the user looked elsewhere, in one line."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from agentwatch.events import Outcome
+from agentwatch.safe_text import SafeText
+from agentwatch.session import Call, Session
+
+_CHANGING = frozenset(("edit", "write", "delete"))
+
+
+class Mark(NamedTuple):
+    """How far the session had come at a moment."""
+
+    at_ms: int
+    calls: int
+    ended_calls: int
+    ended_runs: int
+    lines: int
+
+
+def mark(session: Session, at_ms: int) -> Mark:
+    """Return how far the session has come."""
+    calls, ended = len(session.calls), len(session.ended_calls)
+    return Mark(at_ms, calls, ended, ended_runs(session), session.lines.total)
+
+
+def ended_runs(session: Session) -> int:
+    """Return how many runs are over; a stream that ended without one counts for one."""
+    if not session.runs:
+        return int(session.is_closed)
+    return len(session.runs) - (not session.run.is_over)
+
+
+def summing_up(session: Session, since: Mark, now_ms: int) -> SafeText:
+    """Return what is new since the mark: `6 m: 14 calls, 3 files +41 −7, 1 failure`; often nothing."""
+    ended = session.ended_calls[since.ended_calls :]
+    new = [
+        _counted(len(session.calls) - since.calls, "call", "calls"),
+        _changes([call for call in ended if _has_changed(call)]),
+        _counted(sum(call.outcome is Outcome.FAILED for call in ended), "failure", "failures"),
+        _counted(sum(call.outcome is Outcome.REJECTED for call in ended), "rejection", "rejections"),
+    ]
+    if ended_runs(session) > since.ended_runs and session.outcome is not Outcome.RUNNING:
+        new.append(f"the run {_OVER[session.outcome]}")
+    told = ", ".join(filter(None, new))
+    if not told and session.lines.total > since.lines:
+        told = "no new call"
+    return SafeText(f"{_span(now_ms - since.at_ms)}: {told}" if told else "")
+
+
+_OVER = {
+    Outcome.SUCCEEDED: "succeeded",
+    Outcome.FAILED: "failed",
+    Outcome.UNFINISHED: "ended without a result",
+}
+
+
+def _has_changed(call: Call) -> bool:
+    has_lines = call.lines_added is not None or call.lines_removed is not None
+    return call.outcome is Outcome.SUCCEEDED and (has_lines or call.tool in _CHANGING)
+
+
+def _changes(changes: list[Call]) -> str:
+    files = _counted(len({call.path or call.target for call in changes}), "file", "files")
+    added = sum(call.lines_added or 0 for call in changes)
+    removed = sum(call.lines_removed or 0 for call in changes)
+    return " ".join(filter(None, (files, f"+{added}" if added else "", f"−{removed}" if removed else "")))
+
+
+def _counted(count: int, one: str, many: str) -> str:
+    return f"{count} {one if count == 1 else many}" if count else ""
+
+
+def _span(ms: int) -> str:
+    seconds = max(ms, 0) // 1000
+    if seconds < 60:
+        return f"{seconds} s"
+    minutes = seconds // 60
+    return f"{minutes} m" if minutes < 60 else f"{minutes // 60} h {minutes % 60} m"

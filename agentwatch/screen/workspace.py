@@ -1,0 +1,216 @@
+"""The panes of a session side by side, or one of them where there is room for one; and their keys."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.reactive import var
+from textual.widgets import Static
+
+from agentwatch.events import Outcome
+from agentwatch.feed import Feed
+from agentwatch.screen.calls import CallTable
+from agentwatch.screen.editor import open_in_editor
+from agentwatch.screen.find import FindBar
+from agentwatch.screen.line_view import LineView
+from agentwatch.screen.panes import NAMES, Panes
+from agentwatch.screen.todo import TodoLine
+from agentwatch.screen.transcript import Transcript
+from agentwatch.session import Call
+
+
+class Workspace(Vertical):
+    """Transcript, calls, detail and actions, the to-do list above them and the line of `/` below."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("tab", "next_pane(1)", "Pane", id="next-pane", tooltip="The next pane"),
+        Binding("shift+tab", "next_pane(-1)", "Pane before", show=False, id="previous-pane"),
+        Binding("1", "pane('transcript')", "Transcript", show=False, id="transcript"),
+        Binding("2", "pane('calls')", "Calls", show=False, id="calls"),
+        Binding("3", "pane('detail')", "Detail", show=False, id="detail"),
+        Binding("4", "pane('log')", "Actions", show=False, id="actions"),
+        Binding(
+            "m", "maximize_pane", "Maximise", show=False, id="maximise", tooltip="One pane alone, and back"
+        ),
+        Binding("escape", "back", "Back", show=False, id="back"),
+        Binding("slash", "find", "Find", key_display="/", id="find", tooltip="Search everywhere"),
+        Binding("n", "find_step(1)", "Next found", show=False, id="next-found"),
+        Binding("N", "find_step(-1)", "Found before", show=False, id="previous-found"),
+        Binding("f", "filter_calls", "Filter", show=False, id="filter-calls", tooltip="Filter the calls"),
+        Binding("s", "slowest_calls", "Slowest", show=False, id="slowest-calls"),
+        Binding("e", "failure(1)", "Failure", id="next-failure", tooltip="The next call that failed"),
+        Binding("E", "failure(-1)", "Failure before", show=False, id="previous-failure"),
+        Binding("t", "reasoning", "Thinking", show=False, id="thinking"),
+        Binding("r", "raw", "Raw", show=False, id="raw"),
+        Binding(
+            "o", "open_file", "Open file", show=False, id="open-file", tooltip="The call's file in $EDITOR"
+        ),
+        Binding("y", "copy", "Copy", id="copy", tooltip="Copy what is chosen"),
+    ]
+
+    is_maximized = var(False, toggle_class="-maximized")
+    pane = var("transcript")
+    """The pane that has the focus, and the only one shown where there is room for one."""
+
+    def __init__(self, feed: Feed) -> None:
+        super().__init__(id="workspace")
+        self._feed = feed
+        self.panes = Panes(feed)
+        self._todo = TodoLine(feed)
+        self._find = FindBar(feed, self.panes)
+        self._tabs = Static(id="tabs")
+        self._ended: int | None = None
+        self._failure: Call | None = None
+        """The call that failed last while the newest calls were followed: its detail stays open."""
+
+    def compose(self) -> ComposeResult:
+        """Lay out the panes; the sheet says which are shown at which size."""
+        yield self._tabs
+        yield self._todo
+        with Horizontal(id="body"):
+            yield self.panes.transcript
+            with Vertical(id="side"):
+                yield self.panes.calls
+                yield self.panes.detail
+        yield self.panes.log
+        yield self._find
+
+    def on_mount(self) -> None:
+        """Begin with the transcript."""
+        self.watch_pane(self.pane)
+
+    def sync(self, now_ms: int | None) -> None:
+        """Let everything take what is new; of what fails while it is watched, the detail opens."""
+        ended = self._feed.session.ended_calls
+        new = [] if self._ended is None else ended[self._ended :]
+        self._ended = len(ended)
+        self.panes.sync(now_ms)
+        self._todo.sync()
+        self._find.sync()
+        failed = [call for call in new if call.outcome is Outcome.FAILED]
+        if failed and self.panes.calls.following:
+            self._failure = failed[-1]
+            self.panes.detail.show_call(failed[-1])
+        self.show_tabs()
+
+    def watch_pane(self, pane: str) -> None:
+        """Tell the sheet which pane is shown where there is room for one."""
+        for name in NAMES:
+            self.set_class(name == pane, f"-pane-{name}")
+        self.show_tabs()
+
+    def show_tabs(self) -> None:
+        """Show the titles of the panes, which stand above where only one has room."""
+        titles = ((f" {self.panes.named(name).border_title}", name) for name in NAMES)
+        styled = (
+            (title, "$text-accent bold" if name == self.pane else "$foreground-muted")
+            for title, name in titles
+        )
+        told = Content.assemble(*styled)
+        if told != self._tabs.content:
+            self._tabs.update(told, layout=False)
+
+    def show_call(self, call: Call) -> None:
+        """Go to the calls, and choose one."""
+        self.panes.calls.choose_call(call)
+        self.action_pane("calls")
+
+    @on(events.DescendantFocus)
+    def _pane_focused(self) -> None:
+        focused = self.screen.focused  # the event may be an earlier one, told late
+        if isinstance(focused, LineView) and focused.id in NAMES:
+            self.pane = focused.id
+
+    @on(CallTable.Chosen)
+    def _show_chosen(self, event: CallTable.Chosen) -> None:
+        if self._failure is None or not self.panes.calls.following:
+            self._failure = None
+            self.panes.detail.show_call(event.call)
+
+    @on(Transcript.CallChosen)
+    def _go_to_call(self, event: Transcript.CallChosen) -> None:
+        self.panes.calls.choose_call(event.call)
+        if event.goes_there:
+            self.action_pane("calls")
+
+    @on(FindBar.Shown)
+    def _show_found(self, event: FindBar.Shown) -> None:
+        self.pane = event.pane
+
+    @on(FindBar.Closed)
+    def _leave_find(self, event: FindBar.Closed) -> None:
+        self.action_pane(event.pane)
+
+    def action_pane(self, name: str) -> None:
+        """Go to a pane."""
+        self.pane = name
+        self.screen.set_focus(
+            self.panes.named(name), scroll_visible=False
+        )  # at once: the next key is meant for it
+
+    def action_next_pane(self, step: int) -> None:
+        """Go to the next pane, or the one before."""
+        self.action_pane(NAMES[(NAMES.index(self.pane) + step) % len(NAMES)])
+
+    def action_maximize_pane(self) -> None:
+        """Show one pane alone, or all again."""
+        self.is_maximized = not self.is_maximized
+
+    def action_back(self) -> None:
+        """Leave what was opened last: what was found, the single pane, the detail."""
+        if self._find.close():
+            return
+        if self.is_maximized:
+            self.is_maximized = False
+        elif self.pane == "detail":
+            self.action_pane("calls")
+
+    def action_find(self) -> None:
+        """Look for a text everywhere."""
+        self._find.open(self.pane)
+
+    def action_find_step(self, direction: int) -> None:
+        """Go to the next place where it was found, or the one before."""
+        if not self._find.step(direction, self.pane):
+            self.notify("nothing was looked for yet: /", markup=False)
+
+    def action_filter_calls(self) -> None:
+        """Go to the calls, and type the words that filter them."""
+        self.action_pane("calls")
+        self.panes.calls.action_filter()
+
+    def action_slowest_calls(self) -> None:
+        """Go to the calls, and show the slowest first, or all by time again."""
+        self.action_pane("calls")
+        self.panes.calls.action_slowest()
+
+    def action_failure(self, step: int) -> None:
+        """Choose the next call that failed, or the one before."""
+        if not self.panes.calls.choose_failure(step):
+            shown = " among those shown" if "hidden by" in self.panes.calls.title else ""
+            words = "no other call failed" if step > 0 else "no call failed before"
+            self.notify(f"{words}{shown}", markup=False)
+
+    def action_reasoning(self) -> None:
+        """Show the model's thinking, or fold it."""
+        self.panes.transcript.toggle_reasoning()
+
+    def action_raw(self) -> None:
+        """Show the chosen call as the recording has it, or as it is told."""
+        self.panes.detail.toggle_raw()
+
+    def action_open_file(self) -> None:
+        """Open the chosen call's file in the user's editor."""
+        open_in_editor(self.app, self.panes.calls.chosen, self._feed.session)
+
+    def action_copy(self) -> None:
+        """Copy what is chosen in the pane, as safe text."""
+        text = self.panes.chosen_text(self.pane)
+        if text:
+            self.app.copy_to_clipboard(text)
+            self.notify(f"copied {len(text)} characters", markup=False)

@@ -1,0 +1,68 @@
+"""The rhythm of a session: how long its own past thoughts and silences were.
+
+Whether a silence is long only the session itself can tell: one model thinks for 3 s, another for 90.
+A stay in one doing counts once, by the longest silence in it. Otherwise a hundred deltas with 50 ms
+between them would make the seconds in which the model writes a call's arguments look like a fault.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Collection
+from enum import StrEnum
+
+_KEPT = 64
+_LEAST = 5
+
+
+class Doing(StrEnum):
+    """What a session does between two lines."""
+
+    WAITING = "waiting"
+    """For the model."""
+    THINKING = "thinking"
+    WRITING = "writing"
+    CALLING = "calling"
+    """At least one call is open."""
+    NOTHING = "nothing"
+    """Its run is over."""
+
+
+class Rhythm:
+    """What the newest 64 stays in each doing were like, in milliseconds by our own clock."""
+
+    def __init__(self) -> None:
+        self.doing = Doing.NOTHING
+        self.began_ms: int | None = None
+        """When it began to do what it does."""
+        self.thoughts: deque[int] = deque(maxlen=_KEPT)
+        """How long thoughts lasted."""
+        self.silences = {
+            doing: deque[int](maxlen=_KEPT) for doing in (Doing.WAITING, Doing.THINKING, Doing.WRITING)
+        }
+        """The longest silence of each stay; lines that came together have none between them."""
+        self._last_ms = 0
+        self._longest_ms = 0
+
+    def take(self, doing: Doing, seen_ms: int | None) -> None:
+        """Take what the session does from a line on that reached us at `seen_ms`."""
+        if seen_ms is None:
+            return
+        if self.began_ms is None:
+            self.began_ms = self._last_ms = seen_ms
+        self._longest_ms = max(self._longest_ms, seen_ms - self._last_ms)
+        self._last_ms = seen_ms
+        if doing is self.doing:
+            return
+        if self._longest_ms and self.doing in self.silences:
+            self.silences[self.doing].append(self._longest_ms)
+        if self.doing is Doing.THINKING and seen_ms > self.began_ms:
+            self.thoughts.append(seen_ms - self.began_ms)
+        self.doing, self.began_ms, self._longest_ms = doing, seen_ms, 0
+
+
+def usually_under(lengths_ms: Collection[int]) -> int | None:
+    """Return what nine of ten lengths do not exceed; None of fewer than five, which tell nothing."""
+    if len(lengths_ms) < _LEAST:
+        return None
+    return sorted(lengths_ms)[-(-9 * len(lengths_ms) // 10) - 1]

@@ -1,0 +1,293 @@
+"""Where a session's time went, in parts that add up to the whole, brought forward a few entries at a time.
+
+Each millisecond counts once: as a tool's if any call ran, else as writing, else as thinking. Nested
+unions of intervals give that: each part is what its union holds more than the one inside it, so that
+late and overlapping intervals cost a bisection and the sum is exact.
+"""
+
+from __future__ import annotations
+
+import heapq
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator
+from enum import StrEnum
+from typing import NamedTuple
+
+from agentwatch.session import Call, Entry, Kind, Session
+
+MOST_SLOWEST = 5
+
+
+class Share(StrEnum):
+    """What a part of the time was spent on. An earlier one is stronger where they overlap."""
+
+    TOOLS = "tools"
+    WRITING = "writing"
+    THINKING = "thinking"
+    BETWEEN_RUNS = "between runs"
+    """From the result of a run to the first sign of the next: no part of the whole."""
+    UNATTRIBUTED = "unattributed"
+    NOTICED = "waiting, a notice"
+    """Meanwhile the agent told of a lost connection, a retry, a permission."""
+    WAITING = "waiting, unknown"
+
+
+_LAYERS = tuple(Share)[:-1]
+
+
+class ToolTime(NamedTuple):
+    """The calls of one tool together; what ran in parallel counts for each."""
+
+    tool: str
+    calls: int
+    ms: int
+
+
+class Account(NamedTuple):
+    """Where the time went, up to now."""
+
+    is_agent_time: bool
+    """By the agent's clock; otherwise by the times at which the lines reached us."""
+    whole_ms: int
+    parts: dict[Share, int]
+    """They add up to the whole."""
+    between_runs_ms: int
+    tools: list[ToolTime]
+    """The longest first."""
+    slowest: list[Call]
+    """The longest first; the call's own clock tells how long."""
+    running: int
+    """Calls that have not ended: their time is not attributed yet."""
+
+
+class Union:
+    """A set of moments, as intervals that do not touch."""
+
+    def __init__(self) -> None:
+        self.total = 0
+        self._starts: list[int] = []
+        self._ends: list[int] = []
+
+    def add(self, start: int, end: int) -> None:
+        """Add the moments from `start` to `end`."""
+        if not self._ends or start > self._ends[-1]:  # nearly always: three times as fast
+            self._starts.append(start)
+            self._ends.append(end)
+            self.total += end - start
+            return
+        first, last = bisect_left(self._ends, start), bisect_right(self._starts, end)
+        for index in range(first, last):
+            start, end = min(start, self._starts[index]), max(end, self._ends[index])
+            self.total -= self._ends[index] - self._starts[index]
+        self._starts[first:last], self._ends[first:last] = [start], [end]
+        self.total += end - start
+
+    def intervals(self) -> Iterator[tuple[int, int]]:
+        """Return its intervals, in order."""
+        return zip(self._starts, self._ends, strict=True)
+
+    def missing(self, start: int, end: int) -> int:
+        """Return how much of the time from `start` to a later `end` it does not hold."""
+        first, last = bisect_right(self._ends, start), bisect_left(self._starts, end)
+        held = sum(self._ends[first:last]) - sum(self._starts[first:last])
+        if first < last:
+            held -= max(start - self._starts[first], 0) + max(self._ends[last - 1] - end, 0)
+        return end - start - held
+
+
+class Timeline:
+    """What is known of the time by one clock."""
+
+    def __init__(self, duration_ms: Callable[[Call], int | None]) -> None:
+        self._unions = [Union() for _ in _LAYERS]
+        self._duration_ms = duration_ms
+        self.first_ms: int | None = None
+        self.last_ms: int | None = None
+        self._tools: dict[str, ToolTime] = {}
+        self._slowest: list[tuple[int, int, Call]] = []
+
+    @property
+    def span_ms(self) -> int:
+        """From the first moment that it knows of to the last."""
+        return 0 if self.first_ms is None or self.last_ms is None else self.last_ms - self.first_ms
+
+    def see(self, at_ms: int | None) -> None:
+        """Take note of a moment of the session."""
+        if at_ms is not None:
+            self.first_ms = at_ms if self.first_ms is None else min(self.first_ms, at_ms)
+            self.last_ms = at_ms if self.last_ms is None else max(self.last_ms, at_ms)
+
+    def add(self, share: Share, start_ms: int, end_ms: int) -> None:
+        """Add time that was spent on something; what is stronger keeps its own."""
+        self.see(start_ms)
+        self.see(end_ms)
+        if end_ms > start_ms:
+            for union in self._unions[_LAYERS.index(share) :]:
+                union.add(start_ms, end_ms)
+
+    def add_call(self, call: Call, start_ms: int | None) -> None:
+        """Add the time of a call that has ended, where its clock has both ends."""
+        duration_ms = self._duration_ms(call)
+        if start_ms is None or duration_ms is None:
+            return
+        self.add(Share.TOOLS, start_ms, start_ms + duration_ms)
+        _, calls, ms = self._tools.get(call.tool, (call.tool, 0, 0))
+        self._tools[call.tool] = ToolTime(call.tool, calls + 1, ms + duration_ms)
+        push = heapq.heappush if len(self._slowest) < MOST_SLOWEST else heapq.heappushpop
+        push(self._slowest, (duration_ms, -call.number, call))
+
+    def missing(self, start_ms: int, end_ms: int) -> int:
+        """Return how much of a stretch of time it knows nothing of."""
+        return self._unions[-1].missing(start_ms, end_ms)
+
+    def parts(self) -> dict[Share, int]:
+        """Return each part of its span."""
+        inner, parts = 0, {}
+        for share, union in zip(_LAYERS, self._unions, strict=True):
+            parts[share], inner = union.total - inner, union.total
+        parts[Share.WAITING] = self.span_ms - inner
+        return parts
+
+    def tools(self) -> list[ToolTime]:
+        """Return the tools, that of the longest time first."""
+        return sorted(self._tools.values(), key=lambda tool: (-tool.ms, tool.tool))
+
+    def slowest(self) -> list[Call]:
+        """Return the calls that took longest, the longest first."""
+        return [call for _, _, call in sorted(self._slowest, reverse=True)]
+
+
+class Spent:
+    """The time of a session, by the agent's clock and by ours."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._agent = Timeline(lambda call: call.duration_ms)
+        self._seen = Timeline(lambda call: call.seen_duration_ms)
+        self._entries = self._calls = self._runs = 0
+        self._latest_ms: int | None = None
+        """The greatest of the times at which an entry began or a text ended, so far in the transcript."""
+        self._gap: Share | None = None
+        """What the untimed entries since then make of the time up to the next that has one."""
+        self._growing: Entry | None = None
+        """The text that was still open when it was taken."""
+        self._unended: list[Call] = []
+        """Calls of this run whose time is not known, or was not when they were last looked at."""
+        self._lost: list[tuple[list[Call], int]] = []
+        """The same of the runs before, each with its last moment."""
+
+    def take(self, most: int = 200) -> bool:
+        """Take what is new, so many entries and calls at most; return whether there is more."""
+        entries, calls = self._session.transcript, self._session.ended_calls
+        if self._growing is not None:
+            self._add_text(self._growing)
+        upto = min(self._entries + most, len(entries))
+        for index in range(self._entries, upto):
+            self._take_entry(entries[index])
+        self._entries = upto
+        ended = min(self._calls + most, len(calls))
+        for index in range(self._calls, ended):
+            self._take_call(calls[index])
+        self._calls = ended
+        self._take_runs()
+        return upto < len(entries) or ended < len(calls)
+
+    def account(self) -> Account:
+        """Return where the time went, as far as it was taken."""
+        is_agent_time = self._agent.first_ms is not None
+        timeline = self._agent if is_agent_time else self._seen
+        parts = timeline.parts()
+        unknown_ms = self._unknown_ms() if is_agent_time else parts[Share.WAITING]
+        parts[Share.WAITING] -= unknown_ms
+        parts[Share.UNATTRIBUTED] += unknown_ms
+        between_ms = parts.pop(Share.BETWEEN_RUNS)
+        whole_ms = timeline.span_ms - between_ms
+        told_ms = self._told_ms() if is_agent_time else None
+        if told_ms is not None and told_ms > whole_ms:
+            # The agent's own duration holds what bears no time: its start, and a last text that came whole.
+            parts[Share.UNATTRIBUTED] += told_ms - whole_ms
+            whole_ms = told_ms
+        running = len(self._session.open_calls)
+        slowest = timeline.slowest()
+        return Account(is_agent_time, whole_ms, parts, between_ms, timeline.tools(), slowest, running)
+
+    def _take_entry(self, entry: Entry) -> None:
+        self._growing = entry if entry.is_open else None
+        call, start_ms = entry.call, entry.started_ms
+        if call is not None:
+            start_ms = call.started_ms
+            self._seen.see(None if call.started is None else call.started.seen_ms)
+        if start_ms is None:
+            self._take_untimed(entry)
+            return
+        if self._gap is not None and self._latest_ms is not None:
+            self._agent.add(self._gap, self._latest_ms, start_ms)
+            if self._gap is Share.BETWEEN_RUNS and self._unended:
+                self._lost.append((self._unended, self._latest_ms))
+                self._unended = []
+        self._gap = None
+        if call is None:
+            self._add_text(entry)
+        else:
+            self._unended.append(call)
+            self._see(start_ms)
+
+    def _take_untimed(self, entry: Entry) -> None:
+        if entry.kind in (Kind.PROMPT, Kind.RESULT):
+            self._gap = Share.BETWEEN_RUNS
+        elif entry.kind is not Kind.NOTICE and self._gap is not Share.BETWEEN_RUNS:
+            self._gap = Share.UNATTRIBUTED
+        elif self._gap is None:
+            self._gap = Share.NOTICED
+
+    def _add_text(self, entry: Entry) -> None:
+        """Add the time of a text as far as it has come."""
+        if entry.started_ms is not None and entry.ended_ms is not None:
+            share = Share.THINKING if entry.kind is Kind.REASONING else Share.WRITING
+            self._agent.add(share, entry.started_ms, entry.ended_ms)
+            self._see(max(entry.started_ms, entry.ended_ms))
+
+    def _see(self, at_ms: int) -> None:
+        self._agent.see(at_ms)
+        self._latest_ms = at_ms if self._latest_ms is None else max(self._latest_ms, at_ms)
+
+    def _take_call(self, call: Call) -> None:
+        self._agent.see(call.started_ms)
+        self._agent.see(call.ended_ms)
+        self._agent.add_call(call, call.started_ms)
+        self._seen.add_call(call, None if call.started is None else call.started.seen_ms)
+
+    def _take_runs(self) -> None:
+        runs = self._session.runs
+        for index in range(self._runs, len(runs)):
+            self._seen.see(runs[index].began_seen_ms)
+            before = runs[index - 1].ended if index else None
+            began_ms = runs[index].began_seen_ms
+            if before is not None and before.seen_ms is not None and began_ms is not None:
+                self._seen.add(Share.BETWEEN_RUNS, before.seen_ms, began_ms)
+        self._runs = len(runs)
+        if self._seen.first_ms is not None:
+            self._seen.see(self._session.last_seen_ms)
+
+    def _unknown_ms(self) -> int:
+        """Return how long nothing is known to have gone on but something whose time is not known."""
+        self._unended = _without_time(self._unended)
+        self._lost = [(left, end_ms) for calls, end_ms in self._lost if (left := _without_time(calls))]
+        lost, last_ms = Union(), self._agent.last_ms
+        if self._gap is not None and self._latest_ms is not None and last_ms is not None:
+            lost.add(self._latest_ms, last_ms)  # what began in it will tell what it is
+        for calls, end_ms in (*self._lost, (self._unended, last_ms)):
+            start_ms = min((call.started_ms for call in calls if call.started_ms is not None), default=None)
+            if start_ms is not None and end_ms is not None and start_ms < end_ms:
+                lost.add(start_ms, end_ms)
+        return sum(self._agent.missing(start_ms, end_ms) for start_ms, end_ms in lost.intervals())
+
+    def _told_ms(self) -> int | None:
+        """Return how long all runs took in the agent's own words; None unless each of them tells."""
+        durations = [run.duration_ms for run in self._session.runs]
+        known = [duration for duration in durations if duration is not None]
+        return sum(known) if known and len(known) == len(durations) else None
+
+
+def _without_time(calls: list[Call]) -> list[Call]:
+    return [call for call in calls if call.duration_ms is None]
