@@ -41,6 +41,8 @@ def watch(
         while source.is_live:
             time.sleep(POLL_SECONDS)
         source.finish()
+        for fault in source.new_faults():
+            say(fault)
     return OWN_FAULT
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -21,6 +22,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Keep saved sessions out of the user's own folder."""
     folder = tmp_path / "home"
     monkeypatch.setenv("AGENTWATCH_HOME", str(folder))
+    monkeypatch.setenv("AGENTWATCH_CONFIG", os.devnull)
     for name in ("CI", "GITHUB_ACTIONS", "GITLAB_CI", "TF_BUILD", "TEAMCITY_VERSION", "NO_COLOR"):
         monkeypatch.delenv(name, raising=False)
     return folder

@@ -37,9 +37,11 @@ _MODES = Counter(
         **{b"\x1b[?%d%c" % (mode, end): 2 for mode in (1000, 1003, 1006, 1015) for end in b"hl"},
         **{b"\x1b[?%d%c" % (mode, end): 1 for mode in (7, 25, 1004, 1049, 2004) for end in b"hl"},
         **dict.fromkeys((b"\x1b[?2026$p", b"\x1b[?2048$p", b"\x1b[>25u", b"\x1b[<u"), 1),
+        **dict.fromkeys((b"\x1b[22;0t", b"\x1b[23;0t"), 1),
     }
 )
 """How often a screen sets each mode from its beginning to its end, and asks for one."""
+_TITLE = re.compile(rb"\x1b\]0;agentwatch ([^\x07\x1b]{1,200})\x07")
 _COPY = re.compile(rb"\x1b\]52;c;([A-Za-z0-9+/]*={0,2})\x07")
 
 
@@ -61,12 +63,13 @@ def copied(raw: bytes) -> list[str]:
     return [base64.b64decode(found).decode() for found in _COPY.findall(raw)]
 
 
-def foreign(raw: bytes, *, screens: int = 1, colours: bool = True) -> list[str]:
+def foreign(raw: bytes, *, screens: int = 1, bells: int = 1, colours: bool = True) -> list[str]:
     """Return what a terminal was sent that is not the screen's own.
 
     Args:
         raw: All that was written to it.
         screens: How many screens were begun and ended.
+        bells: How often the end of a run may have rung.
         colours: Whether there may be colours.
     """
     sequences, text = taken_apart(raw)
@@ -83,7 +86,7 @@ def foreign(raw: bytes, *, screens: int = 1, colours: bool = True) -> list[str]:
         shown = text.decode()
     except UnicodeDecodeError as error:
         return [*found, f"no UTF-8: {text[error.start - 10 : error.end + 10]!r}"]
-    return found + acting(shown.replace("\r\n", "\n"))
+    return found + acting(shown.replace("\r\n", "\n").replace("\a", "", bells))
 
 
 def acting(text: str) -> list[str]:
@@ -108,7 +111,16 @@ def _acts(char: str) -> bool:
 def _is_own(sequence: bytes, colours: bool) -> bool:
     if sequence.endswith(b"m") and not colours:
         return _PLAIN_LOOK.fullmatch(sequence) is not None
-    return _DRAWN.fullmatch(sequence) is not None or _is_safe_copy(sequence)
+    return _DRAWN.fullmatch(sequence) is not None or _is_safe_copy(sequence) or _is_safe_title(sequence)
+
+
+def _is_safe_title(sequence: bytes) -> bool:
+    """Return whether it is a title of ours, whose words do nothing."""
+    found = _TITLE.fullmatch(sequence)
+    try:
+        return found is not None and not acting(found[1].decode())
+    except UnicodeDecodeError:
+        return False
 
 
 def _is_safe_copy(sequence: bytes) -> bool:

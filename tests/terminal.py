@@ -33,7 +33,12 @@ LEADER = Path(__file__).with_name("session_leader.py")
 MODES = re.compile(rb"\x1b\[\?([0-9;]+)([hl])")
 ON_AT_FIRST = (7, 25)  # line wrap and the cursor
 INHERITED = ("PATH", "HOME", "AGENTWATCH_HOME", "USER", "TMPDIR", "VIRTUAL_ENV", "PYTHONPATH")
-SANE = {"TERM": "xterm-256color", "COLORTERM": "truecolor", "LANG": "C.UTF-8"}
+SANE = {
+    "TERM": "xterm-256color",
+    "COLORTERM": "truecolor",
+    "LANG": "C.UTF-8",
+    "AGENTWATCH_CONFIG": os.devnull,
+}
 
 
 class Terminal:

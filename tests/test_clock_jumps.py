@@ -20,7 +20,7 @@ from agentwatch.outputs.log import ActionLog
 from agentwatch.outputs.summary import summary
 from agentwatch.printing import print_session
 from agentwatch.recording import Line, now_ms
-from agentwatch.screen.entries import _reasoning_title
+from agentwatch.screen.entries import thought_for
 from agentwatch.screen.header import _run_clock
 from agentwatch.screen.words import call_clock
 from agentwatch.session import Kind, Session
@@ -107,7 +107,7 @@ def told(session: Session, now: int) -> Iterator[str]:
     yield status(session, now)
     yield str(_run_clock(session, now))
     yield from (call_clock(call, now) for call in session.calls)
-    yield from (_reasoning_title(entry) for entry in session.transcript if entry.kind is Kind.REASONING)
+    yield from (thought_for(entry) for entry in session.transcript if entry.kind is Kind.REASONING)
     yield from (line for line in ActionLog(session).new_lines(is_over=True) if line.startswith("#"))
 
 

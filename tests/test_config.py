@@ -46,7 +46,7 @@ def test_all_that_can_be_set_is_taken(tmp_path: Path) -> None:
         title = false
     """
     keys = {"freeze": "f9,ctrl+g", "leave": "Q"}
-    assert read(tmp_path, text) == Config(keys, "nord", False, False, False, False)
+    assert read(tmp_path, text) == Config(keys, "nord", True, False, False, False)
 
 
 def test_what_is_not_set_has_its_default(tmp_path: Path) -> None:

@@ -283,7 +283,7 @@ def test_what_cannot_be_created_stops_it_before_it_begins(
     begin: Callable[[Keep], Source], number: int, tmp_path: Path
 ) -> None:
     """A file that cannot be created is said before anything begins, by code 73, and no other file stays."""
-    needed = {"ndjson", "times", "log"} | ({"stderr"} if begin is plain_agent else set())
+    needed = {"ndjson", "times", "log"} | ({"stderr", "json"} if begin is plain_agent else set())
     for failing in each_call(Case(("open",)), number):
         code = watched(begin, Keep(recording=tmp_path / f"{failing.first}.ndjson"), failing)
         found = {made.suffix[1:] for made in tmp_path.glob(f"{failing.first}.*")}

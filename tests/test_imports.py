@@ -21,7 +21,18 @@ except SystemExit as stop:
 """
 ROOMS = [
     *("wire", "events", "session", "actions", "outputs", "outputs.text", "outputs.log", "outputs.summary"),
-    *("outputs.stream_json", "recording", "safe_text", "feed", "pace", "status", "silence", "process_facts", "listing"),
+    *(
+        "outputs.stream_json",
+        "recording",
+        "safe_text",
+        "feed",
+        "pace",
+        "status",
+        "silence",
+        "process_facts",
+        "listing",
+    ),
+    *("query", "search", "config", "loops", "touched", "spent"),
 ]
 
 

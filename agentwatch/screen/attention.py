@@ -14,7 +14,6 @@ from agentwatch.events import Outcome
 from agentwatch.feed import Feed
 from agentwatch.safe_text import SafeText, cut, safe_line
 from agentwatch.screen.summing_up import ended_runs
-from agentwatch.screen.words import SIGNS
 from agentwatch.session import Session
 
 _COLUMNS = 80
@@ -73,9 +72,9 @@ class Attention:
         ended, is_over = ended_runs(session), session.outcome is not Outcome.RUNNING
         if ended > self._ended_runs and not self._is_past and self._is_new(session):
             outcome = session.runs[ended - 1].outcome if session.runs else session.outcome
-            self._call(SIGNS[outcome], words if is_over else SafeText(outcome))
+            self._call(words if is_over else SafeText(outcome))
         elif is_quiet and not self._was_quiet and not is_over and self.is_watching:
-            self._call(SIGNS[Outcome.RUNNING], words)
+            self._call(words)
         self._ended_runs, self._was_quiet = ended, is_quiet
         self.is_watching = not self._is_past and self._feed.offset >= self._history
         if session.runs:
@@ -96,11 +95,11 @@ class Attention:
             or (line is not None and line.offset + line.length >= self._history)
         )
 
-    def _call(self, sign: str, words: SafeText) -> None:
+    def _call(self, words: SafeText) -> None:
         note = ""
         if self._note is not None:
             name = _project(self._feed.session)
-            told = f"{sign} {name}: {words}" if name else f"{sign} {words}"
+            told = f"{name}: {words}" if name else words
             note = self._note.format(_sendable(told))
         if self._bell or note:
             self._write(self._bell + note)
@@ -108,9 +107,8 @@ class Attention:
     def _tell_title(self, state: str) -> None:
         if not self._shows_title:
             return
-        sign = SIGNS[Outcome.RUNNING] if state == "quiet" else SIGNS[Outcome(state)]
         name = _project(self._feed.session)
-        title = _sendable(f"agentwatch {sign} {state}" + (f" – {name}" if name else ""))
+        title = _sendable(f"agentwatch {state}" + (f" – {name}" if name else ""))
         if title != self._title:
             keep = "" if self._title else _KEEP_TITLE
             self._title = title
@@ -130,7 +128,11 @@ def _project(session: Session) -> str:
 
 
 def _sendable(text: str) -> str:
-    """Return text that can end or split no control sequence, in what Textual's driver can encode."""
+    """Return text that can end or split no control sequence, in what Textual's driver can encode.
+
+    Terminals that look at bytes take 0x9C for the end, and the sign ✓ holds one: such characters give way.
+    """
     encoding = getattr(sys.__stderr__, "encoding", None) or "utf-8"
     shown = cut(safe_line(text[: 2 * _COLUMNS].replace(";", ",")), _COLUMNS)
-    return shown.encode(encoding, "replace").decode(encoding)
+    ending_none = "".join("?" if b"\x9c" in char.encode() else char for char in shown)
+    return ending_none.encode(encoding, "replace").decode(encoding)

@@ -67,11 +67,16 @@ def call_line(pane: LineView, call: Call, width: int) -> Strip:
 
 
 def thinking_line(pane: LineView, entry: Entry, *, is_folded: bool) -> Strip:
-    """Return the title of a thought: how long it took once it is done, and whether it is folded."""
+    """Return the title of a thought, and whether it is folded."""
+    sign = "" if entry.is_open else " ▸" if is_folded else " ▾"
+    return pane.strip_of([(SafeText(f"{thought_for(entry)}{sign}"), "reasoning")])
+
+
+def thought_for(entry: Entry) -> SafeText:
+    """Return in words that it is thinking, and of a thought that is done how long it took."""
     took_ms = 0 if entry.started_ms is None or entry.ended_ms is None else entry.ended_ms - entry.started_ms
     known = f" {clock(took_ms)}" if took_ms > 0 and not entry.is_open else ""
-    sign = "" if entry.is_open else " ▸" if is_folded else " ▾"
-    return pane.strip_of([(SafeText(f"thinking{known}{sign}"), "reasoning")])
+    return SafeText(f"thinking{known}")
 
 
 def rule_line(pane: LineView, said: SafeText, width: int) -> Strip:

@@ -40,7 +40,7 @@ def view_words(
     words = []
     words += [what.upper() for what, why in source.faults.items() if why is not None]
     if source.outlives(feed.session):
-        words.append("q: leave")
+        words.append(f"{source.agent_name()} still runs: q")
     if survivors:
         named = ", ".join(f"{survivor.pid} {safe_line(survivor.name)}" for survivor in survivors[:2])
         more = f" and {len(survivors) - 2} more" if len(survivors) > 2 else ""

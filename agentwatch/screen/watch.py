@@ -105,7 +105,7 @@ class WatchScreen(Screen[None]):
         self._was_over = False
         self._integrity = integrity(feed.session)
         self._touched, self._spent = Touched(feed.session), Spent(feed.session)
-        self.workspace = Workspace(feed)
+        self.workspace = Workspace(feed, shows_thinking=self._config.thinking)
         self._header = HeaderLine()
         self._status = StatusLine()
 
@@ -118,7 +118,6 @@ class WatchScreen(Screen[None]):
 
     def on_mount(self) -> None:
         """Show what is there at once, then keep it true."""
-        self._begin()
         self.pulse = Pulse(self._tick, self.call_next)
         if self._source.wakeup is not None:
             self.pulse.listen(self._source.wakeup)
@@ -134,12 +133,6 @@ class WatchScreen(Screen[None]):
     def on_resize(self) -> None:
         """Fit the lines above the panes into their new width."""
         self.pulse.within(0)
-
-    def _begin(self) -> None:
-        """Give the keys to the pane where the user is."""
-        if self._config.thinking:
-            self.workspace.action_reasoning()
-        self.workspace.action_pane(self.workspace.pane)
 
     def _tick(self) -> float | None:
         """Take what is new and show it; return in how many seconds there will be more to show."""
@@ -200,7 +193,6 @@ class WatchScreen(Screen[None]):
     async def _show_all(self) -> None:
         """Show what was loaded in the place of the glimpse, in the pane where the user is."""
         await self.recompose()
-        self._begin()
         self.pulse.within(0)
 
     def _seconds_to_the_next(self) -> float | None:

@@ -57,8 +57,10 @@ class Workspace(Vertical):
     pane = var("transcript")
     """The pane that has the focus, and the only one shown where there is room for one."""
 
-    def __init__(self, feed: Feed) -> None:
+    def __init__(self, feed: Feed, *, shows_thinking: bool = False) -> None:
+        """Show what `feed` has read, with the thoughts that are done or with these folded."""
         super().__init__(id="workspace")
+        self._shows_thinking = shows_thinking
         self._feed = feed
         self.panes = Panes(feed)
         self._todo = TodoLine(feed)
@@ -81,8 +83,11 @@ class Workspace(Vertical):
         yield self._find
 
     def on_mount(self) -> None:
-        """Begin with the transcript."""
+        """Give the keys to the pane where the user is."""
         self.watch_pane(self.pane)
+        if self._shows_thinking:
+            self.panes.transcript.toggle_reasoning()
+        self.action_pane(self.pane)
 
     def sync(self, now_ms: int | None) -> None:
         """Let everything take what is new; of what fails while it is watched, the detail opens."""

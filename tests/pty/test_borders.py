@@ -54,8 +54,11 @@ def test_the_clocks_stand_in_a_column(session_file: Path) -> None:
         viewer.press("2")
         viewer.see("m", marks_of("h", TEXTS))
         screen = viewer.terminal.screen
-        rows = [y for y in range(screen.lines) if viewer.terminal.line(y).startswith((" ✗", " ◌"))]
-        ends = [x for y in rows for x in range(140, 160) if screen.buffer[y][x].data == "–"]
+        lines = {y: viewer.terminal.line(y) for y in range(screen.lines)}
+        calls = {y: line for y, line in lines.items() if line[1:].lstrip("┌│└ ").startswith(("✗", "◌"))}
+        rows = [y for y, line in calls.items() if " ms " not in line]  # of the others nobody knows how long
+        clocks = [[x for x in range(160) if screen.buffer[y][x].data == "–"] for y in rows]
+        ends = [found[-1] for found in clocks if found]
     assert len(rows) >= 2 * len(TEXTS)
     assert len(ends) == len(rows)
     assert len(set(ends)) == 1

@@ -77,9 +77,9 @@ def test_a_stdin_that_is_none(words: str) -> None:
 
 
 def test_nothing_on_stdin() -> None:
-    """With /dev/null for a stream the screen says that nothing came, takes keys, and is no success."""
+    """With /dev/null for a stream the screen says that it ended with nothing, takes keys, is no success."""
     with through_shell("</dev/null") as terminal:
-        terminal.wait_for("waiting for the first event")
+        terminal.wait_for(re.compile(r"\A ◌ unfinished .* 0 calls\n ended without a result "))
         terminal.send("?")
         terminal.wait_for("the next call that failed")
         terminal.send("qq")

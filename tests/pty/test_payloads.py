@@ -55,12 +55,12 @@ def test_in_the_transcript(recording: Saver, share: int) -> None:
     texts = TEXTS[share::SHARES]
     with watched(str(recording(said(texts) + failed("\n".join(texts))))) as viewer:
         viewer.see("", marks_of("e", texts))
+        viewer.press("t")
         viewer.see("m", marks_of(SAID, texts))
         viewer.wait_for("what stands behind the integrity line", "?")
         viewer.see("q", marks_of(SAID, texts))
         viewer.see("i", marks_of("e", texts))
         viewer.see("q", marks_of(SAID, texts))
-        viewer.see("t", marks_of("c", texts))
 
 
 def test_in_the_calls(recording: Saver) -> None:
@@ -103,8 +103,8 @@ def rows_of(viewer: Viewer, number: int) -> tuple[str, str]:
 def test_in_the_facts_of_a_run(recording: Saver) -> None:
     """In model, cwd, session, permission mode and key source of a run, its running command and result."""
     path = recording(b"")
-    with watched("-f", str(path), size=(2600, 10)) as viewer:
-        every = mark("x", SHORT)
+    every = mark("x", SHORT)
+    with watched("-f", str(path), size=(2600, 10), bells=len(every) // 6 + 2) as viewer:
         for row in (every[first : first + 6] for first in range(0, len(every), 6)):
             with path.open("ab") as file:
                 file.write(facts(" ".join(row)))

@@ -201,7 +201,8 @@ def test_a_stream_without_a_result_is_no_success(home: Path, cut: int) -> None:
     """A stream that ends early is said to be unfinished, and the exit code says so too."""
     with in_terminal(producer=command(DEMO, "--cut", str(cut))) as terminal:
         terminal.wait_for(" 2 Calls")
-        terminal.wait_for("ended without a result" if cut else "waiting for the first event")
+        terminal.wait_for("◌ unfinished")
+        terminal.wait_for("ended without a result")
         terminal.send("q")
         assert terminal.wait_exit() == 1
     assert saved(home).stat().st_size == cut

@@ -54,12 +54,14 @@ class Viewer:
 
 
 @contextmanager
-def watched(*arguments: str, size: tuple[int, int] = (160, 600), screens: int = 1) -> Iterator[Viewer]:
+def watched(
+    *arguments: str, size: tuple[int, int] = (160, 600), screens: int = 1, bells: int = 1
+) -> Iterator[Viewer]:
     """Show a screen to a viewer, and leave it; check all that was written, to the end."""
     with in_terminal(*arguments, size=size) as terminal:
         viewer = Viewer(terminal)
         yield viewer
         terminal.send("q")
         viewer.status = terminal.wait_exit()
-        assert foreign(terminal.raw, screens=screens) == []
+        assert foreign(terminal.raw, screens=screens, bells=bells) == []
         assert terminal.restored(), terminal.leftovers()

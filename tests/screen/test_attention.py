@@ -175,23 +175,23 @@ def test_a_note_tells_the_project_and_what_is_going_on(tmp_path: Path) -> None:
     """A note names the folder and says what the status line says, in the terminal's own way."""
     words = "succeeded · 2 calls failed on the way"
     watched = Watched(tmp_path, init(), environ=ITERM)
-    assert watched.goes_on(SUCCEEDED, words=words) == f"\x07\x1b]9;agentwatch: ✓ app: {words}\x07"
+    assert watched.goes_on(SUCCEEDED, words=words) == f"\x07\x1b]9;agentwatch: app: {words}\x07"
     watched = Watched(tmp_path, init(), environ=FOOT)
     assert (
-        watched.goes_on(FAILED, words="failed: no") == "\x07\x1b]777;notify;agentwatch;✗ app: failed: no\x07"
+        watched.goes_on(FAILED, words="failed: no") == "\x07\x1b]777;notify;agentwatch;app: failed: no\x07"
     )
     assert watched.goes_on(init()) == ""
-    assert watched.goes_on(init(), words="thinking").endswith("notify;agentwatch;◌ app: unfinished\x07")
+    assert watched.goes_on(init(), words="thinking").endswith("notify;agentwatch;app: unfinished\x07")
     assert watched.goes_on(init(cwd=""), words="thinking") != ""
-    assert watched.look("quiet for 9 s", is_quiet=True).endswith("notify;agentwatch;◐ quiet for 9 s\x07")
+    assert watched.look("quiet for 9 s", is_quiet=True).endswith("notify;agentwatch;quiet for 9 s\x07")
 
 
 def test_each_can_be_switched_off(tmp_path: Path) -> None:
     """Bell, note and title are each written alone, and not at all when all are off."""
     for config, told in [
         (Config(note=False, title=False), "\x07"),
-        (Config(bell=False, title=False), "\x1b]9;agentwatch: ✓ app: told\x07"),
-        (ONLY_TITLE, "\x1b]0;agentwatch ✓ succeeded – app\x07"),
+        (Config(bell=False, title=False), "\x1b]9;agentwatch: app: told\x07"),
+        (ONLY_TITLE, "\x1b]0;agentwatch succeeded – app\x07"),
         (Config(bell=False, note=False, title=False), ""),
     ]:
         watched = Watched(tmp_path, init(), config=config, environ=ITERM)
@@ -227,20 +227,20 @@ def test_the_title_tells_the_state(tmp_path: Path) -> None:
     """The title is kept, then follows the state, is written only when it changes, and is given back."""
     watched = Watched(tmp_path, config=ONLY_TITLE)
     assert watched.look() == watched.gives_title_back() == ""
-    assert watched.goes_on(init(cwd="/home/ada/app/")) == "\x1b[22;0t\x1b]0;agentwatch ◐ running – app\x07"
+    assert watched.goes_on(init(cwd="/home/ada/app/")) == "\x1b[22;0t\x1b]0;agentwatch running – app\x07"
     assert watched.goes_on(delta("Some.")) == ""
-    assert watched.look(is_quiet=True) == "\x1b]0;agentwatch ◐ quiet – app\x07"
-    assert watched.goes_on(FAILED, is_quiet=True) == "\x1b]0;agentwatch ✗ failed – app\x07"
+    assert watched.look(is_quiet=True) == "\x1b]0;agentwatch quiet – app\x07"
+    assert watched.goes_on(FAILED, is_quiet=True) == "\x1b]0;agentwatch failed – app\x07"
     assert watched.gives_title_back() == "\x1b[23;0t"
     assert watched.gives_title_back() == ""
-    assert watched.look() == "\x1b[22;0t\x1b]0;agentwatch ✗ failed – app\x07"
+    assert watched.look() == "\x1b[22;0t\x1b]0;agentwatch failed – app\x07"
 
 
 def test_the_title_tells_of_a_file_that_is_over_too(tmp_path: Path) -> None:
     """A title disturbs nobody: it tells the state of what is open, whatever it is."""
     watched = Watched(tmp_path, init(), config=Config(), follow=False)
     watched.gives_title_back()
-    assert watched.look() == "\x1b[22;0t\x1b]0;agentwatch ◌ unfinished – app\x07"
+    assert watched.look() == "\x1b[22;0t\x1b]0;agentwatch unfinished – app\x07"
 
 
 def test_the_linux_console_gets_no_title(tmp_path: Path) -> None:

@@ -14,12 +14,12 @@ BLOB = "x" * 2000
 
 
 def large(path: Path, calls: int, *ending: bytes) -> Path:
-    """Write a recording of so many calls of 4 KB, each after a sentence."""
+    """Write a recording of so many calls of 4 KB, each of another file and after a sentence."""
     lines = [init(), user("Do much.")]
     for number in range(calls):
         lines += [delta(f"Sentence {number}. "), final(f"Sentence {number}. ")]
-        lines.append(started("read", f"c{number}", path=f"{number}.py"))
-        lines.append(completed("read", f"c{number}", {"success": {"content": BLOB}}, path=f"{number}.py"))
+        lines.append(started("edit", f"c{number}", path=f"{number}.py"))
+        lines.append(completed("edit", f"c{number}", {"success": {"message": BLOB}}, path=f"{number}.py"))
     path.write_bytes(b"".join([*lines, *ending]))
     return path
 
