@@ -46,6 +46,7 @@ class TerminalApp(App[Result], Generic[Result]):
         super().__init__()
         self.ended_by: int | None = None
         """The signal that ended it."""
+        self.is_leaving = False
         self.fault: Exception | None = None
         """The exception that ended it."""
         self._guard = Guard(no_color=self.no_color, ascii_only=not _speaks_unicode())
@@ -74,6 +75,11 @@ class TerminalApp(App[Result], Generic[Result]):
         self.app_resume_signal.subscribe(self, self._draw_anew)
         if not self.is_headless:
             self.set_interval(_SIZE_SECONDS, self._check_size)
+
+    def exit(self, result: Result | None = None, return_code: int = 0, message: object = None) -> None:
+        """Leave; from now on nothing is drawn, for not every widget may have its looks yet."""
+        self.is_leaving = True
+        super().exit(result, return_code, message)  # type: ignore[arg-type]
 
     def write_to_terminal(self, sequence: str) -> None:
         """Write a control sequence of ours, in turn with what is drawn."""

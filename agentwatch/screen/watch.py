@@ -31,6 +31,7 @@ from agentwatch.screen.integrity import IntegrityScreen
 from agentwatch.screen.notices import Notices
 from agentwatch.screen.pulse import BUSY_SHARE, CALM_SHARE, LOADING_SHARE, Pulse
 from agentwatch.screen.spent import SpentScreen
+from agentwatch.screen.terminal_app import TerminalApp
 from agentwatch.screen.view import BEHIND_BYTES, shown_ms, view_words
 from agentwatch.screen.workspace import Workspace
 from agentwatch.session import Call
@@ -136,6 +137,8 @@ class WatchScreen(Screen[None]):
 
     def _tick(self) -> float | None:
         """Take what is new and show it; return in how many seconds there will be more to show."""
+        if isinstance(self.app, TerminalApp) and self.app.is_leaving:
+            return None
         feed, workspace, applied = self._feed, self.workspace, 0
         is_behind = False
         if not self.is_frozen:

@@ -177,9 +177,7 @@ def test_a_note_tells_the_project_and_what_is_going_on(tmp_path: Path) -> None:
     watched = Watched(tmp_path, init(), environ=ITERM)
     assert watched.goes_on(SUCCEEDED, words=words) == f"\x07\x1b]9;agentwatch: app: {words}\x07"
     watched = Watched(tmp_path, init(), environ=FOOT)
-    assert (
-        watched.goes_on(FAILED, words="failed: no") == "\x07\x1b]777;notify;agentwatch;app: failed: no\x07"
-    )
+    assert watched.goes_on(FAILED, words="failed: no") == "\x07\x1b]777;notify;agentwatch;app: failed: no\x07"
     assert watched.goes_on(init()) == ""
     assert watched.goes_on(init(), words="thinking").endswith("notify;agentwatch;app: unfinished\x07")
     assert watched.goes_on(init(cwd=""), words="thinking") != ""

@@ -1,0 +1,176 @@
+"""The panes work together: what is found, filtered, chosen or failed in one is shown in the others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from agentwatch.screen.calls import CallTable
+from agentwatch.screen.files import FilesScreen
+from agentwatch.screen.spent import SpentScreen
+from tests.screen.conftest import (
+    Stage,
+    answer,
+    ended,
+    init,
+    lines_of,
+    opened,
+    prompt,
+    result,
+    shell,
+    started,
+)
+
+Saver = Callable[[bytes], Path]
+
+
+def session(calls: int = 12, *failed: int) -> bytes:
+    """Return a run of so many shell calls, each after a sentence."""
+    made = [init(), prompt("Mend it.")]
+    for number in range(calls):
+        made += [answer(f"Step {number}. "), shell(number, int(number in failed), f"out {number}")]
+    return b"".join(made)
+
+
+def timed_shell(number: int, took_ms: int) -> bytes:
+    """Return a shell call that took so long."""
+    args: dict[str, object] = {"command": f"echo {number}"}
+    begun, ended_ms = 1_793_610_000_000, 1_793_610_000_000 + took_ms
+    told = {"success": {"exitCode": 0, "stdout": ""}}
+    return started(f"call-{number}", "shell", args, begun) + ended(
+        f"call-{number}", "shell", args, told, ended_ms
+    )
+
+
+def edit(number: int, path: str) -> bytes:
+    """Return a call that edits a file."""
+    args: dict[str, object] = {"path": path}
+    told = {"success": {"linesAdded": 1, "linesRemoved": 0}}
+    return started(f"edit-{number}", "edit", args) + ended(f"edit-{number}", "edit", args, told)
+
+
+def calls(stage: Stage) -> CallTable:
+    """Return the table of calls."""
+    table = stage.pane("calls")
+    assert isinstance(table, CallTable)
+    return table
+
+
+def chosen(stage: Stage) -> str | None:
+    """Return the target of the chosen call."""
+    call = calls(stage).chosen
+    return call.target if call else None
+
+
+def focus(stage: Stage) -> str | None:
+    """Return what has the focus."""
+    return stage.app.focused.id if stage.app.focused else None
+
+
+async def test_slash_finds_and_n_steps(recording: Saver) -> None:
+    """What is typed after `/` is found as it is typed; `n` and `N` step through it, esc takes it away."""
+    async with opened(recording(session() + result())) as stage:
+        await stage.press("g", "slash", *"out 1")
+        await stage.shows("1 of 3")
+        assert chosen(stage) == "echo 1"
+        await stage.shows("echo 1", "detail")
+        await stage.press("enter", "n")
+        await stage.shows("2 of 3")
+        assert chosen(stage) == "echo 10"
+        await stage.press("n")
+        await stage.shows("3 of 3")
+        assert chosen(stage) == "echo 11"
+        await stage.press("N")
+        await stage.shows("2 of 3")
+        assert chosen(stage) == "echo 10"
+        await stage.press("escape")
+        await stage.until(lambda: "2 of 3" not in stage.text(), "no line of `/`")
+
+
+async def test_n_without_a_search_says_so(recording: Saver) -> None:
+    """`n` says that nothing was looked for yet."""
+    async with opened(recording(session(2) + result())) as stage:
+        await stage.press("n")
+        await stage.shows("nothing was looked for yet: /")
+
+
+async def test_f_filters_from_the_transcript(recording: Saver) -> None:
+    """`f` goes from the transcript to the calls and filters them; their title tells how many are hidden."""
+    async with opened(recording(session(12, 3, 7) + result())) as stage:
+        assert focus(stage) == "transcript"
+        await stage.press("f", *"failed", "enter")
+        await stage.shows('2 Calls · 10 hidden by "failed"')
+        assert focus(stage) == "calls"
+        assert [row.split()[2:4] for row in lines_of(calls(stage))] == [["echo", "3"], ["echo", "7"]]
+
+
+async def test_s_shows_the_slowest_first(recording: Saver) -> None:
+    """`s` shows the slowest calls first, from whatever pane, and again all by time."""
+    took = (200, 9000, 400)
+    data = init() + b"".join(timed_shell(n, ms) for n, ms in enumerate(took)) + result()
+    async with opened(recording(data)) as stage:
+        await stage.press("s")
+        await stage.shows("2 Calls · slowest first")
+        assert [row.split()[3] for row in lines_of(calls(stage))] == ["1", "2", "0"]
+        assert (focus(stage), chosen(stage)) == ("calls", "echo 1")
+        await stage.press("s")
+        await stage.until(lambda: "slowest first" not in stage.text(), "the order of time")
+        assert [row.split()[3] for row in lines_of(calls(stage))] == ["0", "1", "2"]
+
+
+async def test_files_lead_to_a_call(recording: Saver) -> None:
+    """`F` shows the files; enter goes to the chosen one's calls, and enter there to the call."""
+    data = init() + edit(1, "mill/old.py") + edit(2, "mill/new.py") + shell(3) + result()
+    async with opened(recording(data)) as stage:
+        await stage.press("F")
+        assert isinstance(stage.app.screen, FilesScreen)
+        await stage.shows("Files · 2 touched")
+        await stage.press("j", "enter", "enter")
+        await stage.until(lambda: len(stage.app.screen_stack) == 1, "the panes")
+        assert calls(stage).chosen is stage.feed.session.calls[0]
+        assert focus(stage) == "calls"
+        await stage.shows("mill/old.py", "detail")
+
+
+async def test_the_time_is_shown(recording: Saver) -> None:
+    """`T` shows where the time went, and goes back."""
+    async with opened(recording(session(2) + result())) as stage:
+        await stage.press("T")
+        assert isinstance(stage.app.screen, SpentScreen)
+        await stage.shows("Slowest calls")
+        await stage.press("T")
+        assert len(stage.app.screen_stack) == 1
+
+
+async def test_brackets_choose_a_call_in_the_transcript(recording: Saver) -> None:
+    """`[` and `]` choose the line of a call in the transcript, and enter goes to the call."""
+    async with opened(recording(session() + result())) as stage:
+        await stage.press(*["left_square_bracket"] * 3)
+        assert focus(stage) == "transcript"
+        await stage.press("right_square_bracket", "enter")
+        await stage.until(lambda: focus(stage) == "calls", "the calls")
+        assert chosen(stage) == "echo 10"
+        await stage.shows("echo 10", "detail")
+
+
+async def test_a_failure_opens_its_detail(recording: Saver) -> None:
+    """While the newest calls are followed, what fails opens its detail, which stays while others end."""
+    async with opened(recording(session(3)), follow=True) as stage:
+        await stage.append(shell(50, 2, "it broke") + shell(51))
+        await stage.shows("echo 50 (failed: exit 2)", "detail")
+        assert "it broke" in lines_of(stage.pane("detail"))
+        assert chosen(stage) == "echo 51"
+        await stage.append(shell(52))
+        assert "echo 50 (failed: exit 2)" in lines_of(stage.pane("detail"))[0]
+        await stage.press("2", "k")
+        await stage.shows("echo 51", "detail")
+
+
+async def test_a_failure_opens_nothing_for_who_looks_elsewhere(recording: Saver) -> None:
+    """Where another call than the newest was chosen, its detail stays when a call fails."""
+    async with opened(recording(session(3)), follow=True) as stage:
+        await stage.press("2", "k")
+        await stage.shows("echo 1", "detail")
+        await stage.append(shell(50, 2))
+        assert "echo 1" in lines_of(stage.pane("detail"))[0]
+        assert chosen(stage) == "echo 1"
