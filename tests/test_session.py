@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from agentwatch.events import Channel, Outcome, Text
+from agentwatch.integrity import integrity
 from agentwatch.session import Doing, Kind, Place, Rhythm, usually_under
 from tests.lines import (
     answered,
@@ -366,3 +367,12 @@ def test_texts_can_be_forgotten() -> None:
     assert (read.text, len(read.transcript), len(read.calls)) == ("", 1, 1)
     read.apply([Text(Channel.ANSWER, "more", 1)], Place(0, 0, None))
     assert (read.text, read.transcript[-1].text) == ("after more", "after more")
+
+
+def test_a_result_can_be_forgotten() -> None:
+    """Who has not read the text that a result repeats compares nothing with it."""
+    read = session(init(), final("a"), result("b"))
+    assert integrity(read).text_matches_result is False
+    read.run.forget_result()
+    assert read.run.result is None
+    assert integrity(read).text_matches_result is None

@@ -75,6 +75,12 @@ def test_deltas_are_read_at_once() -> None:
     assert bursts([init(), *(final(f"part {n}") for n in range(5))]) == [4]
 
 
+def test_a_time_before_the_text_makes_no_frame() -> None:
+    """Where the time stands before the text, deltas are read one by one."""
+    fields = {"type": "thinking", "subtype": "delta", "timestamp_ms": 1_760_000_000_000, "text": "hm"}
+    assert bursts([init(), *[json.dumps(fields).encode()] * 4]) == []
+
+
 def test_spaced_json_is_read_at_once_too() -> None:
     """The blanks that some writers put after colons and commas make no difference."""
     assert b'"text": "word' in deltas(1)[0]
@@ -94,6 +100,7 @@ def test_spaced_json_is_read_at_once_too() -> None:
         delta("x", 1_760_000_000_077).replace(b"1760000000077", b"0760000000077"),
         delta("x", 1_760_000_000_077).replace(b"1760000000077", b"17600000000.7"),
         delta("x", 1_760_000_000_077).replace(b"1760000000077", b"17600x0000077"),
+        delta("x", 1_760_000_000_077)[:-2] + b"]\n",
         delta("", 1_760_000_000_077),
         segment("x"),
         segment("word 0 word 1 word 2 "),
