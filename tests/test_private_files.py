@@ -6,6 +6,7 @@ import os
 import stat
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -249,6 +250,10 @@ def test_two_monitors_of_one_recording(folder: Path) -> None:
         first.stdin.write(first_lines)
         first.stdin.flush()
         assert first.stdout.readline().startswith(b"Read file")
+        bound = time.monotonic() + 10
+        while b"Read file" not in (folder / "r.log").read_bytes():
+            assert time.monotonic() < bound
+            time.sleep(0.01)
         before = state(folder)
         for arguments in (["-p"], ["run", "-p"]):
             tail = ["--", "touch", str(folder / "started")] if "run" in arguments else []

@@ -59,7 +59,7 @@ class CallRenderer:
             (fitted(safe_line(call.tool), tool_width - 1), "muted"),
             (SafeText(f" {name}"), look),
             (
-                SafeText(f" {note:>{note_width - 1}}" if note_width else ""),
+                SafeText(" " * (note_width - columns(note)) + note if note_width else ""),
                 "muted" if look == "plain" else look,
             ),
             (SafeText(f"{_clock(row, calls, now_ms):>{_CLOCK}}"), "muted"),

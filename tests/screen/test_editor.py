@@ -61,7 +61,7 @@ def opener(
     (folder / "editor.py").write_text(EDITOR)
     argv = [sys.executable, "-c", APP, path]
     known = {"EDITOR": f"{sys.executable} editor.py '--wait now'", "PYTHONPATH": str(ROOT)} | dict(environ)
-    with Terminal(argv, producer=producer, env=known, cwd=folder, size=(100, 20)) as terminal:
+    with Terminal(argv, producer=producer, env=known, cwd=folder, size=(200, 20)) as terminal:
         terminal.wait_for("READY")
         yield terminal
 
