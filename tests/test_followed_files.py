@@ -118,6 +118,10 @@ def test_the_log_goes_on(follow: Callable[..., Follower], tmp_path: Path) -> Non
     """The action log of a file that was started over holds what came before and what came after."""
     log = tmp_path / "actions.log"
     follower = follow("--log", str(log))
+    until = time.monotonic() + 15
+    while read_line(0) not in log.read_text():
+        assert time.monotonic() < until
+        time.sleep(0.01)
     os.truncate(follower.path, 0)
     follower.wait_for(read_line(0), f"agentwatch: {follower.path} was truncated: starting over")
     with follower.path.open("ab") as file:
