@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import os
+import re
+from itertools import takewhile
 
 from agentwatch.recording.lines import MOST_LINE_BYTES, LineReader, Lines
 
 _HEAD_BYTES = 1 << 16
 _TAIL_BYTES = 1 << 18
 _STEP_BYTES = 1 << 20
-_CALL = b'{"type":"tool_call"'
+_CALL = re.compile(rb'\{"type": ?"tool_call"')
+_BEGINS_A_RUN = re.compile(rb'\{"type": ?"(system|user)"')
 
 
 class EndsReader:
     """Reads the first lines of a recording and the last, and passes over what is between them.
 
-    The last lines begin with a tool call where there is one, since a text that is cut in two would be
-    taken for another.
+    The first are those that begin its run. The last begin with a tool call where there is one, since a
+    text that is cut in two would be taken for another.
     """
 
     def __init__(self, reader: LineReader) -> None:
@@ -40,11 +43,11 @@ class EndsReader:
         return os.pread(self.fd, length, offset)
 
     def _head(self) -> Lines:
-        data = self.line_at(0, _HEAD_BYTES)
-        return Lines(0, data.split(b"\n")[:-1], self._times)
+        first, *others = self.line_at(0, _HEAD_BYTES).split(b"\n")[:-1] or [b""]
+        return Lines(0, [first, *takewhile(_BEGINS_A_RUN.match, others)], self._times)
 
     def _tail(self) -> list[Lines]:
-        """Return the last lines, an oversize one alone."""
+        """Return the last lines, an oversize one alone; the very last, which may be a result, whole."""
         end = self._size - (self.line_at(self._size - 1, 1) == b"\n")
         found: list[Lines] = []
         room = _TAIL_BYTES
@@ -54,10 +57,10 @@ class EndsReader:
                 head, tail = self.line_at(start, _HEAD_BYTES), self.line_at(end - _HEAD_BYTES, _HEAD_BYTES)
                 found.insert(0, Lines(start, [head], self._times, tail, end - start))
             else:
+                room -= end - start if found else 0
                 found.insert(0, Lines(start, [self.line_at(start, end - start)], self._times))
-                room -= end - start
             end = start - 1
-        first_call = (at for at, lines in enumerate(found) if lines.data[0].startswith(_CALL))
+        first_call = (at for at, lines in enumerate(found) if _CALL.match(lines.data[0]))
         return found[next(first_call, 0) :]
 
     def _line_start(self, end: int) -> int:

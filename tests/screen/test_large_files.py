@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from agentwatch.feed import Feed
 from agentwatch.recording import EndsReader, open_saved
 from agentwatch.screen import app as screen_app
@@ -48,6 +50,18 @@ def test_a_last_line_of_any_size_is_an_end(tmp_path: Path) -> None:
     assert glimpse.session.run.outcome == "succeeded"
     assert glimpse.session.lines.oversize == 1
     assert glimpse.session.calls[-1].target == "99.py"
+
+
+@pytest.mark.parametrize("size", [1 << 10, 1 << 20, 5 << 20])
+def test_the_newest_calls_are_seen_behind_a_result_of_any_size(tmp_path: Path, size: int) -> None:
+    """A result that repeats a long text takes no place from the last calls; the first are not shown."""
+    path = large(tmp_path / "r.ndjson", 400, result("y" * size))
+    glimpse = Feed(EndsReader(open_saved(path)))
+    glimpse.advance()
+    targets = [call.target for call in glimpse.session.calls]
+    assert targets[-3:] == ["397.py", "398.py", "399.py"]
+    assert "0.py" not in targets
+    assert (glimpse.session.run.prompt, glimpse.session.run.outcome) == ("Do much.", "succeeded")
 
 
 async def test_the_end_is_shown_first(tmp_path: Path, monkeypatch: object) -> None:
