@@ -23,14 +23,26 @@ class Integrity:
     unknown: int
     repaired: int
     oversize: int
+    open_calls: int
+    """Calls that may still end."""
     is_running: bool
     """More may come: what is missing now may be the end of something."""
 
     @property
     def holds(self) -> bool:
         """Whether nothing is amiss: a repaired line was read, and is none of it."""
-        is_complete = self.paired == self.calls and not self.malformed and not self.unknown
-        return is_complete and self.text_matches_result is not False
+        return not self.amiss()
+
+    def amiss(self) -> SafeText:
+        """Return what is amiss, in few words: `text ≠ result · 3 calls not paired · 2 unknown`."""
+        unpaired = self.calls - self.paired - self.open_calls
+        parts = {
+            "text ≠ result": self.text_matches_result is False,
+            f"{unpaired} {'call' if unpaired == 1 else 'calls'} not paired": unpaired,
+            f"{self.malformed} malformed": self.malformed,
+            f"{self.unknown} unknown": self.unknown,
+        }
+        return SafeText(" · ".join(told for told, is_so in parts.items() if is_so))
 
     def line(self) -> SafeText:
         """Return it in a line: `text = result · 212 of 212 calls paired · 0 malformed · 2 unknown`."""
@@ -62,6 +74,7 @@ def integrity(session: Session) -> Integrity:
         lines.unknown,
         lines.repaired,
         lines.oversize,
+        len(session.open_calls),
         bool(session.runs) and not run.is_over,
     )
 

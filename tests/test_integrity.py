@@ -108,11 +108,19 @@ def test_a_call_that_failed_or_was_rejected_is_paired() -> None:
 
 
 def test_an_open_call_is_not_yet_paired() -> None:
-    """While a call runs it is not paired; when it comes back it is."""
+    """While a call runs it is not paired, which is nothing amiss; when its run ends without it, it is."""
     running = session(init(), started("read"), is_over=False)
     assert integrity(running).line() == "no result yet · 0 of 1 call paired · 0 malformed · 0 unknown"
-    assert not integrity(running).holds
+    assert integrity(running).holds
     assert integrity(session(init(), *CALL, is_over=False)).holds
+    assert not integrity(session(init(), started("read"), result(), is_over=False)).holds
+
+
+def test_what_is_amiss_is_told_in_few_words() -> None:
+    """Only what speaks against the session is named; of one in which nothing is amiss nothing."""
+    assert integrity(session(init(), *CALL, final("a"), result("a"))).amiss() == ""
+    odd = session(init(), started("read"), final("a"), b"{\n", event("odd"), event("odd"), result("b"))
+    assert integrity(odd).amiss() == "text ≠ result · 1 call not paired · 1 malformed · 2 unknown"
 
 
 def test_several_runs_pair_their_calls_and_compare_the_last() -> None:

@@ -90,7 +90,7 @@ class StatusLine(Static):
         self.update(Content.assemble(f" {shown}{gap}", (view, look), " "), layout=False)
 
     def _fitting(self, integrity: Integrity, room: int) -> SafeText:
-        lines = (integrity.line(), SafeText("integrity holds" if integrity.holds else "i: integrity"))
+        lines = (integrity.line(), integrity.amiss() or SafeText("integrity holds"), SafeText("i: integrity"))
         return next((line for line in lines if columns(line) <= room), SafeText(""))
 
 

@@ -168,7 +168,8 @@ async def test_the_status_fits(words: str, view: str, width: int) -> None:
         ("demo", 50, "integrity holds"),
         ("demo", 30, ""),
         ("disagreement", 120, "text ≠ result · 1 of 1 call paired · 0 malformed · 0 unknown"),
-        ("disagreement", 40, "i: integrity"),
+        ("disagreement", 40, "text ≠ result"),
+        ("disagreement", 32, "i: integrity"),
     ],
 )
 async def test_the_integrity_is_told_where_there_is_room(name: str, width: int, told: str) -> None:
