@@ -1,1 +1,1 @@
-"""The tests mirror the rooms of `agentwatch`; `pty` and `screen` have folders of their own."""
+"""The tests mirror the rooms of `agentwatch`; `pty` is the program in a real terminal."""

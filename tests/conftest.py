@@ -40,3 +40,15 @@ def session_of(tmp_path: Path) -> Callable[[bytes], Session]:
         return feed.session
 
     return read
+
+
+@pytest.fixture
+def recorded(tmp_path: Path) -> Callable[..., Path]:
+    """Return a recording of these lines."""
+
+    def write(*lines: bytes) -> Path:
+        path = tmp_path / "case.ndjson"
+        path.write_bytes(b"".join(lines))
+        return path
+
+    return write

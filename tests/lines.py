@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 from hypothesis import settings
@@ -16,6 +17,9 @@ from agentwatch.wire import Decoder
 
 SESSION = "s-1"
 CWD = "/home/ada/app"
+_ESCAPED_LINE_END = re.compile(rb"(\\+)n")
+DONE: dict[str, Any] = {"success": {}}
+"""What a call that succeeded gives back at the least."""
 
 
 def line(fields: dict[str, Any]) -> bytes:
@@ -108,6 +112,20 @@ def result(text: str | None = "", **fields: Any) -> bytes:
         "duration_api_ms": 5200,
     }
     return event("result", **(own | {"result": text, "request_id": "r-1"} | fields))
+
+
+def raw(line: bytes, line_end: bytes = b"\n") -> bytes:
+    """Return a line whose escaped line ends are left raw."""
+
+    def end(found: re.Match[bytes]) -> bytes:
+        return found[1][:-1] + line_end if len(found[1]) % 2 else found[0]
+
+    return _ESCAPED_LINE_END.sub(end, line)
+
+
+def non_blank(data: bytes) -> int:
+    """Return how many physical lines are not blank."""
+    return sum(1 for line in data.split(b"\n") if line.strip())
 
 
 def events(*lines: bytes) -> list[Event]:

@@ -32,7 +32,7 @@ from tests.lines import (
     thought,
     user,
 )
-from tests.test_outputs import watch
+from tests.program import watch
 
 FOREIGN = sorted((SHARED / "docs").glob("*.ndjson")) + sorted((SHARED / "cursor").glob("*.ndjson"))
 KNOWN = [path for path in sorted(RECORDINGS.glob("*.ndjson")) if path.stem not in ("unknown", "hostile")]

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -30,6 +29,7 @@ from agentwatch.outputs.log import follow_log
 from agentwatch.recording import open_saved
 from agentwatch.sources import Source
 from tests.conftest import RECORDINGS
+from tests.gaps import fits
 
 PLAIN = RECORDINGS / "plain.ndjson"
 WHOLE = PLAIN.read_bytes()
@@ -226,17 +226,6 @@ def test_whatever_fails_is_told(
         path.unlink()  # the room ahead of it may not have been given back
     is_asked = case.names[0] not in (("read",) if begin is plain_agent else ("fstat", "fstatvfs"))
     assert failing.first > 1 or not is_asked, "no such call was made"
-
-
-def fits(stream: bytes, recording: Path) -> bool:
-    """Return whether a recording is the stream but for the gaps that are written down beside it."""
-    kept, at, place = recording.read_bytes(), 0, 0
-    gaps = re.findall(r"(?m)^gap (\d+) (\d+)$", recording.with_suffix(".times").read_text())
-    for offset, missing in [*((int(a), int(b)) for a, b in gaps), (len(kept), 0)]:
-        if kept[at:offset] != stream[place : place + offset - at]:
-            return False
-        at, place = offset, place + offset - at + missing
-    return place == len(stream)
 
 
 def test_a_pipe_that_does_not_block_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ import pytest
 from agentwatch.outputs.summary import summary
 from agentwatch.session import Session
 from tests.conftest import ROOT, SHARED
-from tests.test_outputs import watch
+from tests.program import watch
 
 EXPECTED = sorted((ROOT / "tests" / "expected").glob("*.json"))
 

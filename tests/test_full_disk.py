@@ -21,9 +21,9 @@ from agentwatch.outputs.stream_json import Tee
 from agentwatch.recording import open_saved
 from tests.conftest import RECORDINGS, ROOT
 from tests.fake_agent import command
+from tests.gaps import fits
 from tests.pty import AGENTWATCH, saved
 from tests.terminal import Terminal
-from tests.test_errno import fits
 
 DEMO = (RECORDINGS / "demo.ndjson").read_bytes()
 FULL = "/dev/full"

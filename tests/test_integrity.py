@@ -28,7 +28,7 @@ from tests.lines import (
     started,
     user,
 )
-from tests.test_outputs import watch
+from tests.program import watch
 
 DONE = completed("read", result={"success": {}})
 CALL = (started("read", path="a"), DONE)

@@ -3,55 +3,30 @@
 from __future__ import annotations
 
 import json
-import random
-import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from agentwatch.actions import action
 from agentwatch.events import Malformed, Part, Unknown
 from agentwatch.feed import Feed
-from agentwatch.outputs.summary import summary
 from agentwatch.recording import open_saved
 from agentwatch.session import LineCounts, Session
 from agentwatch.wire import Decoder
 from tests.lines import (
-    PROPERTY,
     completed,
     delta,
     event,
     final,
     init,
     message,
+    non_blank,
+    raw,
     result,
     session,
     started,
     user,
 )
-from tests.test_generated import STORIES, Story, rendered
-
-_PIECE_OF_A_STRING = re.compile(rb"(\\+)n")
-
-
-def raw(line: bytes, count: int | None = None, line_end: bytes = b"\n") -> bytes:
-    """Return a line with its first escaped line ends, or all of them, left raw."""
-    left = [1 << 30 if count is None else count]
-
-    def end(found: re.Match[bytes]) -> bytes:
-        if len(found[1]) % 2 == 0 or not left[0]:
-            return found[0]
-        left[0] -= 1
-        return found[1][:-1] + line_end
-
-    return _PIECE_OF_A_STRING.sub(end, line)
-
-
-def non_blank(data: bytes) -> int:
-    """Return how many physical lines are not blank."""
-    return sum(1 for line in data.split(b"\n") if line.strip())
 
 
 def check_counts(read: Session, *lines: bytes) -> None:
@@ -148,6 +123,15 @@ def test_a_cut_line_of_an_unknown_type_counts_all_of_its_lines() -> None:
     [odd] = read.odd_lines
     assert odd.event == Unknown("type weather")
     assert (odd.place.offset, odd.place.length) == (len(lines[0]), len(lines[1]) - 1)
+
+
+@pytest.mark.parametrize("lead", [b"\xef\xbb\xbf", b" ", b"\t \xef\xbb\xbf"[:1]])
+def test_what_stands_before_a_cut_line_does_not_matter(lead: bytes) -> None:
+    """A line that a raw newline has cut is joined again behind a byte order mark or white space."""
+    cut = user("one\ntwo").replace(b"\\n", b"\n")
+    read = session(lead + cut, result(""))
+    assert [run.prompt for run in read.runs] == ["one\ntwo"]
+    assert read.lines.malformed == 0
 
 
 def test_pieces_that_are_no_object_are_not_joined() -> None:
@@ -267,43 +251,3 @@ def test_a_joined_line_counts_as_one_step_of_the_feed(tmp_path: Path) -> None:
     while feed.advance(0):
         offsets.append(feed.offset)
     assert offsets == [len(b"".join(lines[: count + 1])) for count in range(3)]
-
-
-# --- any session -----------------------------------------------------------------------------------------
-
-
-def told_of(read: Session) -> object:
-    """Return what a session comes to, without the counts of its lines."""
-    told = json.loads(b"".join(summary(read)))
-    del told["lines"], told["integrity"]["line"], told["integrity"]["holds"]
-    return told
-
-
-@settings(PROPERTY, max_examples=120)
-@given(STORIES, st.booleans(), st.randoms(use_true_random=False), st.sampled_from([1.0, 0.3]))
-def test_any_session_with_raw_line_ends_is_the_same_session(
-    story: Story, is_partial: bool, chance: random.Random, share: float
-) -> None:
-    """A session some of whose line ends in strings were left raw has the same text, calls and outcomes."""
-    story = Story(story.runs, b"\n", story.ends_in_line_end, story.is_ascii)
-    data, _ = rendered(story, is_partial)
-    kept = [line for line in data.split(b"\n") if is_object(line) or not line.startswith(b"{")]
-    data = b"\n".join(kept)
-    cut = b"\n".join(raw(line) if is_object(line) and chance.random() < share else line for line in kept)
-    read = session(cut)
-    assert told_of(read) == told_of(session(data))
-    assert read.lines.total == non_blank(cut)
-
-
-def is_object(line: bytes) -> bool:
-    """Return whether a line is a whole object."""
-    return line.startswith(b"{") and line.endswith(b"}")
-
-
-@pytest.mark.parametrize("lead", [b"\xef\xbb\xbf", b" ", b"\t \xef\xbb\xbf"[:1]])
-def test_what_stands_before_a_cut_line_does_not_matter(lead: bytes) -> None:
-    """A line that a raw newline has cut is joined again behind a byte order mark or white space."""
-    cut = user("one\ntwo").replace(b"\\n", b"\n")
-    read = session(lead + cut, result(""))
-    assert [run.prompt for run in read.runs] == ["one\ntwo"]
-    assert read.lines.malformed == 0

@@ -27,6 +27,9 @@ from tests.conftest import RECORDINGS
 SESSION = "5e55104e-0000-4000-8000-000000000000"
 CWD = "/home/ada/src/mill"
 BOUND_SECONDS = 20.0
+PANES = ("transcript", "calls", "detail", "log")
+Saver = Callable[[bytes], Path]
+"""What saves a recording of these bytes: the fixture `recording`."""
 
 
 def line(**fields: object) -> bytes:
@@ -84,6 +87,20 @@ def result(text: str = "", **fields: object) -> bytes:
     """Return the last line of a run."""
     told = {"subtype": "success", "is_error": False, "duration_ms": 5234, "result": text}
     return line(type="result", **told | fields)
+
+
+def session(calls: int = 40, *failed: int) -> bytes:
+    """Return a session with a prompt, a thought, and so many calls with a text before each."""
+    made = [init(), prompt("Mend it."), thinking("A thought.")]
+    for number in range(calls):
+        made += [answer(f"Step {number}."), shell(number, 1 if number in failed else 0, f"out {number}")]
+    return b"".join(made)
+
+
+def append(path: Path, data: bytes) -> None:
+    """Let a recording grow."""
+    with path.open("ab") as file:
+        file.write(data)
 
 
 async def eventually(pilot: Pilot[Any], check: Callable[[], object], what: str) -> None:
@@ -149,8 +166,7 @@ class Stage:
 
     async def append(self, data: bytes) -> None:
         """Let the recording grow, and wait until the screen has taken it."""
-        with self.path.open("ab") as file:
-            file.write(data)
+        append(self.path, data)
         await self.pilot.pause()
         await self.until(lambda: not self.feed.backlog(), "the end of the recording")
         await self.settled()
@@ -175,6 +191,11 @@ class Stage:
     def pane(self, name: str) -> LineView:
         """Return a pane."""
         return self.app.screen_stack[0].query_one(f"#{name}", LineView)
+
+    @property
+    def focus(self) -> str | None:
+        """The pane that has the focus."""
+        return self.app.focused.id if self.app.focused else None
 
     def segments(self) -> list[Segment]:
         """Return all that is drawn."""
@@ -233,7 +254,7 @@ def utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.fixture
-def recording(tmp_path: Path) -> Callable[[bytes], Path]:
+def recording(tmp_path: Path) -> Saver:
     """Return a function that saves a recording of these bytes."""
 
     def save(data: bytes) -> Path:

@@ -3,39 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import count
-from time import perf_counter
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from agentwatch.events import Outcome
-from agentwatch.safe_text import SafeText
-from agentwatch.screen.call_list import CallList, call_filter
+from agentwatch.screen.call_list import call_filter
 from agentwatch.screen.call_rows import Rows, RowsByTime
 from agentwatch.screen.rows_by_duration import RowsByDuration
-from agentwatch.screen.words import cut_middle
-from agentwatch.session import Call, Place, Session
-from tests.lines import PROPERTY, completed, init, session, started
-
-PLACE = Place(0, 1, None)
-_numbers = count(1)
-
-
-def made(tool: str, target: str | None, outcome: Outcome = Outcome.SUCCEEDED, **facts: object) -> Call:
-    """Return a call; one that does not run has its end."""
-    call = Call(next(_numbers), 1, "c", tool, "Did it", target, started=PLACE)
-    for name, value in facts.items():
-        setattr(call, name, value)
-    return end(call, outcome)
-
-
-def end(call: Call, outcome: Outcome) -> Call:
-    """Let a call come to an outcome."""
-    call.outcome = outcome
-    call.ended = None if outcome is Outcome.RUNNING else PLACE
-    return call
+from agentwatch.session import Call
+from tests.lines import PROPERTY
+from tests.screen.made_calls import end, made
 
 
 def by_time(calls: Sequence[Call], words: str = "") -> RowsByTime:
@@ -250,77 +229,3 @@ def test_rows_do_not_depend_on_how_they_came(
     for n in wanted:
         assert (row := fresh.row_of(n)) is not None
         assert fresh[row].first <= n <= fresh[row].last
-
-
-def test_a_call_left_open_by_the_end_of_its_run_changes() -> None:
-    """A running call that its run's end leaves unfinished is told of, though no line has ended it."""
-    read = Session()
-    listed = CallList(read)
-    whole = session(init(), started("shell", "c-1", command="a"), is_over=False)
-    read.runs, read.calls, read.open_calls = whole.runs, whole.calls, whole.open_calls
-    listed.ask("running")
-    assert listed.sync()
-    assert listed.go_on(None)
-    assert (len(listed.rows), listed.hidden) == (1, 0)
-    read.close()
-    assert listed.sync()
-    assert (len(listed.rows), listed.hidden) == (0, 1)
-    assert not listed.sync()
-
-
-def test_new_rows_are_made_in_slices() -> None:
-    """A filter of many calls takes a few milliseconds at a time; the old rows stay until it is whole."""
-    many = [line for n in range(30) for line in (started("shell", f"{n}"), completed("shell", f"{n}"))]
-    read = session(init(), *many)
-    read.calls[:] = [made("shell", f"{n % 7}") for n in range(20_000)]
-    listed = CallList(read)
-    listed.sync()
-    before = len(listed.rows)
-    listed.ask("3")
-    slices = []
-    while listed.is_waiting:
-        assert len(listed.rows) == before
-        begun = perf_counter()
-        listed.go_on(0.002)
-        slices.append(perf_counter() - begun)
-    assert len(slices) > 2
-    assert sorted(slices)[len(slices) // 2] < 0.05
-    assert listed.title("2 Calls").startswith('2 Calls · 17,143 hidden by "3"')
-
-
-def test_what_changes_while_rows_are_made_is_not_lost() -> None:
-    """A call that ends between two slices stands in the new rows as it has ended."""
-    for by_duration in (False, True):
-        read = session(
-            init(), *(started("shell", f"c-{n}", command=f"{n}") for n in range(600)), is_over=False
-        )
-        listed = CallList(read)
-        listed.sync()
-        listed.ask("failed" if not by_duration else "", by_duration=by_duration)
-        assert not listed.go_on(0)
-        first = end(read.calls[0], Outcome.FAILED)
-        first.started_ms, first.ended_ms = 0, 5
-        read.ended_calls.append(first)
-        listed.sync()
-        assert listed.go_on(None)
-        assert listed.rows.row_of(0) == (599 if by_duration else 0)
-        assert listed.call_at(len(listed.rows) - 1) is first
-
-
-@pytest.mark.parametrize(
-    ("limit", "shown"),
-    [
-        (40, "agentwatch/screen/parser/tokens.py"),
-        (33, "agentwatch/…/parser/tokens.py"),
-        (29, "agentwatch/…/parser/tokens.py"),
-        (28, "…/screen/parser/tokens.py"),
-        (24, "agentwatch/…/tokens.py"),
-        (21, "…/parser/tokens.py"),
-        (13, "…/tokens.py"),
-        (8, "…kens.py"),
-        (1, "…"),
-    ],
-)
-def test_a_path_is_cut_at_whole_folders(limit: int, shown: str) -> None:
-    """A long path loses folders from its middle, the name last of all."""
-    assert cut_middle(SafeText("agentwatch/screen/parser/tokens.py"), limit) == shown

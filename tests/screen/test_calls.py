@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
-from pathlib import Path
-
 import pytest
-from textual.pilot import Pilot
 
-from agentwatch.feed import Feed
-from agentwatch.recording import open_saved
-from agentwatch.screen.call_filter import FilterBar
-from agentwatch.screen.calls import CallTable
+from tests.screen.call_table import NARROW, shown
 from tests.screen.conftest import (
     CWD,
-    PaneApp,
+    Saver,
+    append,
     bundled,
     ended,
-    eventually,
     init,
     lines_of,
     result,
@@ -26,32 +18,6 @@ from tests.screen.conftest import (
     started,
     viewport,
 )
-
-Saver = Callable[[bytes], Path]
-NARROW = (60, 12)
-"""So few columns that there is no room for the time strip."""
-
-
-@asynccontextmanager
-async def shown(
-    path: Path, size: tuple[int, int] = (70, 12), *, follow: bool = False
-) -> AsyncIterator[tuple[Feed, CallTable, Pilot[None]]]:
-    """Show the table of a recording in a terminal of its own, focused."""
-    feed = Feed(open_saved(path, follow))
-    table = CallTable(feed)
-    app = PaneApp(table)
-    async with app.run_test(size=size) as pilot:
-        table.focus()
-        feed.advance()
-        table.sync(None)
-        await pilot.pause()
-        yield feed, table, pilot
-
-
-def append(path: Path, data: bytes) -> None:
-    """Let a recording grow."""
-    with path.open("ab") as file:
-        file.write(data)
 
 
 async def test_a_row_for_each_call() -> None:
@@ -262,69 +228,6 @@ async def test_the_chosen_call_is_copied_as_an_action(recording: Saver) -> None:
         assert table.chosen_text() == "Ran terminal command echo 1 (failed: exit 2)"
 
 
-def read(number: int, name: str) -> bytes:
-    """Return a successful read of a file."""
-    args: dict[str, object] = {"path": f"{CWD}/{name}"}
-    call_id = f"read-{number}"
-    return started(call_id, "read", args) + ended(call_id, "read", args, {"success": {"totalLines": 4}})
-
-
-def reads(*names: str) -> bytes:
-    """Return successful reads of files."""
-    return b"".join(read(number, name) for number, name in enumerate(names))
-
-
-async def test_a_run_of_reads_keeps_its_names(recording: Saver) -> None:
-    """Reads in a row are one row that names the files; enter opens it to its calls, and folds it again."""
-    path = recording(init() + shell(1) + reads("src/a.py", "src/b.py", "c.md") + shell(2))
-    async with shown(path) as (_, table, pilot):
-        assert "read" in lines_of(table)[1]
-        assert " ▸ 3 files: a.py, b.py, c.md " in lines_of(table)[1]
-        await pilot.press("g", "j", "enter")
-        assert [row.split()[2:4] for row in lines_of(table)] == [
-            *(["echo", "1"], ["▾", "3"], ["src/a.py", "4"], ["src/b.py", "4"], ["c.md", "4"], ["echo", "2"])
-        ]
-        await pilot.press("j", "j")
-        assert table.chosen is not None
-        assert table.chosen.target == "src/b.py"
-        await pilot.press("k", "k", "enter")
-        assert len(lines_of(table)) == 3
-
-
-async def test_a_fold_that_closes_leaves_no_empty_rows(recording: Saver) -> None:
-    """When a fold closes the rows before it fill the room that is left."""
-    path = recording(
-        init() + b"".join(map(shell, range(12))) + reads(*(f"{n}.py" for n in range(30))) + shell(50)
-    )
-    async with shown(path) as (_, table, pilot):
-        await pilot.press("k", "enter")
-        table.settle_at(12)
-        assert "▾" in viewport(table)[0]
-        await pilot.press("enter")
-        assert all(viewport(table))
-
-
-async def test_files_are_counted_once(recording: Saver) -> None:
-    """Where a file was read twice the row tells of reads, and names each file once."""
-    async with shown(recording(init() + reads("a.py", "b.py", "a.py"))) as (_, table, _):
-        assert " ▸ 3 reads: a.py, b.py " in lines_of(table)[0]
-
-
-async def test_the_same_call_again_tells_how_often(recording: Saver) -> None:
-    """A repeated call is one row, and how often it was made is in view however long its target is."""
-    args: dict[str, object] = {"command": "make " + "all " * 40}
-    one = b"".join(
-        started(f"c{n}", "shell", args) + ended(f"c{n}", "shell", args, {"success": {"exitCode": 2}})
-        for n in range(12)
-    )
-    for width in (100, 50, 38):
-        async with shown(recording(init() + one), (width, 10)) as (_, table, _):
-            [row] = lines_of(table)
-            assert row.startswith(" ✗ shell")
-            assert " ▸ make" in row
-            assert "… ×12 " in row
-
-
 async def test_an_edit_tells_its_size(recording: Saver) -> None:
     """What an edit changed stands in its row; of several edits of a file, what all of them changed."""
     args: dict[str, object] = {"path": f"{CWD}/a.py"}
@@ -366,162 +269,3 @@ async def test_the_time_strip_needs_room() -> None:
     for width, is_drawn in ((120, True), (64, True), (60, False), (40, False)):
         async with shown(bundled("demo"), (width, 30)) as (_, table, _):
             assert any(set(row) & set("▏▎▍▌▋▊▉█▐▕") for row in lines_of(table)) is is_drawn
-
-
-async def test_the_chosen_call_stays_when_rows_are_folded(recording: Saver) -> None:
-    """A call that ends and makes three rows one leaves the cursor on its call and the view where it is."""
-    args: dict[str, object] = {"path": f"{CWD}/d.py"}
-    head = init() + reads("a.py", "b.py") + started("d", "read", args)
-    path = recording(head + b"".join(shell(n) for n in range(30)))
-    async with shown(path, follow=True) as (feed, table, pilot):
-        await pilot.press(*"k" * 15)
-        was, seen = table.chosen, viewport(table)
-        assert was is not None
-        append(path, ended("d", "read", args, {"success": {"totalLines": 4}}))
-        feed.advance()
-        table.sync(None)
-        await pilot.pause()
-        assert "3 files" in lines_of(table)[0]
-        assert table.chosen is was
-        assert viewport(table) == seen
-        assert f"{was.target} " in lines_of(table)[table.cursor]
-
-
-async def test_a_growing_fold_leaves_the_chosen_call(recording: Saver) -> None:
-    """The newest call of a fold is chosen; another that joins it is chosen only where the end is followed."""
-    path = recording(init() + shell(1) + reads("a.py", "b.py", "c.py"))
-    async with shown(path, follow=True) as (feed, table, pilot):
-        targets = []
-        for number, keys in ((3, ()), (4, ("g", "j")), (5, ("k", "j"))):
-            await pilot.press(*keys)
-            table.following = table.following and number == 3
-            append(path, read(number, f"{number}.py"))
-            feed.advance()
-            table.sync(None)
-            targets.append(table.chosen and table.chosen.target)
-        assert targets == ["3.py", "3.py", "4.py"]
-
-
-async def test_an_open_fold_stays_chosen(recording: Saver) -> None:
-    """The cursor on an open fold stays on it while more comes."""
-    path = recording(init() + shell(1) + reads("a.py", "b.py", "c.py") + shell(2))
-    async with shown(path, follow=True) as (feed, table, pilot):
-        await pilot.press("k", "enter")
-        append(path, shell(3))
-        feed.advance()
-        table.sync(None)
-        assert table.cursor == 1
-        assert "▾" in lines_of(table)[1]
-
-
-async def filtered(table: CallTable, pilot: Pilot[None], *keys: str) -> list[str]:
-    """Press keys, and return the rows when they have done what they do."""
-    await pilot.press(*keys)
-    await eventually(pilot, lambda: not table._list.is_waiting, "the rows that were asked for")
-    return lines_of(table)
-
-
-async def test_words_filter_while_they_are_typed(recording: Saver) -> None:
-    """Each letter filters, and the border says how many calls are hidden by what."""
-    path = recording(init() + shell(1) + shell(2, 1) + reads("echo.py", "b.py", "c.py") + shell(3, 1))
-    async with shown(path) as (_, table, pilot):
-        assert len(await filtered(table, pilot, "f", "e", "c", "h")) == 4
-        assert str(table.border_title) == '2 Calls · 2 hidden by "ech"'
-        rows = await filtered(table, pilot, "o", "space", *"failed")
-        assert [row.split()[2:4] for row in rows] == [["echo", "2"], ["echo", "3"]]
-        assert str(table.border_title) == '2 Calls · 4 hidden by "echo failed"'
-        assert len(await filtered(table, pilot, "x")) == 0
-        assert table.cursor == -1
-        await filtered(table, pilot, "backspace", "enter")
-        assert pilot.app.focused is table
-        assert not pilot.app.query(FilterBar)
-        assert len(lines_of(table)) == 2
-
-
-async def test_escape_drops_the_filter(recording: Saver) -> None:
-    """Esc in the bar shows all calls again, and chooses what was chosen before."""
-    async with shown(recording(init() + b"".join(shell(n) for n in range(40)))) as (_, table, pilot):
-        await pilot.press(*"kkkkk")
-        before = table.chosen
-        assert len(await filtered(table, pilot, "f", "3", "9")) == 1
-        assert table.chosen is not before
-        assert len(await filtered(table, pilot, "escape")) == 40
-        assert table.chosen is before
-        await filtered(table, pilot, "f", "3", "9")
-        assert len(await filtered(table, pilot, "enter", "f", "escape")) == 40
-        assert pilot.app.focused is table
-        assert str(table.border_title) == "2 Calls"
-        await pilot.press("f", "3", "escape")
-        assert len(lines_of(table)) == 40
-
-
-async def test_new_calls_meet_the_filter(recording: Saver) -> None:
-    """What comes while the filter is on is shown if it matches, and followed; what fails later too."""
-    path = recording(init() + shell(1, 1) + shell(2))
-    async with shown(path, follow=True) as (feed, table, pilot):
-        await filtered(table, pilot, "f", *"failed", "enter")
-        for new, count in ((shell(3), 1), (shell(4, None), 1), (shell(5, 1), 2)):
-            append(path, new)
-            feed.advance()
-            table.sync(None)
-            assert len(lines_of(table)) == count
-        assert table.chosen is not None
-        assert table.chosen.target == "echo 5"
-        append(path, ended("call-4", "shell", {"command": "echo 4"}, {"success": {"exitCode": 1}}))
-        feed.advance()
-        table.sync(None)
-        assert [row.split()[3] for row in lines_of(table)] == ["1", "4", "5"]
-
-
-async def test_the_words_of_the_filter_are_no_markup(recording: Saver) -> None:
-    """What is typed is shown as it is."""
-    async with shown(recording(init() + shell(1))) as (_, table, pilot):
-        await filtered(table, pilot, "f", *"[b]", "enter")
-        assert '1 hidden by "[b]"' in table.title
-        assert '1 hidden by "[b]"' in "\n".join(
-            strip.text for strip in pilot.app.screen._compositor.render_strips()
-        )
-
-
-async def test_s_shows_the_slowest_first(recording: Saver) -> None:
-    """`s` puts the slowest call on top and chooses it; `s` again goes back to the order of time."""
-    args: dict[str, object] = {"command": "slow"}
-    begun = 1_793_610_000_000
-    slow = started("s", "shell", args, begun) + ended("s", "shell", args, {"success": {}}, begun + 90_000)
-    path = recording(init() + shell(1) + slow + b"".join(shell(n) for n in range(2, 40)))
-    async with shown(path, follow=True) as (feed, table, pilot):
-        rows = await filtered(table, pilot, "s")
-        assert "slow" in rows[0]
-        assert table.cursor == 0
-        assert viewport(table)[0] == rows[0]
-        assert str(table.border_title) == "2 Calls · slowest first"
-        append(path, shell(50))
-        feed.advance()
-        table.sync(None)
-        assert table.cursor == 0
-        assert table.below == 0
-        await pilot.press("G")
-        last = table.chosen
-        append(path, shell(51))
-        feed.advance()
-        table.sync(None)
-        assert table.chosen is last
-        await pilot.press("g")
-        rows = await filtered(table, pilot, "s")
-        assert "slow" in rows[1]
-        assert table.cursor == 1
-        assert any("slow" in row for row in viewport(table))
-
-
-async def test_a_call_can_be_chosen_wherever_it_is(recording: Saver) -> None:
-    """Whoever comes from elsewhere finds the call: its fold is opened, and a filter that hides it dropped."""
-    path = recording(init() + reads("a.py", "b.py", "c.py") + shell(1) + shell(2))
-    async with shown(path) as (feed, table, pilot):
-        call = feed.session.calls[1]
-        table.choose_call(call)
-        assert table.chosen is call
-        assert lines_of(table)[table.cursor].split()[2] == "b.py"
-        await filtered(table, pilot, "f", *"echo", "enter")
-        table.choose_call(call)
-        assert table.chosen is call
-        assert table.title == "2 Calls"

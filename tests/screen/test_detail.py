@@ -2,61 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
-from pathlib import Path
-
 import pytest
-from textual.pilot import Pilot
 
-from agentwatch.feed import Feed
-from agentwatch.recording import open_saved
-from agentwatch.screen.code_lines import CodeLines
-from agentwatch.screen.detail import DetailView
 from agentwatch.screen.part_sections import pretty
-from tests.screen.conftest import (
-    CWD,
-    PaneApp,
-    bundled,
-    ended,
-    init,
-    lines_of,
-    opened,
-    shell,
-    started,
-    viewport,
-)
-
-Saver = Callable[[bytes], Path]
-Detail = tuple[Feed, DetailView, Pilot[None]]
-
-
-@asynccontextmanager
-async def shown(
-    path: Path, call: int = 0, size: tuple[int, int] = (70, 30), *, follow: bool = False
-) -> AsyncIterator[Detail]:
-    """Show the detail of a recording's call in a terminal of its own, focused."""
-    feed = Feed(open_saved(path, follow))
-    detail = DetailView(feed)
-    app = PaneApp(detail)
-    async with app.run_test(size=size) as pilot:
-        detail.focus()
-        feed.advance()
-        await pilot.pause()
-        detail.show_call(feed.session.calls[call])
-        await pilot.pause()
-        yield feed, detail, pilot
-
-
-def looks_of(detail: DetailView, beginning: str) -> set[str]:
-    """Return the names of the looks in which the lines that begin so are shown."""
-    known = {str(detail.look(name)): name for name in ("plain", "added", "removed", "hunk", "failed")}
-    found = set()
-    for y in range(detail.line_count()):
-        strip = detail.draw(y, 60)
-        if strip.text.startswith(beginning):
-            found |= {known.get(str(segment.style), "other") for segment in strip}
-    return found
+from tests.screen.call_detail import looks_of, shown
+from tests.screen.conftest import CWD, Saver, append, bundled, ended, init, lines_of, shell, started, viewport
 
 
 async def test_arguments_and_output_of_a_command(recording: Saver) -> None:
@@ -92,27 +42,12 @@ async def test_a_call_that_ends_is_told_anew(recording: Saver) -> None:
     async with shown(path, follow=True) as (feed, detail, _):
         assert lines_of(detail)[0] == "Ran terminal command echo 1 (running)"
         result = {"success": {"exitCode": 0, "stdout": "one"}}
-        with path.open("ab") as file:
-            file.write(ended("call-1", "shell", {"command": "echo 1"}, result))
+        append(path, ended("call-1", "shell", {"command": "echo 1"}, result))
         feed.advance()
         detail.sync()
         lines = lines_of(detail)
         assert lines[0] == "Ran terminal command echo 1"
         assert lines[lines.index("── stdout") + 1] == "one"
-
-
-async def test_a_diff_has_its_looks(recording: Saver) -> None:
-    """Lines added, removed and heads of hunks look different, with their signs; the file is named above."""
-    diff = "--- a/x.py\n+++ b/x.py\n@@ -1,2 +1,2 @@\n kept\n-old\n+new"
-    args: dict[str, object] = {"path": f"{CWD}/x.py"}
-    success = {"success": {"diffString": diff, "linesAdded": 1, "linesRemoved": 1}}
-    async with shown(recording(init() + ended("a", "edit", args, success))) as (_, detail, _):
-        lines = lines_of(detail)
-        at = lines.index("── diff")
-        assert lines[at + 1 : at + 5] == ["@@ -1,2 +1,2 @@", "1 1   kept", "2   - old", "  2 + new"]
-        assert looks_of(detail, "  2 + new") == {"added"}
-        assert looks_of(detail, "2   - old") == {"removed"}
-        assert looks_of(detail, "@@") == {"hunk"}
 
 
 async def test_an_error_is_shown_once(recording: Saver) -> None:
@@ -204,8 +139,7 @@ async def test_growth_elsewhere_leaves_the_detail_where_it_is(recording: Saver) 
     async with shown(path, follow=True) as (feed, detail, pilot):
         await pilot.press("pagedown", "down")
         seen = viewport(detail)
-        with path.open("ab") as file:
-            file.write(shell(2, 0, output))
+        append(path, shell(2, 0, output))
         feed.advance()
         detail.sync()
         await pilot.pause()
@@ -234,41 +168,6 @@ async def test_combining_marks_without_a_letter(recording: Saver, columns: int) 
         assert "lettersaftermarks" in rows.replace(" ", "")
 
 
-READ: dict[str, object] = {"path": f"{CWD}/far.py"}
-
-
-def reading(source: str, **fields: object) -> bytes:
-    """Return a file that was read."""
-    return init() + ended("r", "read", dict(READ), {"success": {"content": source, **fields}})
-
-
-async def test_a_file_has_its_numbers_and_its_colours(recording: Saver) -> None:
-    """Lines of a file have the numbers that they have there, and the colours of its language."""
-    data = reading("def f():\n    return 'x'\n", readRange={"startLine": 9})
-    async with shown(recording(data)) as (_, detail, _):
-        lines = lines_of(detail)
-        at = lines.index("── content")
-        assert lines[at + 1 : at + 3] == [" 9 def f():", "10     return 'x'"]
-        styles = {segment.text: segment.style for segment in detail.draw(at + 1, 66)}
-        assert styles["def"] != styles["f"]
-
-
-async def test_only_what_is_in_view_is_coloured(recording: Saver) -> None:
-    """Of a long file only the lines around the view are read for their colours."""
-    async with shown(recording(reading("x = 'a'\n" * 9_000))) as (_, detail, pilot):
-        files = [part for part in detail._stack._sections if isinstance(part, CodeLines)]
-        await pilot.press("G")
-        viewport(detail)
-        assert 1 <= len(files[0]._runs) <= 4
-        assert detail.line_count() > 9_000
-
-
-async def test_a_minified_file_stays_plain(recording: Saver) -> None:
-    """A file whose lines are too long to be coloured in time is shown without colours."""
-    async with shown(recording(reading("x = 'a';" * 4_000))) as (_, detail, _):
-        assert {str(s.style) for s in detail.draw(10, 66)} == {str(detail.look("plain"))}
-
-
 async def test_out_of_sight_nothing_is_read(recording: Saver) -> None:
     """A call's lines are read when its detail is looked at, not before."""
     async with shown(recording(init() + shell(1, 0, "one") + shell(2, 0, "two"))) as (feed, detail, pilot):
@@ -281,43 +180,6 @@ async def test_out_of_sight_nothing_is_read(recording: Saver) -> None:
         assert lines_of(detail)[0] == "Ran terminal command echo 2"
 
 
-DEEP = {"alpha": {"beta": {"gamma": [1, 2]}}, "flat": "x"}
-
-
-async def test_a_branch_folds_by_key(recording: Saver) -> None:
-    """Down and up choose the branches in view, to the last; enter or space folds one, and opens it again."""
-    data = init() + ended("m", "mcp", {"args": DEEP}, {"success": {}}) + started("m", "mcp", {"args": DEEP})
-    async with shown(recording(data)) as (_, detail, pilot):
-        before = lines_of(detail)
-        assert "  ▸ alpha: 1 member" in before
-        await pilot.press("j", "j", "j", "space")
-        opened_once = lines_of(detail)
-        at = opened_once.index("  ▾ alpha: 1 member")
-        assert opened_once[at + 1] == "    ▸ beta: 1 member"
-        await pilot.press("enter")
-        assert lines_of(detail) == before
-        await pilot.press("k", "enter")
-        assert "▸ args: 2 members" in lines_of(detail)
-
-
-async def test_a_click_folds_a_branch(recording: Saver) -> None:
-    """A click on a branch folds it; one on anything else does nothing."""
-    data = init() + started("m", "mcp", {"args": DEEP})
-    async with shown(recording(data)) as (_, detail, pilot):
-        row = lines_of(detail).index("▾ args: 2 members")
-        await pilot.click(detail, offset=(3, row + 2))
-        assert "▾ args: 2 members" in lines_of(detail)
-        await pilot.click(detail, offset=(3, row + 1))
-        assert "▸ args: 2 members" in lines_of(detail)
-
-
-async def test_without_a_branch_space_is_the_screens(recording: Saver) -> None:
-    """Where no branch is chosen, space freezes the view, also from the detail."""
-    async with opened(recording(init() + shell(1, None)), follow=True) as stage:
-        await stage.press("3", "space")
-        assert stage.app.screen.has_class("-frozen")
-
-
 async def test_down_scrolls_where_there_is_no_branch(recording: Saver) -> None:
     """In a text down and up move by a line; a branch that left the view is no longer chosen."""
     output = "\n".join(map(str, range(200)))
@@ -327,59 +189,6 @@ async def test_down_scrolls_where_there_is_no_branch(recording: Saver) -> None:
         assert viewport(detail)[0] == first[2]
         await pilot.press("up")
         assert viewport(detail)[0] == first[1]
-
-
-async def test_a_list_that_is_given_and_given_back_is_told_once(recording: Saver) -> None:
-    """A to-do list that came back as it was given stands in the detail once, with its signs."""
-    todos: dict[str, object] = {"todos": [{"content": "Mend it", "status": "TODO_STATUS_IN_PROGRESS"}]}
-    data = init() + started("t", "updateTodos", todos) + ended("t", "updateTodos", todos, {"success": todos})
-    async with shown(recording(data)) as (_, detail, _):
-        lines = lines_of(detail)
-        assert lines.count("◐ Mend it") == 1
-        assert next(iter(detail.draw(lines.index("◐ Mend it"), 60))).style == detail.look(
-            "plain"
-        ) + detail.look("running")
-
-
-async def test_another_theme_colours_anew(recording: Saver) -> None:
-    """Code is coloured for a light ground when a light theme is chosen."""
-    async with shown(recording(reading("def f(): pass"))) as (_, detail, pilot):
-        row = lines_of(detail).index("1 def f(): pass")
-
-        def keyword() -> object:
-            return {s.text: s.style.color for s in detail.draw(row, 60) if s.style}["def"]
-
-        dark = keyword()
-        pilot.app.theme = "textual-light"
-        await pilot.pause()
-        assert keyword() != dark
-
-
-async def test_a_search_and_a_subagent_are_lists(recording: Saver) -> None:
-    """Found lines stand below their file with their numbers; a subagent's steps each in a line."""
-    match = {"lineNumber": 12, "content": "  x = 1"}
-    found = {"content": {"matches": [{"file": "a.py", "matches": [match]}]}}
-    grep = ended("g", "grep", {"pattern": "x"}, {"success": {"workspaceResults": {"/w": found}}})
-    task = ended(
-        "t", "task", {}, {"success": {"conversationSteps": [{"assistantMessage": {"text": "Done."}}]}}
-    )
-    glob = ended("f", "glob", {"globPattern": "*"}, {"success": {"files": ["a", "b"]}})
-    async with shown(recording(init() + grep + task + glob)) as (feed, detail, _):
-        lines = lines_of(detail)
-        at = lines.index("── matches")
-        assert lines[at + 1 : at + 3] == ["a.py", "12:  x = 1"]
-        detail.show_call(feed.session.calls[1])
-        assert lines_of(detail)[lines_of(detail).index("── steps") + 1] == "› Done."
-        detail.show_call(feed.session.calls[2])
-        assert lines_of(detail)[lines_of(detail).index("── 2 files") + 1] == "a"
-
-
-async def test_everything_is_copied(recording: Saver) -> None:
-    """What is copied is all of the detail, with the signs of a diff and without its numbers."""
-    diff = "@@ -1,2 +1,2 @@\n kept\n-old\n+new"
-    success = {"success": {"diffString": diff}}
-    async with shown(recording(init() + ended("a", "edit", dict(READ), success))) as (_, detail, _):
-        assert f"── diff\n{diff}\n" in detail.chosen_text()
 
 
 @pytest.mark.parametrize(

@@ -2,55 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-
 import pytest
 from textual import events
 
-from agentwatch.pace import Replay
 from agentwatch.screen.app import Leave
 from agentwatch.screen.calls import CallTable
 from agentwatch.screen.dialogs import Help
 from tests.screen.conftest import (
+    PANES,
+    Saver,
     Stage,
     answer,
+    append,
     bundled,
     init,
     lines_of,
     opened,
     prompt,
     result,
+    session,
     shell,
-    thinking,
     viewport,
 )
-
-Saver = Callable[[bytes], Path]
-PANES = ("transcript", "calls", "detail", "log")
-
-
-def session(calls: int = 40, *failed: int) -> bytes:
-    """Return a session with a prompt, a thought, and so many calls with a text before each."""
-    made = [init(), prompt("Mend it."), thinking("A thought.")]
-    for number in range(calls):
-        made += [answer(f"Step {number}."), shell(number, 1 if number in failed else 0, f"out {number}")]
-    return b"".join(made)
-
-
-def focus(stage: Stage) -> str | None:
-    """Return the pane that has the focus."""
-    return stage.app.focused.id if stage.app.focused else None
-
-
-def shown(stage: Stage) -> list[str]:
-    """Return the panes that can be seen."""
-    return [name for name in PANES if stage.pane(name).region.area and stage.pane(name).is_on_screen]
-
-
-async def sees(stage: Stage, *names: str) -> None:
-    """Wait until these panes are seen, and no others."""
-    await stage.until(lambda: shown(stage) == [*names], f"{names} alone")
 
 
 def chosen(stage: Stage) -> str | None:
@@ -60,81 +33,16 @@ def chosen(stage: Stage) -> str | None:
     return table.chosen.target if table.chosen else None
 
 
-async def test_numbers_go_to_the_panes() -> None:
-    """Each pane is one key away."""
-    async with opened(bundled("demo")) as stage:
-        assert focus(stage) == "transcript"
-        for key, name in (("2", "calls"), ("4", "log"), ("3", "detail"), ("1", "transcript")):
-            await stage.press(key)
-            assert focus(stage) == name
-
-
-async def test_tab_goes_round_the_panes() -> None:
-    """Tab goes to the next pane and shift+tab to the one before, round and round."""
-    async with opened(bundled("demo")) as stage:
-        found = []
-        for key in ("tab", "tab", "tab", "tab", "shift+tab", "shift+tab"):
-            await stage.press(key)
-            found.append(focus(stage))
-        assert found == ["calls", "detail", "log", "transcript", "log", "detail"]
-
-
-@pytest.mark.parametrize("back", ["m", "escape"])
-async def test_a_pane_can_be_maximised(back: str) -> None:
-    """`m` shows the pane with the focus alone and as large as there is room; `m` or esc brings all back."""
-    async with opened(bundled("demo")) as stage:
-        todo = stage.app.screen.query_one("#todo").region.height
-        assert todo == 1
-        for key, name in zip("1234", PANES, strict=True):
-            await stage.press(key, "m")
-            await sees(stage, name)
-            assert stage.pane(name).region.width == 120
-            assert stage.pane(name).region.height == 40 - 4 - todo  # header, status, titles, keys
-            await stage.press(back)
-            await sees(stage, *PANES)
-            assert focus(stage) == name
-
-
-async def test_while_maximised_another_pane_can_be_shown() -> None:
-    """With one pane shown alone, a number or tab shows another one alone."""
-    async with opened(bundled("demo")) as stage:
-        await stage.press("m", "4")
-        await sees(stage, "log")
-        await stage.press("tab", "tab")
-        await sees(stage, "calls")
-        assert focus(stage) == "calls"
-
-
-async def test_a_narrow_terminal_shows_one_pane() -> None:
-    """In few columns one pane is shown at a time, and the line of panes tells which."""
-    async with opened(bundled("demo"), (80, 24)) as stage:
-        assert shown(stage) == ["transcript"]
-        for key, name in (("2", "calls"), ("3", "detail"), ("4", "log"), ("1", "transcript")):
-            await stage.press(key)
-            await sees(stage, name)
-        assert "1 Transcript 2 Calls 3 Detail 4 Actions" in stage.text()
-
-
-async def test_a_resize_shows_what_there_is_room_for() -> None:
-    """The panes follow the size of the terminal, and the focus stays."""
-    async with opened(bundled("demo")) as stage:
-        await stage.press("2")
-        for size, panes in (((80, 24), ["calls"]), ((40, 12), ["calls"]), ((140, 50), [*PANES])):
-            await stage.pilot.resize_terminal(*size)
-            await sees(stage, *panes)
-            assert focus(stage) == "calls"
-
-
 async def test_enter_opens_the_detail_and_escape_goes_back(recording: Saver) -> None:
     """Enter on a call goes to its detail; esc goes back to the calls."""
     async with opened(recording(session())) as stage:
         await stage.press("2", "k", "k")
         await stage.until(lambda: "echo 37" in lines_of(stage.pane("detail"))[0], "the detail")
         await stage.press("enter")
-        assert focus(stage) == "detail"
+        assert stage.focus == "detail"
         assert chosen(stage) == "echo 37"
         await stage.press("escape")
-        assert focus(stage) == "calls"
+        assert stage.focus == "calls"
 
 
 async def test_a_second_click_opens_the_detail(recording: Saver) -> None:
@@ -144,7 +52,7 @@ async def test_a_second_click_opens_the_detail(recording: Saver) -> None:
         await stage.pilot.click(calls, offset=(8, 3))
         assert chosen(stage) == viewport(calls)[2].split("shell")[1].split("1.5")[0].strip()
         await stage.pilot.double_click(calls, offset=(8, 5))
-        await stage.until(lambda: focus(stage) == "detail", "the detail")
+        await stage.until(lambda: stage.focus == "detail", "the detail")
 
 
 async def test_the_chosen_call_is_in_the_detail(recording: Saver) -> None:
@@ -189,7 +97,7 @@ async def test_the_wheel_moves_the_pane_below_the_mouse(recording: Saver) -> Non
         seen = viewport(log)
         await stage.append(shell(41))
         assert viewport(log) == seen
-        assert focus(stage) == "transcript"
+        assert stage.focus == "transcript"
 
 
 @pytest.mark.parametrize("name", PANES)
@@ -215,8 +123,7 @@ async def test_space_freezes_the_view(recording: Saver) -> None:
     async with opened(path, follow=True) as stage:
         await stage.press("space")
         assert "frozen · 0 B behind" in stage.status
-        with path.open("ab") as file:
-            file.write(shell(77))
+        append(path, shell(77))
         behind = f"frozen · {len(shell(77))} B behind"
         await stage.until(lambda: behind in stage.status, behind)
         assert "echo 77" not in stage.text()
@@ -331,91 +238,6 @@ async def test_q_leaves(key: str) -> None:
         assert stage.app.return_value is Leave.OVER
 
 
-class Hands:
-    """A clock that is set by hand."""
-
-    seconds = 100.0
-
-    def __call__(self) -> float:
-        """Return the time."""
-        return self.seconds
-
-
-def timed(path: Path, *seconds: float) -> Path:
-    """Give each line of a recording a second at which it came."""
-    offset, times = 0, []
-    for data, second in zip(path.read_bytes().splitlines(keepends=True), seconds, strict=True):
-        times.append(f"{offset} {1_793_610_000_000 + int(second * 1000)}\n")
-        offset += len(data)
-    path.with_suffix(".times").write_text("".join(times))
-    return path
-
-
-async def test_a_replay_keeps_its_time(recording: Saver) -> None:
-    """In a replay each line comes at its time; what is on the screen is what was there then."""
-    path = timed(recording(init() + shell(1) + answer("Done.")), 0, 10, 30, 31)
-    hands = Hands()
-    async with opened(path, pace=Replay(clock=hands)) as stage:
-        calls = stage.pane("calls")
-        assert lines_of(calls) == []
-        hands.seconds += 10
-        await stage.until(lambda: lines_of(calls), "the call")
-        assert "running echo 1 · 0 s" in stage.status
-        hands.seconds += 19
-        await stage.until(lambda: "19.0 s" in lines_of(calls)[0], "its clock")
-        assert lines_of(calls)[0].split()[0] == "◐"
-        assert stage.header.startswith(" ◐ running 0:29")
-        hands.seconds += 1
-        await stage.until(lambda: lines_of(calls)[0].split()[0] == "✓", "its end")
-        hands.seconds += 1
-        await stage.until(lambda: "Done." in stage.text(), "the text")
-
-
-async def test_a_replay_can_be_paused(recording: Saver) -> None:
-    """While a replay is paused no time passes in it; the status line says that it is paused."""
-    path = timed(recording(init() + answer("Soon.") + answer("Later.")), 0, 10, 20)
-    hands = Hands()
-    async with opened(path, pace=Replay(clock=hands)) as stage:
-        assert "replay ×1" in stage.status
-        hands.seconds += 5
-        await stage.press("space")
-        await stage.until(lambda: "paused ×1" in stage.status, "the pause")
-        hands.seconds += 100
-        await stage.settled()
-        assert "Soon." not in stage.text()
-        await stage.press("space")
-        hands.seconds += 5
-        await stage.until(lambda: "Soon." in stage.text(), "the text")
-        assert "Later." not in stage.text()
-
-
-async def test_a_replay_goes_on_event_by_event(recording: Saver) -> None:
-    """`.` lets the next event come at once, paused or not, and only that."""
-    path = timed(recording(init() + answer("one ") + answer("two ") + answer("three ")), 0, 10, 20, 30)
-    hands = Hands()
-    async with opened(path, pace=Replay(clock=hands)) as stage:
-        await stage.press("space")
-        seen = []
-        for words in ("one", "one two", "one two three"):
-            await stage.press("full_stop")
-            await stage.shows(words, "transcript")
-            await stage.settled()
-            seen.append(lines_of(stage.pane("transcript")))
-        assert seen == [["one"], ["one two"], ["one two three"]]
-
-
-async def test_steps_in_quick_succession_all_count(recording: Saver) -> None:
-    """`.` pressed three times at once, as a held key does, lets three events come."""
-    path = timed(recording(init() + b"".join(answer(f"<{n}>") for n in range(6))), *range(0, 70, 10))
-    async with opened(path, pace=Replay(clock=Hands())) as stage:
-        stage.app.screen.action_pace("step")  # type: ignore[attr-defined]
-        stage.app.screen.action_pace("step")  # type: ignore[attr-defined]
-        stage.app.screen.action_pace("step")  # type: ignore[attr-defined]
-        await stage.settled()
-        await stage.settled()
-        assert lines_of(stage.pane("transcript")) == ["<0><1><2>"]
-
-
 async def test_keys_typed_at_once_work_where_they_are_meant(recording: Saver) -> None:
     """A key that is typed together with the key of a pane works in that pane."""
     async with opened(recording(session())) as stage:
@@ -426,35 +248,3 @@ async def test_keys_typed_at_once_work_where_they_are_meant(recording: Saver) ->
         transcript = stage.pane("transcript")
         await stage.until(lambda: viewport(transcript)[0] == "› Mend it.", "the beginning")
         assert viewport(stage.pane("log"))[-1] == lines_of(stage.pane("log"))[-1]
-
-
-async def test_a_replay_can_be_faster_and_slower(recording: Saver) -> None:
-    """`+` and `-` change the speed, which the status line tells, between a quarter and 64-fold."""
-    path = timed(recording(init() + answer("Soon.")), 0, 1000)
-    hands = Hands()
-    async with opened(path, pace=Replay(clock=hands)) as stage:
-        for key, speeds in (
-            ("plus", "2 4 8 16 64 64"),
-            ("minus", "16 8 4 2 1 0.5 0.25 0.25"),
-            ("equals_sign", "0.5"),
-        ):
-            for speed in speeds.split():
-                await stage.press(key)
-                await stage.shows(f"replay ×{speed} ")
-        for _ in range(4):
-            await stage.press("plus")
-        await stage.until(lambda: stage.status.endswith("replay ×8"), "8")
-        hands.seconds += 124
-        await stage.settled()
-        assert "Soon." not in stage.text()
-        hands.seconds += 1
-        await stage.until(lambda: "Soon." in stage.text(), "the text")
-
-
-async def test_replay_keys_do_nothing_elsewhere(recording: Saver) -> None:
-    """Without a replay its keys change nothing."""
-    async with opened(recording(session(3))) as stage:
-        before = stage.text()
-        await stage.press("plus", "minus", "full_stop")
-        await stage.settled()
-        assert stage.text() == before

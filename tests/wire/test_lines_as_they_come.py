@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -10,46 +9,15 @@ from pathlib import Path
 import pytest
 
 from agentwatch.drift import report
-from agentwatch.events import Channel, Malformed, Outcome, Prompt, Repair, Text
+from agentwatch.events import Malformed, Outcome, Prompt
 from agentwatch.feed import Feed
 from agentwatch.outputs.summary import summary
 from agentwatch.recording import open_saved
-from agentwatch.session import Kind, LineCounts, Session
-from tests.lines import (
-    asked,
-    completed,
-    delta,
-    event,
-    events,
-    final,
-    init,
-    result,
-    segment,
-    session,
-    started,
-    thought,
-    thought_through,
-    user,
-)
+from agentwatch.session import LineCounts, Session
+from tests.lines import completed, delta, events, final, init, result, session, started, user
 
-HIGH, LOW, EMOJI, BAD = "\ud83d", "\ude00", "\U0001f600", "\ufffd"
+BAD = "\ufffd"
 GOOD = (init(), user("Hi"), started("read", path="a"), completed("read", result={"success": {}}), final("ok"))
-
-
-def escaped(line: bytes) -> bytes:
-    """Return a line whose halves of emoji are escapes, as an agent writes them."""
-    text = line.decode(errors="surrogatepass")
-    return "".join(f"\\u{ord(char):04x}" if "\ud800" <= char <= "\udfff" else char for char in text).encode()
-
-
-def told(*lines: bytes) -> Session:
-    """Return what lines come to whose halves of emoji are escapes."""
-    return session(init(), *map(escaped, lines))
-
-
-def thoughts(read: Session) -> list[str]:
-    """Return the blocks of reasoning."""
-    return [entry.text for entry in read.transcript if entry.kind is Kind.REASONING]
 
 
 # --- line ends, byte order mark, encoding ----------------------------------------------------------------
@@ -83,89 +51,6 @@ def test_invalid_utf8_is_repaired_and_counted() -> None:
     read = session(init(), delta("a#b").replace(b"#", b"\xff"), delta("c#").replace(b"#", b"\xed\xa0\xbd"))
     assert read.text == f"a{BAD}bc{BAD * 3}"
     assert read.lines == LineCounts(events=3, repaired=2)
-
-
-# --- halves of an emoji ----------------------------------------------------------------------------------
-
-
-def test_halves_of_an_emoji_in_two_deltas_are_one() -> None:
-    """An emoji whose halves came in two deltas is whole, in the answer and in the reasoning."""
-    read = told(
-        thought(f"t{HIGH}"),
-        thought(f"{LOW}!"),
-        thought_through(),
-        delta(f"a{HIGH}"),
-        delta(f"{LOW}b{HIGH}"),
-        delta(LOW),
-        final(f"a{EMOJI}b{EMOJI}"),
-        result(f"a{EMOJI}b{EMOJI}"),
-    )
-    assert (read.text, thoughts(read)) == (f"a{EMOJI}b{EMOJI}", [f"t{EMOJI}!"])
-    assert read.run.text_matches_result
-    assert read.lines == LineCounts(events=9, repaired=5)
-
-
-def test_an_empty_delta_between_the_halves_parts_them_not() -> None:
-    """Between the halves a delta without text, a thought and a notice may stand."""
-    read = told(delta(f"a{HIGH}"), delta(""), thought("hm"), event("connection", "reconnected"), delta(LOW))
-    assert read.text == f"a{EMOJI}"
-
-
-def test_halves_of_the_answer_and_of_the_reasoning_do_not_meet() -> None:
-    """A half in a thought and a half in the answer are two bad characters."""
-    read = told(thought(f"t{HIGH}"), delta(f"{LOW}a"), thought("u"), thought_through())
-    assert read.text == f"{BAD}a"
-    assert "".join(thoughts(read)) == f"t{BAD}u"
-
-
-@pytest.mark.parametrize(
-    "closer",
-    [
-        started("read"),
-        completed("read"),
-        asked(),
-        result(""),
-        init(),
-        segment(f"a{BAD}") + started("read"),
-        segment(f"a{HIGH}") + started("read"),
-        final(f"a{HIGH}") + result(f"a{HIGH}"),
-        delta("") + started("read"),
-    ],
-    ids=["call", "end of a call", "query", "result", "init", "flush", "halved flush", "final flush", "empty"],
-)
-def test_a_lone_half_at_the_end_of_a_segment_is_a_bad_character(closer: bytes) -> None:
-    """Half an emoji whose other half does not come in its segment is U+FFFD, once, where it stood."""
-    read = told(delta(f"a{HIGH}"), closer, escaped(delta(f"{LOW}b")))
-    assert read.text == f"a{BAD}{BAD}b"
-
-
-def test_a_lone_half_in_the_midst_is_a_bad_character_at_once() -> None:
-    """A half that something else follows in its delta waits for nothing."""
-    read = told(delta(f"a{HIGH}b"), delta(f"{LOW}c"), delta(f"{HIGH}{HIGH}"), delta(LOW))
-    assert read.text == f"a{BAD}b{BAD}c{BAD}{EMOJI}"
-
-
-@pytest.mark.parametrize(
-    "lines", [(delta(f"a{HIGH}"),), (delta(f"a{HIGH}"), final(f"a{HIGH}"))], ids=["killed", "flushed"]
-)
-def test_a_lone_half_at_the_end_of_the_stream_is_a_bad_character(lines: tuple[bytes, ...]) -> None:
-    """A stream that ends after half an emoji shows it as U+FFFD: nothing is dropped."""
-    assert told(*lines).text == f"a{BAD}"
-
-
-def test_a_lone_half_at_the_end_of_a_thought_is_a_bad_character() -> None:
-    """Half an emoji at the end of a block of reasoning is U+FFFD, and no part of the next block."""
-    read = told(thought(f"a{HIGH}"), thought_through(), thought(f"{LOW}b"), thought_through())
-    assert thoughts(read) == [f"a{BAD}", f"{BAD}b"]
-
-
-def test_a_flush_of_halves_is_recognised() -> None:
-    """A flush repeats the whole emoji that its deltas brought in halves, and is not told again."""
-    read = told(
-        delta(HIGH), delta(LOW), segment(EMOJI), started("read"), delta(f"x{HIGH}"), final(f"x{HIGH}")
-    )
-    assert read.text.startswith(f"{EMOJI}x")
-    assert read.text.count("x") == 1
 
 
 # --- what is not quite JSON ------------------------------------------------------------------------------
@@ -264,36 +149,6 @@ def test_lines_of_stderr_are_malformed_and_harm_nothing(data: bytes) -> None:
 # --- long lines, last lines ------------------------------------------------------------------------------
 
 
-def test_a_line_of_12_megabytes_is_an_event(session_of: Callable[[bytes], Session]) -> None:
-    """A line up to 16 MiB is read whole, however many reads it takes, and what follows is read."""
-    text = "x" * 12_000_000
-    read = session_of(init() + final(text) + user("next"))
-    assert len(read.text) == 12_000_000
-    assert read.lines == LineCounts(events=3)
-    assert read.run.prompt == "next"
-
-
-def test_a_result_of_30_megabytes_ends_its_run(session_of: Callable[[bytes], Session]) -> None:
-    """Of a line over 16 MiB the two ends are read: its run has its outcome, and the line is counted."""
-    told = json.dumps(json.loads(result("#")), separators=(",", ":")).replace("#", "x" * 30_000_000)
-    read = session_of(init() + final("a") + told.encode() + b"\n" + init(model="Next"))
-    assert [run.outcome for run in read.runs] == [Outcome.SUCCEEDED, Outcome.UNFINISHED]
-    assert read.runs[0].request_id == "r-1"
-    assert read.lines == LineCounts(events=4, oversize=1)
-    assert read.run.model == "Next"
-
-
-@pytest.mark.parametrize("begins", [b"", b'{"type":"user","text":"'], ids=["noise", "a cut line"])
-def test_30_megabytes_that_are_no_json_are_one_odd_line(
-    begins: bytes, session_of: Callable[[bytes], Session]
-) -> None:
-    """However long it is, what is not JSON is one line that was not understood, and what follows is read."""
-    read = session_of(init() + begins + b"x" * 30_000_000 + b"\n" + user("next"))
-    assert (read.lines.total, read.lines.events, read.run.prompt) == (3, 2, "next")
-    [odd] = read.odd_lines
-    assert odd.place.length == 30_000_000 + len(begins)
-
-
 def test_a_last_line_without_its_end_is_read() -> None:
     """The last line needs no line end; one that is cut short is malformed."""
     last = result("ok").rstrip()
@@ -322,20 +177,7 @@ def test_a_line_that_is_still_being_written_waits(tmp_path: Path) -> None:
     os.close(reader.fd)
 
 
-def test_a_repair_is_an_event_besides_the_others() -> None:
-    """A repaired line says what it says, and that it was repaired."""
-    assert events(init(), escaped(delta(f"a{HIGH}"))) == [Text(Channel.ANSWER, "a", 1000), Repair()]
-
-
 @pytest.mark.parametrize("odd", [b'{"type":"weather","text":"\xff"}\n', b'{"type":"weather","n":NaN}\n'])
 def test_an_unknown_line_is_no_repaired_event(odd: bytes) -> None:
     """Repaired lines are some of the events: a line that nobody knows counts as unknown alone."""
     assert session(init(), odd).lines == LineCounts(events=1, unknown=1)
-
-
-def test_half_a_thought_does_not_reach_the_next_run() -> None:
-    """Half an emoji at the end of a block that nobody closed is told there, not in the next block."""
-    half = thought("a?").replace(b"?", b"\\ud83d")
-    read = session(half, init(), thought("b"))
-    told = [entry.text for entry in read.transcript if entry.kind is Kind.REASONING]
-    assert told == ["a\ufffd", "b"]

@@ -1,0 +1,17 @@
+"""What a recording is worth that a full disk has cost some bytes."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+
+def fits(stream: bytes, recording: Path) -> bool:
+    """Return whether a recording is the stream but for the gaps that are written down beside it."""
+    kept, at, place = recording.read_bytes(), 0, 0
+    gaps = re.findall(r"(?m)^gap (\d+) (\d+)$", recording.with_suffix(".times").read_text())
+    for offset, missing in [*((int(a), int(b)) for a, b in gaps), (len(kept), 0)]:
+        if kept[at:offset] != stream[place : place + offset - at]:
+            return False
+        at, place = offset, place + offset - at + missing
+    return place == len(stream)

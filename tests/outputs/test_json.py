@@ -1,0 +1,63 @@
+"""The json format is the last result line, stream-json the whole stream, byte for byte."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import RECORDINGS
+from tests.lines import init, result, user
+from tests.program import FAILED, UNFINISHED, watch
+
+
+@pytest.mark.parametrize("name", ["plain", "json-format", "two-runs", "disagreement"])
+def test_json_is_the_result_as_the_agent_sent_it(name: str) -> None:
+    """The json format is the raw line of the last result, and nothing else."""
+    path = RECORDINGS / f"{name}.ndjson"
+    done = watch(path, "--output-format", "json")
+    assert done.stdout == path.read_bytes().splitlines()[-1] + b"\n"
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_json_is_byte_identical(recorded: Callable[..., Path]) -> None:
+    """Unknown fields, odd spacing, a CR and a missing line end do not change what is printed."""
+    head = b'{ "type": "result","session_id":"s-1","is_error":false, '
+    raw = head + b'"result":"caf\\u00e9 \xc3\xa9",  "new":1.50}'
+    for ending in (b"", b"\n", b"\r\n"):
+        done = watch(recorded(init(), raw + ending), "--output-format", "json")
+        assert (done.returncode, done.stdout) == (0, raw + b"\n")
+
+
+@pytest.mark.parametrize(
+    ("path", "reason"),
+    [(FAILED, "the monthly allowance of this account is used up"), (UNFINISHED, "without a result")],
+)
+def test_json_of_a_failure_is_on_stderr(path: Path, reason: str) -> None:
+    """A failed run, or one without a result, has nothing on stdout and its reason on stderr."""
+    done = watch(path, "--output-format", "json")
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert reason in done.stderr.decode()
+    assert done.stderr.startswith(b"agentwatch: ")
+
+
+def test_json_of_a_later_run_is_not_an_earlier_runs(recorded: Callable[..., Path]) -> None:
+    """When the last run has no result, that of a run before it is not printed in its place."""
+    done = watch(recorded(init(), result("x"), init(), user()), "--output-format", "json")
+    assert (done.returncode, done.stdout) == (1, b"")
+
+
+@pytest.mark.parametrize("name", ["hostile", "malformed", "unfinished"])
+def test_stream_json_is_every_byte(name: str) -> None:
+    """The stream comes out byte for byte, malformed lines and half lines included."""
+    path = RECORDINGS / f"{name}.ndjson"
+    assert watch(path, "--output-format", "stream-json").stdout == path.read_bytes()
+
+
+def test_stream_json_of_a_pipe_is_every_byte() -> None:
+    """What comes through a pipe is passed on unchanged, whatever it is."""
+    data = b"\xff\x00\r\n\n{}\n" + b"x" * 300_000
+    done = watch("--output-format", "stream-json", stdin=data)
+    assert done.returncode == 1
+    assert (len(done.stdout), done.stdout[:9]) == (len(data), data[:9])

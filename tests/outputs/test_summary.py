@@ -1,0 +1,175 @@
+"""The summary is one JSON object that tells all that is known, and null for what is not."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agentwatch.actions import action
+from agentwatch.outputs.log import ActionLog
+from agentwatch.outputs.summary import summary
+from agentwatch.session import Session
+from agentwatch.status import status
+from tests.conftest import RECORDINGS
+from tests.lines import (
+    CURSOR_SHAPED,
+    PROPERTY,
+    completed,
+    final,
+    init,
+    result,
+    segment,
+    session,
+    started,
+    user,
+)
+from tests.program import watch
+
+KEYS = [
+    *("format", "session_id", "model", "cwd", "permission_mode", "api_key_source", "outcome", "prompt"),
+    *("text", "result", "text_matches_result", "duration_ms", "duration_api_ms", "request_id", "usage"),
+    *("runs", "calls", "lines", "orphans", "integrity"),
+]
+CALL_KEYS = [
+    *("call_id", "tool", "target", "action", "outcome", "error", "exit_code", "lines_added"),
+    *("lines_removed", "started_ms", "ended_ms", "duration_ms"),
+]
+
+
+def test_the_summary_tells_everything(recorded: Callable[..., Path]) -> None:
+    """The summary of a run like the documentation's is CONTRACT's object, key for key, on one line."""
+    read_ok = completed("read", "toolu_1", {"success": {"totalLines": 54}}, 1770823449980, path="README.md")
+    write_ok = completed("write", "w\n1", {"success": {"linesCreated": 19}}, path="summary.txt")
+    path = recorded(
+        init("/Users/user/project", model="Claude 4 Sonnet"),
+        user("Read README.md and summarise it"),
+        segment("I'll read it."),
+        started("read", "toolu_1", 1770823449274, path="README.md"),
+        read_ok,
+        started("write", "w\n1", path="summary.txt"),
+        write_ok,
+        final("Done."),
+        result("I'll read it.Done.", duration_ms=5234, duration_api_ms=5234),
+    )
+    done = watch(path, "--output-format", "summary")
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.stdout.count(b"\n") == 1
+    assert done.stdout.endswith(b"\n")
+    told = json.loads(done.stdout)
+    assert list(told) == KEYS
+    assert [list(call) for call in told["calls"]] == [CALL_KEYS] * 2
+    unknown = dict.fromkeys(("error", "exit_code", "lines_added", "lines_removed"))
+    assert told == {
+        "format": "cursor",
+        "session_id": "s-1",
+        "model": "Claude 4 Sonnet",
+        "cwd": "/Users/user/project",
+        "permission_mode": "default",
+        "api_key_source": "login",
+        "outcome": "succeeded",
+        "prompt": "Read README.md and summarise it",
+        "text": "I'll read it.Done.",
+        "result": "I'll read it.Done.",
+        "text_matches_result": True,
+        "duration_ms": 5234,
+        "duration_api_ms": 5234,
+        "request_id": "r-1",
+        "usage": None,
+        "runs": 1,
+        "calls": [
+            {
+                "call_id": "toolu_1",
+                "tool": "read",
+                "target": "README.md",
+                "action": "Read file README.md (54 lines)",
+                "outcome": "succeeded",
+                **unknown,
+                "started_ms": 1770823449274,
+                "ended_ms": 1770823449980,
+                "duration_ms": 706,
+            },
+            {
+                "call_id": "w\n1",
+                "tool": "write",
+                "target": "summary.txt",
+                "action": "Created new file summary.txt (19 lines)",
+                "outcome": "succeeded",
+                **unknown,
+                "started_ms": None,
+                "ended_ms": None,
+                "duration_ms": None,
+            },
+        ],
+        "lines": {"total": 9, "events": 9, "malformed": 0, "unknown": 0, "repaired": 0, "oversize": 0},
+        "orphans": {"completed_without_started": 0, "never_completed": 0},
+        "integrity": {
+            "holds": True,
+            "line": "text = result · 2 of 2 calls paired · 0 malformed · 0 unknown",
+            "difference_at": None,
+        },
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "outcome"),
+    [("plain", 0, "succeeded"), ("failed-run", 1, "failed"), ("unfinished", 1, "unfinished")],
+)
+def test_a_summary_is_printed_whatever_the_outcome(name: str, code: int, outcome: str) -> None:
+    """A run that failed or has no result has a summary too, and its exit code."""
+    done = watch(RECORDINGS / f"{name}.ndjson", "--output-format", "summary")
+    assert (done.returncode, json.loads(done.stdout)["outcome"]) == (code, outcome)
+
+
+def test_a_summary_of_nothing_knows_nothing() -> None:
+    """An empty stream has a summary: unfinished, no runs, and null for all that is not known."""
+    done = watch("--output-format", "summary", stdin=b"")
+    told = json.loads(done.stdout)
+    assert (done.returncode, told["runs"], told["calls"]) == (1, 0, [])
+    assert told["outcome"] == "unfinished"
+    assert [told[key] for key in ("format", "model", "result", "text_matches_result", "usage")] == [None] * 5
+
+
+HUGE = b'{"type":"result","session_id":"s-1","is_error":false,"duration_ms":%s,"usage":%s}\n'
+
+
+@pytest.mark.parametrize(
+    "ending",
+    [
+        HUGE % (b"100000000000000000000", b"null"),
+        HUGE % (b"1e300", b"null"),
+        HUGE % (b"1", b'{"a":123456789012345678901234567890,"b":NaN}'),
+        HUGE % (b"9" * 400, b'{"b":NaN}'),
+        HUGE % (b"1", b'{"a":' * 300 + b"1" + b"}" * 300),
+        completed("shell", result={"success": {"exitCode": 10**30}}, at_ms=1e300),
+    ],
+    ids=["20 digits", "1e300", "usage of 30 digits", "400 digits", "deep usage", "a call"],
+)
+def test_no_number_and_no_depth_is_too_much(ending: bytes) -> None:
+    """Whatever numbers and nesting a line bears, it is told in every format."""
+    read = session(init(), started("shell", at_ms=1), ending)
+    assert list(json.loads(b"".join(summary(read)))) == KEYS
+    assert list(ActionLog(read).new_lines(is_over=True))
+    assert [action(call) for call in read.calls]
+
+
+@settings(PROPERTY, max_examples=60)
+@given(st.lists(CURSOR_SHAPED, max_size=3))
+def test_every_output_is_total(lines: list[dict[str, Any]]) -> None:
+    """Any values in Cursor's fields come to a summary, a log, actions and a status, each of whole lines."""
+    data = [json.dumps(fields).encode() + b"\n" for fields in lines]
+    for read in (session(init(), *data), session(init(), started("read"), *data, is_over=False)):
+        assert_told(read)
+
+
+def assert_told(read: Session) -> None:
+    """Check that every output of a session is made, and each of its lines is one."""
+    assert b"\n" not in b"".join(summary(read))
+    assert list(json.loads(b"".join(summary(read)))) == KEYS
+    told = [*ActionLog(read).new_lines(is_over=True), *map(action, read.calls), status(read, 5_000)]
+    assert all(text.isprintable() for text in told)

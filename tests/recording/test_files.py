@@ -1,0 +1,123 @@
+"""The files of a session are private, of one stem, and overwrite nothing."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from agentwatch.recording import (
+    create_file,
+    nameless_file,
+    new_session_files,
+    saved_recordings,
+    sessions_folder,
+)
+
+
+@contextmanager
+def open_mask() -> Iterator[None]:
+    """Let the process create files that anybody may read, if it wants to."""
+    before = os.umask(0)
+    try:
+        yield
+    finally:
+        os.umask(before)
+
+
+def mode(path: Path) -> int:
+    """Return who may do what with a file."""
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def test_a_new_file_is_private_and_appends(tmp_path: Path) -> None:
+    """A file that we make is ours alone whatever the umask, and is written at its end only."""
+    path = tmp_path / "a"
+    with open_mask():
+        fd = create_file(path)
+    assert mode(path) == 0o600
+    os.write(fd, b"one")
+    os.lseek(fd, 0, os.SEEK_SET)
+    os.write(fd, b"two")
+    os.close(fd)
+    assert path.read_bytes() == b"onetwo"
+
+
+@pytest.mark.parametrize("kind", ["file", "folder", "link", "dangling", "fifo"])
+def test_nothing_that_is_there_is_overwritten(tmp_path: Path, kind: str) -> None:
+    """A name that is taken is refused, by a link that leads nowhere too, and what is there stays."""
+    path, other = tmp_path / "a", tmp_path / "other"
+    match kind:
+        case "file":
+            path.write_text("mine")
+        case "folder":
+            path.mkdir()
+        case "fifo":
+            os.mkfifo(path)
+        case _:
+            if kind == "link":
+                other.write_text("mine")
+            path.symlink_to(other)
+    with pytest.raises(FileExistsError):
+        create_file(path)
+    assert other.exists() == (kind == "link")
+    if kind in ("file", "link"):
+        assert path.read_text() == "mine"
+
+
+def test_the_folder_of_sessions_is_private(home: Path) -> None:
+    """The sessions lie in our own folder, which only we may enter, whatever the umask."""
+    assert sessions_folder() == home / "sessions"
+    with open_mask():
+        files = new_session_files()
+    assert files.recording.parent == home / "sessions"
+    assert mode(home / "sessions") == 0o700
+    assert list((home / "sessions").iterdir()) == []
+
+
+def test_a_session_has_one_stem(home: Path) -> None:
+    """All files of a session differ in their ending only, and no two sessions share a stem."""
+    files = new_session_files()
+    names = [files.recording, files.times, files.log, files.stderr, files.process]
+    assert {path.stem for path in names} == {files.recording.stem}
+    assert [path.suffix for path in names] == [".ndjson", ".times", ".log", ".stderr", ".json"]
+    assert len({new_session_files().recording for _ in range(50)}) == 50
+
+
+def test_without_a_home_of_ours_the_state_folder_is_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By default the sessions lie under the user's state folder."""
+    monkeypatch.delenv("AGENTWATCH_HOME")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    assert sessions_folder().is_relative_to(tmp_path)
+    assert sessions_folder().name == "sessions"
+
+
+def test_saved_recordings_are_listed_newest_first(home: Path) -> None:
+    """Names tell the time: the list goes from the newest back, and holds recordings only."""
+    assert saved_recordings() == []
+    folder = new_session_files().recording.parent
+    names = ["20260101-000000-ffffff", "20261120-120000-000000", "20261120-115959-aaaaaa"]
+    for name in names:
+        (folder / f"{name}.ndjson").touch()
+        (folder / f"{name}.log").touch()
+    assert [path.stem for path in saved_recordings()] == [names[1], names[2], names[0]]
+
+
+def test_a_nameless_file_has_no_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The file that stands in for a recording can be written and read, and is in no folder."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    fd = nameless_file()
+    assert list(tmp_path.iterdir()) == []
+    assert os.fstat(fd).st_nlink == 0
+    assert stat.S_IMODE(os.fstat(fd).st_mode) == 0o600
+    os.write(fd, b"one")
+    os.lseek(fd, 0, os.SEEK_SET)
+    os.write(fd, b"two")
+    assert os.pread(fd, 10, 0) == b"onetwo"
+    os.close(fd)

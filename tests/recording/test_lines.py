@@ -1,0 +1,188 @@
+"""A recording is read line by line while it grows."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from agentwatch.recording import ArrivalTimes, Line, LineReader, create_file, now_ms, open_saved
+
+
+@dataclass
+class Growing:
+    """A recording that grows when a test says so, and knows when each piece came."""
+
+    path: Path
+    fd: int
+    times: ArrivalTimes = field(default_factory=ArrivalTimes)
+    length: int = 0
+    ended: bool = False
+
+    def add(self, data: bytes, at_ms: int = 1000) -> None:
+        """Append a piece."""
+        self.times.note(self.length, at_ms)
+        self.length += os.write(self.fd, data)
+
+    def size(self) -> int:
+        """Return how far a reader may read."""
+        return self.length
+
+    def has_ended(self) -> bool:
+        """Return whether no more will come."""
+        return self.ended
+
+    def reader(self) -> LineReader:
+        """Return a reader from the beginning."""
+        return LineReader(self.fd, self, self.times)
+
+
+@pytest.fixture
+def growing(tmp_path: Path) -> Iterator[Growing]:
+    """A recording that is empty so far."""
+    path = tmp_path / "growing.ndjson"
+    fd = create_file(path)
+    yield Growing(path, fd)
+    os.close(fd)
+
+
+def test_a_last_line_is_held_back_until_its_end_comes(growing: Growing) -> None:
+    """Half a line is no line: it is returned whole, once, when its line end has arrived."""
+    reader = growing.reader()
+    assert list(reader.read()) == []
+    growing.add(b"one\ntw", 1000)
+    assert [line.data for line in reader.read()] == [b"one"]
+    assert list(reader.read()) == []
+    growing.add(b"o", 2000)
+    assert list(reader.read()) == []
+    assert (reader.offset, reader.is_at_end()) == (4, False)
+    growing.add(b"\nthree\n", 3000)
+    assert list(reader.read()) == [Line(4, b"two", 3000), Line(8, b"three", 3000)]
+    assert reader.offset == growing.length
+
+
+def test_a_last_line_without_an_end_is_returned_when_the_recording_ends(growing: Growing) -> None:
+    """When no more will come, what there is of the last line is a line."""
+    reader = growing.reader()
+    growing.add(b"one\ntw", 1000)
+    assert [line.data for line in reader.read()] == [b"one"]
+    assert not reader.is_at_end()
+    growing.ended = True
+    assert list(reader.read()) == [Line(4, b"tw", 1000)]
+    assert (list(reader.read()), reader.is_at_end()) == ([], True)
+
+
+def test_a_recording_that_ends_with_a_line_end_has_no_line_after_it(growing: Growing) -> None:
+    """Nothing follows the last line end, and an empty recording has no lines at all."""
+    growing.ended = True
+    assert list(growing.reader().read()) == []
+    growing.add(b"one\n\n")
+    reader = growing.reader()
+    assert [line.data for line in reader.read()] == [b"one", b""]
+    assert (list(reader.read()), reader.is_at_end()) == ([], True)
+
+
+@pytest.mark.parametrize("char", ["\r", "\x0b", "\x0c", "\x1c", "\x85", "\u2028", "\u2029", "\x00"])
+def test_a_line_ends_at_a_line_feed_and_nowhere_else(growing: Growing, char: str) -> None:
+    """What other readers take for a line end is a character of the line."""
+    data = f"a{char}b".encode()
+    growing.add(data + b"\n" + data + b"\n")
+    assert [line.data for line in growing.reader().read()] == [data, data]
+
+
+def test_a_line_may_be_cut_anywhere(growing: Growing) -> None:
+    """A line that comes byte by byte, inside characters too, is the same line."""
+    text = 'é日🦀"\\u'.encode()
+    reader = growing.reader()
+    for byte in text:
+        growing.add(bytes([byte]))
+        assert list(reader.read()) == []
+    growing.add(b"\n")
+    assert [line.data for line in reader.read()] == [text]
+
+
+def test_a_huge_line_is_one_line(growing: Growing) -> None:
+    """A line of many reads is whole, has its place, and the next begins after it."""
+    huge = b"x" * 1_000_003
+    growing.add(b"a\n" + huge, 1000)
+    reader = growing.reader()
+    assert [line.data for line in reader.read()] == [b"a"]
+    assert (list(reader.read()), reader.offset) == ([], 2)
+    growing.add(b"\nb\n", 2000)
+    first, second = reader.read()
+    assert (first.offset, first.seen_ms, len(first.data)) == (2, 2000, len(huge))
+    assert set(first.data) == set(b"x")
+    assert second == Line(3 + len(huge), b"b", 2000)
+    assert len(reader.line_at(2, len(huge))) == len(huge)
+
+
+def test_many_lines_come_in_portions(growing: Growing) -> None:
+    """However many lines there are, each is read once and in order."""
+    growing.add(b"".join(b"%d\n" % number for number in range(100_000)))
+    reader = growing.reader()
+    numbers: list[int] = []
+    portions = 0
+    while found := reader.read():
+        numbers += [int(line.data) for line in found]
+        portions += 1
+    assert (len(numbers), numbers[0], numbers[-1]) == (100_000, 0, 99_999)
+    assert numbers == sorted(set(numbers))
+    assert portions > 1
+
+
+def test_no_reader_goes_beyond_what_has_its_time(growing: Growing) -> None:
+    """Bytes in the file that the recording does not own up to yet are not read."""
+    growing.add(b"one\n")
+    os.write(growing.fd, b"two\n")
+    assert [line.data for line in growing.reader().read()] == [b"one"]
+
+
+def test_two_readers_go_at_their_own_pace(growing: Growing) -> None:
+    """A second reader begins at the beginning, wherever the first is."""
+    growing.add(b"one\ntwo\n")
+    first = growing.reader()
+    assert len(first.read()) == 2
+    assert len(growing.reader().read()) == 2
+    assert list(first.read()) == []
+
+
+def test_a_line_is_timed_by_its_last_byte(growing: Growing) -> None:
+    """A line came when its line end came; lines of one read came together."""
+    for data, at_ms in ((b"a\nb", 10), (b"b", 20), (b"\nc\n", 30), (b"d", 40)):
+        growing.add(data, at_ms)
+    growing.ended = True
+    reader = growing.reader()
+    lines = list(reader.read()) + list(reader.read())
+    assert [(line.data, line.seen_ms) for line in lines] == [(b"a", 10), (b"bb", 30), (b"c", 30), (b"d", 40)]
+
+
+def test_a_saved_recording_that_grows_is_followed(tmp_path: Path) -> None:
+    """A follower gets what is appended, timed by now; who does not follow takes the file as found."""
+    path = tmp_path / "a.ndjson"
+    path.write_bytes(b"one\ntw")
+    follower, once = open_saved(path, follow=True), open_saved(path)
+    assert [(line.data, line.seen_ms) for line in follower.read()] == [(b"one", None)]
+    assert [line.data for line in list(once.read()) + list(once.read())] == [b"one", b"tw"]
+    before = now_ms()
+    with path.open("ab") as file:
+        file.write(b"o\n")
+    [line] = follower.read()
+    assert line.data == b"two"
+    assert line.seen_ms is not None
+    assert before <= line.seen_ms <= now_ms()
+    assert (list(once.read()), once.is_at_end(), follower.is_at_end()) == ([], True, False)
+    for reader in (follower, once):
+        os.close(reader.fd)
+
+
+def test_a_folder_is_no_recording(tmp_path: Path) -> None:
+    """Opening a folder or a file that is not there raises, and leaves nothing open."""
+    before = os.listdir("/dev/fd")
+    with pytest.raises(IsADirectoryError):
+        open_saved(tmp_path)
+    with pytest.raises(FileNotFoundError):
+        open_saved(tmp_path / "none")
+    assert len(os.listdir("/dev/fd")) == len(before)

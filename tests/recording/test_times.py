@@ -1,0 +1,108 @@
+"""When a byte reached us is noted beside the recording, and looked up again."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from agentwatch.recording import ArrivalTimes, Line, create_file, now_ms, open_saved
+from agentwatch.recording.times import SavedTimes
+
+
+def read_all(path: Path) -> list[Line]:
+    """Return all lines of a saved recording."""
+    reader = open_saved(path)
+    lines: list[Line] = []
+    while found := reader.read():
+        lines += found
+    assert reader.is_at_end()
+    os.close(reader.fd)
+    return lines
+
+
+def test_an_arrival_time_holds_until_the_next() -> None:
+    """A byte came with the newest read that begins at or before it."""
+    times = ArrivalTimes()
+    assert times.at(0) is None
+    times.note(0, 1000)
+    times.note(10, 2000)
+    assert [times.at(offset) for offset in (0, 9, 10, 999)] == [1000, 1000, 2000, 2000]
+
+
+def test_bytes_before_the_first_time_have_none() -> None:
+    """What came before times were noted came at no known time."""
+    times = ArrivalTimes()
+    times.note(5, 1000)
+    assert (times.at(4), times.at(5)) == (None, 1000)
+
+
+def test_times_are_written_a_line_each(tmp_path: Path) -> None:
+    """On disk a read is `OFFSET EPOCH_MS`, and what was written reads as the same times."""
+    path = tmp_path / "a.times"
+    times = ArrivalTimes(create_file(path))
+    times.note(0, 1793610846218)
+    times.note(455, 1793610846358)
+    assert path.read_bytes() == b"0 1793610846218\n455 1793610846358\n"
+    times.close()
+    times.close()
+    saved = SavedTimes(path)
+    assert saved.refresh()
+    assert [saved.at(offset) for offset in (0, 454, 455)] == [1793610846218, 1793610846218, 1793610846358]
+
+
+def test_saved_times_are_read_on_where_they_grew(tmp_path: Path) -> None:
+    """A refresh reads what is new, each line once, and a half line when it is whole."""
+    path = tmp_path / "a.times"
+    path.write_bytes(b"0 1000\n10 20")
+    times = SavedTimes(path)
+    assert times.refresh()
+    assert times.at(99) == 1000
+    with path.open("ab") as file:
+        file.write(b"00\n20 3000\n")
+    assert times.refresh()
+    assert times.refresh()
+    assert [times.at(offset) for offset in (9, 10, 20)] == [1000, 2000, 3000]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *(b"", b"x", b"1", b"1 ", b" 1", b"-1 5", b"1 -5", b"1 2 3", b"1.5 2", b"1\t2", b"# 1 2"),
+        b"\xff\xfe",
+        b"\xd9\xa3 5",
+        b"9" * 5_000 + b" 1",
+        b"5 99999999999999999999",
+        b"99999999999999999999 5",
+    ],
+)
+def test_times_that_do_not_read_so_are_passed_over(tmp_path: Path, line: bytes) -> None:
+    """A line that is no offset and time leaves the others as they are."""
+    path = tmp_path / "a.times"
+    path.write_bytes(b"0 1000\n" + line + b"\n10 2000\n")
+    times = SavedTimes(path)
+    assert times.refresh()
+    assert [times.at(offset) for offset in (0, 9, 10, 99)] == [1000, 1000, 2000, 2000]
+
+
+def test_a_recording_without_times_is_one(tmp_path: Path) -> None:
+    """No file of times, a folder in its place or an empty one: the lines are there and have no time."""
+    path = tmp_path / "a.ndjson"
+    path.write_bytes(b"one\n")
+    assert read_all(path) == [Line(0, b"one", None)]
+    path.with_suffix(".times").write_bytes(b"")
+    assert read_all(path) == [Line(0, b"one", None)]
+    path.with_suffix(".times").write_bytes(b"0 1000\n")
+    assert read_all(path) == [Line(0, b"one", 1000)]
+    path.with_suffix(".times").unlink()
+    path.with_suffix(".times").mkdir()
+    assert read_all(path) == [Line(0, b"one", None)]
+
+
+def test_now_is_since_the_epoch_and_never_goes_back() -> None:
+    """Our clock tells milliseconds since 1970 and only ever goes forward."""
+    readings = [now_ms() for _ in range(1000)]
+    assert readings == sorted(readings)
+    assert abs(readings[0] - time.time_ns() // 1_000_000) < 60_000

@@ -1,0 +1,26 @@
+"""Calls made without a stream."""
+
+from __future__ import annotations
+
+from itertools import count
+
+from agentwatch.events import Outcome
+from agentwatch.session import Call, Place
+
+PLACE = Place(0, 1, None)
+_numbers = count(1)
+
+
+def made(tool: str, target: str | None, outcome: Outcome = Outcome.SUCCEEDED, **facts: object) -> Call:
+    """Return a call; one that does not run has its end."""
+    call = Call(next(_numbers), 1, "c", tool, "Did it", target, started=PLACE)
+    for name, value in facts.items():
+        setattr(call, name, value)
+    return end(call, outcome)
+
+
+def end(call: Call, outcome: Outcome) -> Call:
+    """Let a call come to an outcome."""
+    call.outcome = outcome
+    call.ended = None if outcome is Outcome.RUNNING else PLACE
+    return call

@@ -1,0 +1,82 @@
+"""Each pane is a key away, alone or beside the others, as there is room."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.screen.conftest import PANES, Stage, bundled, opened
+
+
+def shown(stage: Stage) -> list[str]:
+    """Return the panes that can be seen."""
+    return [name for name in PANES if stage.pane(name).region.area and stage.pane(name).is_on_screen]
+
+
+async def sees(stage: Stage, *names: str) -> None:
+    """Wait until these panes are seen, and no others."""
+    await stage.until(lambda: shown(stage) == [*names], f"{names} alone")
+
+
+async def test_numbers_go_to_the_panes() -> None:
+    """Each pane is one key away."""
+    async with opened(bundled("demo")) as stage:
+        assert stage.focus == "transcript"
+        for key, name in (("2", "calls"), ("4", "log"), ("3", "detail"), ("1", "transcript")):
+            await stage.press(key)
+            assert stage.focus == name
+
+
+async def test_tab_goes_round_the_panes() -> None:
+    """Tab goes to the next pane and shift+tab to the one before, round and round."""
+    async with opened(bundled("demo")) as stage:
+        found = []
+        for key in ("tab", "tab", "tab", "tab", "shift+tab", "shift+tab"):
+            await stage.press(key)
+            found.append(stage.focus)
+        assert found == ["calls", "detail", "log", "transcript", "log", "detail"]
+
+
+@pytest.mark.parametrize("back", ["m", "escape"])
+async def test_a_pane_can_be_maximised(back: str) -> None:
+    """`m` shows the pane with the focus alone and as large as there is room; `m` or esc brings all back."""
+    async with opened(bundled("demo")) as stage:
+        todo = stage.app.screen.query_one("#todo").region.height
+        assert todo == 1
+        for key, name in zip("1234", PANES, strict=True):
+            await stage.press(key, "m")
+            await sees(stage, name)
+            assert stage.pane(name).region.width == 120
+            assert stage.pane(name).region.height == 40 - 4 - todo  # header, status, titles, keys
+            await stage.press(back)
+            await sees(stage, *PANES)
+            assert stage.focus == name
+
+
+async def test_while_maximised_another_pane_can_be_shown() -> None:
+    """With one pane shown alone, a number or tab shows another one alone."""
+    async with opened(bundled("demo")) as stage:
+        await stage.press("m", "4")
+        await sees(stage, "log")
+        await stage.press("tab", "tab")
+        await sees(stage, "calls")
+        assert stage.focus == "calls"
+
+
+async def test_a_narrow_terminal_shows_one_pane() -> None:
+    """In few columns one pane is shown at a time, and the line of panes tells which."""
+    async with opened(bundled("demo"), (80, 24)) as stage:
+        assert shown(stage) == ["transcript"]
+        for key, name in (("2", "calls"), ("3", "detail"), ("4", "log"), ("1", "transcript")):
+            await stage.press(key)
+            await sees(stage, name)
+        assert "1 Transcript 2 Calls 3 Detail 4 Actions" in stage.text()
+
+
+async def test_a_resize_shows_what_there_is_room_for() -> None:
+    """The panes follow the size of the terminal, and the focus stays."""
+    async with opened(bundled("demo")) as stage:
+        await stage.press("2")
+        for size, panes in (((80, 24), ["calls"]), ((40, 12), ["calls"]), ((140, 50), [*PANES])):
+            await stage.pilot.resize_terminal(*size)
+            await sees(stage, *panes)
+            assert stage.focus == "calls"

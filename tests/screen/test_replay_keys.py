@@ -1,0 +1,125 @@
+"""A replay keeps its time, and can be paused, stepped, made faster and slower."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from agentwatch.pace import Replay
+from tests.screen.conftest import Saver, answer, init, lines_of, opened, session, shell
+
+
+class Hands:
+    """A clock that is set by hand."""
+
+    seconds = 100.0
+
+    def __call__(self) -> float:
+        """Return the time."""
+        return self.seconds
+
+
+def timed(path: Path, *seconds: float) -> Path:
+    """Give each line of a recording a second at which it came."""
+    offset, times = 0, []
+    for data, second in zip(path.read_bytes().splitlines(keepends=True), seconds, strict=True):
+        times.append(f"{offset} {1_793_610_000_000 + int(second * 1000)}\n")
+        offset += len(data)
+    path.with_suffix(".times").write_text("".join(times))
+    return path
+
+
+async def test_a_replay_keeps_its_time(recording: Saver) -> None:
+    """In a replay each line comes at its time; what is on the screen is what was there then."""
+    path = timed(recording(init() + shell(1) + answer("Done.")), 0, 10, 30, 31)
+    hands = Hands()
+    async with opened(path, pace=Replay(clock=hands)) as stage:
+        calls = stage.pane("calls")
+        assert lines_of(calls) == []
+        hands.seconds += 10
+        await stage.until(lambda: lines_of(calls), "the call")
+        assert "running echo 1 · 0 s" in stage.status
+        hands.seconds += 19
+        await stage.until(lambda: "19.0 s" in lines_of(calls)[0], "its clock")
+        assert lines_of(calls)[0].split()[0] == "◐"
+        assert stage.header.startswith(" ◐ running 0:29")
+        hands.seconds += 1
+        await stage.until(lambda: lines_of(calls)[0].split()[0] == "✓", "its end")
+        hands.seconds += 1
+        await stage.until(lambda: "Done." in stage.text(), "the text")
+
+
+async def test_a_replay_can_be_paused(recording: Saver) -> None:
+    """While a replay is paused no time passes in it; the status line says that it is paused."""
+    path = timed(recording(init() + answer("Soon.") + answer("Later.")), 0, 10, 20)
+    hands = Hands()
+    async with opened(path, pace=Replay(clock=hands)) as stage:
+        assert "replay ×1" in stage.status
+        hands.seconds += 5
+        await stage.press("space")
+        await stage.until(lambda: "paused ×1" in stage.status, "the pause")
+        hands.seconds += 100
+        await stage.settled()
+        assert "Soon." not in stage.text()
+        await stage.press("space")
+        hands.seconds += 5
+        await stage.until(lambda: "Soon." in stage.text(), "the text")
+        assert "Later." not in stage.text()
+
+
+async def test_a_replay_goes_on_event_by_event(recording: Saver) -> None:
+    """`.` lets the next event come at once, paused or not, and only that."""
+    path = timed(recording(init() + answer("one ") + answer("two ") + answer("three ")), 0, 10, 20, 30)
+    hands = Hands()
+    async with opened(path, pace=Replay(clock=hands)) as stage:
+        await stage.press("space")
+        seen = []
+        for words in ("one", "one two", "one two three"):
+            await stage.press("full_stop")
+            await stage.shows(words, "transcript")
+            await stage.settled()
+            seen.append(lines_of(stage.pane("transcript")))
+        assert seen == [["one"], ["one two"], ["one two three"]]
+
+
+async def test_steps_in_quick_succession_all_count(recording: Saver) -> None:
+    """`.` pressed three times at once, as a held key does, lets three events come."""
+    path = timed(recording(init() + b"".join(answer(f"<{n}>") for n in range(6))), *range(0, 70, 10))
+    async with opened(path, pace=Replay(clock=Hands())) as stage:
+        stage.app.screen.action_pace("step")  # type: ignore[attr-defined]
+        stage.app.screen.action_pace("step")  # type: ignore[attr-defined]
+        stage.app.screen.action_pace("step")  # type: ignore[attr-defined]
+        await stage.settled()
+        await stage.settled()
+        assert lines_of(stage.pane("transcript")) == ["<0><1><2>"]
+
+
+async def test_a_replay_can_be_faster_and_slower(recording: Saver) -> None:
+    """`+` and `-` change the speed, which the status line tells, between a quarter and 64-fold."""
+    path = timed(recording(init() + answer("Soon.")), 0, 1000)
+    hands = Hands()
+    async with opened(path, pace=Replay(clock=hands)) as stage:
+        for key, speeds in (
+            ("plus", "2 4 8 16 64 64"),
+            ("minus", "16 8 4 2 1 0.5 0.25 0.25"),
+            ("equals_sign", "0.5"),
+        ):
+            for speed in speeds.split():
+                await stage.press(key)
+                await stage.shows(f"replay ×{speed} ")
+        for _ in range(4):
+            await stage.press("plus")
+        await stage.until(lambda: stage.status.endswith("replay ×8"), "8")
+        hands.seconds += 124
+        await stage.settled()
+        assert "Soon." not in stage.text()
+        hands.seconds += 1
+        await stage.until(lambda: "Soon." in stage.text(), "the text")
+
+
+async def test_replay_keys_do_nothing_elsewhere(recording: Saver) -> None:
+    """Without a replay its keys change nothing."""
+    async with opened(recording(session(3))) as stage:
+        before = stage.text()
+        await stage.press("plus", "minus", "full_stop")
+        await stage.settled()
+        assert stage.text() == before

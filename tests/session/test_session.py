@@ -1,0 +1,152 @@
+"""Lines are counted once, runs keep apart, texts stand in order; nothing is invented."""
+
+from __future__ import annotations
+
+import pytest
+
+from agentwatch.events import Channel, Outcome, Text
+from agentwatch.integrity import integrity
+from agentwatch.session import Kind, Place
+from tests.lines import (
+    DONE,
+    answered,
+    completed,
+    delta,
+    event,
+    final,
+    init,
+    result,
+    segment,
+    session,
+    started,
+    thought,
+    thought_through,
+    user,
+)
+
+
+def test_every_line_counts_once() -> None:
+    """Events, malformed and unknown lines add up to the lines that are not blank."""
+    lines = (
+        init(),
+        b"\n",
+        user(),
+        b"warning\n",
+        thought("x"),
+        thought_through(),
+        b" \r\n",
+        b"[1]\n",
+        event("weather"),
+        started("teleport", "t"),
+        completed("read", "r", {"later": {}}),
+        delta("x"),
+        final("x"),
+        answered({"approved": {}}),
+        result("x"),
+    )
+    read = session(*lines)
+    assert (read.lines.events, read.lines.malformed, read.lines.unknown) == (8, 2, 3)
+    assert read.lines.total == 13
+
+
+def test_fields_are_those_of_the_last_run_and_calls_those_of_all() -> None:
+    """Of several runs the last one's fields count; text and calls are those of all."""
+    first = (init(model="A"), user("one"), segment("1."), started("read", "x"), completed("read", "x", DONE))
+    second = (init(model="B"), user("two"), user("more"), final("2."), started("read", "y"))
+    read = session(*first, result("1.", request_id="r-1"), *second, result("2.", request_id="r-2"))
+    assert len(read.runs) == 2
+    run = read.run
+    assert (run.model, run.prompt, run.result, run.request_id) == ("B", "two", "2.", "r-2")
+    assert (read.text, run.text_matches_result) == ("1.2.", True)
+    assert [(told.run, told.call_id) for told in read.calls] == [(1, "x"), (2, "y")]
+
+
+def test_a_run_without_a_result_ends_unfinished_where_the_next_begins() -> None:
+    """A new init ends the run before it; only a result says how a run came out."""
+    read = session(init(), final("x"), init(), result("y"))
+    assert [run.outcome for run in read.runs] == [Outcome.UNFINISHED, Outcome.SUCCEEDED]
+
+
+def test_a_run_is_running_until_it_is_over() -> None:
+    """Until the result or the end a run is neither a success nor a failure."""
+    assert session(init(), final("x"), is_over=False).outcome is Outcome.RUNNING
+    assert session(init(), final("x")).outcome is Outcome.UNFINISHED
+    assert session(init(), result(is_error=True)).outcome is Outcome.FAILED
+
+
+def test_a_success_stays_one_after_failed_calls() -> None:
+    """Calls that fail do not fail the run: its result does."""
+    read = session(init(), completed("shell", result={"failure": {"exitCode": 1}}), result())
+    assert (read.outcome, read.failed_calls) == (Outcome.SUCCEEDED, 1)
+
+
+def test_nothing_is_known_before_the_first_line() -> None:
+    """A session without lines has no runs, no calls and no text."""
+    read = session()
+    assert (read.runs, read.calls, read.text, read.lines.total) == ([], [], "", 0)
+    assert (read.run.result, read.run.text_matches_result) == (None, None)
+
+
+def test_a_recording_without_a_head_has_a_run() -> None:
+    """Lines before any init belong to a run of which the head is unknown."""
+    read = session(started("read"), completed("read", result=DONE), final("x"), result("x"))
+    assert (len(read.runs), read.run.model, read.outcome) == (1, None, Outcome.SUCCEEDED)
+    assert read.run.session_id == "s-1"
+
+
+@pytest.mark.parametrize(
+    ("lines", "matches"),
+    [
+        ((final("x"), result("x")), True),
+        ((final("x"), result("y")), False),
+        ((result(""),), True),
+        ((final("x"),), None),
+        ((final("x"), result(None)), None),
+    ],
+)
+def test_text_is_compared_with_the_result_if_there_is_one(
+    lines: tuple[bytes, ...], matches: bool | None
+) -> None:
+    """Whether the rebuilt text is the result's is unknown without a result."""
+    assert session(init(), *lines).run.text_matches_result is matches
+
+
+def test_the_transcript_tells_all_in_order() -> None:
+    """Prompt, reasoning, answers, calls, notices and result stand where they came."""
+    lines = (user("Do."), thought("hm"), thought(" so"), thought_through(), delta("I "), delta("look."))
+    more = (
+        segment("I look."),
+        started("read"),
+        completed("read", result=DONE),
+        event("connection", "reconnected"),
+    )
+    read = session(init(), *lines, *more, b"oops\n", final("Done."), result("I look.Done."))
+    assert [(entry.kind, entry.text) for entry in read.transcript] == [
+        (Kind.PROMPT, "Do."),
+        (Kind.REASONING, "hm so"),
+        (Kind.ANSWER, "I look."),
+        (Kind.CALL, ""),
+        (Kind.NOTICE, "connection reconnected"),
+        (Kind.NOTICE, "not an event (not JSON): oops"),
+        (Kind.ANSWER, "Done."),
+        (Kind.RESULT, ""),
+    ]
+    assert not any(entry.is_open for entry in read.transcript)
+
+
+def test_texts_can_be_forgotten() -> None:
+    """Who needs calls alone lets go of the texts; what comes afterwards is told as before."""
+    read = session(init(), delta("before "), started("read"), delta("after "), is_over=False)
+    read.forget_texts()
+    assert (read.text, len(read.transcript), len(read.calls)) == ("", 1, 1)
+    read.apply([Text(Channel.ANSWER, "more", 1)], Place(0, 0, None))
+    assert (read.text, read.transcript[-1].text) == ("after more", "after more")
+
+
+def test_a_result_can_be_forgotten() -> None:
+    """Who has not read the text that a result repeats compares nothing with it."""
+    read = session(init(), final("a"), result("b"))
+    assert integrity(read).text_matches_result is False
+    read.run.forget_result()
+    assert read.run.result is None
+    assert integrity(read).text_matches_result is None

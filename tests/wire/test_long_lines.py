@@ -1,0 +1,42 @@
+"""A line is read whole up to 16 MiB; of a longer one the two ends are."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import pytest
+
+from agentwatch.events import Outcome
+from agentwatch.session import LineCounts, Session
+from tests.lines import final, init, result, user
+
+
+def test_a_line_of_12_megabytes_is_an_event(session_of: Callable[[bytes], Session]) -> None:
+    """A line up to 16 MiB is read whole, however many reads it takes, and what follows is read."""
+    text = "x" * 12_000_000
+    read = session_of(init() + final(text) + user("next"))
+    assert len(read.text) == 12_000_000
+    assert read.lines == LineCounts(events=3)
+    assert read.run.prompt == "next"
+
+
+def test_a_result_of_30_megabytes_ends_its_run(session_of: Callable[[bytes], Session]) -> None:
+    """Of a line over 16 MiB the two ends are read: its run has its outcome, and the line is counted."""
+    told = json.dumps(json.loads(result("#")), separators=(",", ":")).replace("#", "x" * 30_000_000)
+    read = session_of(init() + final("a") + told.encode() + b"\n" + init(model="Next"))
+    assert [run.outcome for run in read.runs] == [Outcome.SUCCEEDED, Outcome.UNFINISHED]
+    assert read.runs[0].request_id == "r-1"
+    assert read.lines == LineCounts(events=4, oversize=1)
+    assert read.run.model == "Next"
+
+
+@pytest.mark.parametrize("begins", [b"", b'{"type":"user","text":"'], ids=["noise", "a cut line"])
+def test_30_megabytes_that_are_no_json_are_one_odd_line(
+    begins: bytes, session_of: Callable[[bytes], Session]
+) -> None:
+    """However long it is, what is not JSON is one line that was not understood, and what follows is read."""
+    read = session_of(init() + begins + b"x" * 30_000_000 + b"\n" + user("next"))
+    assert (read.lines.total, read.lines.events, read.run.prompt) == (3, 2, "next")
+    [odd] = read.odd_lines
+    assert odd.place.length == 30_000_000 + len(begins)
