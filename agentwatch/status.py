@@ -13,7 +13,6 @@ from agentwatch.safe_text import SafeText, columns, cut, safe_line
 from agentwatch.session import Call, Doing, Session, usually_under
 from agentwatch.silence import (
     NO_FACTS,
-    UNKNOWN_USUAL_MS,
     AgentFacts,
     is_quiet,
     is_stalled,
@@ -124,10 +123,7 @@ def _thinking(session: Session, now_ms: int | None) -> SafeText:
     rhythm = session.rhythm
     thought = since_ms(rhythm.began_ms if rhythm.doing is Doing.THINKING else None, now_ms)
     usual_ms = usually_under(rhythm.thoughts)
-    usual = _usually(thought, usual_ms)
-    if thought is not None and (usual or (usual_ms is None and thought >= UNKNOWN_USUAL_MS)):
-        return SafeText(f"thinking · {brief_clock(thought)}{usual}")
-    return SafeText("thinking")
+    return SafeText(f"thinking{_worth_telling(thought)}{_usually(thought, usual_ms)}")
 
 
 def _waiting(session: Session, now_ms: int | None) -> SafeText:
@@ -135,12 +131,9 @@ def _waiting(session: Session, now_ms: int | None) -> SafeText:
     usual = _usually(silence, usual_silence_ms(session))
     if not session.runs:
         return SafeText("waiting for the first event")
-    words, quiet = (
-        ("writing", "quiet for ") if session.doing is Doing.WRITING else ("waiting for the model", "")
-    )
-    if silence is None or not usual:
-        return SafeText(words)
-    return SafeText(f"{words} · {quiet}{brief_clock(silence)}{usual}")
+    if session.doing is Doing.WRITING:
+        return SafeText(f"writing{_worth_telling(silence, 'quiet for ')}{usual}")
+    return SafeText(f"waiting for the model{_worth_telling(silence)}{usual}")
 
 
 def _calling(
@@ -216,6 +209,13 @@ def _about(call: Call, room: int) -> SafeText:
     while columns(words) >= left:
         words = SafeText(words[1:])
     return SafeText(f"{tool} …{words}")
+
+
+def _worth_telling(length_ms: int | None, lead: str = "") -> str:
+    """Return ` · 14 s` of a length that somebody would ask for; else nothing."""
+    if length_ms is None or length_ms < _WORTH_TELLING_MS:
+        return ""
+    return f" · {lead}{brief_clock(length_ms)}"
 
 
 def _usually(length_ms: int | None, usual_ms: int | None) -> str:

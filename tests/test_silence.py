@@ -26,17 +26,19 @@ def waits(*seconds: int) -> list[tuple[int, bytes]]:
     return lines
 
 
-def test_a_thought_is_timed_when_it_is_longer_than_usual() -> None:
-    """A thought that goes on for longer than nine of ten in this session did is told with its time."""
-    read = paced([*thoughts(3, 4, 8, 5, 8), (2, thought("a")), *[(1, thought("b"))] * 9])
+def test_a_thought_is_judged_by_the_thoughts_before_it() -> None:
+    """A thought tells its time from 5 s on, and the usual when it is longer than nine of ten were."""
+    read = paced([*thoughts(3, 4, 8, 5, 8), (2, thought("a")), *[(1, thought("b"))] * 4])
     assert told(read, 0) == "thinking"
+    assert told(read, 1) == "thinking · 5 s"
+    read = paced([*thoughts(3, 4, 8, 5, 8), (2, thought("a")), *[(1, thought("b"))] * 9])
+    assert told(read, 0) == "thinking · 9 s"
     assert told(read, 1) == "thinking · 10 s (usually under 9)"
     assert told(read, 5) == "thinking · 14 s (usually under 9)"
     few = paced([*thoughts(3, 4, 8, 5), (2, thought("a")), *[(1, thought("b"))] * 55])
-    assert told(few, 4) == "thinking"
-    assert told(few, 5) == "thinking · 60 s"
+    assert told(few, 4) == "thinking · 59 s"
     slow = paced([*thoughts(*[100] * 5), (2, thought("a")), *[(1, thought("b"))] * 62])
-    assert told(slow, 0) == "thinking"
+    assert told(slow, 0) == "thinking · 62 s"
     untimed = paced([*waits(1), (20, event("connection", "lost"))])
     untimed[0].apply([Text(Channel.REASONING, "a")], Place(0, 1, None))
     assert told(untimed, 50) == "thinking"
@@ -50,9 +52,10 @@ def test_a_short_wait_is_not_told_though_it_is_longer_than_usual() -> None:
 
 
 def test_a_wait_is_judged_by_the_waits_before_it() -> None:
-    """A wait is told from what is usual here on, is quiet from three times that on, and then stalls."""
+    """A wait tells the usual when it is longer, is quiet from three times that on, and then stalls."""
     read = paced(waits(12, 20, 3, 15, 18))
-    assert told(read, 21) == "waiting for the model"
+    assert told(read, 4) == "waiting for the model"
+    assert told(read, 21) == "waiting for the model · 21 s"
     assert told(read, 22) == "waiting for the model · 22 s (usually under 21)"
     assert told(read, 59).startswith("waiting")
     assert told(read, 60) == "quiet for 60 s, no open call (usually under 21)"
@@ -83,14 +86,15 @@ def test_a_stream_of_deltas_is_no_measure_of_the_pause_after_it() -> None:
         )
     ]
     read = paced([(0, init()), *text, (0, delta("a"))])
-    assert told(read, 9) == "writing"
+    assert told(read, 4) == "writing"
+    assert told(read, 9) == "writing · quiet for 9 s"
     assert told(read, 11) == "writing · quiet for 11 s (usually under 10)"
 
 
 def test_a_silence_within_a_thought_is_quiet() -> None:
     """A thought that brings nothing more is quiet by the silences in other thoughts, however long it is."""
     read = paced([*thoughts(60, 60, 60, 60, 60), (2, thought("a"))])
-    assert told(read, 29) == "thinking"
+    assert told(read, 29) == "thinking · 29 s"
     assert told(read, 30) == "quiet for 30 s, no open call (usually under 2) · in the middle of a thought"
 
 

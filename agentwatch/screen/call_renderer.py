@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import islice
 
@@ -24,6 +25,7 @@ _LEAST_NOTE = 5
 """A note gives way to the target, and vanishes where only so few columns are left for it."""
 _LEAST_FOR_STRIP = 60
 _STRIP = (10, 20)
+_ADDRESS = re.compile(r"[a-z]+://\S+$")
 _MOST_SUMMED_UP = 200
 """Of a row of more calls no sum is told: it would cost what the row holds each time it is drawn."""
 
@@ -112,9 +114,10 @@ def _name(row: Row, calls: Sequence[Call], width: int) -> SafeText:
 
 
 def _fitting_target(call: Call, width: int) -> SafeText:
-    """Return a call's target, a path cut in the middle and all else at the end."""
+    """Return a call's target, a path or an address cut in the middle and all else at the end."""
     whole = target(call)
-    return fitted(whole, min(max(width, 1), columns(whole)), is_path=call.path is not None)
+    is_path = call.path is not None or _ADDRESS.match(whole) is not None
+    return fitted(whole, min(max(width, 1), columns(whole)), is_path=is_path)
 
 
 def _clock(row: Row, calls: Sequence[Call], now_ms: int | None) -> str:

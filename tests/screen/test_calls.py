@@ -175,6 +175,14 @@ async def test_a_long_path_keeps_its_name(recording: Saver) -> None:
         assert " one/two/…/ten/name.py " in row
 
 
+async def test_a_long_address_keeps_its_end(recording: Saver) -> None:
+    """Of the address of a page the middle goes: four pages of one host can be told from each other."""
+    page: dict[str, object] = {"url": "https://tides.example.org/glossary/of/words/mean-low-water"}
+    call = started("a", "webFetch", page) + ended("a", "webFetch", page, {"success": {"markdown": "# Page"}})
+    async with shown(recording(init() + call), (56, 10)) as (_, table, _):
+        assert " https://…/mean-low-water " in lines_of(table)[0]
+
+
 async def test_a_long_path_of_wide_characters_keeps_its_name(recording: Saver) -> None:
     """Wide characters are cut by columns, and the row is exactly as wide as the others."""
     path: dict[str, object] = {"path": f"{CWD}/{'東京' * 30}.md"}
