@@ -197,10 +197,12 @@ class Part(NamedTuple):
     value: object = None
     """The same as JSON, where it has a structure."""
     before: str | None = None
-    """Of a `change`: what the file held before."""
+    """Of a `diff` or a `change`: all that the file held before; None where the line does not tell."""
+    after: str | None = None
+    """Of a `diff` or a `change`: all that it holds since; None where the line does not tell."""
     first_line: int = 1
     """Of a `content`: which line of the file its first is."""
 
     def __hash__(self) -> int:
         """Return the same for equal pieces; the value, which cannot be hashed, is told by the text."""
-        return hash((self.kind, self.text, self.before, self.first_line))
+        return hash((self.kind, self.text, self.before, self.after, self.first_line))

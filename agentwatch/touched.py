@@ -14,9 +14,7 @@ from enum import StrEnum
 
 from agentwatch.events import Outcome
 from agentwatch.feed import Feed
-from agentwatch.session import Call, Place, Session
-from agentwatch.wire.fields import Fields, mapping
-from agentwatch.wire.json_line import parse_joined
+from agentwatch.session import Call, Session
 
 _MOST_COMPARED_BYTES = 1 << 20
 """Of a longer line the contents are not compared: reading two of 1 MiB takes 3 ms."""
@@ -196,32 +194,22 @@ _Content = tuple[bool, str | None]
 
 
 def _contents(call: Call, feed: Feed) -> tuple[_Content | None, _Content | None]:
-    """Return what the file of an edit was before and after it; None is not known."""
-    success = _success(feed, call.ended)
-    before, after = (_content(success, f"{when}FullFileContent") for when in ("before", "after"))
-    # Only an edit tells its contents: a `write` over a file that was there before says `created` too.
+    """Return what the file of a change was before and after it; None is not known."""
+    place = call.ended
+    if place is None or place.length > _MOST_COMPARED_BYTES:
+        return None, None
+    changes = (part for part in feed.parts(place) if part.kind in {"diff", "change"})
+    change = next(changes, None)
+    if change is None:
+        return None, None
+    before, after = _content(change.before), _content(change.after)
     if before is None and after is not None and deed_of(call) is Deed.CREATED:
         before = (False, None)
     return before, after
 
 
-def _content(success: Fields, key: str) -> _Content | None:
-    value = success.get(key)
-    return (True, value) if isinstance(value, str) else None
-
-
-def _success(feed: Feed, place: Place | None) -> Fields:
-    if place is None or place.length > _MOST_COMPARED_BYTES:
-        return {}
-    try:
-        value = parse_joined(feed.line_at(place).split(b"\n"))
-    except (ValueError, OSError):
-        return {}
-    for tool in mapping(mapping(value).get("tool_call")).values():
-        success = mapping(mapping(mapping(tool).get("result")).get("success"))
-        if success:
-            return success
-    return {}
+def _content(text: str | None) -> _Content | None:
+    return None if text is None else (True, text)
 
 
 def _is_windows(path: str) -> bool:

@@ -26,7 +26,13 @@ def call(tool: str, number: int, path: str, outcome: Any = None, at_ms: int | No
 
 def edit(number: int, path: str, before: str | None, after: str | None, at_ms: int | None = None) -> bytes:
     """Return an edit that tells the contents; without any before, the file is new."""
-    told = {"beforeFullFileContent": before, "afterFullFileContent": after, "linesAdded": 2}
+    diff = None if after is None else f"-{before}\n+{after}"
+    told = {
+        "beforeFullFileContent": before,
+        "afterFullFileContent": after,
+        "diffString": diff,
+        "linesAdded": 2,
+    }
     told = {key: value for key, value in told.items() if value is not None}
     return call("edit", number, path, told | ({} if before is None else {"linesRemoved": 1}), at_ms)
 
@@ -179,6 +185,7 @@ def test_a_file_outside_the_cwd_is_marked() -> None:
         ([edit(1, "a", "x", "y"), edit(2, "a", "y", "x"), started("edit", "c-3", path="a")], None),
         ([edit(1, "a", "x", "y"), call("edit", 2, "a", {"linesRemoved": 1})], None),
         ([edit(1, "a", "x", "y" * (1 << 20)), edit(2, "a", "y", "x")], None),
+        ([call("edit", 1, "a", {"beforeFullFileContent": "x", "afterFullFileContent": "x"})], True),
     ],
 )
 def test_a_file_may_be_back_to_its_start(lines: list[bytes], expected: bool | None, tmp_path: Path) -> None:

@@ -127,11 +127,14 @@ def _told_parts(body: dict[str, object], failed: bool) -> Iterator[Part]:
 def _change_parts(body: dict[str, object]) -> Iterator[Part]:
     """Take out what a file became: as a diff, or as what it held before and after."""
     diff = text(body, "diffString")
-    after = body.get("afterFullFileContent")
+    before, after = (
+        value if isinstance(value := body.get(f"{when}FullFileContent"), str) else None
+        for when in ("before", "after")
+    )
     if diff:
-        yield Part("diff", diff)
-    elif isinstance(after, str):
-        yield Part("change", after, before=text(body, "beforeFullFileContent") or "")
+        yield Part("diff", diff, before=before, after=after)
+    elif after is not None:
+        yield Part("change", after, before=before, after=after)
     else:
         return
     for told in ("diffString", "beforeFullFileContent", "afterFullFileContent"):

@@ -86,7 +86,7 @@ def test_a_result_is_told_in_pieces(outcome: dict[str, Any], told: list[tuple[st
 
 
 def test_what_has_a_structure_keeps_it() -> None:
-    """Arguments carry their JSON, a change what the file held before, a content where it begins."""
+    """Arguments carry their JSON, a change or diff the file before and after, a content where it begins."""
     decoder = Decoder()
     decoder.decode(init())
 
@@ -97,9 +97,13 @@ def test_what_has_a_structure_keeps_it() -> None:
     assert given.value == {"taskId": "t", "deep": {"a": [1]}}
     assert hash(given) == hash(pieces(started("await", taskId="t", deep={"a": [1]}))[0])
     edit = {"success": {"beforeFullFileContent": "old\n", "afterFullFileContent": "new\n"}}
-    assert pieces(completed("edit", result=edit)) == [Part("change", "new\n", before="old\n")]
+    assert pieces(completed("edit", result=edit)) == [Part("change", "new\n", before="old\n", after="new\n")]
     made = {"success": {"afterFullFileContent": ""}}
-    assert pieces(completed("edit", result=made)) == [Part("change", "", before="")]
+    assert pieces(completed("edit", result=made)) == [Part("change", "", after="")]
+    drawn = {"success": edit["success"] | {"diffString": "-old\n+new"}}
+    assert pieces(completed("edit", result=drawn)) == [
+        Part("diff", "-old\n+new", before="old\n", after="new\n")
+    ]
     for start, first in ((41, 41), (0, 1), ("x", 1)):
         read = {"success": {"content": "x", "readRange": {"startLine": start}}}
         assert pieces(completed("read", result=read))[0].first_line == first
