@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from agentwatch import __version__
@@ -58,12 +58,17 @@ class _Collector:
         if not isinstance(fields, dict):
             return [Malformed("", "")]
         self.agent = self.agent or detect(fields)
-        for what, sample in self.agent.drift(fields) if self.agent else ():
+        for what, sample in self.agent.drift(fields) if self.agent else _of_no_agent(fields):
             if what in self.found:
                 self.found[what].count += 1
             else:
                 self.found[what] = Finding(1, self.line, as_json(sample))
         return []
+
+
+def _of_no_agent(fields: Mapping[str, object]) -> Iterator[tuple[str, object]]:
+    """Tell of a line that came before any by which the agent is known: the session counts it as unknown."""
+    yield f"type {fields.get('type')} of no known agent", fields
 
 
 def report(reader: LineReader) -> Iterator[SafeText]:

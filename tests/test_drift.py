@@ -190,9 +190,23 @@ def test_hostile_text_is_listed_safely(drift: Drift) -> None:
 
 
 def test_a_recording_of_no_known_agent_says_so(drift: Drift) -> None:
-    """Where no line tells the agent there is nothing to compare with."""
+    """Where no line tells the agent every event is listed by its type: the session counts it as unknown."""
     assert drift() == [head(0, 0, "no known agent")]
-    assert drift(b"oops\n", b"[1]\n", b'{"a":1}\n') == [head(3, 0, "no known agent")]
+    assert drift(b"oops\n", b"[1]\n") == [head(2, 0, "no known agent")]
+    assert drift(event("thread.started"), b'{"a":1}\n') == [
+        head(2, 2, "no known agent"),
+        "1 × type thread.started of no known agent, first in line 1",
+        '    {"type": "thread.started", "session_id": "s-1"}',
+        "1 × type None of no known agent, first in line 2",
+        '    {"a": 1}',
+    ]
+
+
+def test_what_comes_before_the_agent_is_known_is_listed(drift: Drift) -> None:
+    """A line that any agent could have written is unknown, in the summary and here, and no other is."""
+    told = drift(event("hello"), init(), user())
+    assert told[:2] == [head(3, 1), "1 × type hello of no known agent, first in line 1"]
+    assert session(event("hello"), init(), user()).lines.unknown == 1
 
 
 def test_lines_that_are_no_events_are_passed_over(drift: Drift) -> None:

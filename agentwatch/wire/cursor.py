@@ -42,13 +42,15 @@ _TOOL_KEY = "ToolCall"
 _BY_KEY = {f"{name}{_TOOL_KEY}": (name, tool) for name, tool in TOOLS.items()}
 _TELLING_LATE = ("shell", "mcp")
 """Tools whose success may yet be a failure, by an exit code or a mark behind the output."""
+_INIT_FIELDS = frozenset({"cwd", "model", "permissionMode"})
 _CLAUDE_MARKS = frozenset({"uuid", "parent_tool_use_id", "num_turns", "sessionId", "toolName"})
 
 
 def recognises(fields: Fields) -> bool:
     """Return whether a line can only be Cursor's, by the keys at its top.
 
-    `apiKeySource` tells Cursor's init from Claude's: the sets of their values do not meet.
+    Of all inits Cursor's alone lists no tools; `apiKeySource` tells it from Claude's all the same: the
+    sets of their values do not meet.
     """
     kind = fields.get("type")
     if not isinstance(kind, str):
@@ -57,7 +59,7 @@ def recognises(fields: Fields) -> bool:
         return False
     if kind == "system" and fields.get("subtype") == "init":
         known_source = fields.get("apiKeySource") in ("login", "env", "flag")
-        return known_source or ("permissionMode" in fields and "tools" not in fields)
+        return known_source or ("tools" not in fields and not _INIT_FIELDS.isdisjoint(fields))
     if kind in _SHARED_TYPES:
         message = mapping(fields.get("message"))
         return "session_id" in fields and "id" not in message and "usage" not in message

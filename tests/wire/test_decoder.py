@@ -195,9 +195,18 @@ def test_each_line_of_cursor_tells_that_it_is_cursors(line: bytes) -> None:
     assert agent.FORMAT == "cursor"
 
 
+@pytest.mark.parametrize("known", ["cwd", "model", "permissionMode"])
+def test_an_init_without_tools_is_cursors(known: str) -> None:
+    """Cursor's init is told by having no list of tools, whichever of its fields is left out."""
+    agent = detect({"type": "system", "subtype": "init", "session_id": "s-1", known: "x"})
+    assert agent is not None
+    assert agent.FORMAT == "cursor"
+
+
 @pytest.mark.parametrize(
     "fields",
     [
+        {"type": "system", "subtype": "init", "session_id": "T-1", "cwd": "/work", "tools": []},
         {
             "type": "system",
             "subtype": "init",
