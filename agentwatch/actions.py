@@ -1,4 +1,4 @@
-"""A call as one line of the text format (CONTRACT, section 3).
+"""A call as one line of the text format.
 
 A line is the phrase, the target, and in brackets what is known of the outcome:
 `Ran terminal command pytest -q (failed: exit 1)`. It is safe text.

@@ -1,4 +1,4 @@
-"""The command line: which source, which front, which exit code (CONTRACT, sections 1 and 2).
+"""The command line: which source, which front, which exit code.
 
 Textual is imported only where a screen is drawn: it costs 150 ms, `--help` and `--print` 40.
 """

@@ -106,14 +106,12 @@ class ToolEnded(NamedTuple):
 
 
 class Permission(NamedTuple):
-    """The agent asked whether it may, or was told."""
+    """The agent asked whether it may, or was told; it may answer itself and wait for nobody."""
 
     subject: str
     answer: str | None
     """None while it is only asked."""
     reason: str | None = None
-    automatic: bool = False
-    """The agent answers itself: it does not wait for the user."""
     at_ms: int | None = None
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from agentwatch.plurals import plural
 from agentwatch.safe_text import SafeText
 from agentwatch.session import Session
 
@@ -50,7 +51,7 @@ class Integrity:
         told = {True: "text = result", False: "text ≠ result", None: absent}
         parts = [
             told[self.text_matches_result],
-            f"{self.paired} of {self.calls} {'call' if self.calls == 1 else 'calls'} paired",
+            f"{self.paired} of {plural(self.calls, 'call')} paired",
             f"{self.malformed} malformed",
             f"{self.unknown} unknown",
         ]

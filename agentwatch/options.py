@@ -13,7 +13,7 @@ from agentwatch.terminal import has_terminal
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """The options of CONTRACT, section 1; a command that does not take one leaves it at its default."""
+    """The options of every command; one that a command does not take stays at its default."""
 
     printing: bool = False
     output_format: str | None = None

@@ -14,6 +14,8 @@ _LEAST_QUIET_MS = 30_000
 """The model of a brisk session may once take half a minute over the arguments of a call."""
 _GRACE_MS = 30_000
 """How long after its limit a call may take to come back."""
+LATE_EXIT_MS = 30_000
+"""How long after its result an agent may take to exit: agents are known to hang then."""
 _UNLIMITED_CALL_MS = 600_000
 """How long a call without a limit may take, where nothing like it went before: it may be a subagent."""
 _LIKE_CALLS = 64

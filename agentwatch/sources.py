@@ -17,12 +17,10 @@ from agentwatch.faults import INCOMPLETE_RECORDING
 from agentwatch.intake import AgentProcess, PipeIntake
 from agentwatch.recording import DiskSync, LineReader, SavedGrowth, SessionFiles, Wakeup, is_at, now_ms
 from agentwatch.session import Session
+from agentwatch.silence import LATE_EXIT_MS
 
 if TYPE_CHECKING:
     from agentwatch.outputs.log import LogWriter
-
-GRACE_MS = 30_000
-"""How long after its result an agent may take to exit."""
 
 
 class Source:
@@ -99,11 +97,11 @@ class Source:
         return LineReader(self.reader.fd, self.reader.growth, self.reader.times)
 
     def outlives(self, session: Session) -> bool:
-        """Whether our agent still runs though its result came 30 s ago; agents are known to hang then."""
+        """Whether our agent still runs though its result came 30 s ago."""
         ended = session.run.ended
         if self.agent is None or not self.is_live or ended is None or ended.seen_ms is None:
             return False
-        return now_ms() - ended.seen_ms > GRACE_MS
+        return now_ms() - ended.seen_ms > LATE_EXIT_MS
 
     def agent_name(self) -> str:
         """Return what to call our agent: by its process."""

@@ -9,9 +9,11 @@ import signal
 
 from agentwatch.actions import target
 from agentwatch.events import Outcome
+from agentwatch.plurals import plural
 from agentwatch.safe_text import SafeText, columns, cut, safe_line
 from agentwatch.session import Call, Doing, Session, usually_under
 from agentwatch.silence import (
+    LATE_EXIT_MS,
     NO_FACTS,
     AgentFacts,
     is_quiet,
@@ -27,7 +29,6 @@ from agentwatch.silence import (
 _WORTH_TELLING_MS = 5_000
 """A shorter wait is over before anybody asks."""
 _CPU_AFTER_MS = 3_000
-_LATE_EXIT_MS = 30_000
 _TARGET_COLUMNS = 60
 _TELLING_TARGET_COLUMNS = 16
 _LEAST_TARGET_COLUMNS = 8
@@ -83,7 +84,7 @@ def _over(session: Session, now_ms: int | None, agent: AgentFacts, *, is_narrow:
     run = session.run
     words = []
     since_result = since_ms(run.ended.seen_ms if run.ended else None, now_ms)
-    if agent.pid is not None and since_result is not None and since_result >= _LATE_EXIT_MS:
+    if agent.pid is not None and since_result is not None and since_result >= LATE_EXIT_MS:
         ago, process = brief_clock(since_result), f"process {agent.pid}"
         words.append(
             f"{process} alive {ago} after result"
@@ -105,9 +106,9 @@ def _over(session: Session, now_ms: int | None, agent: AgentFacts, *, is_narrow:
     if agent.stderr and not is_explained:
         words.append(f"stderr: {cut(safe_line(agent.stderr.strip()), _ERROR_COLUMNS)}")
     if session.outcome is Outcome.UNFINISHED and session.never_completed:
-        words.append(f"{_calls(session.never_completed)} never completed")
+        words.append(f"{plural(session.never_completed, 'call')} never completed")
     if session.outcome is Outcome.SUCCEEDED and session.failed_calls:
-        words.append(f"{_calls(session.failed_calls)} failed on the way")
+        words.append(f"{plural(session.failed_calls, 'call')} failed on the way")
     return SafeText(" · ".join(words))
 
 
@@ -245,7 +246,3 @@ def _signal(exit_code: int) -> str:
         return f" ({signal.Signals(exit_code - 128).name})"
     except ValueError:
         return ""
-
-
-def _calls(count: int) -> str:
-    return f"{count} {'call' if count == 1 else 'calls'}"

@@ -1,4 +1,4 @@
-"""A call is one line of the text format, as CONTRACT's section 3 shows it."""
+"""A call is one line of the text format: phrase, target, and what is known of the outcome."""
 
 from __future__ import annotations
 

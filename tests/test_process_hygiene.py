@@ -27,7 +27,7 @@ HURRIED = """
 import sys
 from agentwatch import cli, sources
 from agentwatch.intake import agent
-sources.GRACE_MS, agent._STOP_SECONDS = 300, 0.5
+sources.LATE_EXIT_MS, agent._STOP_SECONDS = 300, 0.5
 sys.argv[0] = "agentwatch"
 sys.exit(cli.main())
 """

@@ -81,7 +81,7 @@ def test_an_agent_that_hangs_after_its_result_is_left(
     start: Callable[..., Source], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """When the agent has not exited in the time of grace after its result, we end, and say that it runs."""
-    monkeypatch.setattr(sources, "GRACE_MS", 50)
+    monkeypatch.setattr(sources, "LATE_EXIT_MS", 50)
     source = start("--hang")
     assert source.agent is not None
     assert print_session(source, Feed(source.reader), "text") == 0

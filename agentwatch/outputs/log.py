@@ -15,6 +15,7 @@ from agentwatch.actions import action
 from agentwatch.events import Outcome
 from agentwatch.feed import POLL_SECONDS, Feed
 from agentwatch.outputs.writing import write_all
+from agentwatch.plurals import plural
 from agentwatch.recording import LineReader
 from agentwatch.safe_text import SafeText, safe_line
 from agentwatch.session import Call, Run, Session
@@ -122,4 +123,4 @@ def _run_outcome(run: Run) -> str:
 
 def _counts(calls: list[Call]) -> str:
     failed = sum(call.outcome is Outcome.FAILED for call in calls)
-    return f"{len(calls)} {'call' if len(calls) == 1 else 'calls'}, {failed} failed"
+    return f"{plural(len(calls), 'call')}, {failed} failed"

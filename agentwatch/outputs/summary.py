@@ -1,4 +1,4 @@
-"""The summary: everything the screen knows, as one JSON object on one line (CONTRACT, section 3)."""
+"""The summary: everything the screen knows, as one JSON object on one line."""
 
 from __future__ import annotations
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 
@@ -66,7 +67,7 @@ def open_saved(path: Path, follow: bool = False) -> LineReader:
     fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         if os.path.isdir(path):
-            raise IsADirectoryError(21, "it is a folder", str(path))
+            raise IsADirectoryError(errno.EISDIR, "it is a folder", str(path))
         times = SavedTimes(SessionFiles(path).times)
         return LineReader(fd, SavedGrowth(path, fd, times, follow), times)
     except OSError:

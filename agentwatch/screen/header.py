@@ -9,6 +9,7 @@ from textual.widgets import Static
 
 from agentwatch.events import Outcome
 from agentwatch.integrity import Integrity
+from agentwatch.plurals import plural
 from agentwatch.safe_text import SafeText, columns, safe_line
 from agentwatch.screen.words import SIGNS, clock
 from agentwatch.session import Session
@@ -113,8 +114,7 @@ def _short(cwd: str | None) -> str | None:
 
 
 def _counts(session: Session) -> SafeText:
-    total = len(session.calls)
-    words = [f"{total} {'call' if total == 1 else 'calls'}"]
+    words = [plural(len(session.calls), "call")]
     if session.open_calls:
         words.append(f"{len(session.open_calls)} running")
     if session.failed_calls:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from agentwatch.plurals import plural
 from agentwatch.safe_text import SafeText, safe_line
 from agentwatch.screen.sections import Look, Run, Section, cut_line
 
@@ -132,7 +133,7 @@ def _told(node: _Node) -> SafeText:
         return _safe(json.dumps(value, ensure_ascii=False) if is_ambiguous else value)
     if node.is_branch and isinstance(value, (dict, list)):
         noun = "member" if isinstance(value, dict) else "item"
-        return SafeText(f"{len(value)} {noun}{'' if len(value) == 1 else 's'}")
+        return SafeText(plural(len(value), noun))
     return _safe(json.dumps(value, ensure_ascii=False, default=str))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from agentwatch.events import Outcome
+from agentwatch.plurals import plural
 from agentwatch.safe_text import SafeText
 from agentwatch.session import Call, Session
 
@@ -38,10 +39,10 @@ def summing_up(session: Session, since: Mark, now_ms: int) -> SafeText:
     """Return what is new since the mark: `6 m: 14 calls, 3 files +41 −7, 1 failure`; often nothing."""
     ended = session.ended_calls[since.ended_calls :]
     new = [
-        _counted(len(session.calls) - since.calls, "call", "calls"),
+        _counted(len(session.calls) - since.calls, "call"),
         _changes([call for call in ended if _has_changed(call)]),
-        _counted(sum(call.outcome is Outcome.FAILED for call in ended), "failure", "failures"),
-        _counted(sum(call.outcome is Outcome.REJECTED for call in ended), "rejection", "rejections"),
+        _counted(sum(call.outcome is Outcome.FAILED for call in ended), "failure"),
+        _counted(sum(call.outcome is Outcome.REJECTED for call in ended), "rejection"),
     ]
     if ended_runs(session) > since.ended_runs and session.outcome is not Outcome.RUNNING:
         new.append(f"the run {_OVER[session.outcome]}")
@@ -64,14 +65,14 @@ def _has_changed(call: Call) -> bool:
 
 
 def _changes(changes: list[Call]) -> str:
-    files = _counted(len({call.path or call.target for call in changes}), "file", "files")
+    files = _counted(len({call.path or call.target for call in changes}), "file")
     added = sum(call.lines_added or 0 for call in changes)
     removed = sum(call.lines_removed or 0 for call in changes)
     return " ".join(filter(None, (files, f"+{added}" if added else "", f"−{removed}" if removed else "")))
 
 
-def _counted(count: int, one: str, many: str) -> str:
-    return f"{count} {one if count == 1 else many}" if count else ""
+def _counted(count: int, noun: str) -> str:
+    return plural(count, noun) if count else ""
 
 
 def _span(ms: int) -> str:

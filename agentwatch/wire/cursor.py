@@ -110,7 +110,7 @@ class Decoder:
             case "result", _:
                 return [*self._answer.end_segment(), _run_ended(fields)]
             case "interaction_query", "request":
-                asked = Permission(_query_subject(fields), None, automatic=True, at_ms=time_of(fields))
+                asked = Permission(_query_subject(fields), None, at_ms=time_of(fields))
                 return [*self._answer.end_segment(), asked]
             case "interaction_query", "response":
                 return [*self._answer.end_segment(), _permission(fields)]
@@ -268,7 +268,7 @@ def _permission(fields: Fields) -> Permission:
             answer = next(iter(told))
             reason = text(mapping(told[answer]), "reason")
     subject = _query_subject(fields)
-    return Permission(subject, answer or "answered", reason, automatic=True, at_ms=time_of(fields))
+    return Permission(subject, answer or "answered", reason, time_of(fields))
 
 
 def _run_ended(fields: Fields) -> RunEnded:

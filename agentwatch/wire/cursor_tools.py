@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from agentwatch.wire.fields import Fields, items, mapping, number, plural, text
+from agentwatch.plurals import plural
+from agentwatch.wire.fields import Fields, items, mapping, number, text
 
 
 class Facts(NamedTuple):

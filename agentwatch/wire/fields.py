@@ -59,10 +59,3 @@ def as_json(value: object, indent: int | None = None) -> str:
         return json.dumps(value, indent=indent, ensure_ascii=False, default=str)
     except RecursionError:
         return "nested too deeply to be shown"
-
-
-def plural(count: int, noun: str) -> str:
-    """Return `1 line`, `2 lines`, `3 matches`."""
-    if count == 1:
-        return f"1 {noun}"
-    return f"{count} {noun}{'es' if noun.endswith('ch') else 's'}"

@@ -43,7 +43,7 @@ CALL_KEYS = [
 
 
 def test_the_summary_tells_everything(recorded: Callable[..., Path]) -> None:
-    """The summary of a run like the documentation's is CONTRACT's object, key for key, on one line."""
+    """The summary of a run like the documentation's is one object, key for key as here, on one line."""
     read_ok = completed("read", "toolu_1", {"success": {"totalLines": 54}}, 1770823449980, path="README.md")
     write_ok = completed("write", "w\n1", {"success": {"linesCreated": 19}}, path="summary.txt")
     path = recorded(

@@ -31,8 +31,8 @@ def test_a_message_without_text_is_unknown(role: str) -> None:
 
 
 def test_a_request_is_a_question_that_answers_itself() -> None:
-    """A query is a permission without an answer, and automatic: the agent does not wait for the user."""
-    assert events(init(), asked("webFetch", 5)) == [Permission("webFetch", None, automatic=True, at_ms=5)]
+    """A query is a permission without an answer yet."""
+    assert events(init(), asked("webFetch", 5)) == [Permission("webFetch", None, at_ms=5)]
 
 
 @pytest.mark.parametrize(
@@ -46,14 +46,14 @@ def test_a_request_is_a_question_that_answers_itself() -> None:
 )
 def test_a_response_tells_the_answer(answer: dict[str, Any], told: str, reason: str | None) -> None:
     """The answer is approved, or rejected with its reason, also one level down."""
-    expected = Permission("webFetch", told, reason, automatic=True, at_ms=5)
+    expected = Permission("webFetch", told, reason, at_ms=5)
     assert events(init(), answered(answer, "webFetch", 5)) == [expected]
 
 
 def test_the_subject_of_a_question_is_without_its_suffix() -> None:
     """`askQuestionInteractionQuery` asks about `askQuestion`."""
     line = event("interaction_query", "request", query_type="askQuestionInteractionQuery")
-    assert events(init(), line) == [Permission("askQuestion", None, automatic=True)]
+    assert events(init(), line) == [Permission("askQuestion", None)]
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ TARGETS: list[tuple[str, dict[str, Any], str, str | None]] = [
 def test_each_tool_has_a_phrase_and_a_target(
     tool: str, args: dict[str, Any], phrase: str, target: str | None
 ) -> None:
-    """A call is told by its tool's phrase and by what it is about, as CONTRACT's table has it."""
+    """A call is told by its tool's phrase and by what it is about, as the agent's documentation has them."""
     told = call(started(tool, **args))
     assert (told.tool, told.phrase, told.target) == (tool, phrase, target)
 
