@@ -6,11 +6,11 @@ They are read where a screen is drawn, and nowhere else. What is wrong with them
 from __future__ import annotations
 
 import os
-import tomllib
 import unicodedata
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
+from typing import NamedTuple
 
 from agentwatch.faults import USAGE, Fault, cannot_open
 from agentwatch.safe_text import SafeText, cut, safe_line
@@ -19,11 +19,10 @@ _MODIFIERS = frozenset(("ctrl", "shift", "alt", "meta", "super", "hyper"))
 _SHOWN_COLUMNS = 40
 
 
-@dataclass(frozen=True, slots=True)
-class Config:
+class Config(NamedTuple):
     """What the user has set; each default is what we do without a file."""
 
-    keys: Mapping[str, str] = field(default_factory=dict)
+    keys: Mapping[str, str] = MappingProxyType({})
     """The keys of bindings, by the binding's id: `{"freeze": "f,space"}`."""
     theme: str | None = None
     """The name of one of Textual's themes."""
@@ -48,6 +47,8 @@ def read_config(environ: Mapping[str, str] = os.environ) -> Config:
     Raises:
         Fault: The file cannot be read, or says something that means nothing here.
     """
+    import tomllib  # 1.5 ms
+
     path, is_named = _place(environ)
     try:
         sections = tomllib.loads(path.read_bytes().decode())

@@ -2,10 +2,9 @@
 
 The decoders in `agentwatch.wire` turn lines into these events; the session applies them.
 All times are milliseconds since the epoch by the agent's own clock; None where the line bears none.
-They are tuples because they are many: one is made in half the time of a frozen dataclass.
+They are tuples because they are many: one is made in half the time of a frozen dataclass. Their annotations
+are not postponed: a named tuple would compile each of these strings, 1 ms in all.
 """
-
-from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import traceback
 from contextlib import suppress
 from pathlib import Path
 
@@ -57,6 +56,8 @@ def write_crash(error: BaseException, files: SessionFiles | None = None) -> str:
 
     The values of variables are not in it: they may be what the agent read.
     """
+    import traceback
+
     try:
         path = (files or new_session_files()).crash
         with open(create_file(path), "w", encoding="utf-8") as file:

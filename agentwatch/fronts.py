@@ -24,7 +24,6 @@ def watch(
     A fault of our own is written down and said; what an agent still writes is recorded all the same,
     and printed in the text format if that still can be.
     """
-    gc.set_threshold(50_000, 20, 1000)  # objects are many and no cycles: a collection found nothing in 100 ms
     feed = Feed(source.reader, pace)
     held = held or HeldSignals()
     try:

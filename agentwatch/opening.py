@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from agentwatch.faults import NOT_EXECUTABLE, NOT_FOUND, Fault, cannot_create, cannot_open
-from agentwatch.intake import AgentProcess, PipeIntake
 from agentwatch.recording import (
     ArrivalTimes,
     LineReader,
@@ -21,8 +20,7 @@ from agentwatch.recording import (
 from agentwatch.sources import Source
 
 
-@dataclass(frozen=True, slots=True)
-class Keep:
+class Keep(NamedTuple):
     """What is kept of a session, and where."""
 
     recording: Path | None = None
@@ -76,6 +74,8 @@ def pipe_source(source_fd: int, keep: Keep) -> Source:
     Raises:
         Fault: The recording or the log cannot be created.
     """
+    from agentwatch.intake import PipeIntake
+
     files = keep.names()
     recording_fd, times, log_fd = _create_files(_NewFiles(), files, keep)
     pipe = PipeIntake(source_fd, recording_fd, times)
@@ -88,6 +88,8 @@ def agent_source(argv: Sequence[str], keep: Keep) -> Source:
     Raises:
         Fault: The files cannot be created, which is said before the agent starts; or it cannot start.
     """
+    from agentwatch.intake import AgentProcess
+
     files, new = keep.names(), _NewFiles()
     recording_fd, times, log_fd = _create_files(new, files, keep)
     stderr_fd = new.nameless() if files is None else new.create(files.stderr)

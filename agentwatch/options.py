@@ -1,18 +1,15 @@
 """What the command line asked for."""
 
-from __future__ import annotations
-
 import os
-from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from agentwatch.config import Config
 from agentwatch.opening import Keep
 from agentwatch.terminal import has_terminal
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
+class Options(NamedTuple):
     """The options of every command; one that a command does not take stays at its default."""
 
     printing: bool = False
@@ -28,7 +25,7 @@ class Options:
     no_color: bool = False
     speed: float = 1.0
     max_idle: float | None = None
-    config: Config = field(default_factory=Config)
+    config: Config = Config()
     """The user's settings; the defaults where no screen is drawn."""
 
     def prints(self) -> bool:

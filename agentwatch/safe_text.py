@@ -21,13 +21,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import NewType
 
 SafeText = NewType("SafeText", str)
 
 _EMOJI = "\u203c-\u3299\U0001f000-\U0001faff"
-_EMOJI_JOINER = re.compile(f"(?<=[{_EMOJI}\ufe0f])\u200d(?=[{_EMOJI}])")
 _SHOWN_BY_NUMBER = frozenset(
     (
         *"\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u3164\uffa0",  # printable, and not seen
@@ -89,7 +88,7 @@ def safe_text(text: str) -> SafeText:
     if "\r\n" in text:
         text = text.replace("\r\n", "\n")
     if "\u200d" in text:
-        text = _EMOJI_JOINER.sub("", text)
+        text = _emoji_joiner().sub("", text)
     text = text.translate(_REPLACEMENTS)
     if _REPLACEMENTS.too_many_marks is not None and not text.isascii():
         text = _REPLACEMENTS.too_many_marks.sub(r"\1…", text)
@@ -143,6 +142,12 @@ def cut(text: SafeText, limit: int) -> SafeText:
         return text
     kept = fitting(text, 0, limit - 1) if limit > 1 else 0
     return SafeText(text[:kept] + "…")
+
+
+@cache
+def _emoji_joiner() -> re.Pattern[str]:
+    """Return what finds the joiner between emoji; to compile it takes longer than the rest of this module."""
+    return re.compile(f"(?<=[{_EMOJI}\ufe0f])\u200d(?=[{_EMOJI}])")
 
 
 @lru_cache(1 << 14)

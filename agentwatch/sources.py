@@ -14,12 +14,12 @@ import orjson
 
 from agentwatch.events import Outcome
 from agentwatch.faults import INCOMPLETE_RECORDING
-from agentwatch.intake import AgentProcess, PipeIntake
 from agentwatch.recording import DiskSync, LineReader, SavedGrowth, SessionFiles, Wakeup, is_at, now_ms
 from agentwatch.session import Session
 from agentwatch.silence import LATE_EXIT_MS
 
 if TYPE_CHECKING:
+    from agentwatch.intake import AgentProcess, PipeIntake
     from agentwatch.outputs.log import LogWriter
 
 

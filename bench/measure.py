@@ -56,8 +56,12 @@ def session(folder: Path, mix: str, *, megabytes: float = 0, deltas: int = 0) ->
 
 
 def environment(**more: str) -> dict[str, str]:
-    """Return the environment of a child: this checkout's agentwatch, a terminal with all colours."""
-    ours = {name: value for name, value in os.environ.items() if name not in ("CI", "NO_COLOR")}
+    """Return the environment of a child: this checkout's agentwatch, a terminal with all colours.
+
+    What is installed is compiled already; this checkout is by the first child, which may write that down.
+    """
+    unlike = ("CI", "NO_COLOR", "PYTHONDONTWRITEBYTECODE")
+    ours = {name: value for name, value in os.environ.items() if name not in unlike}
     sane = {"PYTHONPATH": str(HERE.parent), "TERM": "xterm-256color", "COLORTERM": "truecolor"}
     return {**ours, **sane, "LANG": "C.UTF-8", "LC_ALL": "C.UTF-8", **more}
 

@@ -87,6 +87,12 @@ def test_a_command_that_draws_no_screen_loads_none(arguments: list[str]) -> None
     assert packages.isdisjoint({"textual", "rich"})
 
 
+def test_printing_a_file_loads_only_what_a_file_needs() -> None:
+    """What starts an agent, reads the settings or writes a traceback is not loaded to print a file: 4 ms."""
+    packages = loaded(RUN, str(RECORDINGS / "plain.ndjson"), "--print")
+    assert packages.isdisjoint({"fcntl", "select", "subprocess", "platformdirs", "tomllib", "traceback"})
+
+
 def test_the_screen_loads_textual() -> None:
     """What this file looks for is found where it is: the screen is drawn by Textual."""
     assert {"textual", "rich"} <= loaded("import agentwatch.screen.app")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import errno
 import os
 import time
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 _CREATE = (
     os.O_CREAT
@@ -21,8 +21,7 @@ _CREATE = (
 _ENDINGS = (".times", ".log", ".stderr", ".crash", ".json")
 
 
-@dataclass(frozen=True, slots=True)
-class SessionFiles:
+class SessionFiles(NamedTuple):
     """The files of one session: one stem, and an ending for each."""
 
     recording: Path
