@@ -12,6 +12,7 @@ from agentwatch.query import Query
 from agentwatch.screen.blocks import Blocks
 from agentwatch.screen.entries import EntryRenderer, call_line, marked, rule_line, thinking_line
 from agentwatch.screen.line_view import LineView
+from agentwatch.screen.syntax import code_theme
 from agentwatch.session import Kind, Session
 
 _KEPT_BLOCKS = 256
@@ -193,7 +194,7 @@ class BlockView(LineView):
         if strips is None:
             block = self._blocks.all[index]
             if self._renderer is None:
-                self._renderer = EntryRenderer(self, dark=self.app.current_theme.dark)
+                self._renderer = EntryRenderer(self, code_theme(self.app.current_theme))
             width = self._blocks.width
             strips = self._renderer.render(block.entry, block.start, block.end, width, is_code=block.is_code)
             self._strips[index] = strips

@@ -16,6 +16,7 @@ from agentwatch.screen.line_view import LineView
 from agentwatch.screen.part_sections import MOST_LINES, PartSections, raw_piece
 from agentwatch.screen.sections import Section, Signed, bounded
 from agentwatch.screen.stack import Stack
+from agentwatch.screen.syntax import code_theme
 from agentwatch.screen.words import call_clock, time_of_day
 from agentwatch.session import Call
 
@@ -58,10 +59,7 @@ class DetailView(LineView):
         if call is None or now == self._shown or not self._is_in_sight:
             return
         self._shown = now
-        theme = self.app.current_theme
-        shade = "dark" if theme.dark else "light"
-        code_theme = f"ansi_{shade}" if theme.ansi else {"dark": "github-dark", "light": "default"}[shade]
-        made = PartSections(call, code_theme, self.rich_style)
+        made = PartSections(call, code_theme(self.app.current_theme), self.rich_style)
         told = _raw if self._is_raw else _told
         self._stack = Stack(list(told(call, self._feed, made)))
         self._lay_out()

@@ -1,135 +1,37 @@
-"""An edit as a diff: parsed or worked out at once, drawn line by line, unified or side by side."""
+"""An edit as a diff, drawn line by line, unified or side by side, in the colours of its language."""
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from difflib import SequenceMatcher
-from typing import NamedTuple
+from itertools import groupby
 
 from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
-from agentwatch.safe_text import SafeText, columns, safe_text
-from agentwatch.screen.sections import Look, Section, bounded, cut_line, fits, folds, number_width
+from agentwatch.safe_text import SafeText, columns
+from agentwatch.screen.diff_lines import DiffLine, side_by_side
+from agentwatch.screen.sections import Look, Run, Section, fits, folds, number_width, styled
+from agentwatch.screen.syntax import CodeStyle, SyntaxColours
 
 SPLIT_COLUMNS = 100
 """From this width on the old and the new lines stand side by side."""
 _ONE_NUMBER_COLUMNS = 50
-_HUNK = re.compile(r"@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@")
-_CONTEXT = 3
-_MOST_COMPARED = 2_000
-"""Lines of each side that are compared one by one; what is larger has been replaced as a whole."""
-_LOOKS = {"+": "added", "-": "removed", "@": "hunk", "\\": "muted", "f": "heading"}
-
-
-class DiffLine(NamedTuple):
-    """A line of a diff."""
-
-    sign: str
-    """` `, `+`, `-`; `@` is the head of a hunk, `f` a file's name, `\\` a remark."""
-    old: int | None
-    new: int | None
-    text: SafeText
-
-
-def parsed(diff: str, most: int) -> tuple[list[DiffLine], int]:
-    """Return at most so many lines of a unified diff with their numbers, and how many more there are.
-
-    The name of its only file is left out. Lines before the first hunk's head are shown as they are; without
-    any head they have no numbers.
-    """
-    lines: list[DiffLine] = []
-    old: int | None = None
-    new: int | None = None
-    old_left = new_left = 0
-    files = 0
-    told, left_out = bounded(diff, most)
-    for line in told:
-        text = SafeText(line[1:])
-        match line[:1]:
-            case " " | "" if (old_left > 0 and new_left > 0) or old is None:
-                lines.append(DiffLine(" ", old, new, text))
-                old, new = old and old + 1, new and new + 1
-                old_left, new_left = old_left - 1, new_left - 1
-            case "-" if old_left > 0 or (old is None and not line.startswith("--- ")):
-                lines.append(DiffLine("-", old, None, text))
-                old, old_left = old and old + 1, old_left - 1
-            case "+" if new_left > 0 or (old is None and not line.startswith("+++ ")):
-                lines.append(DiffLine("+", None, new, text))
-                new, new_left = new and new + 1, new_left - 1
-            case "@" if found := _HUNK.match(line):
-                old, new = int(found[1]), int(found[3])
-                old_left, new_left = int(found[2] or 1), int(found[4] or 1)
-                lines.append(DiffLine("@", None, None, line))
-            case "\\":
-                lines.append(DiffLine("\\", None, None, line))
-            case _:
-                files += line.startswith("+++ ")
-                lines.append(DiffLine("f", None, None, line))
-    if files <= 1:
-        lines = [line for line in lines if line.sign != "f" or not line.text.startswith(("--- ", "+++ "))]
-    return lines, left_out
-
-
-def compared(before: str, after: str, most: int) -> tuple[list[DiffLine], int]:
-    """Return how a text came from another, line by line, with a little of what stayed around it.
-
-    Of a very long one at most so many lines are told, and how many more there are.
-    """
-    old, new = (safe_text(text).split("\n") for text in (before, after))
-    old, new = (lines[:-1] if lines[-1] == "" else lines for lines in (old, new))
-    start = _shared(old, new)
-    end = _shared(old[start:][::-1], new[start:][::-1])
-    old_end, new_end = len(old) - end, len(new) - end
-    if max(old_end, new_end) - start > _MOST_COMPARED:
-        codes = [("replace", start, old_end, start, new_end)]
-    else:
-        matcher = SequenceMatcher(None, old[start:old_end], new[start:new_end])
-        codes = [
-            (tag, start + old_from, start + old_to, start + new_from, start + new_to)
-            for tag, old_from, old_to, new_from, new_to in matcher.get_opcodes()
-        ]
-    lines = list(_hunks(old, new, [code for code in codes if code[0] != "equal"]))
-    return lines[:most], max(len(lines) - most, 0)
-
-
-def _shared(old: Sequence[str], new: Sequence[str]) -> int:
-    """Return with how many equal lines both begin."""
-    pairs = zip(old, new, strict=False)
-    return next((nth for nth, (one, other) in enumerate(pairs) if one != other), min(len(old), len(new)))
-
-
-def _hunks(
-    old: Sequence[str], new: Sequence[str], changes: Sequence[tuple[str, int, int, int, int]]
-) -> Iterator[DiffLine]:
-    at = 0  # of the old lines, up to where they are told
-    for nth, (_, old_from, old_to, new_from, new_to) in enumerate(changes):
-        offset = new_from - old_from
-        first = max(old_from - _CONTEXT, at)
-        if first > at or nth == 0:
-            head = f"@@ line {first + 1}, now {first + offset + 1} @@"
-            yield DiffLine("@", None, None, SafeText(head))
-        for number in range(first, old_from):
-            yield DiffLine(" ", number + 1, number + offset + 1, cut_line(old[number]))
-        for number in range(old_from, old_to):
-            yield DiffLine("-", number + 1, None, cut_line(old[number]))
-        for number in range(new_from, new_to):
-            yield DiffLine("+", None, number + 1, cut_line(new[number]))
-        following = changes[nth + 1][1] if nth + 1 < len(changes) else len(old)
-        at = min(old_to + _CONTEXT, following)
-        for number in range(old_to, at):
-            yield DiffLine(" ", number + 1, number + new_to - old_to + 1, cut_line(old[number]))
+_CHANGED = {"+": "added", "-": "removed"}
+_LOOKS = _CHANGED | {"@": "hunk", "\\": "muted", "f": "heading"}
 
 
 class Diff(Section):
-    """The lines of a diff with their old and new numbers."""
+    """The lines of a diff with their old and new numbers.
 
-    def __init__(self, lines: Sequence[DiffLine]) -> None:
+    What was added and removed is told by sign and ground; the colours of the text are those of its language.
+    """
+
+    def __init__(self, lines: Sequence[DiffLine], code: CodeStyle) -> None:
         super().__init__([line.text for line in lines])
         self._diff = lines
+        self._colours = SyntaxColours(self.lines, code, self._sides)
         self._pairs: list[tuple[int | None, int | None]] = []
         """Side by side: which old and which new line stand in a row; a head is both."""
         self._pair_tops: list[int] | None = None
@@ -169,7 +71,7 @@ class Diff(Section):
     def mark(self, number: int, look: Look) -> Segment:
         """Return a line's numbers and its sign."""
         line = self._diff[number]
-        style = self.style(number, look) if line.sign in "+-" else look("muted")
+        style = self._sign_style(line, look)
         sign = line.sign if line.sign in " +-" else " "
         if not self._digits:
             return Segment(f"{sign} ", style)
@@ -184,8 +86,18 @@ class Diff(Section):
             yield from super().lead(number, nth, look)
 
     def style(self, number: int, look: Look) -> Style:
-        """Return the look of a line's sign."""
-        return look(_LOOKS.get(self._diff[number].sign, "plain"))
+        """Return the look of a line; of a changed one the ground alone where its text has own colours."""
+        sign = self._diff[number].sign
+        own = look(_LOOKS.get(sign, "plain"))
+        if sign in _CHANGED and self._colours.is_known:
+            return look("plain") + Style(bgcolor=own.bgcolor)
+        return own
+
+    def runs(self, number: int, look: Look) -> list[Run]:
+        """Return the colours of a line's language."""
+        if self._diff[number].sign not in "+- ":
+            return []
+        return self._colours.runs(number, self.style(number, look))
 
     def piece(self, number: int, nth: int, look: Look) -> list[Segment]:
         """Return a piece of a line, filled up where it has a ground of its own."""
@@ -201,7 +113,7 @@ class Diff(Section):
 
     def _lay_out_pairs(self, width: int) -> int:
         if not self._pairs:
-            self._pairs = list(_side_by_side(self._diff))
+            self._pairs = list(side_by_side(self._diff))
         tops, rows, room = [], 0, self._room
         for left, right in self._pairs:
             tops.append(rows)
@@ -225,38 +137,25 @@ class Diff(Section):
             return
         line = self._diff[number]
         starts = [*folds(line.text, self._room), len(line.text)]
-        piece = SafeText(line.text[starts[nth] : starts[nth + 1]]) if nth + 1 < len(starts) else SafeText("")
         style = self.style(number, look)
         known = line.old if is_old else line.new
         told = f"{'' if known is None or nth else known:>{self._digits}} " if self._digits else ""
-        yield Segment(told, style if line.sign in "+-" else look("muted"))
-        yield Segment(f"{line.sign if not nth else ' '} {piece}{' ' * (self._room - columns(piece))}", style)
+        yield Segment(f"{told}{line.sign if not nth else ' '} ", self._sign_style(line, look))
+        room = self._room
+        if nth + 1 < len(starts):
+            start, end = starts[nth], starts[nth + 1]
+            yield from styled(line.text, start, end, style, self.runs(number, look))
+            room -= columns(SafeText(line.text[start:end]))
+        yield Segment(" " * room, style)
 
+    def _sides(self, window: range) -> Iterator[Sequence[int]]:
+        """Yield which lines of a window are one text: of each hunk those of before, then those of after."""
+        for is_hunk, hunk in groupby(window, lambda number: self._diff[number].sign in "+- "):
+            if is_hunk:
+                numbers = list(hunk)
+                for side in ("- ", "+ "):
+                    yield [number for number in numbers if self._diff[number].sign in side]
 
-def _side_by_side(lines: Sequence[DiffLine]) -> Iterator[tuple[int | None, int | None]]:
-    """Yield which lines stand in a row: what was removed beside what was added in its place."""
-    removed: list[int] = []
-    added: list[int] = []
-
-    def pairs() -> Iterator[tuple[int | None, int | None]]:
-        for nth in range(max(len(removed), len(added))):
-            yield (
-                removed[nth] if nth < len(removed) else None,
-                added[nth] if nth < len(added) else None,
-            )
-        removed.clear()
-        added.clear()
-
-    for number, line in enumerate(lines):
-        if line.sign == "-":
-            if added:
-                yield from pairs()
-            removed.append(number)
-        elif line.sign == "+":
-            added.append(number)
-        elif line.sign != "\\" or not (removed or added):
-            yield from pairs()
-            yield number, number
-        else:
-            continue  # that the last line has no line end: told where the diff is not split
-    yield from pairs()
+    @staticmethod
+    def _sign_style(line: DiffLine, look: Look) -> Style:
+        return look(_CHANGED.get(line.sign, "muted"))

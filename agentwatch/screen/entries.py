@@ -18,10 +18,10 @@ from agentwatch.session import Call, Entry, Kind, Run
 class EntryRenderer:
     """Renders entries, or blocks of them, in the looks of a pane."""
 
-    def __init__(self, pane: LineView, *, dark: bool) -> None:
-        """Take the looks from `pane`; colour code for a dark or a light ground."""
+    def __init__(self, pane: LineView, code_theme: str) -> None:
+        """Take the looks from `pane`; colour code by a theme of pygments."""
         self._pane = pane
-        self._markdown = MarkdownRenderer(pane.look, dark=dark)
+        self._markdown = MarkdownRenderer(pane.look, code_theme)
 
     def render(self, entry: Entry, start: int, end: int, width: int, *, is_code: bool) -> list[Strip]:
         """Return the lines of an entry's text from `start` to `end`."""

@@ -21,6 +21,7 @@ from rich.theme import Theme
 from textual.strip import Strip
 
 from agentwatch.safe_text import SafeText, safe_line, wrapped
+from agentwatch.screen.syntax import legible
 
 _FENCE = re.compile(r"^(`{3,}|~{3,})\s*([\w+#.-]*)[^`]*$")
 _MARKUP = re.compile(
@@ -67,8 +68,8 @@ class _Markdown(Markdown):
 class MarkdownRenderer:
     """Renders blocks of Markdown in the looks of a pane."""
 
-    def __init__(self, look: Callable[[str], Style], *, dark: bool) -> None:
-        """Take each look from `look`; colour code for a dark or a light ground."""
+    def __init__(self, look: Callable[[str], Style], code_theme: str) -> None:
+        """Take each look from `look`; colour code by a theme of pygments."""
         styles = {name: look(known) for name, known in _STYLES.items()}
         self._console = Console(
             file=io.StringIO(),
@@ -78,7 +79,7 @@ class MarkdownRenderer:
             legacy_windows=False,
         )
         self._block = look("code-block")
-        self._code_theme = "github-dark" if dark else "default"
+        self._code_theme = code_theme
 
     def text(self, source: SafeText, width: int, style: Style | None = None) -> list[Strip]:
         """Return plain text, wrapped."""
@@ -114,7 +115,10 @@ class MarkdownRenderer:
             word_wrap=True,
             padding=(0, 1),
         )
-        return self._strips(syntax, width)
+        return [
+            Strip([Segment(text, style and legible(style, self._block)) for text, style, _ in strip])
+            for strip in self._strips(syntax, width)
+        ]
 
     def _strips(self, renderable: Markdown | Syntax, width: int) -> list[Strip]:
         options = self._console.options.update(width=max(width, 1), highlight=False)

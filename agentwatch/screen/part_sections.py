@@ -10,10 +10,12 @@ from rich.style import Style
 from agentwatch.events import Part
 from agentwatch.safe_text import SafeText, safe_line
 from agentwatch.screen.code_lines import CodeLines
-from agentwatch.screen.diff import Diff, DiffLine, compared, parsed
+from agentwatch.screen.diff import Diff
+from agentwatch.screen.diff_lines import DiffLine, compared, parsed
 from agentwatch.screen.json_tree import JsonTree, from_text, is_tree
 from agentwatch.screen.sections import Heading, Matches, Section, Signed, bounded
 from agentwatch.screen.shell_output import shell_section
+from agentwatch.screen.syntax import CodeStyle
 from agentwatch.session import Call, Place
 
 MOST_LINES = 20_000
@@ -55,7 +57,7 @@ class PartSections:
     def raw(self, data: bytes, place: Place) -> Iterator[Section]:
         """Yield a line as the recording has it, each of its members in a line."""
         lines, left_out = bounded(pretty(data.decode("utf-8", "replace")), MOST_LINES)
-        yield CodeLines(lines, ".json", first_line=None, theme=self._code_theme)
+        yield CodeLines(lines, self._code(".json"), first_line=None)
         if left_out:
             yield Section([SafeText(f"… {left_out:,} more lines{_whereabouts(place)}")], "muted")
         if place.length > len(data):
@@ -66,9 +68,9 @@ class PartSections:
         """Return a piece as a section, and how many lines of it are left out."""
         match part.kind:
             case "diff":
-                return _diff_section(*parsed(part.text, most))
+                return self._diff_section(*parsed(part.text, most))
             case "change":
-                return _diff_section(*compared(part.before or "", part.text, most))
+                return self._diff_section(*compared(part.before or "", part.text, most))
             case "stdout" | "stderr":
                 return shell_section(part.text, _LOOKS.get(part.kind, "plain"), self._ground, most)
         if part.value is not None and is_tree(part.value):
@@ -79,13 +81,20 @@ class PartSections:
                 return JsonTree(value), 0
         lines, left_out = bounded(part.text, most)
         if part.kind in _FILE_CONTENTS and self._call.path:
-            name, first = self._call.path, part.first_line
-            return CodeLines(lines, name, first_line=first, theme=self._code_theme), left_out
+            return CodeLines(lines, self._code(self._call.path), first_line=part.first_line), left_out
         if part.kind == "matches":
             return Matches(lines), left_out
         if part.kind in {"to-do list", "steps"}:
             return Signed(lines), left_out
         return Section(lines, _LOOKS.get(part.kind, "plain")), left_out
+
+    def _diff_section(self, lines: list[DiffLine], left_out: int) -> tuple[Section, int]:
+        if not lines:
+            return Section([SafeText("nothing is different")], "muted"), left_out
+        return Diff(lines, self._code(self._call.path or "")), left_out
+
+    def _code(self, name: str) -> CodeStyle:
+        return CodeStyle(name, self._code_theme, self._ground)
 
 
 def raw_piece(place: Place) -> Place:
@@ -116,10 +125,6 @@ def pretty(text: str) -> str:
 
 def _indent(depth: int) -> str:
     return "  " * min(max(depth, 0), 40)
-
-
-def _diff_section(lines: list[DiffLine], left_out: int) -> tuple[Section, int]:
-    return (Diff(lines) if lines else Section([SafeText("nothing is different")], "muted")), left_out
 
 
 def _title(part: Part, lines: int) -> SafeText:

@@ -66,6 +66,7 @@ class Workspace(Vertical):
         self._todo = TodoLine(feed)
         self._find = FindBar(feed, self.panes)
         self._tabs = Static(id="tabs")
+        self._tabs_told: tuple[str, ...] = ()
         self._ended: int | None = None
         self._failure: Call | None = None
         """The call that failed last while the newest calls were followed: its detail stays open."""
@@ -111,14 +112,15 @@ class Workspace(Vertical):
 
     def show_tabs(self) -> None:
         """Show the titles of the panes, which stand above where only one has room."""
-        titles = ((f" {self.panes.named(name).border_title}", name) for name in NAMES)
-        styled = (
-            (title, "$text-accent bold" if name == self.pane else "$foreground-muted")
-            for title, name in titles
-        )
-        told = Content.assemble(*styled)
-        if told != self._tabs.content:
-            self._tabs.update(told, layout=False)
+        titles = {name: f" {self.panes.named(name).border_title}" for name in NAMES}
+        told = (self.pane, *titles.values())
+        if told != self._tabs_told:
+            self._tabs_told = told
+            styled = (
+                (title, "$text-accent bold" if name == self.pane else "$foreground-muted")
+                for name, title in titles.items()
+            )
+            self._tabs.update(Content.assemble(*styled), layout=False)
 
     def show_call(self, call: Call) -> None:
         """Go to the calls, and choose one."""

@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 from rich.style import Style
 
 from agentwatch.safe_text import SafeText
-from agentwatch.screen.diff import Diff, DiffLine, compared, parsed
+from agentwatch.screen.diff import Diff
+from agentwatch.screen.diff_lines import DiffLine, compared, parsed
+from agentwatch.screen.syntax import CodeStyle
 from tests.lines import PROPERTY
 
 EDIT = """\
@@ -27,6 +29,7 @@ EDIT = """\
 \\ No newline at end of file
 """
 MOST = 20_000
+PLAIN = CodeStyle("no language", "github-dark", Style())
 
 
 def look(name: str) -> Style:
@@ -78,7 +81,7 @@ def test_a_diff_without_heads_has_no_numbers() -> None:
         ("-", None, None),
         ("+", None, None),
     ]
-    assert rows(Diff(parsed("-b\n+c", MOST)[0]), 60) == ["- b", "+ c"]
+    assert rows(Diff(parsed("-b\n+c", MOST)[0], PLAIN), 60) == ["- b", "+ c"]
 
 
 def test_what_is_no_diff_is_shown_as_it_is() -> None:
@@ -105,7 +108,7 @@ def test_the_lines_left_out_are_counted() -> None:
 
 def test_unified_rows() -> None:
     """Unified, a row is the old number, the new one, the sign and the line; a long line goes on below."""
-    diff = Diff(parsed("@@ -9,2 +9,2 @@\n kept\n-old\n+new and then some more of it\n", MOST)[0])
+    diff = Diff(parsed("@@ -9,2 +9,2 @@\n kept\n-old\n+new and then some more of it\n", MOST)[0], PLAIN)
     assert rows(diff, 60) == [
         "@@ -9,2 +9,2 @@",
         " 9  9   kept",
@@ -118,7 +121,7 @@ def test_unified_rows() -> None:
 
 def test_a_changed_row_is_filled_with_its_ground() -> None:
     """The ground of what was added reaches over the whole width, whatever its length."""
-    diff = Diff(parsed("@@ -1 +1 @@\n-a\n+東京\n", MOST)[0])
+    diff = Diff(parsed("@@ -1 +1 @@\n-a\n+東京\n", MOST)[0], PLAIN)
     diff.lay_out(60)
     for row, name in ((1, "removed"), (2, "added")):
         strip = diff.row(row, look)
@@ -128,7 +131,7 @@ def test_a_changed_row_is_filled_with_its_ground() -> None:
 
 def test_side_by_side() -> None:
     """In 100 columns what was removed stands beside what was added in its place."""
-    diff = Diff(parsed("@@ -9,3 +9,4 @@\n kept\n-old\n+new\n+more\n last\n\\ No newline\n", MOST)[0])
+    diff = Diff(parsed("@@ -9,3 +9,4 @@\n kept\n-old\n+new\n+more\n last\n\\ No newline\n", MOST)[0], PLAIN)
     assert diff.lay_out(99) == 7
     assert [[half.strip() for half in row.split("│")] for row in rows(diff, 101)] == [
         ["@@ -9,3 +9,4 @@"],
@@ -142,7 +145,7 @@ def test_side_by_side() -> None:
 
 def test_what_is_added_before_what_is_removed_stands_apart() -> None:
     """An unusual diff keeps its order side by side."""
-    diff = Diff(parsed("@@ -1,2 +1,2 @@\n+new\n-old\n same\n", MOST)[0])
+    diff = Diff(parsed("@@ -1,2 +1,2 @@\n+new\n-old\n same\n", MOST)[0], PLAIN)
     assert [row.split() for row in rows(diff, 101)[1:]] == [
         ["│1", "+", "new"],
         ["1", "-", "old", "│"],
@@ -153,7 +156,7 @@ def test_what_is_added_before_what_is_removed_stands_apart() -> None:
 def test_long_lines_fold_side_by_side() -> None:
     """Nothing of a long line is lost side by side, and every row has the same width."""
     old, new = "ab " * 60, "東京" * 40
-    diff = Diff(parsed(f"@@ -1 +1 @@\n-{old}\n+{new}\n", MOST)[0])
+    diff = Diff(parsed(f"@@ -1 +1 @@\n-{old}\n+{new}\n", MOST)[0], PLAIN)
     for width in (100, 101, 120):
         count = diff.lay_out(width)
         strips = [diff.row(row, look) for row in range(1, count)]
@@ -165,7 +168,7 @@ def test_long_lines_fold_side_by_side() -> None:
 
 def test_a_new_file_is_not_split() -> None:
     """Where nothing was removed there is nothing to stand beside it."""
-    assert rows(Diff(parsed("@@ -1,0 +1,2 @@\n+a\n+b\n", MOST)[0]), 120)[1:] == ["  1 + a", "  2 + b"]
+    assert rows(Diff(parsed("@@ -1,0 +1,2 @@\n+a\n+b\n", MOST)[0], PLAIN), 120)[1:] == ["  1 + a", "  2 + b"]
 
 
 def test_a_change_is_worked_out() -> None:
@@ -230,7 +233,7 @@ def test_large_contents_are_replaced_as_a_whole() -> None:
 def test_any_line_at_any_width(width: int) -> None:
     """Whatever a line holds, it is shown whole at any width."""
     texts = ["", "plain", "東京の潮位" * 30, "\u0300\u0301 marks", "a " * 70]
-    diff = Diff([DiffLine(sign, 1, 1, SafeText(text)) for text in texts for sign in " +-@\\f"])
+    diff = Diff([DiffLine(sign, 1, 1, SafeText(text)) for text in texts for sign in " +-@\\f"], PLAIN)
     shown = "".join(rows(diff, width)).replace(" ", "")
     assert "東京の潮位" in shown or width >= 100 or width < 40
     assert len(rows(diff, width)) == diff.lay_out(width)

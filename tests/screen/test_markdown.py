@@ -22,7 +22,7 @@ def look(name: str) -> Style:
 @pytest.fixture
 def renderer() -> MarkdownRenderer:
     """A renderer whose looks can be told apart."""
-    return MarkdownRenderer(look, dark=True)
+    return MarkdownRenderer(look, "github-dark")
 
 
 def texts(strips: list[Strip]) -> list[str]:
