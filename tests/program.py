@@ -15,6 +15,16 @@ FAILED = RECORDINGS / "failed-run.ndjson"
 UNFINISHED = RECORDINGS / "unfinished.ndjson"
 AGENTWATCH = [sys.executable, "-W", "error", "-m", "agentwatch"]
 
+HURRIED = """
+import sys
+from agentwatch import cli, sources
+from agentwatch.intake import agent
+sources.LATE_EXIT_MS, agent._STOP_SECONDS = 300, 0.5
+sys.argv[0] = "agentwatch"
+sys.exit(cli.main())
+"""
+"""agentwatch with a time of grace of 0.3 s instead of 30, and 0.5 s instead of 10 between TERM and KILL."""
+
 
 def environment(**more: str) -> dict[str, str]:
     """Return an environment in which the program is found, and no user's configuration."""
@@ -22,7 +32,12 @@ def environment(**more: str) -> dict[str, str]:
 
 
 def watch(
-    *arguments: str | Path, stdin: bytes | None = None, cwd: Path | None = None
+    *arguments: str | Path,
+    stdin: bytes | None = None,
+    cwd: Path | None = None,
+    umask: int = -1,
+    late: int = 20,
+    **env: str,
 ) -> subprocess.CompletedProcess[bytes]:
     """Run agentwatch to its end, with a pipe on stdin if something comes through it, and no terminal."""
     return subprocess.run(
@@ -30,9 +45,10 @@ def watch(
         input=stdin,
         stdin=subprocess.DEVNULL if stdin is None else None,
         capture_output=True,
-        env=environment(),
+        env=environment(**env),
         cwd=cwd,
-        timeout=20,
+        umask=umask,
+        timeout=late,
         check=False,
         start_new_session=True,
     )

@@ -22,7 +22,8 @@ from agentwatch.recording import open_saved
 from tests.conftest import RECORDINGS, ROOT
 from tests.fake_agent import command
 from tests.gaps import fits
-from tests.pty import AGENTWATCH, saved
+from tests.program import AGENTWATCH
+from tests.pty import saved
 from tests.terminal import Terminal
 
 DEMO = (RECORDINGS / "demo.ndjson").read_bytes()

@@ -19,21 +19,12 @@ try:
 except SystemExit as stop:
     assert not stop.code, stop.code
 """
-ROOMS = [
-    *("wire", "events", "session", "actions", "outputs", "outputs.text", "outputs.log", "outputs.summary"),
-    *(
-        "outputs.stream_json",
-        "recording",
-        "safe_text",
-        "feed",
-        "pace",
-        "status",
-        "silence",
-        "process_facts",
-        "listing",
-    ),
-    *("query", "search", "config", "loops", "touched", "spent"),
-]
+PACKAGE = ROOT / "agentwatch"
+ROOMS = sorted(
+    ".".join(path.relative_to(PACKAGE).with_suffix("").parts)
+    for path in (*PACKAGE.glob("[!_]*"), *PACKAGE.glob("outputs/[!_]*.py"))
+    if path.name not in ("screen", "cli.py") and (path.suffix == ".py" or (path / "__init__.py").exists())
+)
 
 
 def loaded(program: str, *arguments: str) -> set[str]:

@@ -12,7 +12,8 @@ from tests.lines import init, result, session
 from tests.oracle import acting, driving
 from tests.packed import all_of
 from tests.payloads import PAYLOADS
-from tests.pty import in_terminal, printed
+from tests.program import watch
+from tests.pty import in_terminal
 from tests.runners import commands
 
 FORMATS = (["log"], ["drift"], ["-p"], ["-p", "--brief"], ["--output-format", "summary"])
@@ -23,7 +24,7 @@ def test_nothing_acts_in_what_is_printed(tmp_path: Path, arguments: list[str]) -
     """No byte of what is printed of all payloads in all places acts, on stdout or stderr."""
     path = tmp_path / "case.ndjson"
     path.write_bytes(all_of(list(PAYLOADS.values())))
-    done = printed(*arguments, str(path))
+    done = watch(*arguments, path)
     assert done.stdout.count(b"\n") >= 1
     told = done.stdout.decode()
     assert (driving(told) if "summary" in arguments else acting(told)) == []
@@ -61,7 +62,7 @@ def test_nothing_printed_is_a_runners_command(
     path = tmp_path / "case.ndjson"
     path.write_bytes(all_of(list(PAYLOADS.values())))
     for arguments in (*FORMATS, ["--output-format", "json"]):
-        done = printed(*arguments, str(path))
+        done = watch(*arguments, path)
         assert commands((done.stdout + done.stderr).decode()) == []
 
 
@@ -70,11 +71,11 @@ def test_a_cut_result_is_no_runners_command(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     path = tmp_path / "case.ndjson"
     path.write_bytes(init() + result("a@b").replace(b"@", b"\n::error::x\r::warning::y "))
-    assert commands(printed("--output-format", "json", str(path)).stdout.decode()) == []
+    assert commands(watch("--output-format", "json", path).stdout.decode()) == []
 
 
 def test_a_failure_is_told_in_a_line(tmp_path: Path) -> None:
     """A result that failed is told on stderr in one line, so that none of its own can pass for ours."""
     path = tmp_path / "case.ndjson"
     path.write_bytes(init() + result(PAYLOADS["forged word of ours"], is_error=True))
-    assert printed("--output-format", "json", str(path)).stderr.count(b"\n") == 1
+    assert watch("--output-format", "json", path).stderr.count(b"\n") == 1

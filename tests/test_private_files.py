@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import stat
 import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -13,34 +12,11 @@ import pytest
 
 from tests.conftest import RECORDINGS, ROOT
 from tests.fake_agent import command
+from tests.program import AGENTWATCH, watch
 
 PLAIN = RECORDINGS / "plain.ndjson"
-AGENTWATCH = [sys.executable, "-m", "agentwatch"]
 KINDS = ("link", "dangling", "link to a folder", "hardlink", "fifo", "folder", "socket")
 READ_ONLY_TO_ALL = Path("/sys/kernel")
-
-
-def watch(
-    *arguments: str | Path,
-    cwd: Path,
-    stdin: bytes | None = None,
-    umask: int = 0o022,
-    late: int = 20,
-    **env: str,
-) -> subprocess.CompletedProcess[bytes]:
-    """Run agentwatch to its end, without a terminal."""
-    return subprocess.run(
-        [*AGENTWATCH, *map(str, arguments)],
-        input=stdin,
-        stdin=subprocess.DEVNULL if stdin is None else None,
-        capture_output=True,
-        env=os.environ | {"PYTHONPATH": str(ROOT)} | env,
-        cwd=cwd,
-        umask=umask,
-        timeout=late,
-        check=False,
-        start_new_session=True,
-    )
 
 
 def put_in_the_way(path: Path, kind: str) -> None:

@@ -18,21 +18,13 @@ import pytest
 
 from tests.conftest import RECORDINGS, ROOT
 from tests.fake_agent import assistant_lines, command
+from tests.processes import zombies_of
+from tests.program import HURRIED
 
 PLAIN = RECORDINGS / "plain.ndjson"
 DATA = PLAIN.read_bytes()
 BEFORE_RESULT = DATA[: DATA.index(b'{"type":"result"')]
 BURST = 1 << 20
-HURRIED = """
-import sys
-from agentwatch import cli, sources
-from agentwatch.intake import agent
-sources.LATE_EXIT_MS, agent._STOP_SECONDS = 300, 0.5
-sys.argv[0] = "agentwatch"
-sys.exit(cli.main())
-"""
-"""agentwatch with a time of grace of 0.3 s instead of 30, and 0.5 s instead of 10 between TERM and KILL."""
-
 KEEPER = """
 import ctypes, json, os, pathlib, signal, subprocess, sys, time
 
@@ -184,19 +176,6 @@ def test_nothing_is_left_unsaid_twenty_times(tmp_path: Path, name: str) -> None:
 def test_the_whole_time_of_grace(tmp_path: Path, name: str) -> None:
     """An agent that never exits is left after the 30 s that the program gives it, not later than a minute."""
     check(tmp_path / "trial", AGENTS[name], (sys.executable, "-m", "agentwatch"))
-
-
-def zombies_of(parent: int) -> list[int]:
-    """Return the children of a process that have ended and were not taken note of."""
-    found = []
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            state, of = path.read_text().rpartition(")")[2].split()[:2]
-        except OSError:
-            continue
-        if state == "Z" and int(of) == parent:
-            found.append(int(path.parent.name))
-    return found
 
 
 def test_what_an_agent_abandons_becomes_no_zombie(tmp_path: Path) -> None:

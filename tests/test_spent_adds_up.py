@@ -11,7 +11,7 @@ from agentwatch.events import Text, TextEnded, ToolEnded, ToolStarted
 from agentwatch.session import Call, Kind, Session
 from agentwatch.spent import Share, Spent, Union
 from tests.lines import CURSOR_SHAPED, PROPERTY, line, session
-from tests.test_spent import (
+from tests.timed_events import (
     INIT,
     NOTICE,
     PROMPT,

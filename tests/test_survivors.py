@@ -19,6 +19,7 @@ from agentwatch.printing import print_session
 from agentwatch.sources import Source
 from tests.conftest import RECORDINGS
 from tests.fake_agent import command
+from tests.processes import is_alive
 
 PLAIN = RECORDINGS / "plain.ndjson"
 NOTHING_KEPT = Keep(record=False, write_log=False)
@@ -35,14 +36,6 @@ def start(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Source]:
         return agent_source(command(PLAIN, *switches), NOTHING_KEPT)
 
     return started
-
-
-def is_alive(pid: int) -> bool:
-    """Whether a process lives; a zombie does not."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
 
 
 @pytest.mark.parametrize("switch", ["--fork", "--setsid"])

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT
 from tests.lines import completed, init, result, user
+from tests.program import watch
 
 RUNNERS = ["GITHUB_ACTIONS", "TF_BUILD", "TEAMCITY_VERSION", "GITLAB_CI"]
 COMMAND = "##[error]a\n::set-env name=x::y ##vso[task] ##teamcity[z]"
@@ -27,16 +24,9 @@ def recording(tmp_path: Path) -> Path:
     return path
 
 
-def printed(*arguments: str, **environment: str) -> str:
+def printed(*arguments: str | Path) -> str:
     """Return what agentwatch prints, on stdout and stderr."""
-    done = subprocess.run(
-        [sys.executable, "-m", "agentwatch", *arguments],
-        capture_output=True,
-        cwd=ROOT,
-        env=os.environ | environment,
-        start_new_session=True,
-        check=False,
-    )
+    done = watch(*arguments)
     return (done.stdout + done.stderr).decode()
 
 
@@ -44,20 +34,22 @@ def printed(*arguments: str, **environment: str) -> str:
 @pytest.mark.parametrize(
     "arguments", [["-p"], ["--output-format", "json"], ["--output-format", "summary"], ["log"]]
 )
-def test_no_line_is_a_command(recording: Path, arguments: list[str], runner: str) -> None:
+def test_no_line_is_a_command(
+    recording: Path, arguments: list[str], runner: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """In a runner no line begins with `::`, and `##` stands nowhere."""
-    shown = printed(*arguments, str(recording), **{runner: "true"})
+    monkeypatch.setenv(runner, "true")
+    shown = printed(*arguments, recording)
     assert shown.strip()
     assert "##" not in shown
     assert not any(line.lstrip().startswith("::") for line in shown.splitlines())
 
 
 @pytest.mark.parametrize("output_format", ["json", "summary"])
-def test_json_says_the_same(recording: Path, output_format: str) -> None:
+def test_json_says_the_same(recording: Path, output_format: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is broken in JSON is its spelling: the values are those that are printed elsewhere."""
-    plain, broken = (
-        json.loads(printed("--output-format", output_format, str(recording), **environment))
-        for environment in ({}, {"GITHUB_ACTIONS": "true"})
-    )
+    plain = json.loads(printed("--output-format", output_format, recording))
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    broken = json.loads(printed("--output-format", output_format, recording))
     assert plain == broken
     assert "##[error]" in plain["result"]

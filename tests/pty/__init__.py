@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from tests.conftest import RECORDINGS, ROOT
+from tests.program import AGENTWATCH, watch
 from tests.terminal import Terminal
 
-AGENTWATCH = [sys.executable, "-m", "agentwatch"]
 DEMO = RECORDINGS / "demo.ndjson"
 FIRST_CALLS = re.compile("Found files|Read file|Searched files|Ran terminal command")
 """On the screen from the demo's first calls on, however far it has come meanwhile."""
@@ -31,19 +29,6 @@ def in_terminal(
     return Terminal(argv, producer=producer, consumer=consumer, size=size, env=own | dict(env or {}))
 
 
-def printed(*arguments: str, data: bytes | None = None) -> subprocess.CompletedProcess[bytes]:
-    """Run agentwatch without any terminal, in a session of its own, with `data` through a pipe."""
-    return subprocess.run(
-        [*AGENTWATCH, *arguments],
-        input=data,
-        capture_output=True,
-        env=os.environ | {"PYTHONPATH": str(ROOT), "TERM": "xterm-256color"},
-        start_new_session=True,
-        timeout=30,
-        check=False,
-    )
-
-
 def saved(home: Path, ending: str = "ndjson") -> Path:
     """Return the one saved file of the test's home that ends so."""
     (found,) = (home / "sessions").glob(f"*.{ending}")
@@ -52,4 +37,4 @@ def saved(home: Path, ending: str = "ndjson") -> Path:
 
 def actions_of(recording: Path) -> list[str]:
     """Return the text format of a recording."""
-    return printed("-p", str(recording)).stdout.decode().splitlines()
+    return watch("-p", recording).stdout.decode().splitlines()

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from tests.fake_agent import command
-from tests.pty import DEMO, in_terminal, printed, saved
+from tests.program import watch
+from tests.pty import DEMO, in_terminal, saved
 
 DATA = DEMO.read_bytes()
 KILLED = 128 + signal.SIGKILL
@@ -45,7 +46,7 @@ def test_killed_in_mid_line(home: Path, tmp_path: Path, seed: int) -> None:
     assert json.loads(report.read_text())["bytes"] == cut
     assert saved(home).read_bytes() == DATA[:cut]
     assert json.loads(saved(home, "json").read_text())["exit_code"] == KILLED
-    told = json.loads(printed("--output-format", "summary", str(saved(home))).stdout)
+    told = json.loads(watch("--output-format", "summary", saved(home)).stdout)
     assert told["outcome"] == "unfinished"
     assert told["lines"]["malformed"] == 1
     assert told["lines"]["total"] == DATA.count(b"\n", 0, cut) + 1

@@ -12,10 +12,10 @@ import pytest
 
 from tests.conftest import RECORDINGS, ROOT
 from tests.fake_agent import command
-from tests.pty import AGENTWATCH, in_terminal, saved
-from tests.pty.test_run import is_alive
+from tests.processes import is_alive, zombies_of
+from tests.program import AGENTWATCH, HURRIED
+from tests.pty import in_terminal, saved
 from tests.terminal import Terminal
-from tests.test_process_hygiene import HURRIED, zombies_of
 
 PLAIN = RECORDINGS / "plain.ndjson"
 ENDED = "The agent has ended; what it started still runs:"

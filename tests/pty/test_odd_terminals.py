@@ -11,7 +11,8 @@ import threading
 import pytest
 
 from tests.conftest import ROOT
-from tests.pty import AGENTWATCH, DEMO, in_terminal
+from tests.program import AGENTWATCH
+from tests.pty import DEMO, in_terminal
 from tests.terminal import Terminal
 
 WHOLE = re.compile(
@@ -145,7 +146,7 @@ def test_any_bytes_may_be_typed(size: int) -> None:
     with in_terminal(str(DEMO)) as terminal:
         terminal.wait_for(WHOLE)
         typed(terminal, byte_keys(size), 300)
-        check_alive(terminal, 20)
+        check_alive(terminal, 600)
 
 
 @pytest.mark.parametrize("size", [(0, 0), (1, 1), (2, 500), (1000, 1), (7, 3)])

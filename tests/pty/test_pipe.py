@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.fake_agent import command
-from tests.pty import DEMO, FIRST_CALLS, actions_of, in_terminal, printed, saved
+from tests.program import watch
+from tests.pty import DEMO, FIRST_CALLS, actions_of, in_terminal, saved
 
 WHEEL_UP = "\x1b[<64;10;10M"
 UP = "\x1b[A"
@@ -62,7 +63,7 @@ def test_the_recording_is_the_stream(home: Path) -> None:
     assert [file.stat().st_mode & 0o777 for file in files.values()] == [0o600] * 3
     assert (home / "sessions").stat().st_mode & 0o777 == 0o700
     logged = files["log"].read_bytes()
-    assert logged == printed("log", str(files["ndjson"])).stdout
+    assert logged == watch("log", files["ndjson"]).stdout
     assert logged.count(b"\n") == 2 + len(actions_of(DEMO))
     offsets = [int(row.split()[0]) for row in files["times"].read_text().splitlines()]
     assert offsets == sorted(set(offsets))
@@ -103,7 +104,7 @@ def test_ctrl_c_ends_what_was_left(home: Path) -> None:
     recorded = saved(home).read_bytes()
     assert len(recorded) > 20_000
     assert DEMO.read_bytes().startswith(recorded)
-    assert saved(home, "log").read_bytes() == printed("log", str(saved(home))).stdout
+    assert saved(home, "log").read_bytes() == watch("log", saved(home)).stdout
 
 
 def test_tee_passes_the_stream_on(home: Path, tmp_path: Path) -> None:
@@ -148,7 +149,7 @@ def test_a_redirected_stdout_gets_text(home: Path, tmp_path: Path) -> None:
 
 def test_without_a_terminal_text_is_printed() -> None:
     """Without any terminal the text format is printed, without a single escape."""
-    done = printed(data=DEMO.read_bytes())
+    done = watch(stdin=DEMO.read_bytes())
     assert done.returncode == 0
     assert b"\x1b" not in done.stdout + done.stderr
     assert done.stdout.decode().splitlines() == actions_of(DEMO)

@@ -14,7 +14,8 @@ import pytest
 
 from tests.conftest import ROOT
 from tests.fake_agent import command
-from tests.pty import AGENTWATCH, DEMO, saved
+from tests.program import AGENTWATCH
+from tests.pty import DEMO, saved
 from tests.terminal import Terminal
 
 SEEDS = [*range(3), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(3, 503))]

@@ -6,14 +6,15 @@ import json
 import os
 import signal
 import time
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from tests.conftest import RECORDINGS
 from tests.fake_agent import command
-from tests.pty import DEMO, FIRST_CALLS, in_terminal, printed, saved
+from tests.processes import is_alive
+from tests.program import watch
+from tests.pty import DEMO, FIRST_CALLS, in_terminal, saved
 
 PLAIN = RECORDINGS / "plain.ndjson"
 
@@ -22,13 +23,6 @@ def process(home: Path) -> dict[str, object]:
     """Return what was written about the agent's process."""
     facts: dict[str, object] = json.loads(saved(home, "json").read_bytes())
     return facts
-
-
-def is_alive(pid: int) -> bool:
-    """Return whether a process is there and no zombie."""
-    with suppress(OSError):
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    return False
 
 
 def test_a_failing_agent(home: Path) -> None:
@@ -68,7 +62,7 @@ def test_an_agent_that_succeeds(home: Path) -> None:
         terminal.send("q")
         assert terminal.wait_exit() == 0
     assert saved(home).read_bytes() == DEMO.read_bytes()
-    assert saved(home, "log").read_bytes() == printed("log", str(saved(home))).stdout
+    assert saved(home, "log").read_bytes() == watch("log", saved(home)).stdout
     assert process(home)["exit_code"] == 0
 
 
@@ -88,7 +82,7 @@ def test_q_asks_what_becomes_of_the_agent(home: Path) -> None:
 
 def test_l_leaves_the_agent_running(home: Path) -> None:
     """Left running, the agent lives on without us and writes its recording to the end."""
-    with in_terminal("run", "--", *command(DEMO, "--pace", "150")) as terminal:
+    with in_terminal("run", "--", *command(DEMO, "--pace", "60")) as terminal:
         terminal.wait_for(FIRST_CALLS)
         terminal.send("q")
         terminal.wait_for("leave it running")
@@ -162,7 +156,7 @@ def test_what_cannot_be_started(home: Path, tmp_path: Path) -> None:
 
 def test_without_a_terminal_the_actions_are_printed(home: Path) -> None:
     """Without a terminal `run` prints, records all the same, and ends with the agent's code."""
-    done = printed("run", "--", *command(PLAIN, "--exit", "5"))
+    done = watch("run", "--", *command(PLAIN, "--exit", "5"))
     assert done.returncode == 5
     assert done.stdout.decode().splitlines() == [
         "Read file lantern/settings.py (6 lines)",

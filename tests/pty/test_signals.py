@@ -15,7 +15,8 @@ import pytest
 
 from tests.conftest import ROOT
 from tests.fake_agent import command
-from tests.pty import AGENTWATCH, DEMO, printed, saved
+from tests.program import AGENTWATCH, watch
+from tests.pty import DEMO, saved
 from tests.terminal import Terminal
 
 NAMES = ["SIGINT", "SIGTERM", "SIGQUIT", "SIGHUP"]
@@ -72,7 +73,7 @@ def test_on_a_pipe(home: Path, tmp_path: Path, name: str, seed: int) -> None:
     if name == "SIGHUP":
         assert len(kept) == written == DEMO.stat().st_size
     if SCREEN in terminal.raw:
-        assert saved(home, "log").read_bytes() == printed("log", str(saved(home))).stdout
+        assert saved(home, "log").read_bytes() == watch("log", saved(home)).stdout
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from time import perf_counter
-
 from agentwatch.events import Outcome
 from agentwatch.screen.call_list import CallList
 from agentwatch.session import Session
@@ -28,7 +26,7 @@ def test_a_call_left_open_by_the_end_of_its_run_changes() -> None:
 
 
 def test_new_rows_are_made_in_slices() -> None:
-    """A filter of many calls takes a few milliseconds at a time; the old rows stay until it is whole."""
+    """A filter of many calls is applied to some at a time; the old rows stay until it is whole."""
     many = [line for n in range(30) for line in (started("shell", f"{n}"), completed("shell", f"{n}"))]
     read = session(init(), *many)
     read.calls[:] = [made("shell", f"{n % 7}") for n in range(20_000)]
@@ -36,14 +34,12 @@ def test_new_rows_are_made_in_slices() -> None:
     listed.sync()
     before = len(listed.rows)
     listed.ask("3")
-    slices = []
+    slices = 0
     while listed.is_waiting:
         assert len(listed.rows) == before
-        begun = perf_counter()
-        listed.go_on(0.002)
-        slices.append(perf_counter() - begun)
-    assert len(slices) > 2
-    assert sorted(slices)[len(slices) // 2] < 0.05
+        listed.go_on(0)
+        slices += 1
+    assert slices >= 20
     assert listed.title("2 Calls").startswith('2 Calls · 17,143 hidden by "3"')
 
 
