@@ -44,6 +44,11 @@ def outcome_note(call: Call) -> SafeText:
     return safe_line(call.outcome)
 
 
+def ended_ms(call: Call) -> int | None:
+    """Return when a call ended: by the agent's clock, or where that is silent by ours; None is not known."""
+    return call.ended.seen_ms if call.ended_ms is None and call.ended is not None else call.ended_ms
+
+
 def change_size(call: Call) -> str | None:
     """Return the lines that an edit added and removed, `+3 -1`; None when neither is known."""
     known = []

@@ -11,6 +11,8 @@ import sys
 import time
 from collections import deque
 
+from agentwatch.intake.processes import pids, stat_of
+
 _EVERY_SECONDS = 1.0
 _OVER_SECONDS = 5.0
 _IDLE_SHARE = 0.02
@@ -50,11 +52,7 @@ def _cpu_seconds(agent: int) -> float | None:
     """Return what the processes of the agent's session have used; None when there are none to be seen."""
     if sys.platform != "linux":
         return None
-    try:
-        pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]
-    except OSError:
-        return None
-    ticks = [found for pid in pids if _session(pid) == agent and (found := _ticks(pid)) is not None]
+    ticks = [found for pid in pids() if _session(pid) == agent and (found := _ticks(pid)) is not None]
     return sum(ticks) / os.sysconf("SC_CLK_TCK") if ticks else None
 
 
@@ -67,9 +65,5 @@ def _session(pid: int) -> int | None:
 
 
 def _ticks(pid: int) -> int | None:
-    try:
-        with open(f"/proc/{pid}/stat", "rb") as file:
-            after_name = file.read().rpartition(b")")[2].split()
-    except OSError:
-        return None
-    return sum(map(int, after_name[_TIMES]))
+    stat = stat_of(pid)
+    return None if stat is None else sum(map(int, stat.fields[_TIMES]))

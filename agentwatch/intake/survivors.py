@@ -7,6 +7,8 @@ import sys
 from contextlib import suppress
 from typing import NamedTuple
 
+from agentwatch.intake.processes import pids, stat_of
+
 _PR_SET_CHILD_SUBREAPER = 36
 
 
@@ -28,11 +30,7 @@ def adopt_orphans() -> None:
 
 def survivors(agent: int) -> list[Survivor]:
     """Return what lives of the agent's session, or was adopted by us; the agent itself is not counted."""
-    try:
-        pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]
-    except OSError:
-        return []
-    return [found for pid in sorted(pids) if (found := _look(pid, agent)) is not None]
+    return [found for pid in sorted(pids()) if (found := _look(pid, agent)) is not None]
 
 
 def bury_orphans(agent: int) -> None:
@@ -45,13 +43,11 @@ def bury_orphans(agent: int) -> None:
 
 
 def _look(pid: int, agent: int) -> Survivor | None:
-    try:
-        with open(f"/proc/{pid}/stat", "rb") as file:
-            before, _, after = file.read().rpartition(b")")
-    except OSError:
+    stat = stat_of(pid)
+    if stat is None:
         return None
-    state, parent, _group, session = after.split()[:4]
+    state, parent, _group, session = stat.fields[:4]
     is_ours = int(session) == agent or int(parent) == os.getpid()
     if pid in (agent, os.getpid()) or state == b"Z" or not is_ours:
         return None
-    return Survivor(pid, before.partition(b"(")[2].decode("utf-8", "replace"))
+    return Survivor(pid, stat.name)

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 
-from agentwatch.actions import action
+from agentwatch.actions import action, ended_ms
 from agentwatch.events import Outcome
 from agentwatch.feed import POLL_SECONDS, Feed
 from agentwatch.outputs.writing import write_all
@@ -21,6 +21,7 @@ from agentwatch.safe_text import SafeText, safe_line
 from agentwatch.session import Call, Run, Session
 
 _POLL_SECONDS = 0.1
+_YEAR_10000_MS = 253_402_300_800_000
 
 
 class ActionLog:
@@ -107,13 +108,11 @@ def seconds(duration_ms: int) -> str:
 
 
 def _time(call: Call) -> str:
-    """Return when a call ended: agent time, else seen time, else `-`."""
-    ended_ms = call.ended_ms
-    if ended_ms is None and call.ended is not None:
-        ended_ms = call.ended.seen_ms
-    if ended_ms is None or not 0 <= ended_ms < 253_402_300_800_000:
+    """Return when a call ended, to the second; `-` where it is not known, or no time of four-digit years."""
+    at_ms = ended_ms(call)
+    if at_ms is None or not 0 <= at_ms < _YEAR_10000_MS:
         return "-"
-    return datetime.fromtimestamp(ended_ms // 1000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return datetime.fromtimestamp(at_ms // 1000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _run_outcome(run: Run) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textual.strip import Strip
 
-from agentwatch.actions import action
+from agentwatch.actions import action, ended_ms
 from agentwatch.events import Outcome
 from agentwatch.safe_text import SafeText, cut, safe_line
 from agentwatch.screen.line_view import LineView
@@ -53,7 +53,7 @@ class ActionLogView(LineView):
         state = str(row.outcome)
         return self.strip_of(
             [
-                (SafeText(f"{time_of_day(_ended_ms(row))} "), "muted"),
+                (SafeText(f"{time_of_day(ended_ms(row))} "), "muted"),
                 (SafeText(f"{SIGNS[row.outcome]} "), state),
                 (cut(action(row), max(width - 11, 1)), _look(row)),
             ]
@@ -66,9 +66,3 @@ class ActionLogView(LineView):
 
 def _look(call: Call) -> str:
     return "plain" if call.outcome is Outcome.SUCCEEDED else str(call.outcome)
-
-
-def _ended_ms(call: Call) -> int | None:
-    if call.ended_ms is not None or call.ended is None:
-        return call.ended_ms
-    return call.ended.seen_ms

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -15,13 +14,11 @@ from agentwatch.feed import Feed
 from agentwatch.safe_text import SafeText, columns, cut, safe_line
 from agentwatch.screen.line_view import Spans
 from agentwatch.screen.row_view import RowView
+from agentwatch.screen.slices import keep_true, take_slice
 from agentwatch.screen.words import SIGNS, UNKNOWN, call_clock, cut_middle, fitted, time_of_day
 from agentwatch.session import Call
 from agentwatch.touched import Deed, Touched, TouchedFile, deed_of, is_back_to_start, touched_ms
 
-_SYNC_SECONDS = 0.5
-_SLICE_SECONDS = 0.01
-"""So long it takes what is new at once, and so long it then lets others work, while there is more."""
 _LEAST_PATH = 14
 _LEAST_WITH_DEEDS = 84
 _LEAST_WITH_TIME = 60
@@ -58,9 +55,7 @@ class FilesView(RowView):
 
     def sync(self) -> bool:
         """Take the calls that have ended; return whether there are more."""
-        until = time.perf_counter() + _SLICE_SECONDS
-        while (is_behind := self._touched.take()) and time.perf_counter() < until:
-            pass
+        is_behind = take_slice(self._touched.take)
         shown = (self._touched.taken, self.is_by_name)
         if shown == self._shown:
             return is_behind
@@ -193,16 +188,13 @@ class FilesScreen(ModalScreen[Call | None]):
         self._calls.border_subtitle = Content("enter shows the call")
         self._show(self._files)
         self.watch(self._files, "cursor", self._tell, init=False)
-        self._keep_true()
+        keep_true(self, self.sync)
 
     def sync(self) -> bool:
         """Show what the session has learnt, a slice of it at once; return whether there is more."""
         is_more = self._files.sync() or self._files.look_into_one()
         self._tell()
         return is_more
-
-    def _keep_true(self) -> None:
-        self.set_timer(_SLICE_SECONDS if self.sync() else _SYNC_SECONDS, self._keep_true)
 
     def _tell(self) -> None:
         file = self._files.chosen

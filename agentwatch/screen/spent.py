@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Sequence
 from typing import ClassVar, NamedTuple
 
@@ -15,13 +14,11 @@ from textual.strip import Strip
 from agentwatch.actions import target
 from agentwatch.safe_text import SafeText, cut, safe_line
 from agentwatch.screen.line_view import LineView
+from agentwatch.screen.slices import keep_true, take_slice
 from agentwatch.screen.words import SIGNS, call_clock, clock, fitted
 from agentwatch.session import Call, Run, Session
 from agentwatch.spent import Account, Share, Spent, ToolTime
 
-_SYNC_SECONDS = 0.5
-_SLICE_SECONDS = 0.01
-"""So long it takes what is new at once, and so long it then lets others work, while there is more."""
 _EIGHTHS = " ▏▎▍▌▋▊▉"
 _NAME = 20
 _CLOCK = 9
@@ -68,9 +65,7 @@ class SpentView(LineView):
 
     def sync(self) -> bool:
         """Show what the session has learnt, a slice of it at once; return whether there is more."""
-        until = time.perf_counter() + _SLICE_SECONDS
-        while (is_more := self._spent.take()) and time.perf_counter() < until:
-            pass
+        is_more = take_slice(self._spent.take)
         self.border_title = Content("Time · still reading" if is_more else "Time")
         account = self._spent.account()
         if account != self._account:
@@ -122,14 +117,11 @@ class SpentScreen(ModalScreen[None]):
         """Show what is there, and keep it true while it is open."""
         self._view.border_subtitle = Content("esc back")
         self._view.focus()
-        self._keep_true()
+        keep_true(self, self.sync)
 
     def sync(self) -> bool:
         """Show what the session has learnt; return whether there is more."""
         return self._view.sync()
-
-    def _keep_true(self) -> None:
-        self.set_timer(_SLICE_SECONDS if self.sync() else _SYNC_SECONDS, self._keep_true)
 
 
 def bar(ms: int, whole_ms: int, width: int) -> str:
