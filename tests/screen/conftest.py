@@ -19,6 +19,7 @@ from agentwatch.feed import Feed, Pace
 from agentwatch.opening import saved_source
 from agentwatch.resources import resource
 from agentwatch.screen.app import AgentwatchApp
+from agentwatch.screen.calls import CallTable
 from agentwatch.screen.line_view import LineView
 from agentwatch.screen.watch import WatchScreen
 from agentwatch.terminal import HeldSignals
@@ -191,6 +192,18 @@ class Stage:
     def pane(self, name: str) -> LineView:
         """Return a pane."""
         return self.app.screen_stack[0].query_one(f"#{name}", LineView)
+
+    @property
+    def calls(self) -> CallTable:
+        """The table of calls."""
+        table = self.pane("calls")
+        assert isinstance(table, CallTable)
+        return table
+
+    @property
+    def chosen(self) -> str | None:
+        """The target of the chosen call."""
+        return self.calls.chosen.target if self.calls.chosen else None
 
     @property
     def focus(self) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -17,9 +17,8 @@ from agentwatch.resources import resource
 from agentwatch.screen.files import FileCallsView, FilesScreen, FilesView
 from agentwatch.session import Call
 from agentwatch.touched import Touched
-from tests.screen.conftest import CWD, ended, eventually, init, lines_of, started
+from tests.screen.conftest import CWD, Saver, ended, eventually, init, lines_of, started
 
-Saver = Callable[[bytes], Path]
 BEGAN_MS = 1_793_610_000_000
 
 

@@ -2,20 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-
-from agentwatch.screen.calls import CallTable
-from tests.screen.conftest import Stage, init, opened, result, shell
-
-Saver = Callable[[bytes], Path]
-
-
-def calls(stage: Stage) -> CallTable:
-    """Return the table of calls."""
-    table = stage.pane("calls")
-    assert isinstance(table, CallTable)
-    return table
+from tests.screen.conftest import Saver, init, opened, result, shell
 
 
 async def test_keys_are_letters_while_words_are_typed(recording: Saver) -> None:
@@ -23,14 +10,14 @@ async def test_keys_are_letters_while_words_are_typed(recording: Saver) -> None:
     path = recording(init() + b"".join(shell(n, n % 2) for n in range(10)) + result())
     async with opened(path) as stage:
         await stage.press("2", "f", *"q1jem", "space", "t")
-        assert '"q1jem t"' in calls(stage).title
+        assert '"q1jem t"' in stage.calls.title
         assert len(stage.app.screen_stack) == 1
-        assert calls(stage).line_count() == 0
+        assert stage.calls.line_count() == 0
         await stage.press("escape")
-        assert calls(stage).title == "2 Calls"
-        assert stage.app.focused is calls(stage)
+        assert stage.calls.title == "2 Calls"
+        assert stage.app.focused is stage.calls
         await stage.press("f", *"failed", "enter", "g", "j")
-        assert calls(stage).chosen is stage.feed.session.calls[3]
+        assert stage.calls.chosen is stage.feed.session.calls[3]
         await stage.shows("echo 3 (failed: exit 1)", "detail")
         assert '5 hidden by "failed"' in stage.text()
 
@@ -41,11 +28,11 @@ async def test_the_line_of_the_filter_is_one_line(recording: Saver) -> None:
     for size in ((120, 40), (80, 24), (40, 12)):
         async with opened(path, size) as stage:
             await stage.press("2")
-            before = calls(stage).region
+            before = stage.calls.region
             await stage.press("f", "2", "9")
             bar = stage.app.screen.query_one("#filter")
             assert bar.region.height == 1
-            assert bar.region.y == calls(stage).region.bottom
-            assert calls(stage).region.width == before.width
-            assert calls(stage).region.height >= 3
+            assert bar.region.y == stage.calls.region.bottom
+            assert stage.calls.region.width == before.width
+            assert stage.calls.region.height >= 3
             assert "29" in stage.rows()[bar.region.y]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,9 +15,8 @@ from agentwatch.resources import resource
 from agentwatch.safe_text import SafeText
 from agentwatch.screen.header import HeaderLine, StatusLine
 from agentwatch.session import Session
-from tests.screen.conftest import bundled, init, line, result, shell
+from tests.screen.conftest import Saver, bundled, init, line, result, shell
 
-Saver = Callable[[bytes], Path]
 NOTHING_AMISS = integrity(Session())
 
 

@@ -6,7 +6,6 @@ import importlib.util
 import json
 import unicodedata
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 from textual.app import App
@@ -20,6 +19,7 @@ from agentwatch.session import Session
 from agentwatch.status import status
 from tests.conftest import RECORDINGS, ROOT
 from tests.screen.conftest import (
+    Saver,
     Stage,
     answer,
     ended,
@@ -32,7 +32,6 @@ from tests.screen.conftest import (
     thinking,
 )
 
-Saver = Callable[[bytes], Path]
 PAYLOADS = ROOT.parent / "shared" / "security" / "payloads.py"
 MARKUP = "[/x] [@click=app.quit]x[/] [link='file:///etc/passwd']p[/link] [bold red]b[/] [/] [=x] $[a]"
 MARKDOWN = "@\n\n# @\n\n- @\n\n```%\n@\n```\n\n|@|b|\n|---|---|\n|c|@|\n"

@@ -6,12 +6,10 @@ import pytest
 from textual import events
 
 from agentwatch.screen.app import Leave
-from agentwatch.screen.calls import CallTable
 from agentwatch.screen.dialogs import Help
 from tests.screen.conftest import (
     PANES,
     Saver,
-    Stage,
     answer,
     append,
     bundled,
@@ -26,13 +24,6 @@ from tests.screen.conftest import (
 )
 
 
-def chosen(stage: Stage) -> str | None:
-    """Return the target of the chosen call."""
-    table = stage.pane("calls")
-    assert isinstance(table, CallTable)
-    return table.chosen.target if table.chosen else None
-
-
 async def test_enter_opens_the_detail_and_escape_goes_back(recording: Saver) -> None:
     """Enter on a call goes to its detail; esc goes back to the calls."""
     async with opened(recording(session())) as stage:
@@ -40,7 +31,7 @@ async def test_enter_opens_the_detail_and_escape_goes_back(recording: Saver) -> 
         await stage.until(lambda: "echo 37" in lines_of(stage.pane("detail"))[0], "the detail")
         await stage.press("enter")
         assert stage.focus == "detail"
-        assert chosen(stage) == "echo 37"
+        assert stage.chosen == "echo 37"
         await stage.press("escape")
         assert stage.focus == "calls"
 
@@ -50,7 +41,7 @@ async def test_a_second_click_opens_the_detail(recording: Saver) -> None:
     async with opened(recording(session())) as stage:
         calls = stage.pane("calls")
         await stage.pilot.click(calls, offset=(8, 3))
-        assert chosen(stage) == viewport(calls)[2].split("shell")[1].split("1.5")[0].strip()
+        assert stage.chosen == viewport(calls)[2].split("shell")[1].split("1.5")[0].strip()
         await stage.pilot.double_click(calls, offset=(8, 5))
         await stage.until(lambda: stage.focus == "detail", "the detail")
 
@@ -198,12 +189,12 @@ async def test_e_goes_to_the_failures(recording: Saver) -> None:
         found = []
         for key in ("E", "E", "e"):
             await stage.press(key)
-            found.append(chosen(stage))
+            found.append(stage.chosen)
         assert found == ["echo 20", "echo 5", "echo 20"]
         assert any("echo 20" in row for row in viewport(stage.pane("calls")))
         await stage.press("e")
         await stage.until(lambda: "no other call failed" in stage.text(), "word of it")
-        assert chosen(stage) == "echo 20"
+        assert stage.chosen == "echo 20"
 
 
 async def test_help_tells_every_key() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from agentwatch.resources import resource
 from agentwatch.screen.spent import SpentScreen, SpentView, bar
 from agentwatch.spent import Spent
 from tests.screen.conftest import (
+    Saver,
     bundled,
     ended,
     eventually,
@@ -27,7 +28,6 @@ from tests.screen.conftest import (
     thinking,
 )
 
-Saver = Callable[[bytes], Path]
 BEGAN_MS = 1_793_610_000_000
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -14,9 +14,8 @@ from agentwatch.events import Part
 from agentwatch.feed import Feed
 from agentwatch.recording import open_saved
 from agentwatch.screen.todo import Todo, TodoLine, read_todos
-from tests.screen.conftest import bundled, ended, init, shell, started
+from tests.screen.conftest import Saver, bundled, ended, init, shell, started
 
-Saver = Callable[[bytes], Path]
 STATES = {"✓": "COMPLETED", "◐": "IN_PROGRESS", "○": "PENDING", "✗": "CANCELLED"}
 
 

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-
-from agentwatch.screen.calls import CallTable
 from agentwatch.screen.files import FilesScreen
 from agentwatch.screen.spent import SpentScreen
 from tests.screen.conftest import (
+    Saver,
     Stage,
     answer,
     ended,
@@ -20,8 +17,6 @@ from tests.screen.conftest import (
     shell,
     started,
 )
-
-Saver = Callable[[bytes], Path]
 
 
 def session(calls: int = 12, *failed: int) -> bytes:
@@ -49,19 +44,6 @@ def edit(number: int, path: str) -> bytes:
     return started(f"edit-{number}", "edit", args) + ended(f"edit-{number}", "edit", args, told)
 
 
-def calls(stage: Stage) -> CallTable:
-    """Return the table of calls."""
-    table = stage.pane("calls")
-    assert isinstance(table, CallTable)
-    return table
-
-
-def chosen(stage: Stage) -> str | None:
-    """Return the target of the chosen call."""
-    call = calls(stage).chosen
-    return call.target if call else None
-
-
 def focus(stage: Stage) -> str | None:
     """Return what has the focus."""
     return stage.app.focused.id if stage.app.focused else None
@@ -72,17 +54,17 @@ async def test_slash_finds_and_n_steps(recording: Saver) -> None:
     async with opened(recording(session() + result())) as stage:
         await stage.press("g", "slash", *"out 1")
         await stage.shows("1 of 3")
-        assert chosen(stage) == "echo 1"
+        assert stage.chosen == "echo 1"
         await stage.shows("echo 1", "detail")
         await stage.press("enter", "n")
         await stage.shows("2 of 3")
-        assert chosen(stage) == "echo 10"
+        assert stage.chosen == "echo 10"
         await stage.press("n")
         await stage.shows("3 of 3")
-        assert chosen(stage) == "echo 11"
+        assert stage.chosen == "echo 11"
         await stage.press("N")
         await stage.shows("2 of 3")
-        assert chosen(stage) == "echo 10"
+        assert stage.chosen == "echo 10"
         await stage.press("escape")
         await stage.until(lambda: "2 of 3" not in stage.text(), "no line of `/`")
 
@@ -101,7 +83,7 @@ async def test_f_filters_from_the_transcript(recording: Saver) -> None:
         await stage.press("f", *"failed", "enter")
         await stage.shows('2 Calls · 10 hidden by "failed"')
         assert focus(stage) == "calls"
-        assert [row.split()[2:4] for row in lines_of(calls(stage))] == [["echo", "3"], ["echo", "7"]]
+        assert [row.split()[2:4] for row in lines_of(stage.calls)] == [["echo", "3"], ["echo", "7"]]
 
 
 async def test_s_shows_the_slowest_first(recording: Saver) -> None:
@@ -111,11 +93,11 @@ async def test_s_shows_the_slowest_first(recording: Saver) -> None:
     async with opened(recording(data)) as stage:
         await stage.press("s")
         await stage.shows("2 Calls · slowest first")
-        assert [row.split()[3] for row in lines_of(calls(stage))] == ["1", "2", "0"]
-        assert (focus(stage), chosen(stage)) == ("calls", "echo 1")
+        assert [row.split()[3] for row in lines_of(stage.calls)] == ["1", "2", "0"]
+        assert (focus(stage), stage.chosen) == ("calls", "echo 1")
         await stage.press("s")
         await stage.until(lambda: "slowest first" not in stage.text(), "the order of time")
-        assert [row.split()[3] for row in lines_of(calls(stage))] == ["0", "1", "2"]
+        assert [row.split()[3] for row in lines_of(stage.calls)] == ["0", "1", "2"]
 
 
 async def test_files_lead_to_a_call(recording: Saver) -> None:
@@ -127,7 +109,7 @@ async def test_files_lead_to_a_call(recording: Saver) -> None:
         await stage.shows("Files · 2 touched")
         await stage.press("j", "enter", "enter")
         await stage.until(lambda: len(stage.app.screen_stack) == 1, "the panes")
-        assert calls(stage).chosen is stage.feed.session.calls[0]
+        assert stage.calls.chosen is stage.feed.session.calls[0]
         assert focus(stage) == "calls"
         await stage.shows("mill/old.py", "detail")
 
@@ -149,7 +131,7 @@ async def test_brackets_choose_a_call_in_the_transcript(recording: Saver) -> Non
         assert focus(stage) == "transcript"
         await stage.press("right_square_bracket", "enter")
         await stage.until(lambda: focus(stage) == "calls", "the calls")
-        assert chosen(stage) == "echo 10"
+        assert stage.chosen == "echo 10"
         await stage.shows("echo 10", "detail")
 
 
@@ -159,7 +141,7 @@ async def test_a_failure_opens_its_detail(recording: Saver) -> None:
         await stage.append(shell(50, 2, "it broke") + shell(51))
         await stage.shows("echo 50 (failed: exit 2)", "detail")
         assert "it broke" in lines_of(stage.pane("detail"))
-        assert chosen(stage) == "echo 51"
+        assert stage.chosen == "echo 51"
         await stage.append(shell(52))
         assert "echo 50 (failed: exit 2)" in lines_of(stage.pane("detail"))[0]
         await stage.press("2", "k")
@@ -173,4 +155,4 @@ async def test_a_failure_opens_nothing_for_who_looks_elsewhere(recording: Saver)
         await stage.shows("echo 1", "detail")
         await stage.append(shell(50, 2))
         assert "echo 1" in lines_of(stage.pane("detail"))[0]
-        assert chosen(stage) == "echo 1"
+        assert stage.chosen == "echo 1"
