@@ -64,7 +64,7 @@ class Tee:
                 has_ended = self._growth.has_ended()
                 time.sleep(0 if has_ended else POLL_SECONDS)
         except BrokenPipeError:
-            pass
+            pass  # whoever needs no more of it has gone, as `head` does
         except OSError as error:
             self.fault = error
         finally:

@@ -15,11 +15,10 @@ from agentwatch.actions import target
 from agentwatch.safe_text import SafeText, cut, safe_line
 from agentwatch.screen.line_view import LineView
 from agentwatch.screen.slices import keep_true, take_slice
-from agentwatch.screen.words import SIGNS, call_clock, clock, fitted
+from agentwatch.screen.words import EIGHTHS, SIGNS, call_clock, clock, fitted
 from agentwatch.session import Call, Run, Session
 from agentwatch.spent import Account, Share, Spent, ToolTime
 
-_EIGHTHS = " ▏▎▍▌▋▊▉"
 _NAME = 20
 _CLOCK = 9
 _PERCENT = 7
@@ -128,7 +127,7 @@ def bar(ms: int, whole_ms: int, width: int) -> str:
     """Return a bar of blocks, to an eighth of a column; what is not nothing shows."""
     eighths = ms * width * 8 // whole_ms if whole_ms else 0
     full, rest = divmod(max(eighths, 1) if ms else 0, 8)
-    return ("█" * full + _EIGHTHS[rest]).rstrip()
+    return ("█" * full + EIGHTHS[rest]).rstrip()
 
 
 def _percent(ms: int, whole_ms: int) -> str:

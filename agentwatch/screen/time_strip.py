@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 from agentwatch.events import Outcome
 from agentwatch.safe_text import SafeText
+from agentwatch.screen.words import EIGHTHS
 from agentwatch.session import Call, Place, Run, Session
 
-_EIGHTHS = " ▏▎▍▌▋▊▉█"
 _LEAST_MS = 10_000
 _MOST_MS = 10**13
 
@@ -128,4 +128,4 @@ def _block(eighths: bytearray) -> str:
     if not eighths[0] and (eighths[7] or eighths.find(1) >= 4):
         # From the right there are but an eighth, a half and the whole.
         return "█" if count > 5 else "▐" if count > 2 else "▕" if count else " "
-    return _EIGHTHS[count]
+    return EIGHTHS[count]

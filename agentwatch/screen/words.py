@@ -16,6 +16,8 @@ SIGNS = {
     Outcome.UNFINISHED: "◌",
 }
 UNKNOWN = "–"
+EIGHTHS = " ▏▎▍▌▋▊▉█"
+"""A column filled from the left, by eighths."""
 
 
 def clock(duration_ms: int) -> str:
