@@ -10,14 +10,14 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.binding import Binding
 from textual.content import Content
-from textual.geometry import Size
+from textual.geometry import Region, Size
 from textual.reactive import var
 from textual.scroll_view import ScrollView
 from textual.selection import Selection
 from textual.strip import Strip
 
 from agentwatch.safe_text import SafeText
-from agentwatch.screen.line_cache import LineCache
+from agentwatch.screen.line_painter import LinePainter
 
 Spans = list[tuple[SafeText, str]]
 """A line as pieces of text, each with the name of its look: `muted` is the sheet's `line--muted`."""
@@ -53,7 +53,7 @@ class LineView(ScrollView, can_focus=True):
     def __init__(self, title: str, *, id: str) -> None:  # noqa: A002 - Textual's word
         self._looks: dict[str, Style] = {}
         super().__init__(id=id)
-        self._styles_cache = self._kept = LineCache(self._kept_line)
+        self._painter = LinePainter(self)
         self.border_title = Content(title)
         self._count = 0
         self._count_when_let_go = 0
@@ -114,19 +114,36 @@ class LineView(ScrollView, can_focus=True):
         if self.following:
             self.settle_at(self.max_scroll_y)
 
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Draw rows of the pane: the painter its lines, Textual the borders above and below them."""
+        top = self.styles.gutter.top
+        bottom = top + self.scrollable_content_region.height
+        first, last = max(crop.y, top), min(crop.bottom, bottom)
+        if first >= last:
+            return super().render_lines(crop)
+        strips = self._painter.paint(self.scroll_offset.y + first - top, last - first)
+        if crop.y < first:
+            strips = [*super().render_lines(Region(0, crop.y, self.region.width, first - crop.y)), *strips]
+        if last < crop.bottom:
+            strips += super().render_lines(Region(0, last, self.region.width, crop.bottom - last))
+        return [strip.crop(crop.x, crop.right) for strip in strips]
+
     def render_line(self, y: int) -> Strip:
-        """Draw one line of the viewport."""
-        width = self.scrollable_content_region.width
+        """Return one line of the viewport, in which each character tells its place: it may be selected."""
         line = self.scroll_offset.y + y
-        base = self.rich_style
         if line >= self.line_count():
-            return Strip.blank(width, base)
+            return Strip.blank(self.scrollable_content_region.width, self.rich_style)
+        return self.line(line).apply_style(self.rich_style).apply_offsets(0, line)
+
+    def line(self, line: int) -> Strip:
+        """Return a line in all the width that there is for it, what is selected in it marked."""
+        width = self.scrollable_content_region.width
+        if line >= self.line_count():
+            return Strip.blank(width)
         strip = self.draw(line, width).adjust_cell_length(width)
         selection = self.text_selection
         span = None if selection is None else selection.get_span(line)
-        if span is not None:
-            strip = _marked(strip, *span, self.look("selected"))
-        return strip.apply_style(base).apply_offsets(0, line)
+        return strip if span is None else _marked(strip, *span, self.look("selected"))
 
     def is_stable(self, line: int) -> bool:
         """Return whether a line stays as it is until `forget_from` says otherwise; by default none does."""
@@ -135,13 +152,7 @@ class LineView(ScrollView, can_focus=True):
 
     def forget_from(self, line: int) -> None:
         """Draw the lines from a number on anew when they are looked at."""
-        self._kept.forget_from(line)
-
-    def _kept_line(self, row: int) -> int | None:
-        """Return the number of the line in a row of the content; None when it is not to be kept."""
-        line = self.scroll_offset.y + row
-        is_content = 0 <= row < self.scrollable_content_region.height and line < self.line_count()
-        return line if is_content and self.text_selection is None and self.is_stable(line) else None
+        self._painter.forget_from(line)
 
     def strip_of(self, spans: Spans) -> Strip:
         """Return a line's pieces, each in its look."""
@@ -165,7 +176,7 @@ class LineView(ScrollView, can_focus=True):
         """Take the looks anew from the sheet."""
         super().notify_style_update()
         self._looks.clear()
-        self._kept.forget()
+        self._painter.forget()
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
         """Return the selected text, as it stands on the screen, without the blanks that fill lines."""

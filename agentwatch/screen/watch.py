@@ -25,6 +25,7 @@ from agentwatch.pace import Replay
 from agentwatch.process_facts import ProcessFacts
 from agentwatch.recording import now_ms
 from agentwatch.safe_text import SafeText, columns
+from agentwatch.screen.compositor import PieceCompositor
 from agentwatch.screen.files import FilesScreen
 from agentwatch.screen.header import HeaderLine, StatusLine
 from agentwatch.screen.integrity import IntegrityScreen
@@ -91,6 +92,7 @@ class WatchScreen(Screen[None]):
     ) -> None:
         """Show what `feed` has read; where that is but a glimpse, until `loading` has read it all."""
         super().__init__()
+        self._compositor = PieceCompositor()
         self._loading = loading
         self._source = source
         self._config = config

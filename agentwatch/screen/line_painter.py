@@ -1,0 +1,98 @@
+"""The rows of a pane as they stand on the screen: a line, and the frame to its left and right.
+
+Textual composes a row from the styles of the pane and of all that it stands in, 0.2 ms each, and keeps it by
+its place on the screen, so a text that scrolls is composed anew. Here the frame is composed once, and a
+finished line is kept by its number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from rich.segment import Segment
+from rich.style import Style
+from textual._styles_cache import StylesCache
+from textual.cache import LRUCache
+from textual.color import Color
+from textual.filter import LineFilter
+from textual.geometry import Region
+from textual.strip import Strip
+
+if TYPE_CHECKING:
+    from agentwatch.screen.line_view import LineView
+
+_KEPT_LINES = 512
+
+
+class LinePainter:
+    """Paints the lines of a pane, and keeps those that are stable."""
+
+    def __init__(self, pane: LineView) -> None:
+        self._pane = pane
+        self._kept: LRUCache[int, Strip] = LRUCache(_KEPT_LINES)
+        self._looks: tuple[object, ...] = ()
+        self._left: list[Segment] = []
+        self._right: list[Segment] = []
+        self._base = Style()
+        self._background = Color(0, 0, 0)
+        self._filters: Sequence[LineFilter] = ()
+
+    def forget(self) -> None:
+        """Forget every line."""
+        self._kept.clear()
+
+    def forget_from(self, line: int) -> None:
+        """Forget the lines from a number on."""
+        for number in [number for number in self._kept.keys() if number >= line]:  # noqa: SIM118 - no mapping
+            self._kept.discard(number)
+
+    def paint(self, first: int, count: int) -> list[Strip]:
+        """Return so many lines from a number on, each as a row of the pane in all its width."""
+        self._take_looks()
+        pane, kept = self._pane, self._kept
+        known = pane.line_count() if pane.text_selection is None else 0
+        rows = []
+        for line in range(first, first + count):
+            row = kept.get(line) if line < known else None
+            if row is None:
+                row = self._row(line)
+                if line < known and pane.is_stable(line):
+                    kept[line] = row
+            rows.append(row)
+        return rows
+
+    def _row(self, line: int) -> Strip:
+        middle = list(Segment.apply_style(self._pane.line(line), self._base))
+        for each in self._filters:
+            middle = each.apply(middle, self._background)
+        return Strip([*self._left, *middle, *self._right], self._pane.region.width)
+
+    def _take_looks(self) -> None:
+        """Compose the frame anew, and forget what stands in it, if the looks of the pane have changed."""
+        pane = self._pane
+        base_background, background = pane.background_colors
+        filters, inner = pane.get_line_filters(), pane.scrollable_content_region
+        looks = (pane.region.size, inner.size, background, pane.styles.border, pane.rich_style, *filters)
+        if looks == self._looks:
+            return
+        self._looks = looks
+        self._kept.clear()
+        self._base, self._background, self._filters = pane.rich_style, background, filters
+        gutter, base = pane.styles.gutter, pane.rich_style
+        (empty,) = StylesCache().render(
+            pane.styles,
+            pane.region.size,
+            base_background,
+            background,
+            lambda _: Strip.blank(inner.width, base),
+            filters,
+            None,
+            None,
+            content_size=pane.content_region.size,
+            padding=pane.styles.padding,
+            crop=Region(0, gutter.top, pane.region.width, 1),
+            opacity=pane.opacity,
+        )
+        self._left = list(empty.crop(0, gutter.left))
+        self._right = list(empty.crop(gutter.left + inner.width))
