@@ -67,7 +67,9 @@ class Workspace(Vertical):
         self._find = FindBar(feed, self.panes)
         self._tabs = Static(id="tabs")
         self._tabs_told: tuple[str, ...] = ()
-        self._ended: int | None = None
+        self._history = 0 if feed.pace is not None else feed.reader.growth.size()
+        """How many bytes there were when the session was opened: what they tell was not watched."""
+        self._ended = 0
         self._failure: Call | None = None
         """The call that failed last while the newest calls were followed: its detail stays open."""
 
@@ -93,16 +95,18 @@ class Workspace(Vertical):
     def sync(self, now_ms: int | None) -> None:
         """Let everything take what is new; of what fails while it is watched, the detail opens."""
         ended = self._feed.session.ended_calls
-        new = [] if self._ended is None else ended[self._ended :]
-        self._ended = len(ended)
+        new, self._ended = ended[self._ended :], len(ended)
         self.panes.sync(now_ms)
         self._todo.sync()
         self._find.sync()
-        failed = [call for call in new if call.outcome is Outcome.FAILED]
+        failed = [call for call in new if call.outcome is Outcome.FAILED and self._was_watched(call)]
         if failed and self.panes.calls.following:
             self._failure = failed[-1]
             self.panes.detail.show_call(failed[-1])
         self.show_tabs()
+
+    def _was_watched(self, call: Call) -> bool:
+        return call.ended is not None and call.ended.offset >= self._history
 
     def watch_pane(self, pane: str) -> None:
         """Tell the sheet which pane is shown where there is room for one."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
+
+from agentwatch.screen import watch
 from agentwatch.screen.files import FilesScreen
 from agentwatch.screen.spent import SpentScreen
 from tests.screen.conftest import (
@@ -146,6 +149,15 @@ async def test_a_failure_opens_its_detail(recording: Saver) -> None:
         assert "echo 50 (failed: exit 2)" in lines_of(stage.pane("detail"))[0]
         await stage.press("2", "k")
         await stage.shows("echo 51", "detail")
+
+
+async def test_what_failed_before_opens_nothing(recording: Saver, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A saved session opens with the detail of its newest call, in however many steps it is read."""
+    monkeypatch.setattr(watch, "_APPLY_SECONDS", 0)
+    data = init() + shell(1) + shell(2, 1, "it broke") + shell(3) + result()
+    async with opened(recording(data)) as stage:
+        await stage.shows("succeeded")
+        await stage.shows("echo 3", "detail")
 
 
 async def test_a_failure_opens_nothing_for_who_looks_elsewhere(recording: Saver) -> None:
