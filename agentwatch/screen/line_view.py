@@ -47,7 +47,7 @@ class LineView(ScrollView, can_focus=True):
         Binding("pageup,ctrl+b", "move_page(-1)", "Page up", show=False, id="page-up"),
     ]
 
-    following = var(True, toggle_class="-follow")
+    following = var(True)
     """Whether the end stays in view as it grows."""
 
     def __init__(self, title: str, *, id: str) -> None:  # noqa: A002 - Textual's word

@@ -10,15 +10,10 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Callable
-from copy import copy
-from typing import ClassVar
 
-from markdown_it import MarkdownIt
-from rich.console import Console, ConsoleOptions, RenderResult
-from rich.markdown import Heading, Markdown, MarkdownElement
+from rich.console import Console, RenderableType
 from rich.segment import Segment
 from rich.style import Style
-from rich.syntax import Syntax
 from rich.theme import Theme
 from textual.strip import Strip
 
@@ -52,21 +47,6 @@ _STYLES = {
 }
 
 
-class _PlainHeading(Heading):
-    """A heading in its place: rich would centre it, and put the first in a box."""
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        self.text.justify = "left"
-        yield self.text
-
-
-class _Markdown(Markdown):
-    elements: ClassVar[dict[str, type[MarkdownElement]]] = {
-        **Markdown.elements,
-        "heading_open": _PlainHeading,
-    }
-
-
 class MarkdownRenderer:
     """Renders blocks of Markdown in the looks of a pane."""
 
@@ -80,8 +60,6 @@ class MarkdownRenderer:
             theme=Theme(styles),
             legacy_windows=False,
         )
-        self._parser = MarkdownIt().enable("strikethrough").enable("table")  # as rich's own
-        self._empty = _Markdown("", hyperlinks=False)
         self._block = look("code-block")
         self._code_theme = code_theme
 
@@ -94,7 +72,9 @@ class MarkdownRenderer:
         """Return a block of Markdown; no link in it can be followed by a click."""
         if _MARKUP.search(source) is None:  # as nearly every second paragraph; a tenth of the time
             return self.text(SafeText(" ".join(source.split())), width)
-        strips = self._strips(self._parsed(source), width)
+        from agentwatch.screen.markdown_document import markdown_document
+
+        strips = self._strips(markdown_document(source), width)
         while strips and not strips[-1].text.strip():
             strips.pop()
         while strips and not strips[0].text.strip():
@@ -111,6 +91,8 @@ class MarkdownRenderer:
         body = body if is_closed else f"{body}\n{last}".removeprefix("\n")
         if len(body) > _MOST_CODE_CHARACTERS:
             return self.text(SafeText(body), width, self._block)
+        from rich.syntax import Syntax  # with pygments: 7 ms
+
         syntax = Syntax(
             body,
             language or "text",
@@ -124,16 +106,7 @@ class MarkdownRenderer:
             for strip in self._strips(syntax, width)
         ]
 
-    def _parsed(self, source: SafeText) -> _Markdown:
-        """Return Markdown read by the one parser.
-
-        A parser for each block, as rich has it, is 0.3 MB of patterns in a cycle: 45 of them were alive.
-        """
-        markdown = copy(self._empty)
-        markdown.markup, markdown.parsed = source, self._parser.parse(source)
-        return markdown
-
-    def _strips(self, renderable: Markdown | Syntax, width: int) -> list[Strip]:
+    def _strips(self, renderable: RenderableType, width: int) -> list[Strip]:
         options = self._console.options.update(width=max(width, 1), highlight=False)
         lines = self._console.render_lines(renderable, options, pad=False)
         return [Strip([_safe(segment) for segment in line if not segment.control]) for line in lines]

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pygments.lexers import get_lexer_for_filename  # type: ignore[import-untyped]
-from pygments.util import ClassNotFound  # type: ignore[import-untyped]
 from rich.style import Style
-from rich.syntax import Syntax, SyntaxTheme
 from textual.cache import LRUCache
 from textual.color import BLACK, WHITE, Color
 from textual.theme import Theme
 
 from agentwatch.safe_text import SafeText
 from agentwatch.screen.sections import Run
+
+if TYPE_CHECKING:
+    from rich.syntax import SyntaxTheme
 
 _CHUNK = 64
 """Lines that are coloured together: 3 ms."""
@@ -70,6 +70,8 @@ class SyntaxColours:
     def is_known(self) -> bool:
         """Whether the language is known."""
         if self._theme is None:
+            from rich.syntax import Syntax  # with pygments: 7 ms
+
             self._theme, self._lexer = Syntax.get_theme(self._code.theme), _lexer_for(self._code.name)
         return self._lexer is not None
 
@@ -150,6 +152,9 @@ def _luminance(colour: Color) -> float:
 
 def _lexer_for(name: str) -> Any:
     """Return what tells the words of a file apart, by its name; None when nothing does."""
+    from pygments.lexers import get_lexer_for_filename  # type: ignore[import-untyped]
+    from pygments.util import ClassNotFound  # type: ignore[import-untyped]
+
     base = name.replace("\\", "/").rpartition("/")[2]
     try:
         return get_lexer_for_filename(base, stripnl=False, ensurenl=False)

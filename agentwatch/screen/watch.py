@@ -93,6 +93,10 @@ class WatchScreen(Screen[None]):
         """Show what `feed` has read; where that is but a glimpse, until `loading` has read it all."""
         super().__init__()
         self._compositor = PieceCompositor()
+        width, height = self.app.size  # told now: its looks would be made a second time at the first resize
+        wide = self._get_breakpoint_classes(width, self.HORIZONTAL_BREAKPOINTS)
+        tall = self._get_breakpoint_classes(height, self.VERTICAL_BREAKPOINTS)
+        self.add_class(*wide, *tall, update=False)
         self._loading = loading
         self._source = source
         self._config = config

@@ -59,7 +59,7 @@ class Workspace(Vertical):
 
     def __init__(self, feed: Feed, *, shows_thinking: bool = False) -> None:
         """Show what `feed` has read, with the thoughts that are done or with these folded."""
-        super().__init__(id="workspace")
+        super().__init__(id="workspace", classes="-pane-transcript")
         self._shows_thinking = shows_thinking
         self._feed = feed
         self.panes = Panes(feed)
@@ -110,8 +110,7 @@ class Workspace(Vertical):
 
     def watch_pane(self, pane: str) -> None:
         """Tell the sheet which pane is shown where there is room for one."""
-        for name in NAMES:
-            self.set_class(name == pane, f"-pane-{name}")
+        self.update_classes({f"-pane-{name}": name == pane for name in NAMES})
         self.show_tabs()
 
     def show_tabs(self) -> None:

@@ -68,7 +68,7 @@ async def test_the_end_stays_in_view_as_it_grows() -> None:
             view.grow(9)
             await pilot.pause()
             assert view.is_at_end
-        assert view.has_class("-follow")
+        assert view.following
 
 
 async def test_lines_fewer_than_rows_stand_at_the_top() -> None:
@@ -89,7 +89,7 @@ async def test_moving_up_lets_go_of_the_end(key: str) -> None:
         view.grow(3)
         await pilot.pause()
         assert viewport(view) == before
-        assert not view.has_class("-follow")
+        assert not view.following
 
 
 @pytest.mark.parametrize(
@@ -179,7 +179,7 @@ async def test_a_resize_keeps_the_end() -> None:
             shown_lines = [text for text in viewport(view) if text]
             assert shown_lines[-1] == "line 39"
             view.grow(0)
-            assert view.has_class("-follow")
+            assert view.following
 
 
 async def test_a_resize_leaves_who_has_let_go() -> None:
