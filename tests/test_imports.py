@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ast
+import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -87,3 +90,19 @@ def test_printing_a_file_loads_only_what_a_file_needs() -> None:
 def test_the_screen_loads_textual() -> None:
     """What this file looks for is found where it is: the screen is drawn by Textual."""
     assert {"textual", "rich"} <= loaded("import agentwatch.screen.app")
+
+
+def test_the_screen_begins_without_markdown_and_lexers() -> None:
+    """The Markdown parser and pygments, 27 ms, are loaded when the first text needs them."""
+    assert loaded("import agentwatch.screen.app").isdisjoint({"markdown_it", "pygments"})
+
+
+def test_what_is_imported_is_depended_on() -> None:
+    """Each foreign package that is imported is installed with agentwatch, and nothing else is."""
+    trees = (ast.parse(path.read_bytes()) for path in (ROOT / "agentwatch").rglob("*.py"))
+    nodes = [node for tree in trees for node in ast.walk(tree)]
+    named = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    named |= {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)}
+    foreign = {name.partition(".")[0] for name in named} - sys.stdlib_module_names - {"agentwatch"}
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert foreign == {re.split("[<>=]", wanted)[0] for wanted in project["dependencies"]}
