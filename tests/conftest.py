@@ -15,6 +15,8 @@ from agentwatch.session import Session
 ROOT = Path(__file__).resolve().parent.parent
 RECORDINGS = ROOT / "recordings"
 SHARED = ROOT.parent / "shared" / "recordings"
+Saver = Callable[..., Path]
+"""What saves a recording of lines: the fixture `recording`."""
 
 
 @pytest.fixture(autouse=True)
@@ -43,12 +45,12 @@ def session_of(tmp_path: Path) -> Callable[[bytes], Session]:
 
 
 @pytest.fixture
-def recorded(tmp_path: Path) -> Callable[..., Path]:
-    """Return a recording of these lines."""
+def recording(tmp_path: Path) -> Saver:
+    """Return a function that saves a recording of these lines."""
 
-    def write(*lines: bytes) -> Path:
-        path = tmp_path / "case.ndjson"
+    def save(*lines: bytes) -> Path:
+        path = tmp_path / "session.ndjson"
         path.write_bytes(b"".join(lines))
         return path
 
-    return write
+    return save

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import re
 import stat
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from tests.conftest import Saver
 from tests.fake_agent import command
 from tests.lines import init, result, started
 from tests.program import PLAIN, PLAIN_TEXT, files, watch
@@ -61,14 +61,14 @@ def test_printing_writes_what_it_is_asked_for(tmp_path: Path, options: list[str]
         assert (tmp_path / "r.ndjson").read_bytes() == PLAIN.read_bytes()
 
 
-def test_opening_a_file_writes_nothing(tmp_path: Path, recorded: Callable[..., Path]) -> None:
+def test_opening_a_file_writes_nothing(tmp_path: Path, recording: Saver) -> None:
     """Opening and replaying a recording leaves no file behind but the log that is asked for."""
-    path = recorded(init(), started("read", path="a"), result())
+    path = recording(init(), started("read", path="a"), result())
     commands: list[list[str | Path]] = [[path], ["replay", path], ["log", path], ["sessions"]]
     for words in commands:
         assert watch(*words, cwd=tmp_path).returncode == 0
-    assert files(tmp_path) == {"case.ndjson"}
+    assert files(tmp_path) == {"session.ndjson"}
     assert watch(path, "--log", "0.log", cwd=tmp_path).returncode == 0
     assert watch("replay", path, "--log", "1.log", cwd=tmp_path).returncode == 0
-    assert files(tmp_path) == {"case.ndjson", "0.log", "1.log"}
+    assert files(tmp_path) == {"session.ndjson", "0.log", "1.log"}
     assert (tmp_path / "0.log").read_bytes() == (tmp_path / "1.log").read_bytes() == watch("log", path).stdout

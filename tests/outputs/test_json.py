@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.conftest import RECORDINGS
+from tests.conftest import RECORDINGS, Saver
 from tests.lines import init, result, user
 from tests.program import FAILED, UNFINISHED, watch
 
@@ -21,12 +20,12 @@ def test_json_is_the_result_as_the_agent_sent_it(name: str) -> None:
     assert (done.returncode, done.stderr) == (0, b"")
 
 
-def test_json_is_byte_identical(recorded: Callable[..., Path]) -> None:
+def test_json_is_byte_identical(recording: Saver) -> None:
     """Unknown fields, odd spacing, a CR and a missing line end do not change what is printed."""
     head = b'{ "type": "result","session_id":"s-1","is_error":false, '
     raw = head + b'"result":"caf\\u00e9 \xc3\xa9",  "new":1.50}'
     for ending in (b"", b"\n", b"\r\n"):
-        done = watch(recorded(init(), raw + ending), "--output-format", "json")
+        done = watch(recording(init(), raw + ending), "--output-format", "json")
         assert (done.returncode, done.stdout) == (0, raw + b"\n")
 
 
@@ -42,9 +41,9 @@ def test_json_of_a_failure_is_on_stderr(path: Path, reason: str) -> None:
     assert done.stderr.startswith(b"agentwatch: ")
 
 
-def test_json_of_a_later_run_is_not_an_earlier_runs(recorded: Callable[..., Path]) -> None:
+def test_json_of_a_later_run_is_not_an_earlier_runs(recording: Saver) -> None:
     """When the last run has no result, that of a run before it is not printed in its place."""
-    done = watch(recorded(init(), result("x"), init(), user()), "--output-format", "json")
+    done = watch(recording(init(), result("x"), init(), user()), "--output-format", "json")
     assert (done.returncode, done.stdout) == (1, b"")
 
 

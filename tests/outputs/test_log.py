@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.conftest import RECORDINGS
+from tests.conftest import RECORDINGS, Saver
 from tests.lines import completed, init, result, started
 from tests.program import AGENTWATCH, environment, watch
 
@@ -26,9 +25,9 @@ def test_a_recorded_pipe_and_its_log_tell_the_same(tmp_path: Path, name: str) ->
     assert done.stdout == log.read_bytes() != b""
 
 
-def test_the_log_is_the_text_with_times(recorded: Callable[..., Path]) -> None:
+def test_the_log_is_the_text_with_times(recording: Saver) -> None:
     """A log line is agent time and action; two # lines name the session and sum up the run."""
-    path = recorded(
+    path = recording(
         init("/Users/user/project", model="Claude 4 Sonnet"),
         started("read", "a", 1, path="README.md"),
         completed("read", "a", {"success": {"totalLines": 54}}, 1795183387999),
@@ -47,10 +46,10 @@ def test_the_log_is_the_text_with_times(recorded: Callable[..., Path]) -> None:
     ]
 
 
-def test_without_agent_time_the_log_has_seen_time(recorded: Callable[..., Path]) -> None:
+def test_without_agent_time_the_log_has_seen_time(recording: Saver) -> None:
     """A call whose line bears no time is logged at the time at which the line reached us."""
     first = init() + started("read", path="a")
-    path = recorded(first, completed("read", result={"success": {}}), result())
+    path = recording(first, completed("read", result={"success": {}}), result())
     path.with_suffix(".times").write_text(f"0 1795183387000\n{len(first)} 1795183390500\n")
     assert b"\n2026-11-20T14:03:10Z Read file a\n" in watch("log", path).stdout
 

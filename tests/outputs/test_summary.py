@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,7 +14,7 @@ from agentwatch.outputs.log import ActionLog
 from agentwatch.outputs.summary import summary
 from agentwatch.session import Session
 from agentwatch.status import status
-from tests.conftest import RECORDINGS
+from tests.conftest import RECORDINGS, Saver
 from tests.lines import (
     CURSOR_SHAPED,
     PROPERTY,
@@ -42,11 +40,11 @@ CALL_KEYS = [
 ]
 
 
-def test_the_summary_tells_everything(recorded: Callable[..., Path]) -> None:
+def test_the_summary_tells_everything(recording: Saver) -> None:
     """The summary of a run like the documentation's is one object, key for key as here, on one line."""
     read_ok = completed("read", "toolu_1", {"success": {"totalLines": 54}}, 1770823449980, path="README.md")
     write_ok = completed("write", "w\n1", {"success": {"linesCreated": 19}}, path="summary.txt")
-    path = recorded(
+    path = recording(
         init("/Users/user/project", model="Claude 4 Sonnet"),
         user("Read README.md and summarise it"),
         segment("I'll read it."),

@@ -6,25 +6,14 @@ The terminals are tall: all that a pane holds is shown at once, and nothing has 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from tests.conftest import Saver
 from tests.lines import final, init, result, user
 from tests.oracle import acting, copied, taken_apart
-from tests.packed import (
-    DETAILED,
-    SAID,
-    called,
-    detailed,
-    facts,
-    failed,
-    mark,
-    marks_in,
-    marks_of,
-    said,
-)
+from tests.packed import DETAILED, SAID, called, detailed, facts, failed, mark, marks_in, marks_of, said
 from tests.payloads import CLASSES, PAYLOADS
 from tests.pty import in_terminal
 from tests.pty.viewer import Viewer, watched
@@ -34,19 +23,6 @@ SHORT = [text[:40] for text in TEXTS]
 NARROW = list((CLASSES["strings"] | CLASSES["controls"] | CLASSES["asking"]).values())
 """The first of the texts, whose width nobody doubts."""
 SHARES = 4
-Saver = Callable[[bytes], Path]
-
-
-@pytest.fixture
-def recording(tmp_path: Path) -> Saver:
-    """Return a function that saves a recording of these bytes."""
-
-    def save(data: bytes) -> Path:
-        path = tmp_path / "session.ndjson"
-        path.write_bytes(data)
-        return path
-
-    return save
 
 
 @pytest.mark.parametrize("share", range(SHARES))

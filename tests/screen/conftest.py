@@ -29,8 +29,6 @@ SESSION = "5e55104e-0000-4000-8000-000000000000"
 CWD = "/home/ada/src/mill"
 BOUND_SECONDS = 20.0
 PANES = ("transcript", "calls", "detail", "log")
-Saver = Callable[[bytes], Path]
-"""What saves a recording of these bytes: the fixture `recording`."""
 
 
 def line(**fields: object) -> bytes:
@@ -264,18 +262,6 @@ def utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     yield
     monkeypatch.undo()
     time.tzset()
-
-
-@pytest.fixture
-def recording(tmp_path: Path) -> Saver:
-    """Return a function that saves a recording of these bytes."""
-
-    def save(data: bytes) -> Path:
-        path = tmp_path / "session.ndjson"
-        path.write_bytes(data)
-        return path
-
-    return save
 
 
 def bundled(name: str) -> Path:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from tests.conftest import Saver
 from tests.screen.call_table import NARROW, shown
 from tests.screen.conftest import (
     CWD,
-    Saver,
     append,
     bundled,
     ended,

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from agentwatch.screen.part_sections import pretty
+from tests.conftest import Saver
 from tests.screen.call_detail import looks_of, shown
-from tests.screen.conftest import CWD, Saver, append, bundled, ended, init, lines_of, shell, started, viewport
+from tests.screen.conftest import CWD, append, bundled, ended, init, lines_of, shell, started, viewport
 
 
 async def test_arguments_and_output_of_a_command(recording: Saver) -> None:

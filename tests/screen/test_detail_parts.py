@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from tests.conftest import Saver
 from tests.screen.call_detail import looks_of, shown
-from tests.screen.conftest import CWD, Saver, ended, init, lines_of, opened, shell, started
+from tests.screen.conftest import CWD, ended, init, lines_of, opened, shell, started
 
 
 async def test_a_diff_has_its_looks(recording: Saver) -> None:

@@ -17,7 +17,8 @@ from agentwatch.resources import resource
 from agentwatch.screen.files import FileCallsView, FilesScreen, FilesView
 from agentwatch.session import Call
 from agentwatch.touched import Touched
-from tests.screen.conftest import CWD, Saver, ended, eventually, init, lines_of, started
+from tests.conftest import Saver
+from tests.screen.conftest import CWD, ended, eventually, init, lines_of, started
 
 BEGAN_MS = 1_793_610_000_000
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tests.screen.conftest import Saver, init, opened, result, shell
+from tests.conftest import Saver
+from tests.screen.conftest import init, opened, result, shell
 
 
 async def test_keys_are_letters_while_words_are_typed(recording: Saver) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from agentwatch.screen.call_filter import FilterBar
+from tests.conftest import Saver
 from tests.screen.call_table import filtered, reads, shown
-from tests.screen.conftest import Saver, append, ended, init, lines_of, shell, started, viewport
+from tests.screen.conftest import append, ended, init, lines_of, shell, started, viewport
 
 
 async def test_words_filter_while_they_are_typed(recording: Saver) -> None:

@@ -4,18 +4,8 @@ from __future__ import annotations
 
 from textual.widgets import Input
 
-from tests.screen.conftest import (
-    Saver,
-    answer,
-    append,
-    eventually,
-    init,
-    prompt,
-    result,
-    shell,
-    thinking,
-    viewport,
-)
+from tests.conftest import Saver
+from tests.screen.conftest import answer, append, eventually, init, prompt, result, shell, thinking, viewport
 from tests.screen.find_app import FindApp, shown
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from tests.conftest import Saver
 from tests.screen.call_table import read, reads, shown
-from tests.screen.conftest import CWD, Saver, append, ended, init, lines_of, shell, started, viewport
+from tests.screen.conftest import CWD, append, ended, init, lines_of, shell, started, viewport
 
 
 async def test_a_run_of_reads_keeps_its_names(recording: Saver) -> None:

@@ -17,9 +17,8 @@ from agentwatch.screen.line_view import LineView
 from agentwatch.screen.transcript import Transcript
 from agentwatch.session import Session
 from agentwatch.status import status
-from tests.conftest import RECORDINGS, ROOT
+from tests.conftest import RECORDINGS, ROOT, Saver
 from tests.screen.conftest import (
-    Saver,
     Stage,
     answer,
     ended,

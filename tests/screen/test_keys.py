@@ -7,9 +7,9 @@ from textual import events
 
 from agentwatch.screen.app import Leave
 from agentwatch.screen.dialogs import Help
+from tests.conftest import Saver
 from tests.screen.conftest import (
     PANES,
-    Saver,
     answer,
     append,
     bundled,

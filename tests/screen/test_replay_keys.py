@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from agentwatch.pace import Replay
-from tests.screen.conftest import Saver, answer, init, lines_of, opened, session, shell
+from tests.conftest import Saver
+from tests.screen.conftest import answer, init, lines_of, opened, session, shell
 
 
 class Hands:

@@ -15,18 +15,8 @@ from agentwatch.recording import open_saved
 from agentwatch.resources import resource
 from agentwatch.screen.spent import SpentScreen, SpentView, bar
 from agentwatch.spent import Spent
-from tests.screen.conftest import (
-    Saver,
-    bundled,
-    ended,
-    eventually,
-    init,
-    lines_of,
-    result,
-    shell,
-    started,
-    thinking,
-)
+from tests.conftest import Saver
+from tests.screen.conftest import bundled, ended, eventually, init, lines_of, result, shell, started, thinking
 
 BEGAN_MS = 1_793_610_000_000
 

@@ -14,7 +14,8 @@ from agentwatch.events import Part
 from agentwatch.feed import Feed
 from agentwatch.recording import open_saved
 from agentwatch.screen.todo import Todo, TodoLine, read_todos
-from tests.screen.conftest import Saver, bundled, ended, init, shell, started
+from tests.conftest import Saver
+from tests.screen.conftest import bundled, ended, init, shell, started
 
 STATES = {"✓": "COMPLETED", "◐": "IN_PROGRESS", "○": "PENDING", "✗": "CANCELLED"}
 

@@ -7,9 +7,9 @@ import re
 
 import pytest
 
+from tests.conftest import Saver
 from tests.screen.conftest import (
     CWD,
-    Saver,
     answer,
     append,
     ended,

@@ -9,7 +9,8 @@ from pathlib import Path
 from textual.pilot import Pilot
 
 from agentwatch.screen.transcript import Transcript
-from tests.screen.conftest import PaneApp, Saver, answer, init, lines_of, prompt, shell, thinking, viewport
+from tests.conftest import Saver
+from tests.screen.conftest import PaneApp, answer, init, lines_of, prompt, shell, thinking, viewport
 from tests.screen.transcript_alone import brought_up, chosen_lines, history, measure_all, of, shown
 
 

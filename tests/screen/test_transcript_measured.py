@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.screen.conftest import Saver, answer, append, init, lines_of, shell, thinking, viewport
+from tests.conftest import Saver
+from tests.screen.conftest import answer, append, init, lines_of, shell, thinking, viewport
 from tests.screen.transcript_alone import brought_up, history, measure_all, of, pieces, shown
 
 DOCUMENTS = {

@@ -7,19 +7,8 @@ import pytest
 from agentwatch.screen import watch
 from agentwatch.screen.files import FilesScreen
 from agentwatch.screen.spent import SpentScreen
-from tests.screen.conftest import (
-    Saver,
-    Stage,
-    answer,
-    ended,
-    init,
-    lines_of,
-    opened,
-    prompt,
-    result,
-    shell,
-    started,
-)
+from tests.conftest import Saver
+from tests.screen.conftest import Stage, answer, ended, init, lines_of, opened, prompt, result, shell, started
 
 
 def session(calls: int = 12, *failed: int) -> bytes:
