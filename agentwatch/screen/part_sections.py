@@ -25,7 +25,6 @@ _MOST_PARTS = 500
 _MOST_RAW_BYTES = 1 << 18
 _MOST_JSON_CHARACTERS = 1 << 20
 _LOOKS = {"stderr": "failed", "error": "failed"}
-_FILE_CONTENTS = ("content", "fileText")
 _TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[{}\[\],:]|[^\s"{}\[\],:]++', re.DOTALL)
 
 
@@ -80,7 +79,7 @@ class PartSections:
             if value is not None:
                 return JsonTree(value), 0
         lines, left_out = bounded(part.text, most)
-        if part.kind in _FILE_CONTENTS and self._call.path:
+        if part.kind == "content" and self._call.path:
             return CodeLines(lines, self._code(self._call.path), first_line=part.first_line), left_out
         if part.kind == "matches":
             return Matches(lines), left_out

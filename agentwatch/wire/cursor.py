@@ -218,7 +218,8 @@ def parts(fields: Fields) -> Iterator[Part]:
 
 
 def _call_id(fields: Fields) -> str:
-    return text(fields, "call_id") or ""
+    """Return a call's id; without one at the top, that beside the tool."""
+    return text(fields, "call_id") or text(mapping(fields.get("tool_call")), "toolCallId") or ""
 
 
 def _tool(fields: Fields) -> tuple[str, Tool, Fields]:

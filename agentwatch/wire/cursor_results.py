@@ -87,7 +87,7 @@ def argument_parts(arguments: Fields) -> Iterator[Part]:
     long_texts = {key: rest.pop(key) for key in texts}
     yield from _rest_parts("arguments", rest)
     for key, value in long_texts.items():
-        yield Part(key, value)
+        yield Part("content" if key == "fileText" else key, value)
 
 
 def result_parts(result: object) -> Iterator[Part]:

@@ -28,6 +28,14 @@ def test_arguments_are_told_a_line_for_each() -> None:
     assert parts(line) == [("arguments", 'timeout: 5\ndeep: {\n  "a": 1\n}'), ("command", "cat <<E\nx\nE")]
 
 
+def test_what_is_to_be_written_is_a_content() -> None:
+    """The text of a file that a call writes is told as what a file holds."""
+    assert parts(started("write", path="/a", fileText="x\ny\n")) == [
+        ("arguments", "path: /a"),
+        ("content", "x\ny\n"),
+    ]
+
+
 def test_todos_are_a_list_with_signs() -> None:
     """Each to-do has the sign of its status, in the arguments and in the result; the rest follows."""
     names = ("COMPLETED", "IN_PROGRESS", "CANCELLED", "PENDING")

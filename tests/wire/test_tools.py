@@ -62,6 +62,18 @@ def test_the_tool_is_the_key_that_says_so(as_string: bool) -> None:
     assert (told.tool, told.target) == ("read", "a")
 
 
+def test_an_id_may_stand_beside_the_tool() -> None:
+    """Calls without a call_id at the top are told apart by the toolCallId beside their tools."""
+
+    def one(subtype: str, name: str, **result: Any) -> bytes:
+        body = {"readToolCall": {"args": {"path": name}} | result, "toolCallId": f"id-{name}"}
+        return event("tool_call", subtype, tool_call=body)
+
+    ends = one("completed", "b", result={"success": {}}), one("completed", "a", result={"success": {}})
+    read = session(init(), one("started", "a"), one("started", "b"), *ends)
+    assert [(told.call_id, told.target) for told in read.ended_calls] == [("id-b", "b"), ("id-a", "a")]
+
+
 def test_a_function_is_named_by_its_name() -> None:
     """The documented `function` form has its name and, as a string, its arguments."""
     function = {"name": "lookup", "arguments": '{"query": "tides"}'}
