@@ -71,6 +71,15 @@ ACTIONS = {
         "Fetched web page https://maps.example.org/releases (rejected)",
         "Searched the web compass map data latest release (rejected)",
     ],
+    "stuck": [
+        "Read file package.json (11 lines)",
+        "Read file tsconfig.json (9 lines)",
+        "Read file src/rope.ts (7 lines)",
+        "Read file src/drum.ts (20 lines)",
+        "Called MCP tool tracker get_issue",
+        "Edited file src/drum.ts (+3 -6)",
+        *["Ran terminal command npm run build (failed: exit 2)"] * 4,
+    ],
     "two-runs": ["Read file beacon.py (2 lines)", "Edited file beacon.py (+1 -1)"],
     "unfinished": [
         "Read file Cargo.toml (4 lines)",
@@ -94,6 +103,7 @@ COUNTS = {
     "partial": (25, 0, 0),
     "plain": (14, 0, 0),
     "rejected": (16, 0, 0),
+    "stuck": (65, 0, 0),
     "two-runs": (13, 0, 0),
     "unfinished": (10, 1, 0),
     "unknown": (6, 0, 6),
@@ -112,7 +122,7 @@ def test_every_recording_is_understood(path: Path, session_of: Callable[[bytes],
     assert all(call.tool not in ("", "unknown") and call.phrase and call.target != "" for call in read.calls)
     assert all(call.outcome is not Outcome.RUNNING for call in read.calls)
     assert sorted(call.number for call in read.ended_calls) == [call.number for call in read.calls]
-    expected = None if path.stem in ("unfinished", "json-format") else path.stem not in CONTRADICTING
+    expected = None if path.stem in ("unfinished", "stuck", "json-format") else path.stem not in CONTRADICTING
     assert read.run.text_matches_result is expected
 
 

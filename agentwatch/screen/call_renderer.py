@@ -23,6 +23,10 @@ _NOTE = 16
 _LEAST_TARGET = 14
 _LEAST_NOTE = 5
 """A note gives way to the target, and vanishes where only so few columns are left for it."""
+_WORD = 9
+"""A note of so few columns, `rejected`, is whole or not there."""
+_NEAR_A_WORD = 8
+"""So little of the target is enough beside the word that a call did not succeed."""
 _LEAST_FOR_STRIP = 60
 _STRIP = (10, 20)
 _ADDRESS = re.compile(r"[a-z]+://\S+$")
@@ -51,6 +55,10 @@ class CallRenderer:
         name_width = columns(_name(row, calls, room))
         least = min(name_width, max(_LEAST_TARGET, room - _NOTE))
         note_width = min(columns(note) + 1, room - least)
+        if columns(note) <= _WORD:
+            if call.outcome is not Outcome.SUCCEEDED and not row.is_fold:
+                least = min(name_width, _NEAR_A_WORD)
+            note_width = columns(note) + 1 if room - columns(note) > least else 0
         if note_width < min(_LEAST_NOTE, columns(note) + 1):
             note_width = 0
         note = cut(note, note_width - 1) if note_width else SafeText("")

@@ -1,7 +1,7 @@
 """What a command printed, in the colours that it asked for, as far as they are harmless.
 
-Of all escapes the whitelist is `ESC [ numbers m` with the 16, 256 and true colours, bold, dim, italic and
-underline; a sequence with anything else in it stays a picture, as safe text makes it.
+Of all escapes the whitelist is `ESC [ numbers m` with the 16, 256 and true colours, bold, dim, italic,
+underline and reverse; a sequence with anything else in it stays a picture, as safe text makes it.
 """
 
 from __future__ import annotations
@@ -17,15 +17,23 @@ from agentwatch.safe_text import SafeText, safe_text
 from agentwatch.screen.sections import Look, Run, Section, bounded
 
 _SEQUENCE = re.compile(r"\x1b\[([0-9;]{0,40})m")
-_ON = {1: Style(bold=True), 2: Style(dim=True), 3: Style(italic=True), 4: Style(underline=True)}
+_ON = {
+    1: Style(bold=True),
+    2: Style(dim=True),
+    3: Style(italic=True),
+    4: Style(underline=True),
+    7: Style(reverse=True),
+}
 _OFF = {
     22: Style(bold=False, dim=False),
     23: Style(italic=False),
     24: Style(underline=False),
+    27: Style(reverse=False),
 }
 _NEAR = 48
 """A colour of text that differs so little from its ground, in each of red, green and blue, cannot be read."""
 _PLAIN = Style()
+_GREY = Color.from_ansi(8)
 
 
 class ShellOutput(Section):
@@ -44,12 +52,14 @@ class ShellOutput(Section):
         while len(self._begins) <= number:
             self._begins.append(_style_after(self._begins[-1], self._raw[len(self._begins) - 1]))
         runs: list[Run] = []
-        ground = self._ground + look(self.look)
+        ground, grey = self._ground + look(self.look), look("muted").color
         text, at, style = "", 0, self._begins[number]
         raw = self._raw[number]
         for found in [*_harmless(raw), None]:
             piece = safe_text(raw[at : found.start() if found else len(raw)])
             if piece and style != _PLAIN:
+                if style.color == _GREY and grey is not None and not grey.is_default:
+                    style += Style(color=grey)
                 runs.append((len(text), len(text) + len(piece), _readable(style, ground)))
             text += piece
             if found:
@@ -143,6 +153,7 @@ def _without(style: Style, *, is_text: bool) -> Style:
         dim=style.dim,
         italic=style.italic,
         underline=style.underline,
+        reverse=style.reverse,
     )
 
 

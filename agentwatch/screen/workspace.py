@@ -28,7 +28,7 @@ class Workspace(Vertical):
     """Transcript, calls, detail and actions, the to-do list above them and the line of `/` below."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("tab", "next_pane(1)", "Pane", id="next-pane", tooltip="The next pane"),
+        Binding("tab", "next_pane(1)", "Pane", show=False, id="next-pane", tooltip="The next pane"),
         Binding("shift+tab", "next_pane(-1)", "Pane before", show=False, id="previous-pane"),
         Binding("1", "pane('transcript')", "Transcript", show=False, id="transcript"),
         Binding("2", "pane('calls')", "Calls", show=False, id="calls"),
@@ -50,7 +50,7 @@ class Workspace(Vertical):
         Binding(
             "o", "open_file", "Open file", show=False, id="open-file", tooltip="The call's file in $EDITOR"
         ),
-        Binding("y", "copy", "Copy", id="copy", tooltip="Copy what is chosen"),
+        Binding("y", "copy", "Copy", show=False, id="copy", tooltip="Copy what is chosen"),
     ]
 
     is_maximized = var(False, toggle_class="-maximized")

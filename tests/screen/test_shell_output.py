@@ -46,6 +46,9 @@ def pieces(output: str) -> list[list[tuple[str, Style]]]:
         ("97;48;5;22", Style(color=Color.from_ansi(15), bgcolor=Color.from_ansi(22))),
         ("1;3;4", Style(bold=True, italic=True, underline=True)),
         ("2", Style(dim=True)),
+        ("7", Style(reverse=True)),
+        ("31;7;27", Style(color=Color.from_ansi(1), reverse=False)),
+        ("31;7;39", Style(reverse=True)),
         ("1;2;22", Style(bold=False, dim=False)),
         ("3;23;4;24", Style(italic=False, underline=False)),
         ("31;39", Style()),
@@ -54,7 +57,7 @@ def pieces(output: str) -> list[list[tuple[str, Style]]]:
     ],
 )
 def test_what_is_whitelisted_is_honoured(codes: str, style: Style) -> None:
-    """Colours of 16, 256 and all, bold, dim, italic and underline, and their ends."""
+    """Colours of 16, 256 and all, bold, dim, italic, underline and reverse, and their ends."""
     [[*before, last]] = pieces(f"a\x1b[{codes}mb")
     assert "".join(text for text, _ in [*before, last]) == "ab"
     shown = {name: value for name, value in vars_of(last[1]).items() if value}
@@ -70,7 +73,7 @@ def vars_of(style: Style) -> dict[str, object]:
 @pytest.mark.parametrize(
     "escape",
     [
-        *("\x1b[5m", "\x1b[7m", "\x1b[8m", "\x1b[31;8m", "\x1b[38;5;300m", "\x1b[38;5m", "\x1b[38;2;1;2m"),
+        *("\x1b[5m", "\x1b[8m", "\x1b[31;8m", "\x1b[38;5;300m", "\x1b[38;5m", "\x1b[38;2;1;2m"),
         *(
             "\x1b[2J",
             "\x1b[H",
@@ -137,3 +140,14 @@ def test_whatever_is_printed_is_safe(output: list[str]) -> None:
     shown = [section.row(row, look).text for row in range(rows)]
     bare = text.replace("\x1b[31m", "").replace("\x1b[0m", "")
     assert "".join(shown) == safe_text(bare).replace("\n", "")
+
+
+def test_grey_is_the_grey_of_the_theme() -> None:
+    """Bright black, which on many grounds is hardly to be seen, has the colour of the pane's muted text."""
+    [section, _] = shell_section("a\x1b[90mb", "plain", GROUND, 100)
+    section.lay_out(80)
+    muted = {"muted": Style(color="#a0a0a0")}
+    [*_, last] = section.row(0, lambda name: muted.get(name, Style()))
+    assert last.text == "b"
+    assert last.style is not None
+    assert last.style.color == Color.parse("#a0a0a0")

@@ -1,0 +1,90 @@
+"""The screen as a picture: sessions under way, at a moment of their recordings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import NamedTuple
+
+import pytest
+from textual.pilot import Pilot
+
+from agentwatch.opening import saved_source
+from agentwatch.pace import Replay
+from agentwatch.screen.app import AgentwatchApp
+from agentwatch.screen.pulse import Pulse
+from agentwatch.screen.watch import WatchScreen
+from agentwatch.terminal import HeldSignals
+from tests.screen.conftest import CountedFeed, bundled, eventually
+from tests.screen.test_snapshots import Compare, Step
+
+
+class Moment(NamedTuple):
+    """A recording so many seconds after its beginning, and the keys that were pressed then."""
+
+    name: str
+    seconds: float
+    keys: Sequence[str] = ""
+    size: tuple[int, int] = (100, 30)
+    theme: str = "textual-dark"
+    has_colours: bool = True
+    before: float = 0.0
+    """When it was looked at before: what came until then is no news."""
+
+
+def ticked(feed: CountedFeed, pulse: Pulse, due: int) -> bool:
+    """Return whether so many ticks have been, or none is to come."""
+    return feed.ticks >= due or pulse.is_resting
+
+
+async def drawn(pilot: Pilot[None], feed: CountedFeed) -> None:
+    """Wait until three ticks change nothing on the screen."""
+    screen = pilot.app.screen
+    assert isinstance(screen, WatchScreen)
+    before: list[str] = []
+    while (shown := [strip.text for strip in screen._compositor.render_strips()]) != before:
+        before = shown
+        due = feed.ticks + 3
+        await eventually(pilot, partial(ticked, feed, screen.pulse, due), "three ticks")
+
+
+def come_to(moment: Moment, feed: CountedFeed, clock: list[float]) -> Step:
+    """Return the steps before the picture: all that is due is shown, then keys."""
+
+    async def come_to_rest(pilot: Pilot[None]) -> None:
+        await eventually(pilot, lambda: feed.ticks, "the first tick")
+        if moment.has_colours:
+            pilot.app.theme = moment.theme
+        for clock[0] in (moment.before, moment.seconds):
+            await drawn(pilot, feed)
+        for key in moment.keys:
+            await pilot.press(key)
+        await drawn(pilot, feed)
+
+    return come_to_rest
+
+
+@pytest.mark.parametrize(
+    "moment",
+    [
+        pytest.param(Moment("demo", 46), id="running"),
+        pytest.param(Moment("demo", 46, " "), id="replay-paused"),
+        pytest.param(Moment("stuck", 66, "2", before=60), id="failing-with-limit"),
+        pytest.param(Moment("stuck", 155, size=(120, 40), before=62), id="quiet"),
+        pytest.param(Moment("stuck", 155, size=(40, 12), before=62), id="quiet-narrow"),
+        pytest.param(Moment("demo", 46, "2kkk3m", (120, 40), "textual-light"), id="diff-split-light"),
+        pytest.param(Moment("demo", 46, "2kkk3jjjj", theme="ansi-dark"), id="16-colours"),
+        pytest.param(Moment("demo", 46, "2kkk3jjjj", has_colours=False), id="no-colour"),
+    ],
+)
+def test_looks_midway_as_it_did(
+    snap_compare: Compare, monkeypatch: pytest.MonkeyPatch, moment: Moment
+) -> None:
+    """A session under way looks as it did when somebody last looked at it and found it good."""
+    if not moment.has_colours:
+        monkeypatch.setenv("NO_COLOR", "1")
+    clock = [0.0]
+    source = saved_source(bundled(moment.name), follow=True)
+    feed = CountedFeed(source.reader, Replay(clock=lambda: clock[0]))
+    app = AgentwatchApp(source, feed, HeldSignals(), no_color=not moment.has_colours)
+    assert snap_compare(app, terminal_size=moment.size, run_before=come_to(moment, feed, clock))
