@@ -118,23 +118,28 @@ class Feed:
 
     def _decode(self, lines: Lines) -> Iterator[DecodedLine]:
         """Yield what lines say: a burst of deltas at once, unless a replay gives each its own time."""
+        joiner, decoder, data = self._joiner, self._decoder, lines.data
         if lines.oversize or self.pace is not None:
             for line in lines:
-                yield from self._joiner.take(line)
+                yield from joiner.take(line)
             return
-        data, offset, index = lines.data, lines.offset, 0
+        offset, index = lines.offset, 0
         while index < len(data):
-            burst = None if self._joiner.is_holding else self._decoder.burst(data, index)
+            burst = None if joiner.is_holding else decoder.burst(data, index)
+            raw, events, count = data[index], None, 1
             if burst is None:
-                end = offset + len(data[index])
-                yield from self._joiner.take(Line(offset, data[index], lines.seen_ms(end)))
-                index += 1
+                length = len(raw) - raw.endswith(b"\n")
+                events = joiner.whole(raw)
             else:
                 events, count = burst
-                end = offset + sum(map(len, data[index : index + count])) + count - 1
-                yield DecodedLine(events, Place(offset, end - offset, lines.seen_ms(end)), count)
-                index += count
-            offset = end + 1
+                length = sum(map(len, data[index : index + count])) - 1
+            seen_ms = lines.seen_ms(offset + length)
+            if events is None:
+                yield from joiner.take(Line(offset, raw[:length], seen_ms))
+            else:
+                yield DecodedLine(events, Place(offset, length, seen_ms), count)
+            index += count
+            offset += length + 1
 
     def _end(self) -> None:
         self.session.apply(self._decoder.end(), Place(self.offset, 0, None), 0)

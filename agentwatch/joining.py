@@ -56,6 +56,13 @@ class LineJoiner:
         """Whether a line is held back."""
         return bool(self._held)
 
+    def whole(self, data: bytes) -> list[Event] | None:
+        """Return what a line that is whole says, its line end with it; None for another: `take` it."""
+        if self._held or data.isspace():
+            return None
+        events = self._decoder.decode(data)
+        return None if events and type(events[0]) is Malformed else events
+
     def take(self, line: Line) -> Sequence[DecodedLine]:
         """Return what can be said now, in order; nothing for a blank line or while one is held."""
         if line.oversize:

@@ -6,7 +6,7 @@ import os
 import re
 from itertools import takewhile
 
-from agentwatch.recording.lines import MOST_LINE_BYTES, LineReader, Lines
+from agentwatch.recording.lines import MOST_LINE_BYTES, LineReader, Lines, split_lines
 
 _HEAD_BYTES = 1 << 16
 _TAIL_BYTES = 1 << 18
@@ -43,7 +43,7 @@ class EndsReader:
         return os.pread(self.fd, length, offset)
 
     def _head(self) -> Lines:
-        first, *others = self.line_at(0, _HEAD_BYTES).split(b"\n")[:-1] or [b""]
+        first, *others = split_lines(self.line_at(0, _HEAD_BYTES))[0] or [b""]
         return Lines(0, [first, *takewhile(_BEGINS_A_RUN.match, others)], self._times)
 
     def _tail(self) -> list[Lines]:

@@ -51,6 +51,8 @@ class ArrivalTimes:
 
     def at(self, offset: int) -> int | None:
         """Return when the byte at `offset` reached us, in milliseconds since the epoch."""
+        if not self._offsets:
+            return None
         index = bisect_right(self._offsets, offset) - 1
         return self._epochs_ms[index] if index >= 0 else None
 
