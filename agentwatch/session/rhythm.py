@@ -44,10 +44,8 @@ class Rhythm:
         self._last_ms = 0
         self._longest_ms = 0
 
-    def take(self, doing: Doing, seen_ms: int | None) -> None:
+    def take(self, doing: Doing, seen_ms: int) -> None:
         """Take what the session does from a line on that reached us at `seen_ms`."""
-        if seen_ms is None:
-            return
         if self.began_ms is None:
             self.began_ms = self._last_ms = seen_ms
         self._longest_ms = max(self._longest_ms, seen_ms - self._last_ms)

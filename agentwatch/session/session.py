@@ -124,8 +124,6 @@ class Session:
             place: Where the line stands in the recording.
             physical_lines: How many lines of the recording it was put together from.
         """
-        if place.seen_ms is not None:
-            self.last_seen_ms = place.seen_ms
         odd: Malformed | Unknown | None = None
         is_repaired = False
         for event in events:
@@ -134,7 +132,9 @@ class Session:
                 odd = event
             elif type(event) is Repair:
                 is_repaired = True
-        self.rhythm.take(self.doing, place.seen_ms)
+        if place.seen_ms is not None:
+            self.last_seen_ms = place.seen_ms
+            self.rhythm.take(self.doing, place.seen_ms)
         if odd is None:
             self.lines.events += physical_lines
             self.lines.repaired += is_repaired

@@ -70,14 +70,16 @@ class Decoder:
     """Turns Cursor's lines into events; remembers what the meaning of the next line depends on."""
 
     def __init__(self) -> None:
-        self._cwd: str | None = None
+        self._cwd = ""
+        """Without a separator at its end; empty where the agent did not tell it."""
         self._answer = Answer()
         self._thoughts = Thoughts()
 
     def decode(self, fields: Fields) -> list[Event]:
         """Return what one line says."""
-        thought = [] if fields.get("type") == "thinking" else self._thoughts.end_block()
-        return thought + self._said(fields)
+        if fields.get("type") == "thinking":
+            return self._said(fields)
+        return self._thoughts.end_block() + self._said(fields)
 
     def streams(self, fields: Fields) -> bool:
         """Return whether a line is a delta: the only other text comes in whole segments, by their model."""
@@ -133,12 +135,13 @@ class Decoder:
         return [*self._thoughts.end_block(), *self._answer.end_segment()]
 
     def _run_started(self, fields: Fields) -> RunStarted:
-        self._cwd = text(fields, "cwd")
+        cwd = text(fields, "cwd")
+        self._cwd = (cwd or "").rstrip("/\\")
         return RunStarted(
             FORMAT,
             text(fields, "session_id"),
             text(fields, "model"),
-            self._cwd,
+            cwd,
             text(fields, "permissionMode"),
             text(fields, "apiKeySource"),
         )
@@ -158,7 +161,7 @@ class Decoder:
             number(arguments, "timeout"),
             time_of(fields),
         )
-        return [started, *_unknown_tool(name)]
+        return [started] if name in TOOLS else [started, *_unknown_tool(name)]
 
     def _tool_ended(self, fields: Fields) -> list[Event]:
         name, tool, body = _tool(fields)
@@ -184,18 +187,22 @@ class Decoder:
             result.facts.lines_removed,
             time_of(fields),
         )
+        if name in TOOLS and result.unknown_variant is None:
+            return [ended]
         return [ended, *_unknown_tool(name), *_unknown_variant(name, result)]
 
     def _target(self, tool: Tool, arguments: Fields) -> tuple[str | None, str | None]:
         """Return what a call is about, as it is shown, and the file that it is about."""
         paths = tool.paths(arguments)
+        if len(paths) == 1:
+            return self._shown(paths[0]), paths[0]
         if paths:
             return ", ".join(map(self._shown, paths)), paths[0]
         return tool.target(arguments), None
 
     def _shown(self, path: str) -> str:
         """Return a path inside the cwd relative to it, by the rules of the agent's system."""
-        cwd = (self._cwd or "").rstrip("/\\")
+        cwd = self._cwd
         if not cwd:
             return path
         begins, rest = path[: len(cwd)], path[len(cwd) :]

@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from agentwatch.events import Outcome, Part
-from agentwatch.wire.cursor_tools import TOOLS, Facts, Tool, other_tool
+from agentwatch.wire.cursor_tools import NO_FACTS, TOOLS, Facts, Tool, other_tool
 from agentwatch.wire.fields import NO_FIELDS, Fields, as_json, items, mapping, number, text
 
-_NO_FACTS = Facts()
 _FAILURES = ("failure", "error", "permissionDenied", "spawnError", "timeout", "fileNotFound")
 _ECHOES = frozenset({"toolCallId", "conversationId", "requestId", "parsingResult"})
 """What tells a person nothing that the call has not told."""
@@ -25,7 +24,7 @@ class Result(NamedTuple):
     """What stands under the variant's key."""
     error: str | None = None
     exit_code: int | None = None
-    facts: Facts = _NO_FACTS
+    facts: Facts = NO_FACTS
     unknown_variant: str | None = None
 
 
@@ -36,6 +35,8 @@ def read_result(tool: Tool, result: object) -> Result:
     variant is called. A call that came back without a result says nothing, so neither do we.
     """
     variants = mapping(result)
+    if len(variants) == 1 and "success" in variants:  # nearly always
+        return _success(tool, mapping(variants["success"]))
     if "rejected" in variants:
         body = mapping(variants["rejected"])
         return Result(Outcome.REJECTED, body, text(body, "reason"))

@@ -61,11 +61,12 @@ class Answer:
 
     def end_segment(self) -> list[Event]:
         """Forget the segment; half an emoji whose other half never came is told as U+FFFD."""
-        lone = whole_text(self._half)
         self._segment.clear()
         self._has_deltas = self._is_flushed = False
-        self._half = ""
-        return [Text(Channel.ANSWER, lone)] if lone else []
+        if not self._half:
+            return []
+        lone, self._half = whole_text(self._half), ""
+        return [Text(Channel.ANSWER, lone)]
 
 
 class Thoughts:
@@ -87,8 +88,10 @@ class Thoughts:
 
     def end_block(self) -> list[Event]:
         """Wait no longer for the other half of an emoji: it is told as U+FFFD."""
+        if not self._half:
+            return []
         lone, self._half = whole_text(self._half), ""
-        return [Text(Channel.REASONING, lone)] if lone else []
+        return [Text(Channel.REASONING, lone)]
 
 
 def _told_at_once(burst: Burst) -> list[Text]:

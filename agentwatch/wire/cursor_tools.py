@@ -23,6 +23,9 @@ class Facts(NamedTuple):
     lines_removed: int | None = None
 
 
+NO_FACTS = Facts()
+
+
 class Tool(NamedTuple):
     """How the calls of one tool are told."""
 
@@ -31,7 +34,7 @@ class Tool(NamedTuple):
     """From the arguments, what the call is about; not asked where there are `paths`."""
     paths: Callable[[Fields], list[str]] = lambda _arguments: []
     """From the arguments, the files that the call is about."""
-    facts: Callable[[Fields], Facts] = lambda _success: Facts()
+    facts: Callable[[Fields], Facts] = lambda _success: NO_FACTS
     """From a success, what it tells besides its content."""
 
 
@@ -45,7 +48,7 @@ def _named(*keys: str) -> Callable[[Fields], str | None]:
 def _counted(key: str, noun: str) -> Callable[[Fields], Facts]:
     def count(success: Fields) -> Facts:
         found = number(success, key)
-        return Facts() if found is None else Facts(plural(found, noun))
+        return NO_FACTS if found is None else Facts(plural(found, noun))
 
     return count
 
@@ -74,7 +77,7 @@ def _read_facts(success: Fields) -> Facts:
     shown = mapping(success.get("readRange"))
     first, last = number(shown, "startLine"), number(shown, "endLine")
     if total is None:
-        return Facts()
+        return NO_FACTS
     if first is None or last is None or (first <= 1 and last >= total - 1):
         return Facts(plural(total, "line"))
     return Facts(f"lines {first}-{last} of {total}")
@@ -96,7 +99,7 @@ def _grep_facts(success: Fields) -> Facts:
         for result in mapping(workspace).values():
             matched = number(mapping(result), "totalMatchedLines")
             found = matched if found is None else found + (matched or 0)
-    return Facts() if found is None else Facts(plural(found, "match"))
+    return NO_FACTS if found is None else Facts(plural(found, "match"))
 
 
 def _list_facts(success: Fields) -> Facts:
@@ -105,13 +108,13 @@ def _list_facts(success: Fields) -> Facts:
 
 def _search_facts(success: Fields) -> Facts:
     references = success.get("references")
-    return Facts(plural(len(references), "result")) if isinstance(references, list) else Facts()
+    return Facts(plural(len(references), "result")) if isinstance(references, list) else NO_FACTS
 
 
 def _todo_facts(success: Fields) -> Facts:
     todos = items(success.get("todos"))
     done = sum(mapping(todo).get("status") == "TODO_STATUS_COMPLETED" for todo in todos)
-    return Facts(f"{done} of {len(todos)} done") if todos else Facts()
+    return Facts(f"{done} of {len(todos)} done") if todos else NO_FACTS
 
 
 TOOLS = {

@@ -24,6 +24,8 @@ def text(fields: Fields, key: str) -> str | None:
 def number(fields: Fields, key: str) -> int | None:
     """Return a whole number, also from a string of digits (`"startedAtMs":"1790176761179"`), or None."""
     value = fields.get(key)
+    if value is None:
+        return None
     if type(value) is int:
         return value if -_TOO_LARGE < value < _TOO_LARGE else None
     if isinstance(value, str):
