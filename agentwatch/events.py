@@ -53,6 +53,8 @@ class Text(NamedTuple):
     channel: Channel
     text: str
     at_ms: int | None = None
+    until_ms: int | None = None
+    """When the last of it was written; None of a text that was written at once."""
 
 
 class TextEnded(NamedTuple):

@@ -207,7 +207,11 @@ class Session:
     def _text(self, event: Text, place: Place) -> None:
         run = self._current_run(place)
         entry = self.transcript.add_text(event.channel, event.text, event.at_ms)
-        if entry is not None and event.channel is Channel.ANSWER:
+        if entry is None:
+            return
+        if event.until_ms is not None:
+            entry.ended_ms = event.until_ms
+        if event.channel is Channel.ANSWER:
             run.add_answer(entry.said)
 
     def _tool_started(self, event: ToolStarted, place: Place) -> None:

@@ -55,9 +55,9 @@ class Answer:
         if self._half or self._is_flushed or not burst.texts[0] or (self._has_deltas and not is_timed):
             return None
         self._has_deltas = is_timed
-        said = _told_at_once(burst)
-        self._segment += [text.text for text in said]
-        return [*said]
+        said = "".join(burst.texts)
+        self._segment.append(said)
+        return [Text(Channel.ANSWER, said, burst.first_ms, burst.last_ms)]
 
     def end_segment(self) -> list[Event]:
         """Forget the segment; half an emoji whose other half never came is told as U+FFFD."""
@@ -84,7 +84,9 @@ class Thoughts:
 
     def take_burst(self, burst: Burst) -> list[Event] | None:
         """Return what deltas say together; None when the first ends an emoji."""
-        return None if self._half or not burst.texts[0] else [*_told_at_once(burst)]
+        if self._half or not burst.texts[0]:
+            return None
+        return [Text(Channel.REASONING, "".join(burst.texts), burst.first_ms, burst.last_ms)]
 
     def end_block(self) -> list[Event]:
         """Wait no longer for the other half of an emoji: it is told as U+FFFD."""
@@ -92,15 +94,6 @@ class Thoughts:
             return []
         lone, self._half = whole_text(self._half), ""
         return [Text(Channel.REASONING, lone)]
-
-
-def _told_at_once(burst: Burst) -> list[Text]:
-    """Return the first text, which tells when it began, and all the others as one."""
-    first, *others = burst.texts
-    return [
-        Text(burst.channel, first, burst.first_ms),
-        Text(burst.channel, "".join(others), burst.last_ms),
-    ]
 
 
 def message_text(fields: Fields) -> str | None:
