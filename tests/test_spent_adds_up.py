@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from hypothesis import given
@@ -87,7 +88,7 @@ def test_when_it_is_looked_at_changes_nothing(events: list[Told], steps: list[in
     assert spent.account() == account(*events)
 
 
-def is_known(calls: list[Call], ms: int) -> bool:
+def is_known(calls: Iterable[Call], ms: int) -> bool:
     """Return whether a call ran at a moment."""
     return any(
         call.duration_ms is not None and call.started_ms <= ms < (call.ended_ms or 0)

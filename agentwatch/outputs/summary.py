@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import orjson
 
@@ -36,7 +36,9 @@ def summary(session: Session) -> Iterator[bytes]:
     yield b',"text":"'
     for others in session.runs[:-1]:
         yield from _texts(others)
-    text = list(_texts(run))
+    text: Iterable[bytes] = _texts(run)
+    if found.text_matches_result:
+        text = list(text)  # told twice: 16 MB at most
     yield from text
     yield b'"'
     if found.text_matches_result:

@@ -90,7 +90,7 @@ class BlockView(LineView):
         """Return whether a line is that of a text: calls and titles of thoughts tell how they stand."""
         index, row = self._blocks.at(line)
         block = self._blocks.all[index]
-        return block.entry.call is None and (row > 0 or block.entry.kind is not Kind.REASONING)
+        return block.entry.kind is not Kind.CALL and (row > 0 or block.entry.kind is not Kind.REASONING)
 
     def on_resize(self) -> None:
         """Wrap anew; what is in view is measured at once."""
@@ -219,7 +219,7 @@ class BlockView(LineView):
             if block.start == 0 and block.entry.kind is Kind.REASONING:
                 texts[0] = ""  # its title is ours
             spans = _found(self._query, texts)
-            if block.entry.call is None:
+            if block.entry.kind is not Kind.CALL:
                 self._spans[index] = spans
         return spans
 

@@ -69,7 +69,7 @@ class Blocks:
             changed = min(changed, self._grow_last_entry(), self._end_thought(folds=folds))
         for entry in self._transcript[len(self._firsts) :]:
             self._firsts.append(len(self.all))
-            if entry.call is not None:
+            if entry.kind is Kind.CALL:
                 self._calls.append(len(self._firsts) - 1)
             self._tail_start = 0
             self._add_entry(entry)
@@ -196,7 +196,7 @@ class Blocks:
     def _set_gap(self, block: Block, above: Entry | None) -> None:
         if block is not self._ruled:
             block.rule = None
-        are_calls = above is not None and above.call is not None and block.entry.call is not None
+        are_calls = above is not None and above.kind is block.entry.kind is Kind.CALL
         blank = 0 if above is None or are_calls else 1
         block.gap = blank if block.rule is None else 2 * blank + 1
 
@@ -204,10 +204,10 @@ class Blocks:
         entry = block.entry
         self.unmeasured -= not block.is_measured
         is_folded = self.is_folded(entry)
-        block.is_measured = entry.call is not None or is_folded
+        block.is_measured = entry.kind is Kind.CALL or is_folded
         if is_folded:
             block.height = 0 if block.start else 1
-        elif entry.call is not None:
+        elif entry.kind is Kind.CALL:
             block.height = 1
         else:
             text = entry.said.part(block.start, block.end)

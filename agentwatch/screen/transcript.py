@@ -188,7 +188,7 @@ class Transcript(BlockView):
 
     def _is_marker(self, number: int) -> bool:
         entry = self._session.transcript[number]
-        return entry.call is not None or (entry.kind is Kind.REASONING and not entry.is_open)
+        return entry.kind is Kind.CALL or (entry.kind is Kind.REASONING and not entry.is_open)
 
     def _choose(self, number: int) -> None:
         self._chosen = number

@@ -16,7 +16,7 @@ class Place(NamedTuple):
     seen_ms: int | None
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, weakref_slot=True)
 class Call:
     """What is known of one tool call."""
 
@@ -31,7 +31,6 @@ class Call:
     path: str | None = None
     group: str | None = None
     limit_ms: int | None = None
-    outcome: Outcome = Outcome.RUNNING
     error: str | None = None
     note: str | None = None
     exit_code: int | None = None
@@ -41,6 +40,7 @@ class Call:
     """Agent time."""
     ended_ms: int | None = None
     """Agent time."""
+    outcome: Outcome = Outcome.RUNNING
     started: Place | None = field(default=None, repr=False)
     """The line that started it; None when the recording holds none."""
     ended: Place | None = field(default=None, repr=False)

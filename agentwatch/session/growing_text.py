@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+from array import array
+from collections.abc import Iterable, Iterator
+
+from agentwatch.session.spill import Spill
+
 _CHUNK = 1 << 14
 
 
 class GrowingText:
-    """A text kept as UTF-8, in chunks of 16,384 characters, of which a part can be had without the whole.
+    """A text kept in a spill as UTF-8, in chunks of 16,384 characters; a part can be had without the whole.
 
     A Python string takes four bytes a character where one of them is an emoji, and deltas 60 bytes each
-    besides: of a gigabyte of stream, 50 MB of text would take 200 MB and more.
+    besides: of a gigabyte of stream, 65 MB of text would take 200 MB and more.
     """
 
-    __slots__ = ("_chunks", "_length", "_tail", "_tail_length")
+    __slots__ = ("_chunks", "_length", "_spill", "_tail", "_tail_length")
 
-    def __init__(self, text: str = "") -> None:
-        self._chunks: list[bytes] = []
+    def __init__(self, spill: Spill, text: str = "") -> None:
+        """Begin with `text`; what is complete goes to `spill`."""
+        self._spill = spill
+        self._chunks = _NO_CHUNKS
+        """Place and length of each."""
         self._tail: list[str] = []
         self._tail_length = 0
         self._length = 0
@@ -26,20 +34,23 @@ class GrowingText:
         return self._length
 
     def __str__(self) -> str:
-        return "".join([*map(_decoded, self._chunks), *self._tail])
+        return "".join([*map(_decoded, self._packed()), *self._tail])
 
-    def utf8(self) -> bytes:
-        """Return all of it as UTF-8."""
-        return b"".join([*self._chunks, *map(_encoded, self._tail)])
+    def utf8(self) -> Iterator[bytes]:
+        """Yield all of it as UTF-8, piece by piece."""
+        yield from self._packed()
+        if self._tail:
+            yield "".join(self._tail).encode("utf-8", "surrogatepass")
 
     def part(self, start: int, end: int | None = None) -> str:
         """Return its characters from `start` to `end`."""
         end = self._length if end is None else min(end, self._length)
         packed = self._length - self._tail_length
         parts = []
-        for index in range(start // _CHUNK, min(-(-end // _CHUNK), len(self._chunks))):
-            first = index * _CHUNK
-            parts.append(_decoded(self._chunks[index])[max(start - first, 0) : end - first])
+        first, last = start // _CHUNK, min(-(-end // _CHUNK), len(self._chunks) // 2)
+        for index, chunk in enumerate(self._packed(first, last), first):
+            begin = index * _CHUNK
+            parts.append(_decoded(chunk)[max(start - begin, 0) : end - begin])
         if end > packed:
             self._tail[:] = ["".join(self._tail)]
             parts.append(self._tail[0][max(start - packed, 0) : end - packed])
@@ -55,23 +66,45 @@ class GrowingText:
 
     def complete(self) -> None:
         """Take no more."""
-        self._pack(self._tail_length)
+        if self._tail_length:
+            self._pack(self._tail_length)
         self._tail = _NO_PIECES
+
+    def _packed(self, first: int = 0, last: int | None = None) -> Iterator[bytes]:
+        """Yield the chunks from one to before another, read back."""
+        chunks = self._chunks
+        for index in range(2 * first, len(chunks) if last is None else 2 * last, 2):
+            yield self._spill.get(chunks[index], chunks[index + 1])
 
     def _pack(self, length: int) -> None:
         """Put the first characters of the tail into chunks."""
         text = "".join(self._tail)
-        packed = (text[at : min(at + _CHUNK, length)] for at in range(0, length, _CHUNK))
-        self._chunks += map(_encoded, packed)
+        packed = [*self._chunks]
+        for at in range(0, length, _CHUNK):
+            chunk = text[at : min(at + _CHUNK, length)].encode("utf-8", "surrogatepass")
+            packed += (self._spill.add(chunk), len(chunk))
+        self._chunks = array("Q", packed)  # exactly as large as it must be
         self._tail = [text[length:]]
         self._tail_length -= length
 
 
+_NO_CHUNKS = array("Q")
 _NO_PIECES: list[str] = []
 
 
-def _encoded(text: str) -> bytes:
-    return text.encode("utf-8", "surrogatepass")
+def is_joined(whole: GrowingText, pieces: Iterable[GrowingText]) -> bool:
+    """Return whether a text is the pieces in a row; no more than a chunk of each is in memory at once."""
+    rest, left = whole.utf8(), b""
+    for data in (data for piece in pieces for data in piece.utf8()):
+        while len(left) < len(data):
+            more = next(rest, None)
+            if more is None:
+                return False
+            left += more
+        if not left.startswith(data):
+            return False
+        left = left[len(data) :]
+    return not left and next(rest, None) is None
 
 
 def _decoded(chunk: bytes) -> str:

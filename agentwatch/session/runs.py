@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 from agentwatch.events import Outcome, RunEnded, RunStarted
 from agentwatch.session.calls import Place
-from agentwatch.session.growing_text import GrowingText
+from agentwatch.session.growing_text import GrowingText, is_joined
+from agentwatch.session.spill import Spill
 
 
 @dataclass(slots=True)
@@ -35,6 +36,8 @@ class Run:
     answer: list[GrowingText] = field(default_factory=list, repr=False)
     """The assistant's text, in the pieces of the transcript."""
     _result: GrowingText | None = field(default=None, repr=False)
+    _compared: tuple[tuple[int, int], bool] | None = field(default=None, repr=False)
+    """How large the answer was when it was last compared with the result, and whether it was the same."""
 
     @classmethod
     def of(cls, event: RunStarted) -> Run:
@@ -63,7 +66,10 @@ class Run:
         """Whether the rebuilt text is the result's; None without a result, or without a stream."""
         if self._result is None or self.is_bare:
             return None
-        return b"".join(piece.utf8() for piece in self.answer) == self._result.utf8()
+        size = len(self.answer), len(self.answer[-1]) if self.answer else 0
+        if self._compared is None or self._compared[0] != size:
+            self._compared = size, is_joined(self._result, self.answer)
+        return self._compared[1]
 
     @property
     def is_over(self) -> bool:
@@ -79,11 +85,12 @@ class Run:
         """Compare nothing with the result: most of the text it repeats was not read."""
         self._result = None
 
-    def end(self, event: RunEnded, place: Place) -> None:
-        """Take the result."""
+    def end(self, event: RunEnded, place: Place, spill: Spill) -> None:
+        """Take the result; its text goes to `spill`."""
         self.ended, self.outcome = place, event.outcome
-        self._result = None if event.result is None else GrowingText(event.result)
-        if self._result is not None:
+        self._result, self._compared = None, None
+        if event.result is not None:
+            self._result = GrowingText(spill, event.result)
             self._result.complete()
         self.session_id = self.session_id or event.session_id
         self.request_id, self.usage = event.request_id, event.usage

@@ -25,9 +25,10 @@ from agentwatch.events import (
     Unknown,
 )
 from agentwatch.session.calls import Call, Place
+from agentwatch.session.many_calls import CallOrder, Calls
 from agentwatch.session.rhythm import Doing, Rhythm
 from agentwatch.session.runs import Run
-from agentwatch.session.transcript import Entry, Kind, Transcript
+from agentwatch.session.transcript import Kind, Transcript
 
 CallKey = tuple[int, str | None, str]
 """The number of the run, the session_id and the call_id: ids come again in another session."""
@@ -67,12 +68,12 @@ class Session:
 
     def __init__(self) -> None:
         self.runs: list[Run] = []
-        self.calls: list[Call] = []
+        self.calls = Calls()
         """In the order in which they first appeared."""
-        self.ended_calls: list[Call] = []
+        self.ended_calls = CallOrder(self.calls)
         """In the order in which they ended; at the end of the stream those that never did follow."""
         self.open_calls: dict[CallKey, Call] = {}
-        self.transcript = Transcript()
+        self.transcript = Transcript(self.calls)
         self.rhythm = Rhythm()
         self.lines = LineCounts()
         self.odd_lines: list[OddLine] = []
@@ -84,7 +85,7 @@ class Session:
         """Whether the stream has ended."""
         self.last_seen_ms: int | None = None
         """When the newest line reached us."""
-        self._calls: dict[CallKey, Call] = {}
+        self._numbers: dict[CallKey, int] = {}
         self._unended: dict[CallKey, Call] = {}
 
     @property
@@ -188,7 +189,8 @@ class Session:
         """Take the end of a run's lines: what is still open will not end any more."""
         self._end_run(Outcome.UNFINISHED)
         self.never_completed += len(self._unended)
-        self.ended_calls += self._unended.values()
+        for call in self._unended.values():
+            self._settle(call)
         self._unended.clear()
 
     def _run_started(self, event: RunStarted, place: Place) -> None:
@@ -202,7 +204,7 @@ class Session:
         run = self._current_run(place)
         if run.prompt is None:
             run.prompt = event.text
-        self.transcript.add(Entry(Kind.PROMPT, event.text))
+        self.transcript.add(Kind.PROMPT, event.text)
 
     def _text(self, event: Text, place: Place) -> None:
         run = self._current_run(place)
@@ -217,17 +219,18 @@ class Session:
     def _tool_started(self, event: ToolStarted, place: Place) -> None:
         self._current_run(place)
         key = (len(self.runs), event.session_id, event.call_id)
-        call = self._calls.get(key)
+        call = self._known(key)
         if call is None:
             call = self._add_call(key, event)
             self.open_calls[key] = self._unended[key] = call
         if call.started is None:
             call.start(event, place)
+            self.calls.changed(call)
 
     def _tool_ended(self, event: ToolEnded, place: Place) -> None:
         self._current_run(place)
         key = (len(self.runs), event.session_id, event.call_id)
-        call = self._calls.get(key)
+        call = self._known(key)
         if call is None:
             call = self._add_call(key, event)
             self.completed_without_started += 1
@@ -236,7 +239,7 @@ class Session:
         if call.ended is not None:
             return
         call.end(event, place)
-        self.ended_calls.append(call)
+        self._settle(call)
         self.failed_calls += call.outcome is Outcome.FAILED
 
     def _run_ended(self, event: RunEnded, place: Place) -> None:
@@ -244,8 +247,8 @@ class Session:
         run = self._current_run(place)
         run.is_bare = run.is_bare or is_bare
         self._end_run(event.outcome)
-        run.end(event, place)
-        self.transcript.add(Entry(Kind.RESULT, run=run))
+        run.end(event, place, self.transcript.spill)
+        self.transcript.add(Kind.RESULT, about=run)
 
     def _current_run(self, place: Place) -> Run:
         """Return the run that a line belongs to; a recording whose head is missing has one too."""
@@ -269,10 +272,18 @@ class Session:
             call.outcome = Outcome.UNFINISHED
         self.open_calls.clear()
 
+    def _known(self, key: CallKey) -> Call | None:
+        number = self._numbers.get(key)
+        return None if number is None else self.calls[number - 1]
+
+    def _settle(self, call: Call) -> None:
+        self.ended_calls.append(call)
+        self.calls.settle(call)
+
     def _add_call(self, key: CallKey, event: ToolStarted | ToolEnded) -> Call:
         number, run = len(self.calls) + 1, key[0]
         call = Call(number, run, event.call_id, event.tool, event.phrase, event.target, event.path)
-        self._calls[key] = call
-        self.calls.append(call)
-        self.transcript.add(Entry(Kind.CALL, call=call))
+        self._numbers[key] = number
+        self.calls.add(call)
+        self.transcript.add(Kind.CALL, about=number)
         return call

@@ -5,7 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentwatch.session.growing_text import GrowingText
+from agentwatch.session.growing_text import GrowingText, is_joined
+from agentwatch.session.spill import Spill
 from tests.lines import PROPERTY
 
 PIECES = st.lists(
@@ -20,7 +21,7 @@ PIECES = st.lists(
 @given(PIECES, st.integers(0, 80_000), st.integers(0, 80_000), st.booleans())
 def test_a_text_is_its_pieces(pieces: list[str], start: int, length: int, is_complete: bool) -> None:
     """Its length, its whole and any part are those of the pieces in a row, across chunks as well."""
-    text, whole = GrowingText(), ""
+    text, whole = GrowingText(Spill()), ""
     for piece in pieces:
         text.add(piece)
         whole += piece
@@ -35,6 +36,26 @@ def test_a_text_is_its_pieces(pieces: list[str], start: int, length: int, is_com
 
 def test_a_text_may_begin_with_something() -> None:
     """What it is made with is its first piece."""
-    text = GrowingText("干潮")
+    text = GrowingText(Spill(), "干潮")
     text.add(" 🌊")
     assert (str(text), len(text), text.part(1, 3)) == ("干潮 🌊", 4, "潮 ")
+
+
+@PROPERTY
+@given(PIECES, PIECES)
+def test_a_text_is_compared_with_pieces(pieces: list[str], others: list[str]) -> None:
+    """Pieces in a row are the whole that they make, and no other; how either was cut is all the same."""
+    whole = GrowingText(Spill(), "".join(pieces))
+    cut = [GrowingText(Spill(), piece) for piece in pieces]
+    assert is_joined(whole, cut)
+    assert is_joined(whole, [GrowingText(Spill(), piece) for piece in others]) == (
+        "".join(pieces) == "".join(others)
+    )
+    whole.complete()
+    for piece in cut:
+        piece.complete()
+    assert is_joined(whole, cut)
+    assert not is_joined(whole, [*cut, GrowingText(Spill(), "a")])
+    longer = GrowingText(Spill(), "".join([*pieces, "ab"]))
+    assert not is_joined(longer, cut)
+    assert not is_joined(longer, [*cut, GrowingText(Spill(), "a")])

@@ -83,7 +83,7 @@ def test_a_success_stays_one_after_failed_calls() -> None:
 def test_nothing_is_known_before_the_first_line() -> None:
     """A session without lines has no runs, no calls and no text."""
     read = session()
-    assert (read.runs, read.calls, read.text, read.lines.total) == ([], [], "", 0)
+    assert (read.runs, list(read.calls), read.text, read.lines.total) == ([], [], "", 0)
     assert (read.run.result, read.run.text_matches_result) == (None, None)
 
 
