@@ -6,6 +6,8 @@ A frame costs what the viewport shows: Textual's own log and table cost what the
 
 from __future__ import annotations
 
+from math import ceil
+
 from rich.segment import Segment
 from rich.style import Style
 from textual.binding import Binding
@@ -13,6 +15,7 @@ from textual.content import Content
 from textual.geometry import Region, Size
 from textual.reactive import var
 from textual.scroll_view import ScrollView
+from textual.scrollbar import ScrollBar
 from textual.selection import Selection
 from textual.strip import Strip
 
@@ -60,6 +63,8 @@ class LineView(ScrollView, can_focus=True):
         self.below = 0
         """How many lines have come since the end was let go."""
         self._is_settling = False
+        self._thumb = (0.0, 0)
+        """Where the thumb of the scrollbar begins and how long it is, in eighths of a row."""
 
     def line_count(self) -> int:
         """Return how many lines there are."""
@@ -74,17 +79,31 @@ class LineView(ScrollView, can_focus=True):
         count = self.line_count()
         if count != self._count:
             self._count = count
-            self._grow(count)
+            # Laying out the whole screen anew would cost 2 ms each time.
+            self.set_reactive(LineView.virtual_size, Size(0, count))
             if self.following:
                 self.settle_at(self.max_scroll_y)
+            self._move_scrollbar()
         self.show_below()
         if redraw:
-            self.refresh()
+            self.refresh_rows()
 
-    def _grow(self, count: int) -> None:
-        """Have so many lines without laying out the whole screen anew, which costs 2 ms each time."""
-        self.set_reactive(LineView.virtual_size, Size(0, count))
-        self.vertical_scrollbar.window_virtual_size = count
+    def refresh_rows(self) -> None:
+        """Draw the lines in view anew, and leave the borders above and below them."""
+        self.refresh(Region(-self.styles.gutter.left, 0, self.region.width, self.size.height))
+
+    def _move_scrollbar(self) -> None:
+        """Tell the scrollbar where the view is, and draw it anew if its thumb moves: that costs 1 ms."""
+        bar, count, height = self.vertical_scrollbar, self._count, self.scrollable_content_region.height
+        bar.set_reactive(ScrollBar.window_virtual_size, count)
+        bar.set_reactive(ScrollBar.position, self.scroll_y)
+        thumb = (0.0, 0)
+        if count > height > 0:
+            length = max(height * height / count, 1)
+            thumb = (int(8 * (height - length) * self.scroll_y / (count - height)), ceil(8 * length))
+        if thumb != self._thumb:
+            self._thumb = thumb
+            bar.refresh()
 
     def settle_at(self, y: float) -> None:
         """Scroll without letting go of the end."""
@@ -94,7 +113,9 @@ class LineView(ScrollView, can_focus=True):
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         """Let go of the end when the user moves away from it, and take hold of it again there."""
-        super().watch_scroll_y(old_value, new_value)
+        self._move_scrollbar()
+        if round(old_value) != round(new_value):
+            self.refresh_rows()
         if not self._is_settling and old_value != new_value:
             self.following = self.at_end()
 
