@@ -2,13 +2,13 @@
 
 Textual composes a row from the styles of the pane and of all that it stands in, 0.2 ms each, and keeps it by
 its place on the screen, so a text that scrolls is composed anew. Here the frame is composed once, and a
-finished line is kept by its number.
+row is kept by the number of its line: it is the same as long as the line is.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from rich.segment import Segment
 from rich.style import Style
@@ -25,12 +25,19 @@ if TYPE_CHECKING:
 _KEPT_LINES = 512
 
 
+class _Painted(NamedTuple):
+    """A line, and the row that was made of it."""
+
+    line: list[Segment]
+    row: Strip
+
+
 class LinePainter:
-    """Paints the lines of a pane, and keeps those that are stable."""
+    """Paints the lines of a pane, and keeps what it painted."""
 
     def __init__(self, pane: LineView) -> None:
         self._pane = pane
-        self._kept: LRUCache[int, Strip] = LRUCache(_KEPT_LINES)
+        self._kept: LRUCache[int, _Painted] = LRUCache(_KEPT_LINES)
         self._looks: tuple[object, ...] = ()
         self._left: list[Segment] = []
         self._right: list[Segment] = []
@@ -50,20 +57,25 @@ class LinePainter:
     def paint(self, first: int, count: int) -> list[Strip]:
         """Return so many lines from a number on, each as a row of the pane in all its width."""
         self._take_looks()
-        pane, kept = self._pane, self._kept
-        known = pane.line_count() if pane.text_selection is None else 0
-        rows = []
-        for line in range(first, first + count):
-            row = kept.get(line) if line < known else None
-            if row is None:
-                row = self._row(line)
-                if line < known and pane.is_stable(line):
-                    kept[line] = row
-            rows.append(row)
-        return rows
+        pane = self._pane
+        width, selection = pane.scrollable_content_region.width, pane.text_selection
+        lines = range(first, first + count)
+        if selection is not None:
+            return [self._row(pane.line(number, width, selection)) for number in lines]
+        known = pane.line_count()
+        return [self._kept_row(number, width, is_known=number < known) for number in lines]
 
-    def _row(self, line: int) -> Strip:
-        middle = list(Segment.apply_style(self._pane.line(line), self._base))
+    def _kept_row(self, number: int, width: int, *, is_known: bool) -> Strip:
+        painted = self._kept.get(number)
+        if painted is not None and is_known and self._pane.is_stable(number):
+            return painted.row
+        line = self._pane.line(number, width, None)
+        if painted is None or painted.line != list(line):
+            painted = self._kept[number] = _Painted(list(line), self._row(line))
+        return painted.row
+
+    def _row(self, line: Strip) -> Strip:
+        middle = list(Segment.apply_style(line, self._base))
         for each in self._filters:
             middle = each.apply(middle, self._background)
         return Strip([*self._left, *middle, *self._right], self._pane.region.width)

@@ -151,18 +151,15 @@ class LineView(ScrollView, can_focus=True):
 
     def render_line(self, y: int) -> Strip:
         """Return one line of the viewport, in which each character tells its place: it may be selected."""
-        line = self.scroll_offset.y + y
-        if line >= self.line_count():
-            return Strip.blank(self.scrollable_content_region.width, self.rich_style)
-        return self.line(line).apply_style(self.rich_style).apply_offsets(0, line)
+        line, base = self.scroll_offset.y + y, self.rich_style
+        strip = self.line(line, self.scrollable_content_region.width, self.text_selection).apply_style(base)
+        return strip if line >= self.line_count() else strip.apply_offsets(0, line)
 
-    def line(self, line: int) -> Strip:
-        """Return a line in all the width that there is for it, what is selected in it marked."""
-        width = self.scrollable_content_region.width
+    def line(self, line: int, width: int, selection: Selection | None) -> Strip:
+        """Return a line exactly so wide, with what is selected of it marked; behind the last it is blank."""
         if line >= self.line_count():
             return Strip.blank(width)
         strip = self.draw(line, width).adjust_cell_length(width)
-        selection = self.text_selection
         span = None if selection is None else selection.get_span(line)
         return strip if span is None else _marked(strip, *span, self.look("selected"))
 
