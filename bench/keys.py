@@ -11,7 +11,7 @@ from pathlib import Path
 
 from grid import Grid
 from measure import AGENTWATCH, MILLISECONDS, command_line, head, percentile, row, session
-from pressing import Presser
+from pressing import Presser, down_and_up
 from sessions import LAST_WORDS
 from terminal import Terminal
 
@@ -20,6 +20,8 @@ _COLUMNS = (130, 160)
 _TOP_ROWS = 3
 _WATCHED_SECONDS = 3.0
 _JOINED_SECONDS = 300.0
+_GLIMPSE = "… calls".encode()
+"""What the header says while only the ends are shown."""
 
 
 def main() -> None:
@@ -35,7 +37,7 @@ def main() -> None:
     head("keys", "pressed", "p50", "p95", "longest")
     loaded = f"{facts['calls']:,} calls, {facts['deltas']:,} deltas"
     with Terminal((*AGENTWATCH, str(path)), size=(_COLUMNS[1], _ROWS)) as terminal:
-        _press_while_loading(f"j, while it loads: {loaded}", terminal, joined, presses)
+        _press_while_loading(f"j and k, while it loads: {loaded}", terminal, joined, presses)
         _press_loaded(loaded, terminal, presses)
     print()
     path, facts = session(given.folder, "deltas", deltas=deltas)
@@ -45,11 +47,12 @@ def main() -> None:
 def _press_while_loading(name: str, terminal: Terminal, joined: bytes, presses: int) -> None:
     """Press keys until all is loaded or they are enough, and wait until it is."""
     terminal.expect(joined)
-    terminal.wait_for(rb"\d calls")
+    terminal.wait_for(_GLIMPSE)
     presser = Presser(terminal)
-    presser.begin(b"g")
+    presser.begin(b"gjj")
+    key = down_and_up()
     while not terminal.has_come(joined) and len(presser.answers) < presses:
-        presser.press(b"j")
+        presser.press(key())
     row(name, *presser.cells())
     terminal.wait_for(joined, seconds=_JOINED_SECONDS)
 

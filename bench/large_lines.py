@@ -16,7 +16,7 @@ from typing import IO
 
 from live import watched_pipe
 from measure import MILLISECONDS, command_line, head, megabytes, row
-from pressing import Presser
+from pressing import Presser, down_and_up
 from producer import lines_of
 
 _DELTAS = 6000
@@ -25,6 +25,7 @@ _SAID = '"session_id":"5e0c7a2b-1f53-4f6d-8d0a-93b5b7c1a644"'
 _LINE = "    return total[index] + offset  # as before\\n"
 _PRESSES = 10
 """Before a line and after it."""
+_OPENING_SECONDS = 0.3
 
 
 def main() -> None:
@@ -51,9 +52,13 @@ def _measure(name: str, folder: Path, large: bytes, shown: bytes, presses: int) 
         for text, _ in lines_of(_DELTAS, is_finished=False):
             pipe.write(text.encode())
         terminal.wait_for(rb"%d calls" % _CALLS)
+        terminal.press(b"2")
+        terminal.read_for(_OPENING_SECONDS)
+        terminal.press(b"\r")  # reads stand in one row, which opens
+        terminal.read_for(_OPENING_SECONDS)
         presser = Presser(terminal)
-        presser.begin(b"k")
-        keys = _up_and_down()
+        presser.begin(b"jj")
+        keys = down_and_up()
         _press(presser, keys, presses)
         before = presser.cells()[-1]
         presser.answers.clear()
@@ -70,18 +75,6 @@ def _measure(name: str, folder: Path, large: bytes, shown: bytes, presses: int) 
 def _press(presser: Presser, keys: Callable[[], bytes], count: int) -> None:
     for _ in range(count):
         presser.press(keys())
-
-
-def _up_and_down() -> Callable[[], bytes]:
-    """Return what gives the next key: ten calls up, ten down."""
-    pressed = 0
-
-    def key() -> bytes:
-        nonlocal pressed
-        pressed += 1
-        return b"k" if pressed % 20 < 10 else b"j"
-
-    return key
 
 
 def _copied(path: Path, pipe: IO[bytes]) -> subprocess.Popen[bytes]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Callable
 from random import Random
 
 from measure import MILLISECONDS, percentile
 from terminal import Terminal
 
-_CALL_ID = re.compile(rb"toolu_01(\d{22})")
+_RAW_CALL = re.compile("byte (\\d+) ·".encode())
 _CARRIED = 64
 _BEGIN_SECONDS = 0.3
 _LEAST_PAUSE = 0.05
@@ -20,8 +21,9 @@ _PATIENCE = 30.0
 class Presser:
     """Moves through the calls, key by key.
 
-    The detail shows the id of the chosen call, and nothing else shows an id: a key is answered when
-    another id comes out of the pty. Pauses are uneven, so as not to keep step with the frames.
+    The detail shows the chosen call as it is recorded, under a line that tells at which byte it stands,
+    and nothing else tells a byte: a key is answered when another byte comes out of the pty. Pauses are
+    uneven, so as not to keep step with the frames.
     """
 
     def __init__(self, terminal: Terminal) -> None:
@@ -33,13 +35,10 @@ class Presser:
         self._said = b""
 
     def begin(self, key: bytes) -> None:
-        """Go to the calls, and with a key to one of which the end is not followed."""
-        for first in (b"2", key):
-            self._terminal.press(first)
-            until = time.monotonic() + _BEGIN_SECONDS
-            while (left := until - time.monotonic()) > 0:
-                self._said = self._said[-_CARRIED:] + self._terminal.read(left)
-                self._is_answered()
+        """Go to the calls, with a key to one of which the end is not followed, and have it raw."""
+        self._press_and_read(b"2")
+        if not self._press_and_read(key):
+            self._press_and_read(b"r")
 
     def press(self, key: bytes) -> None:
         """Press a key, wait for its answer and then a while.
@@ -67,7 +66,28 @@ class Presser:
         p50, p95, longest = (f"{share:.0f} ms" for share in shares)
         return f"{len(self.answers)}", p50, p95, longest
 
+    def _press_and_read(self, key: bytes) -> bool:
+        """Press a key, and return whether within a while another call is shown raw."""
+        self._terminal.press(key)
+        until, is_answered = time.monotonic() + _BEGIN_SECONDS, False
+        while (left := until - time.monotonic()) > 0:
+            self._said = self._said[-_CARRIED:] + self._terminal.read(left)
+            is_answered |= self._is_answered()
+        return is_answered
+
     def _is_answered(self) -> bool:
-        found = [number for number in _CALL_ID.findall(self._said) if number != self._chosen]
+        found = [number for number in _RAW_CALL.findall(self._said) if number != self._chosen]
         self._chosen = found[-1] if found else self._chosen
         return bool(found)
+
+
+def down_and_up() -> Callable[[], bytes]:
+    """Return what gives the next key: nine calls down, ten up, ten down, from the third on."""
+    pressed = 0
+
+    def key() -> bytes:
+        nonlocal pressed
+        pressed += 1
+        return b"j" if pressed % 20 < 10 else b"k"
+
+    return key

@@ -10,13 +10,15 @@ from textual.strip import Strip
 
 from agentwatch.query import Query
 from agentwatch.screen.blocks import Blocks
-from agentwatch.screen.entries import EntryRenderer, call_line, marked, rule_line, thinking_line
-from agentwatch.screen.line_view import LineView
+from agentwatch.screen.entries import EntryRenderer, call_line, rule_line, thinking_line
+from agentwatch.screen.line_view import LineView, marked
 from agentwatch.screen.syntax import code_theme
 from agentwatch.session import Kind, Session
 
 _KEPT_BLOCKS = 256
+_CUT_SECONDS = 0.008
 _MEASURE_SECONDS = 0.008
+_LAY_OUT_SECONDS = 0.5
 Spans = list[list[tuple[int, int, int]]]
 """For each match in a block the row, start and end of each of its pieces."""
 
@@ -37,42 +39,62 @@ class BlockView(LineView):
         self._query: Query | None = None
         self._current: tuple[int, int] | None = None
         self._spans: LRUCache[int, Spans] = LRUCache(_KEPT_BLOCKS)
+        self._measured = 0
+        """Of every block before this one the height is known."""
+        self._found_heights: dict[int, int] = {}
+        """Heights by block that are not laid out yet."""
+        self._lay_out_at = 0.0
         self._chosen: int | None = None
         """The number of the entry whose line is chosen."""
 
     def line_count(self) -> int:
         """Return how many lines there are, by measure or estimate."""
-        return self._blocks.tops[-1]
+        return self._blocks.line_count()
+
+    def take(self, width: int, seconds: float) -> bool:
+        """Cut what the session holds before it is shown so wide; return whether all is cut.
+
+        It takes about so many seconds: 250,000 blocks take 700 ms.
+        """
+        self._blocks.width = width
+        self._blocks.take(folds=True, seconds=seconds)
+        return not self._blocks.is_behind
 
     def sync(self, *, are_calls_new: bool = True) -> None:
         """Take what the session has learnt since the last time; a call's line is drawn from the call."""
-        first_changed = self._blocks.take(folds=self.following)
+        first_changed = self._blocks.take(folds=self.following, seconds=_CUT_SECONDS)
         has_changed = first_changed < len(self._blocks.all)
         if has_changed:
-            self._blocks.lay_out(first_changed)
             self._forget_blocks(first_changed)
         if self._measure_view() or has_changed:
             self.show_lines()
         elif are_calls_new:
             self.refresh()
+        while self._measured < len(self._blocks.all) and self._blocks.is_measured(self._measured):
+            self._measured += 1
 
     @property
     def is_measuring(self) -> bool:
-        """Whether there are blocks whose height is an estimate."""
-        return self._blocks.unmeasured > 0
+        """Whether there is text that is not cut into blocks, or a block whose height is an estimate."""
+        is_all_known = self._measured == len(self._blocks.all) and not self._found_heights
+        return self._blocks.is_behind or not is_all_known
 
     def measure_some(self) -> None:
-        """Measure blocks that are out of view, the newest first, for a few milliseconds."""
-        if not self.is_measuring:
-            return
-        until = perf_counter() + _MEASURE_SECONDS
-        for index in range(len(self._blocks.all) - 1, -1, -1):
-            if not self._blocks.all[index].is_measured:
-                self._measure(index)
-                if perf_counter() >= until:
-                    break
-        self._measure_view()
-        self.show_lines()
+        """Cut what is left to be cut, or else measure blocks for a few milliseconds.
+
+        What is measured is laid out twice a second: all that is in view then moves to other lines.
+        """
+        if self._blocks.is_behind:
+            self.sync()
+        elif self.is_measuring and self._blocks.width:
+            until = perf_counter() + _MEASURE_SECONDS
+            end = len(self._blocks.all)
+            while self._measured < end and perf_counter() < until:
+                if not self._blocks.is_measured(self._measured):
+                    self._found_heights[self._measured] = len(self._strips_anew(self._measured))
+                self._measured += 1
+            if self._measured == end or until >= self._lay_out_at:
+                self._lay_out()
 
     def draw(self, y: int, width: int) -> Strip:
         """Return one line of a block; a call's line is drawn from the call as it stands now."""
@@ -93,10 +115,19 @@ class BlockView(LineView):
         return block.entry.kind is not Kind.CALL and (row > 0 or block.entry.kind is not Kind.REASONING)
 
     def on_resize(self) -> None:
-        """Wrap anew; what is in view is measured at once."""
-        if self._blocks.width != self.scrollable_content_region.width:
-            self._blocks.width = self.scrollable_content_region.width
-            self._lay_out_anew()
+        """Wrap anew what is in view; the first character in view stays about where it is."""
+        width = self.scrollable_content_region.width
+        if self._blocks.width != width:
+            place = self._place()
+            self._blocks.width, self._measured = width, 0
+            self._forget_blocks(0)
+            if place is not None:
+                index, row, height = place
+                self._measure(index)
+                row = row * self._blocks.all[index].height // height if row > 0 else row
+                self.settle_at(self._blocks.line_of(index, row))
+            self._measure_view()
+            self.show_lines()
         super().on_resize()
 
     def notify_style_update(self) -> None:
@@ -118,35 +149,54 @@ class BlockView(LineView):
         self.forget_from(0)
         self.refresh()
 
-    def _lay_out_anew(self) -> None:
-        before = self.line_count()
-        self._blocks.estimate_from(0)
-        self._count_as_old(0, self.line_count() - before)
-        self._forget_blocks(0)
-        self._measure_view()
-        self.show_lines()
-
     def _forget_blocks(self, first: int) -> None:
         """Render blocks anew from one on; what is kept of those before stays."""
         for kept in (self._strips, self._spans):
             for index in [index for index in kept.keys() if index >= first]:  # noqa: SIM118 - no mapping
                 kept.discard(index)
-        self.forget_from(self._blocks.tops[first] if first else 0)
+        self._measured = min(self._measured, first)
+        for index in [index for index in self._found_heights if index >= first]:
+            del self._found_heights[index]
+        self.forget_from(self._blocks.top(first) if first else 0)
+
+    def _lay_out(self) -> None:
+        """Replace estimated heights by those that were found."""
+        place = self._place()
+        for index, height in self._found_heights.items():
+            self._set_height(index, height)
+        self._found_heights.clear()
+        self._lay_out_at = perf_counter() + _LAY_OUT_SECONDS
+        self._stay_at(place)
+        self._measure_view()
+        self.show_lines()
 
     def _measure(self, index: int) -> None:
-        """Replace an estimated height; what is in view stays where it is."""
-        blocks = self._blocks
-        before, top = blocks.all[index].height, blocks.tops[index]
-        height = len(self._rendered(index))
-        blocks.set_height(index, height)
-        if height == before:
-            return
-        blocks.lay_out(index)
-        self.forget_from(top if index else 0)
-        self._count_as_old(top, height - before)
-        if not self.following and top < self.scroll_offset.y:
+        """Replace the estimated height of a block that is in view."""
+        self._set_height(index, len(self._rendered(index)))
+
+    def _set_height(self, index: int, height: int) -> None:
+        top = self._blocks.top(index)
+        more = self._blocks.set_height(index, height)
+        if more:
+            self.forget_from(top if index else 0)
+            self._count_as_old(top, more)
+
+    def _place(self) -> tuple[int, int, int] | None:
+        """Return the block and row at the top of the view, and the block's height; None at the end."""
+        if self.following or not self.line_count():
+            return None
+        index, row = self._blocks.at(min(self.scroll_offset.y, self.line_count() - 1))
+        return index, row, self._blocks.all[index].height
+
+    def _stay_at(self, place: tuple[int, int, int] | None) -> None:
+        """Have the row at the top of the view again that was there; in its block it is told from the end."""
+        if place is not None:
+            index, row, height = place
             self.show_lines(redraw=False)
-            self.settle_at(self.scroll_offset.y + height - before)
+            row = row + self._blocks.all[index].height - height if row > 0 else row
+            line = self._blocks.line_of(index, row)
+            if line != self.scroll_offset.y:
+                self.settle_at(line)
 
     def _count_as_old(self, top: int, lines: int) -> None:
         """Take lines that a block at `top` gains for no news, if it was there when the end was let go."""
@@ -155,17 +205,18 @@ class BlockView(LineView):
 
     def _measure_view(self) -> bool:
         """Measure every block in view, which may bring others into view; return whether there was one."""
-        blocks = self._blocks
-        if not blocks.width or not blocks.unmeasured:
-            return False
-        before = blocks.unmeasured
+        blocks, has_measured = self._blocks, False
         height = self.scrollable_content_region.height
-        while True:
-            top = max(blocks.tops[-1] - height, 0) if self.following else self.scroll_offset.y
-            pending = [index for index in self._in_view(top) if not blocks.all[index].is_measured]
+        while blocks.width:
+            top = max(self.line_count() - height, 0) if self.following else self.scroll_offset.y
+            pending = [index for index in self._in_view(top) if not blocks.is_measured(index)]
             if not pending:
-                return blocks.unmeasured < before
+                break
+            place = self._place()
             self._measure(pending[-1] if self.following else pending[0])
+            self._stay_at(place)
+            has_measured = True
+        return has_measured
 
     def _in_view(self, top: float) -> range:
         """Return the blocks that have a line in a viewport that begins at `top`."""
@@ -192,13 +243,15 @@ class BlockView(LineView):
     def _rendered(self, index: int) -> list[Strip]:
         strips = self._strips.get(index)
         if strips is None:
-            block = self._blocks.all[index]
-            if self._renderer is None:
-                self._renderer = EntryRenderer(self, code_theme(self.app.current_theme))
-            width = self._blocks.width
-            strips = self._renderer.render(block.entry, block.start, block.end, width, is_code=block.is_code)
-            self._strips[index] = strips
+            strips = self._strips[index] = self._strips_anew(index)
         return strips
+
+    def _strips_anew(self, index: int) -> list[Strip]:
+        block = self._blocks.all[index]
+        if self._renderer is None:
+            self._renderer = EntryRenderer(self, code_theme(self.app.current_theme))
+        width = self._blocks.width
+        return self._renderer.render(block.entry, block.start, block.end, width, is_code=block.is_code)
 
     def _with_marks(self, strip: Strip, index: int, row: int) -> Strip:
         for number, pieces in enumerate(self._spans_of(index)):

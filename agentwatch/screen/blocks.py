@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from dataclasses import dataclass
-from itertools import accumulate
+from math import inf
+from time import perf_counter
 
 from agentwatch.safe_text import SafeText
-from agentwatch.screen.markdown import split_blocks
+from agentwatch.screen.entries import shown_length, shown_part
+from agentwatch.screen.heights import Heights
+from agentwatch.screen.markdown import split_blocks, split_lines
 from agentwatch.session import Entry, Kind
 
 _GROWING = (Kind.ANSWER, Kind.REASONING)
+_CUT_CHARACTERS = 1 << 16
+"""Of a text so much is cut at once; 4 MB take 150 ms."""
+_LEAST_WIDTH = 20
 
 
 @dataclass(slots=True)
@@ -22,16 +27,15 @@ class Block:
     """Which entry of the transcript it is a piece of, from 0."""
     start: int = 0
     end: int = 0
+    """From where to where it goes in the entry's text; of a result, in what it shows of its text."""
     is_code: bool = False
-    is_last: bool = True
-    """The last of its entry: it may still grow."""
     gap: int = 1
     """Lines above it: blank ones, and the rule where it has one."""
     rule: SafeText | None = None
     """What the rule above it says."""
     height: int = 1
-    is_measured: bool = True
-    """Its height is that of its lines, not an estimate."""
+    measured_width: int = 0
+    """At which width its height is that of its lines; at others it is an estimate."""
 
 
 class Blocks:
@@ -42,71 +46,98 @@ class Blocks:
 
     def __init__(self, transcript: list[Entry]) -> None:
         self.all: list[Block] = []
-        self.tops: list[int] = [0]
-        """The line at which each begins, and behind them how many lines there are."""
         self.width = 0
-        self.unmeasured = 0
         self.shows_thinking = False
         self.exceptions: set[Entry] = set()
         """The thoughts that are shown where the others are folded, or the other way round."""
         self._transcript = transcript
+        self._heights = Heights()
         self._firsts: list[int] = []
         self._calls: list[int] = []
+        self._cut_length = 0
+        """How much of the last entry's text is cut."""
+        self._fixed_length = 0
+        """How long that text is, where it cannot grow."""
         self._tail_start = 0
+        """Where in it the last block begins, which is cut again when more text comes."""
         self._thought: Entry | None = None
         self._rule: SafeText | None = None
         self._ruled: Block | None = None
         self._rule_from = 0
 
-    def take(self, *, folds: bool) -> int:
-        """Cut what is new into blocks; return the first block that changed.
+    def take(self, *, folds: bool, seconds: float = inf) -> int:
+        """Cut what is new into blocks, for about so many seconds; return the first block that changed.
 
         Args:
             folds: A thought that ended since the last time is folded; otherwise it stays open.
+            seconds: What is not cut by then is cut the next time.
         """
+        until = perf_counter() + seconds
         changed = len(self.all)
         if self._firsts:
-            changed = min(changed, self._grow_last_entry(), self._end_thought(folds=folds))
-        for entry in self._transcript[len(self._firsts) :]:
-            self._firsts.append(len(self.all))
-            if entry.kind is Kind.CALL:
-                self._calls.append(len(self._firsts) - 1)
-            self._tail_start = 0
-            self._add_entry(entry)
+            changed = min(changed, self._grow_last_entry(until), self._end_thought(folds=folds))
+        while len(self._firsts) < len(self._transcript) and not self._is_within_last():
+            entry = self._transcript[len(self._firsts)]
+            self._begin(entry)
+            if entry.kind is not Kind.CALL:
+                self._cut(entry, until)
+            if perf_counter() >= until:
+                break
         last = self.all[-1].entry if self.all else None
         is_thinking = last is not None and last.is_open and last.kind is Kind.REASONING
         self._thought = last if is_thinking else None
         return changed
 
-    def lay_out(self, first: int) -> None:
-        """Add up the heights from a block on."""
-        heights = (block.height and block.height + block.gap for block in self.all[first:])
-        self.tops[first:] = accumulate(heights, initial=self.tops[first] if first else 0)
+    @property
+    def is_behind(self) -> bool:
+        """Whether there is more to be cut."""
+        return len(self._firsts) < len(self._transcript) or self._is_within_last()
 
-    def set_height(self, index: int, height: int) -> None:
-        """Replace an estimate."""
+    def line_count(self) -> int:
+        """Return how many lines there are, by measure or estimate."""
+        return self._heights.total()
+
+    def is_measured(self, index: int) -> bool:
+        """Return whether a block's height is that of its lines."""
         block = self.all[index]
-        self.unmeasured -= not block.is_measured
-        block.height, block.is_measured = height, True
+        is_known = block.entry.kind is Kind.CALL or block.measured_width == self.width
+        return is_known or self.is_folded(block.entry)
 
-    def estimate_from(self, first: int, end: int | None = None) -> None:
-        """Estimate the heights of blocks anew, and lay them out."""
-        for block in self.all[first:end]:
-            self._estimate(block)
-        self.lay_out(first)
+    def set_height(self, index: int, height: int) -> int:
+        """Take the measured height of a block; return how many lines it has more than before."""
+        block = self.all[index]
+        more = height - block.height
+        block.height, block.measured_width = height, self.width
+        self._heights[index] = _span(block)
+        return more
+
+    def fold_all(self) -> None:
+        """Let each thought take the lines that it takes, folded or open, as it is to be shown now."""
+        for index, block in enumerate(self.all):
+            if block.entry.kind is Kind.REASONING:
+                self._fold(index)
+
+    def fold(self, number: int) -> None:
+        """Let the thought that an entry is take the lines that it takes, folded or open."""
+        for index in self.of_entry(number):
+            self._fold(index)
 
     def at(self, line: int) -> tuple[int, int]:
         """Return the block that a line belongs to, and which of its rows it is; above them it is negative."""
-        index = bisect_right(self.tops, line) - 1
-        return index, line - self.tops[index] - self.all[index].gap
+        index, below = self._heights.at(line)
+        return index, below - self.all[index].gap
+
+    def top(self, index: int) -> int:
+        """Return the line at which a block begins, with the gap above it."""
+        return self._heights.top(index)
 
     def line_of(self, index: int, row: int = 0) -> int:
         """Return the line at which a row of a block stands."""
-        return self.tops[index] + self.all[index].gap + row
+        return self.top(index) + self.all[index].gap + row
 
     @property
     def entry_count(self) -> int:
-        """How many entries of the transcript are cut into blocks."""
+        """How many entries of the transcript are cut into blocks, the last of them perhaps in part."""
         return len(self._firsts)
 
     def of_entry(self, number: int) -> range:
@@ -138,8 +169,25 @@ class Blocks:
         while self.all[index] is not ruled:
             index += 1
         self._set_gap(ruled, self.all[index - 1].entry if index else None)
-        self.lay_out(index)
+        self._heights[index] = _span(ruled)
         return index
+
+    def _is_within_last(self) -> bool:
+        """Return whether the entry that was begun last is not yet cut to its end."""
+        if not self._firsts:
+            return False
+        last = self._transcript[len(self._firsts) - 1]
+        return self._cut_length < (len(last.said) if last.kind in _GROWING else self._fixed_length)
+
+    def _fold(self, index: int) -> None:
+        """Set the height of a thought's block: known where it is folded, else guessed from its length."""
+        block = self.all[index]
+        if self.is_folded(block.entry):
+            block.height = 0 if block.start else 1
+        else:
+            block.height = (block.end - block.start) // max(self.width, _LEAST_WIDTH) + 1
+        block.measured_width = 0
+        self._heights[index] = _span(block)
 
     def _end_thought(self, *, folds: bool) -> int:
         thought = self._thought
@@ -147,69 +195,93 @@ class Blocks:
             return len(self.all)
         if not folds and not self.shows_thinking:
             self.exceptions.add(thought)
-        first = self._firsts[-1]
-        for block in self.all[first:]:
-            self._estimate(block)
-        return first
+        self.fold(len(self._firsts) - 1)
+        return self._firsts[-1]
 
-    def _grow_last_entry(self) -> int:
-        """Cut the last known entry's tail into blocks again; return the first block that changed."""
-        last = self.all[-1]
-        if not last.is_last or last.entry.kind not in _GROWING:
+    def _grow_last_entry(self, until: float) -> int:
+        """Cut the rest of the last known entry into blocks; return the first block that changed."""
+        if not self._is_within_last():
             return len(self.all)
-        if len(last.entry.said) == last.end and last.is_measured:
-            return len(self.all)
-        self._drop_last()
+        last = self.all[-1] if len(self.all) > self._firsts[-1] else None
+        if last is not None and last.start >= self._tail_start:
+            self._drop_last()
         index = len(self.all)
-        self._add_entry(last.entry)
+        self._cut(self._transcript[len(self._firsts) - 1], until)
         return index
 
     def _drop_last(self) -> None:
         block = self.all.pop()
-        self.unmeasured -= not block.is_measured
+        self._heights.pop()
         if block is self._ruled:
             self._rule, self._ruled = block.rule, None
 
-    def _add_entry(self, entry: Entry) -> None:
-        """Add the blocks of an entry from where the last one that may still change begins."""
-        number = len(self._firsts) - 1
-        if entry.kind not in _GROWING:
-            self._add(Block(entry, number, 0, len(entry.said)))
-            return
-        tail = entry.said.part(self._tail_start)
-        found = split_blocks(tail) or [(0, len(tail), False)]
-        offset = self._tail_start
-        for start, end, is_code in found:
-            self._add(Block(entry, number, offset + start, offset + end, is_code, is_last=False))
-        self.all[-1].is_last = True
-        self._tail_start = self.all[-1].start
+    def _begin(self, entry: Entry) -> None:
+        """Take an entry of which nothing is cut yet; the line of a call and of an outcome is a block."""
+        number = len(self._firsts)
+        self._firsts.append(len(self.all))
+        self._cut_length = self._tail_start = 0
+        self._fixed_length = 0 if entry.kind in _GROWING else shown_length(entry)
+        if entry.kind is Kind.CALL:
+            self._calls.append(number)
+        if entry.kind in (Kind.CALL, Kind.RESULT):
+            self._add(Block(entry, number), "")
 
-    def _add(self, block: Block) -> None:
+    def _cut(self, entry: Entry, until: float) -> None:
+        """Cut an entry's text from where its last block, which may still change, begins."""
+        is_growing = entry.kind in _GROWING
+        length, size = len(entry.said) if is_growing else self._fixed_length, _CUT_CHARACTERS
+        while True:
+            start, end = self._tail_start, min(self._tail_start + size, length)
+            text = shown_part(entry, start, end)
+            if end < length:
+                text = text[: text.rfind("\n") + 1] or text
+            found = split_blocks(text) if is_growing else split_lines(text)
+            if end == length:
+                self._add_pieces(entry, text, found)
+                self._cut_length = length
+                return
+            if len(found) < 2:
+                size *= 2  # it is within a fence
+                continue
+            self._add_pieces(entry, text, found[:-1])
+            self._cut_length = self._tail_start = start + found[-1][0]
+            if perf_counter() >= until:
+                return
+
+    def _add_pieces(self, entry: Entry, text: str, found: list[tuple[int, int, bool]]) -> None:
+        """Add the blocks that a text was cut into; the tail then begins with the last of them."""
+        offset = self._tail_start
+        if not found and entry.kind in _GROWING and len(self.all) == self._firsts[-1]:
+            found = [(0, len(text), False)]
+        for start, end, is_code in found:
+            block = Block(entry, len(self._firsts) - 1, offset + start, offset + end, is_code)
+            self._add(block, text[start:end])
+            self._tail_start = block.start
+
+    def _add(self, block: Block, text: str) -> None:
+        """Add a block, of a height that is estimated from its text."""
         above = self.all[-1].entry if self.all else None
         is_whole = block.entry.kind is not Kind.REASONING or above is not block.entry
         if self._rule is not None and len(self.all) >= self._rule_from and is_whole:
             block.rule, self._rule, self._ruled = self._rule, None, block
         self._set_gap(block, above)
-        self._estimate(block)
+        if self.is_folded(block.entry):
+            block.height = 0 if block.start else 1
+        else:
+            block.height = text.count("\n") + len(text) // max(self.width, _LEAST_WIDTH) + 1
         self.all.append(block)
+        self._heights.append(_span(block))
 
     def _set_gap(self, block: Block, above: Entry | None) -> None:
         if block is not self._ruled:
             block.rule = None
-        are_calls = above is not None and above.kind is block.entry.kind is Kind.CALL
-        blank = 0 if above is None or are_calls else 1
+        kind = block.entry.kind
+        are_calls = above is not None and above.kind is kind is Kind.CALL
+        goes_on = above is block.entry and kind not in _GROWING
+        blank = 0 if above is None or are_calls or goes_on else 1
         block.gap = blank if block.rule is None else 2 * blank + 1
 
-    def _estimate(self, block: Block) -> None:
-        entry = block.entry
-        self.unmeasured -= not block.is_measured
-        is_folded = self.is_folded(entry)
-        block.is_measured = entry.kind is Kind.CALL or is_folded
-        if is_folded:
-            block.height = 0 if block.start else 1
-        elif entry.kind is Kind.CALL:
-            block.height = 1
-        else:
-            text = entry.said.part(block.start, block.end)
-            block.height = text.count("\n") + len(text) // max(self.width, 20) + 1
-        self.unmeasured += not block.is_measured
+
+def _span(block: Block) -> int:
+    """Return how many lines a block takes with what stands above it; of one without a line none."""
+    return block.height and block.height + block.gap

@@ -6,6 +6,7 @@ A new filter or order is made beside the rows that are shown, a slice at a time,
 from __future__ import annotations
 
 from collections.abc import Sequence
+from time import perf_counter
 
 from agentwatch.events import Outcome
 from agentwatch.safe_text import SafeText, safe_line
@@ -15,6 +16,8 @@ from agentwatch.screen.time_strip import TimeStrip
 from agentwatch.session import Call, Session
 
 _LEAST_OF_AN_OUTCOME = 3
+_MOST_CHANGES = 1024
+"""At once; taking them costs 5 ms."""
 
 
 def call_filter(text: str) -> Matches | None:
@@ -48,16 +51,17 @@ class CallChanges:
         self._open: set[int] = set()
         self._run: tuple[object, ...] = ()
 
-    def take(self) -> list[int]:
-        """Return the places of the calls that came or changed since the last time."""
+    def take(self, most: int) -> list[int]:
+        """Return the places of calls that came or changed since the last time, of each at most so many."""
         session = self._session
         run = (len(session.runs), session.run.ended, session.is_closed)
-        changed = [call.number - 1 for call in session.ended_calls[self._ended :]]
+        ended = session.ended_calls[self._ended : self._ended + most]
+        changed = [call.number - 1 for call in ended]
         if run != self._run:
             # Whatever was open at the end of a run is unfinished, though no line has ended it.
             changed += [index for index in self._open if not self._is_open(index)]
-        new = range(self._calls, len(session.calls))
-        self._run, self._ended, self._calls = run, len(session.ended_calls), len(session.calls)
+        new = range(self._calls, min(len(session.calls), self._calls + most))
+        self._run, self._ended, self._calls = run, self._ended + len(ended), new.stop
         self._open.difference_update(changed)
         self._open.update(filter(self._is_open, new))
         return [*changed, *new]
@@ -93,16 +97,29 @@ class CallList:
 
     def sync(self) -> bool:
         """Take what has become of the calls; return whether anything has."""
-        changed = self._changes.take()
-        if not changed:
-            return False
+        has_changed = False
+        while self._take_some():
+            has_changed = True
+        if has_changed:
+            self._rows.fill()
+        return has_changed
+
+    def take(self, seconds: float) -> bool:
+        """Take the calls for about so many seconds; return whether all are taken."""
+        until = perf_counter() + seconds
+        while self._take_some():
+            if perf_counter() >= until:
+                return False
+        return self._rows.fill(max(until - perf_counter(), 0))
+
+    def _take_some(self) -> bool:
+        changed = self._changes.take(_MOST_CHANGES)
         for index in changed:
             self.strip.add(self._session.calls[index])
         self._rows.update(changed)
-        self._rows.fill()
         if self._next is not None:
             self._next.update(changed)
-        return True
+        return bool(changed)
 
     def title(self, name: str) -> SafeText:
         """Return a name, the order where it is not that of time, and how many calls are hidden by what."""

@@ -61,6 +61,10 @@ class CallTable(LineView):
         """Return how many rows there are."""
         return len(self._list.rows)
 
+    def take(self, seconds: float) -> bool:
+        """Take the calls before they are shown, for about so many seconds; return whether all are taken."""
+        return self._list.take(seconds)
+
     def sync(self, now_ms: int | None) -> None:
         """Take what the session has learnt; running clocks show the time at `now_ms`."""
         self.now_ms = now_ms
@@ -106,7 +110,11 @@ class CallTable(LineView):
             return
         row = max(0, min(row, count - 1))
         self.following = row == count - 1 and not self._list.is_by_duration
-        self._settle(row)
+        before, are_rows_new = self.cursor, count != self._count
+        self._settle(row, redraw=are_rows_new)
+        if not are_rows_new:
+            self.refresh_line(before)
+            self.refresh_line(row)
         top, height = self.scroll_offset.y, self.scrollable_content_region.height
         if row < top:
             self.settle_at(row)
@@ -204,7 +212,7 @@ class CallTable(LineView):
                 self.choose(self.cursor)
                 self.following = False  # though it be the last row: the user has let go of the end
 
-    def _settle(self, row: int | None = None, *, is_growth: bool = False) -> None:
+    def _settle(self, row: int | None = None, *, is_growth: bool = False, redraw: bool = True) -> None:
         """Put the cursor on a row, by default where the chosen call is now, and show what rows there are."""
         rows, call, before = self._list.rows, self.chosen, self.cursor
         if row is None and call is not None and not self.following:
@@ -222,6 +230,6 @@ class CallTable(LineView):
             self._count_when_let_go += len(rows) - self._count
         self.title = self._list.title(_TITLE)
         self.border_title = Content(self.title)
-        self.show_lines()
+        self.show_lines(redraw=redraw)
         if self.scroll_offset.y > self.max_scroll_y:
             self.settle_at(self.max_scroll_y)

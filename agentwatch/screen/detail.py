@@ -33,7 +33,8 @@ class DetailView(LineView):
         self._feed = feed
         self._call: Call | None = None
         self._shown: tuple[object, ...] = ()
-        self._is_raw = False
+        self.is_raw = False
+        """Whether the lines of the recording are shown as they are."""
         self._is_in_sight = False
         self._stack = Stack([])
         self._branch: int | None = None
@@ -55,18 +56,18 @@ class DetailView(LineView):
     def sync(self) -> None:
         """Read the call's lines again if it has come further since; out of sight nothing is read."""
         call = self._call
-        now = (call, call and call.outcome, call and call.ended, self._is_raw, self.app.theme)
+        now = (call, call and call.outcome, call and call.ended, self.is_raw, self.app.theme)
         if call is None or now == self._shown or not self._is_in_sight:
             return
         self._shown = now
         made = PartSections(call, code_theme(self.app.current_theme), self.rich_style)
-        told = _raw if self._is_raw else _told
+        told = _raw if self.is_raw else _told
         self._stack = Stack(list(told(call, self._feed, made)))
         self._lay_out()
 
     def toggle_raw(self) -> None:
         """Show the lines of the recording as they are, or what they say."""
-        self._is_raw = not self._is_raw
+        self.is_raw = not self.is_raw
         self.sync()
         self._from_the_top()
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from rich.segment import Segment
-from rich.style import Style
 from textual.strip import Strip
 
 from agentwatch.actions import action
@@ -25,31 +24,31 @@ class EntryRenderer:
 
     def render(self, entry: Entry, start: int, end: int, width: int, *, is_code: bool) -> list[Strip]:
         """Return the lines of an entry's text from `start` to `end`."""
-        source = safe_text(entry.said.part(start, end))
+        source = safe_text(shown_part(entry, start, end))
         match entry.kind:
             case Kind.ANSWER if is_code:
                 return self._markdown.code(source, width)
             case Kind.ANSWER:
                 return self._markdown.markdown(source, width)
             case Kind.PROMPT:
-                return self._indented("› ", source, "prompt", width)
+                return self._indented("  " if start else "› ", source, "prompt", width)
             case Kind.REASONING:
                 thought = self._indented("  ", SafeText(source.strip("\n")), "reasoning", width)
                 return thought if start else [thinking_line(self._pane, entry, is_folded=False), *thought]
-            case Kind.RESULT if entry.run is not None:
-                return self._result(entry.run, width)
+            case Kind.RESULT if entry.run is not None and start == end:
+                return self._outcome(entry.run)
+            case Kind.RESULT:
+                return self._indented("  ", source, "plain", width)
             case _:
-                return self._indented("· ", source, "muted", width)
+                return self._indented("  " if start else "· ", source, "muted", width)
 
-    def _result(self, run: Run, width: int) -> list[Strip]:
+    def _outcome(self, run: Run) -> list[Strip]:
         known = "" if run.duration_ms is None else f" in {clock(run.duration_ms)}"
         told = SafeText(f"{SIGNS[run.outcome]} {run.outcome}{known}")
         strips = [self._pane.strip_of([(told, str(run.outcome))])]
-        if run.result and not run.text_matches_result:
-            if run.outcome is not Outcome.FAILED and not run.is_bare:
-                title = SafeText("  its result differs from the text above:")
-                strips.append(self._pane.strip_of([(title, "unfinished")]))
-            strips += self._indented("  ", safe_text(run.result), "plain", width)
+        if run.outcome is not Outcome.FAILED and not run.is_bare and is_result_shown(run):
+            title = SafeText("  its result differs from the text above:")
+            strips.append(self._pane.strip_of([(title, "unfinished")]))
         return strips
 
     def _indented(self, lead: str, source: SafeText, look: str, width: int) -> list[Strip]:
@@ -57,6 +56,24 @@ class EntryRenderer:
         strips = self._markdown.text(source, width - len(lead), style)
         leads = [lead] + [" " * len(lead)] * (len(strips) - 1)
         return [Strip([Segment(first, style), *strip]) for first, strip in zip(leads, strips, strict=True)]
+
+
+def is_result_shown(run: Run) -> bool:
+    """Return whether the text of a result is shown: it says something else than the text above."""
+    return bool(run.result_length) and not run.text_matches_result
+
+
+def shown_length(entry: Entry) -> int:
+    """Return how many characters of text an entry shows."""
+    run = entry.run
+    if run is None:
+        return len(entry.said)
+    return run.result_length if is_result_shown(run) else 0
+
+
+def shown_part(entry: Entry, start: int, end: int) -> str:
+    """Return what an entry shows of its text from `start` to `end`."""
+    return entry.said.part(start, end) if entry.run is None else entry.run.result_part(start, end)
 
 
 def call_line(pane: LineView, call: Call, width: int) -> Strip:
@@ -84,13 +101,3 @@ def rule_line(pane: LineView, said: SafeText, width: int) -> Strip:
     lead = SafeText("── ")
     rest = SafeText(" " + "─" * max(width - len(lead) - len(said) - 1, 2))
     return pane.strip_of([(lead, "rule"), (said, "accent"), (rest, "rule")])
-
-
-def marked(strip: Strip, start: int, end: int, mark: Style) -> Strip:
-    """Return a line with the characters from `start` to `end` in a look that is laid over their own."""
-    text = strip.text
-    left = Strip([Segment(text[:start])]).cell_length
-    right = Strip([Segment(text[:end])]).cell_length
-    middle = strip.crop(left, right)
-    over = Strip([Segment(piece.text, (piece.style or mark) + mark) for piece in middle])
-    return Strip.join([strip.crop(0, left), over, strip.crop(right)])

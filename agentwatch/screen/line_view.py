@@ -161,7 +161,7 @@ class LineView(ScrollView, can_focus=True):
             return Strip.blank(width)
         strip = self.draw(line, width).adjust_cell_length(width)
         span = None if selection is None else selection.get_span(line)
-        return strip if span is None else _marked(strip, *span, self.look("selected"))
+        return strip if span is None else marked(strip, *span, self.look("selected"))
 
     def is_stable(self, line: int) -> bool:
         """Return whether a line stays as it is until `forget_from` says otherwise; by default none does."""
@@ -235,10 +235,10 @@ class LineView(ScrollView, can_focus=True):
             self.border_subtitle = Content(f"{new} new below ▾" if new else "")
 
 
-def _marked(strip: Strip, start: int, end: int, mark: Style) -> Strip:
-    """Return a line with the characters from `start` to `end` (-1: to its end) marked."""
+def marked(strip: Strip, start: int, end: int, mark: Style) -> Strip:
+    """Return a line with a look laid over the characters from `start` to `end`; -1 is the end of the line."""
     text = strip.text
     left = Strip([Segment(text[:start])]).cell_length
     right = strip.cell_length if end == -1 else Strip([Segment(text[:end])]).cell_length
-    before, marked, after = strip.crop(0, left), strip.crop(left, right), strip.crop(right)
-    return Strip.join([before, marked.apply_style(mark), after])
+    over = [Segment(piece.text, (piece.style or mark) + mark) for piece in strip.crop(left, right)]
+    return Strip.join([strip.crop(0, left), Strip(over), strip.crop(right)])

@@ -163,6 +163,23 @@ def split_blocks(source: str) -> list[tuple[int, int, bool]]:
     return blocks
 
 
+def split_lines(source: str) -> list[tuple[int, int, bool]]:
+    """Cut plain text at line ends into blocks of at most 4,096 characters; a longer line is cut at a blank.
+
+    Returns:
+        (start, end, False) for each block, as `split_blocks`; a line end between two is in neither.
+    """
+    blocks: list[tuple[int, int, bool]] = []
+    start = 0
+    while len(source) - start > _MOST_CHARACTERS:
+        most = start + _MOST_CHARACTERS
+        line_end = source.rfind("\n", start + 1, most + 1)
+        end = line_end if line_end > 0 else source.rfind(" ", start, most) + 1 or most
+        blocks.append((start, end, False))
+        start = end + (line_end > 0)
+    return [*blocks, (start, len(source), False)] if start < len(source) else blocks
+
+
 def _may_end(block: str, following: str) -> bool:
     """Return whether a block that has grown long may end before a line: no markup, no table goes on in it."""
     is_underline = not following.strip("=-")

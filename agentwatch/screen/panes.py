@@ -7,6 +7,7 @@ from agentwatch.safe_text import SafeText
 from agentwatch.screen.action_log import ActionLogView
 from agentwatch.screen.calls import CallTable
 from agentwatch.screen.detail import DetailView
+from agentwatch.screen.glimpse import same_call
 from agentwatch.screen.line_view import LineView
 from agentwatch.screen.transcript import Transcript
 
@@ -27,6 +28,27 @@ class Panes:
     def named(self, name: str) -> LineView:
         """Return a pane."""
         return (self.transcript, self.calls, self.detail, self.log)[NAMES.index(name)]
+
+    def take(self, width: int, seconds: float) -> bool:
+        """Take a slice of what the session holds before it is shown; return whether all is taken.
+
+        Args:
+            width: How many columns the transcript will have.
+            seconds: About how long it may take.
+        """
+        return self.transcript.take(width, seconds) and self.calls.take(seconds)
+
+    def return_as_in(self, glimpse: Panes) -> None:
+        """Show what is shown in the panes of a glimpse of the same session, line by line as there."""
+        before, calls = glimpse.calls, self.calls
+        call = None if before.chosen is None else same_call(self._session.calls, before.chosen)
+        if call is not None and not before.following:
+            calls.choose_call(call)
+            calls.following = False
+            calls.settle_at(calls.cursor - before.cursor + before.scroll_offset.y)
+        if glimpse.detail.is_raw:
+            self.detail.toggle_raw()
+        self.transcript.return_as_in(glimpse.transcript)
 
     def sync(self, now_ms: int | None) -> None:
         """Let the panes take what is new; those of the calls draw only when a call has changed."""

@@ -11,6 +11,7 @@ from textual.message import Message
 from agentwatch.query import Query
 from agentwatch.safe_text import SafeText, safe_text
 from agentwatch.screen.block_view import BlockView
+from agentwatch.screen.glimpse import same_call
 from agentwatch.screen.words import time_of_day
 from agentwatch.search import text_of
 from agentwatch.session import Call, Kind
@@ -57,12 +58,21 @@ class Transcript(BlockView):
 
     _opened_by_find: int | None = None
 
+    @property
+    def shows_thinking(self) -> bool:
+        """Whether the thoughts that are done are shown in full."""
+        return self._blocks.shows_thinking
+
     def toggle_reasoning(self) -> None:
         """Show all of the model's thinking, or fold what is done."""
         standing = self.standing()
         self._blocks.shows_thinking = not self._blocks.shows_thinking
         self._blocks.exceptions.clear()
-        self._lay_out_anew()
+        before = self.line_count()
+        self._blocks.fold_all()
+        self._count_as_old(0, self.line_count() - before)
+        self._forget_blocks(0)
+        self._measure_view()
         self.return_to(standing)
 
     def mark_new(self, at_ms: int) -> None:
@@ -81,7 +91,7 @@ class Transcript(BlockView):
         if not self.line_count():
             return 0, 0
         block = self._blocks.all[self._blocks.at(min(self.scroll_offset.y, self.line_count() - 1))[0]]
-        return block.number, 0 if block.entry.run else block.start
+        return block.number, block.start
 
     def entry_of(self, call: Call) -> int:
         """Return the number of the entry that is the place of a call."""
@@ -109,6 +119,29 @@ class Transcript(BlockView):
                     break
         self.show_lines()
 
+    def return_as_in(self, glimpse: Transcript) -> None:
+        """Go to where the reader stands in a glimpse of the same session, told from the nearest call."""
+        if glimpse.following or not glimpse.line_count():
+            return
+        standing = glimpse.standing()
+        block = glimpse._blocks.all[standing.block]
+        near = glimpse._call_near(block.number)
+        call = None if near is None else same_call(self._session.calls, near[0])
+        at = None if call is None else self._blocks.entry_of_call(call.number)
+        number = block.number if near is None or at is None else at + block.number - near[1]
+        if 0 <= number < self._blocks.entry_count:
+            index = self._blocks.holding(number, block.start)
+            self.return_to(standing._replace(block=index, chosen=None))
+
+    def _call_near(self, number: int) -> tuple[Call, int] | None:
+        """Return the call that stands nearest to an entry, the next before that above; and its entry."""
+        entries = self._session.transcript
+        for distance in range(len(entries)):
+            for at in (number + distance, number - distance):
+                if 0 <= at < len(entries) and (call := entries[at].call) is not None:
+                    return call, at
+        return None
+
     def reveal_call(self, call: Call) -> None:
         """Scroll to the line of a call and choose it."""
         number = self._blocks.entry_of_call(call.number)
@@ -135,7 +168,7 @@ class Transcript(BlockView):
         index = blocks.holding(number, offset)
         block = blocks.all[index]
         self.following = False
-        if not block.is_measured:
+        if not blocks.is_measured(index):
             self._measure(index)
         before = safe_text(text_of(block.entry, block.start, offset))
         nth = sum(1 for _ in query.pattern_in(block.entry.kind).finditer(before))
@@ -210,9 +243,9 @@ class Transcript(BlockView):
         """Open a thought that is folded, or fold it again."""
         span, before = self._blocks.of_entry(number), self.line_count()
         self._blocks.exceptions ^= {self._blocks.all[span.start].entry}
-        self._blocks.estimate_from(span.start, span.stop)
+        self._blocks.fold(number)
         self._forget_blocks(span.start)
-        self._count_as_old(self._blocks.tops[span.start], self.line_count() - before)
+        self._count_as_old(self._blocks.top(span.start), self.line_count() - before)
         self._measure_view()
         self.show_lines()
 

@@ -20,7 +20,6 @@ from agentwatch.config import Config
 from agentwatch.feed import Feed
 from agentwatch.intake import Survivor
 from agentwatch.integrity import integrity
-from agentwatch.listing import size
 from agentwatch.pace import Replay
 from agentwatch.process_facts import ProcessFacts
 from agentwatch.recording import now_ms
@@ -29,6 +28,7 @@ from agentwatch.screen.compositor import PieceCompositor
 from agentwatch.screen.files import FilesScreen
 from agentwatch.screen.header import HeaderLine, StatusLine
 from agentwatch.screen.integrity import IntegrityScreen
+from agentwatch.screen.loading import Loading
 from agentwatch.screen.notices import Notices
 from agentwatch.screen.pulse import BUSY_SHARE, CALM_SHARE, LOADING_SHARE, Pulse
 from agentwatch.screen.spent import SpentScreen
@@ -50,8 +50,7 @@ _BUSY_LINES = 100
 """So many lines in a tick are 3,000 a second and more."""
 _SURVIVORS_SECONDS = 1.0
 _APPLY_SECONDS = 0.012
-_CATCH_UP_SECONDS = 0.03
-_LOAD_SECONDS = 0.03
+_CATCH_UP_SECONDS = 0.015
 
 
 class WatchScreen(Screen[None]):
@@ -97,22 +96,24 @@ class WatchScreen(Screen[None]):
         wide = self._get_breakpoint_classes(width, self.HORIZONTAL_BREAKPOINTS)
         tall = self._get_breakpoint_classes(height, self.VERTICAL_BREAKPOINTS)
         self.add_class(*wide, *tall, update=False)
-        self._loading = loading
+        self._loading = None if loading is None else Loading(loading, shows_thinking=config.thinking)
+        self._kept_keys: list[events.Key] | None = None
+        """What is pressed while the whole takes the place of the glimpse."""
         self._source = source
         self._config = config
         self._survivors: list[Survivor] = []
         self._facts = ProcessFacts(source.agent)
         self.notices = Notices(loading or feed, config, write)
-        self._take(feed)
+        self._take(feed, Workspace(feed, shows_thinking=config.thinking))
 
-    def _take(self, feed: Feed) -> None:
-        """Make the widgets that show a feed."""
+    def _take(self, feed: Feed, workspace: Workspace) -> None:
+        """Show a feed from now on, in a workspace that was made for it."""
         self._feed = feed
         self._replay = feed.pace if isinstance(feed.pace, Replay) else None
         self._was_over = False
         self._integrity = integrity(feed.session)
         self._touched, self._spent = Touched(feed.session), Spent(feed.session)
-        self.workspace = Workspace(feed, shows_thinking=self._config.thinking)
+        self.workspace = workspace
         self._header = HeaderLine()
         self._status = StatusLine()
 
@@ -184,25 +185,39 @@ class WatchScreen(Screen[None]):
         for warning in self.notices.look(words, is_quiet=is_stalled(session, now, facts)):
             self.notify(warning, severity="warning", timeout=10, markup=False)
 
-    def _load(self, loading: Feed) -> float | None:
+    def _load(self, loading: Loading) -> float | None:
         """Read on behind the glimpse, and show all when all is read."""
         self.pulse.share = LOADING_SHARE
-        loading.advance(_LOAD_SECONDS)
-        if not loading.backlog():
-            self._loading = None
-            pane = self.workspace.pane
-            self._take(loading)
-            self.workspace.set_reactive(Workspace.pane, pane)
-            self.call_next(self._show_all)
-            return None
-        view = SafeText(f"reading · {size(loading.backlog())} to go")
-        self._status.tell(SafeText("this is its end"), view, self._integrity)
-        return 0
+        whole = loading.advance(self.workspace)
+        if whole is None:
+            self._status.tell(SafeText("this is its end"), loading.words(), self._integrity)
+            return 0
+        self._loading, self._kept_keys = None, []
+        self.set_focus(None)  # a key for a pane that is taken away would go with it
+        self._take(loading.feed, whole)
+        self.call_next(self._show_all)
+        return None
 
     async def _show_all(self) -> None:
-        """Show what was loaded in the place of the glimpse, in the pane where the user is."""
+        """Show what was loaded in the place of the glimpse; what was pressed meanwhile is done then."""
         await self.recompose()
-        self.pulse.within(0)
+
+        def go_on() -> None:
+            self.workspace.return_as_in_glimpse()
+            keys, self._kept_keys = self._kept_keys or [], None
+            for key in keys:
+                again = events.Key(key.key, key.character)
+                again.set_sender(self.app)  # from us it would come no further than to us
+                self.app.post_message(again)
+            self.pulse.within(0)
+
+        self.call_after_refresh(go_on)
+
+    def on_key(self, event: events.Key) -> None:
+        """Keep what is pressed while the panes are exchanged."""
+        if self._kept_keys is not None:
+            self._kept_keys.append(event)
+            event.stop()
 
     def _seconds_to_the_next(self) -> float | None:
         feed = self._feed

@@ -60,6 +60,7 @@ class Workspace(Vertical):
     def __init__(self, feed: Feed, *, shows_thinking: bool = False) -> None:
         """Show what `feed` has read, with the thoughts that are done or with these folded."""
         super().__init__(id="workspace", classes="-pane-transcript")
+        self._glimpse: Workspace | None = None
         self._shows_thinking = shows_thinking
         self._feed = feed
         self.panes = Panes(feed)
@@ -91,6 +92,19 @@ class Workspace(Vertical):
         if self._shows_thinking:
             self.panes.transcript.toggle_reasoning()
         self.action_pane(self.pane)
+
+    def succeed(self, glimpse: Workspace) -> None:
+        """Begin where the user is in a glimpse of the session, whose place this takes."""
+        self.set_reactive(Workspace.pane, glimpse.pane)
+        self.set_reactive(Workspace.is_maximized, glimpse.is_maximized)
+        self._shows_thinking = glimpse.panes.transcript.shows_thinking
+        self._glimpse = glimpse
+
+    def return_as_in_glimpse(self) -> None:
+        """Show what the glimpse showed, each line where it stood there."""
+        if self._glimpse is not None:
+            self.panes.return_as_in(self._glimpse.panes)
+            self._glimpse = None
 
     def sync(self, now_ms: int | None) -> None:
         """Let everything take what is new; of what fails while it is watched, the detail opens."""

@@ -62,6 +62,15 @@ class Run:
         return None if self._result is None else str(self._result)
 
     @property
+    def result_length(self) -> int:
+        """How many characters the result line says."""
+        return 0 if self._result is None else len(self._result)
+
+    def result_part(self, start: int, end: int) -> str:
+        """Return what the result line says, from one character to another."""
+        return "" if self._result is None else self._result.part(start, end)
+
+    @property
     def text_matches_result(self) -> bool | None:
         """Whether the rebuilt text is the result's; None without a result, or without a stream."""
         if self._result is None or self.is_bare:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -47,13 +48,18 @@ async def test_a_tick_costs_what_is_new(recording: Saver) -> None:
     feed, transcript = of(path, follow=True)
     async with shown(transcript, (50, 16)):
         brought_up(feed, transcript)
-        first_changes = []
-        lay_out = transcript._blocks.lay_out
-        transcript._blocks.lay_out = lambda first: (first_changes.append(first), lay_out(first))[1]  # type: ignore[method-assign, func-returns-value]
+        first_changes, take = [], transcript._blocks.take
+
+        def noted(**how: Any) -> int:
+            first_changes.append(take(**how))
+            return first_changes[-1]
+
+        transcript._blocks.take = noted  # type: ignore[method-assign]
         for number in range(5):
             append(path, thinking(f"t {number}") + answer(f"more {number}"))
             feed.advance()
             transcript.sync()
+        assert len(first_changes) == 5
         assert min(first_changes) >= len(transcript._blocks.all) - 12
 
 

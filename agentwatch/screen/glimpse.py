@@ -1,0 +1,25 @@
+"""A glimpse of a large recording knows but its two ends; what it showed is found again in the whole."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+
+from agentwatch.session import Call
+
+_MOST_PARALLEL = 100
+
+
+def same_call(calls: Sequence[Call], sought: Call) -> Call | None:
+    """Return the call that has a line of `sought`, which may lack its other line."""
+    places = [place for place in (sought.started, sought.ended) if place is not None]
+    if not places:
+        return None
+    end = bisect_right(calls, places[0].offset, key=_offset)
+    near = calls[max(end - _MOST_PARALLEL, 0) : end]
+    return next((call for call in reversed(near) if call.started in places or call.ended in places), None)
+
+
+def _offset(call: Call) -> int:
+    place = call.started or call.ended
+    return -1 if place is None else place.offset

@@ -1,0 +1,76 @@
+"""Heights that stand on each other: the top of each, and which one a line is in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+class Heights:
+    """A list of heights that keeps partial sums: whatever is asked or changed costs log n.
+
+    It is a Fenwick tree: the sum that stands at place i, counted from 1, is that of the heights behind
+    place i without its lowest bit, up to i.
+    """
+
+    def __init__(self, heights: Iterable[int] = ()) -> None:
+        self._heights = list(heights)
+        self._sums = [0, *self._heights]
+        for place in range(1, len(self._sums)):
+            if (upper := place + (place & -place)) < len(self._sums):
+                self._sums[upper] += self._sums[place]
+
+    def __len__(self) -> int:
+        return len(self._heights)
+
+    def __getitem__(self, index: int) -> int:
+        return self._heights[index]
+
+    def __setitem__(self, index: int, height: int) -> None:
+        more = height - self._heights[index]
+        if more:
+            self._heights[index] = height
+            place = index + 1
+            while place < len(self._sums):
+                self._sums[place] += more
+                place += place & -place
+
+    def append(self, height: int) -> None:
+        """Add one at the end."""
+        self._heights.append(height)
+        place = len(self._heights)
+        below, first = place - 1, place - (place & -place)
+        while below > first:
+            height += self._sums[below]
+            below -= below & -below
+        self._sums.append(height)
+
+    def pop(self) -> int:
+        """Take the last away, and return it."""
+        self._sums.pop()
+        return self._heights.pop()
+
+    def top(self, index: int) -> int:
+        """Return the sum of the heights before one; of the index behind the last, that of all."""
+        top = 0
+        while index:
+            top += self._sums[index]
+            index -= index & -index
+        return top
+
+    def total(self) -> int:
+        """Return the sum of all."""
+        return self.top(len(self._heights))
+
+    def at(self, line: int) -> tuple[int, int]:
+        """Return which one a line is in, and how far below its top; behind all of them, their number.
+
+        Of several that begin at the same line it is the last: the others have no height.
+        """
+        index, step = 0, 1 << len(self._heights).bit_length() >> 1
+        while step:
+            place = index + step
+            if place < len(self._sums) and self._sums[place] <= line:
+                index = place
+                line -= self._sums[place]
+            step >>= 1
+        return index, line

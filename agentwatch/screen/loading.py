@@ -1,0 +1,38 @@
+"""A large recording that is read while a glimpse of it is shown, and made ready to be shown whole."""
+
+from __future__ import annotations
+
+from agentwatch.feed import Feed
+from agentwatch.listing import size
+from agentwatch.safe_text import SafeText
+from agentwatch.screen.workspace import Workspace
+
+_SLICE_SECONDS = 0.015
+"""A key that is pressed meanwhile waits so long."""
+
+
+class Loading:
+    """Reads a feed, and then makes the workspace that shows it, a slice at a time."""
+
+    def __init__(self, feed: Feed, *, shows_thinking: bool) -> None:
+        self.feed = feed
+        self.workspace: Workspace | None = None
+        """What will show it; None until all is read."""
+        self._shows_thinking = shows_thinking
+
+    def advance(self, glimpse: Workspace) -> Workspace | None:
+        """Go on; return what is to take the place of the glimpse once it is ready to be shown."""
+        self.feed.advance(_SLICE_SECONDS)
+        if self.feed.backlog():
+            return None
+        if self.workspace is None:
+            self.workspace = Workspace(self.feed, shows_thinking=self._shows_thinking)
+        width = glimpse.panes.transcript.scrollable_content_region.width
+        if not self.workspace.panes.take(width, _SLICE_SECONDS):
+            return None
+        self.workspace.succeed(glimpse)
+        return self.workspace
+
+    def words(self) -> SafeText:
+        """Return how much is left to be read."""
+        return SafeText(f"reading · {size(self.feed.backlog())} to go")
