@@ -20,7 +20,7 @@ def shown_ms(feed: Feed, *, is_frozen: bool) -> int | None:
     """Return the time that it is for the session; it stands still where nothing more will come."""
     if isinstance(feed.pace, Replay):
         return feed.pace.now_ms()
-    if feed.is_over or is_frozen:
+    if is_frozen or feed.reader.growth.has_ended():
         return feed.session.last_seen_ms
     return now_ms()
 
