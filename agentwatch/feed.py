@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Protocol
 
 from agentwatch.events import Event, Part
-from agentwatch.joining import DecodedLine, LineJoiner
+from agentwatch.joining import DecodedLine, LineJoiner, is_whole
 from agentwatch.recording import MOST_LINE_BYTES, Growth, Line, Lines
 from agentwatch.session import Place, Session
 from agentwatch.wire import Decoder
@@ -127,17 +127,18 @@ class Feed:
         while index < len(data):
             burst = None if joiner.is_holding else decoder.burst(data, index)
             raw, events, count = data[index], None, 1
-            if burst is None:
-                length = len(raw) - raw.endswith(b"\n")
-                events = joiner.whole(raw)
-            else:
+            if burst is not None:
                 events, count = burst
                 length = sum(map(len, data[index : index + count])) - 1
-            seen_ms = lines.seen_ms(offset + length)
-            if events is None:
-                yield from joiner.take(Line(offset, raw[:length], seen_ms))
             else:
+                length = len(raw) - raw.endswith(b"\n")
+                if not (joiner.is_holding or raw.isspace()):
+                    events = decoder.decode(raw)
+            seen_ms = lines.seen_ms(offset + length)
+            if events is not None and is_whole(events):
                 yield DecodedLine(events, Place(offset, length, seen_ms), count)
+            else:
+                yield from joiner.take(Line(offset, raw[:length], seen_ms), events)
             index += count
             offset += length + 1
 

@@ -56,21 +56,20 @@ class LineJoiner:
         """Whether a line is held back."""
         return bool(self._held)
 
-    def whole(self, data: bytes) -> list[Event] | None:
-        """Return what a line that is whole says, its line end with it; None for another: `take` it."""
-        if self._held or data.isspace():
-            return None
-        events = self._decoder.decode(data)
-        return None if events and type(events[0]) is Malformed else events
+    def take(self, line: Line, events: list[Event] | None = None) -> Sequence[DecodedLine]:
+        """Return what can be said now, in order; nothing for a blank line or while one is held.
 
-    def take(self, line: Line) -> Sequence[DecodedLine]:
-        """Return what can be said now, in order; nothing for a blank line or while one is held."""
+        Args:
+            line: The line.
+            events: What it says by itself, where that is known.
+        """
         if line.oversize:
             events = self._decoder.decode_oversize(line.data, line.tail, line.oversize)
             return *self.rest(), DecodedLine(events, _place(line), 1)
         is_blank = not line.data or line.data.isspace()
-        events = [] if is_blank else self._decoder.decode(line.data)
-        is_broken = is_blank or (bool(events) and type(events[0]) is Malformed)
+        if events is None:
+            events = [] if is_blank else self._decoder.decode(line.data)
+        is_broken = is_blank or not is_whole(events)
         if not is_broken and not self._held:
             return (DecodedLine(events, _place(line), 1),)
         if self._held and is_broken and not _EVENT.match(line.data):
@@ -105,6 +104,11 @@ class LineJoiner:
         if len(self._held) >= _MOST_PIECES or max(self._held_bytes, self._tried_bytes // 8) > _MOST_BYTES:
             return self.rest()
         return ()
+
+
+def is_whole(events: Sequence[Event]) -> bool:
+    """Return whether a line that says this is an object."""
+    return not events or type(events[0]) is not Malformed
 
 
 def _place(line: Line) -> Place:
