@@ -97,13 +97,10 @@ class Frames:
                 return
         self._frames[channel, at_ms is None] = _frame(channel, head, middle, len(digits), end)
         self._heads = tuple(frame.head for frame in self._frames.values())
-        self._heads = tuple(frame.head for frame in self._frames.values())
 
     def take(self, lines: list[bytes], start: int) -> Burst | None:
         """Return the deltas from a line on that have one frame; None for fewer than two."""
         line = lines[start]
-        if not line.startswith(self._heads):
-            return None
         if not line.startswith(self._heads):
             return None
         for frame in self._frames.values():
