@@ -228,8 +228,10 @@ class CallTable(LineView):
             self.post_message(self.Chosen(self.chosen))
         if not is_growth or self._list.is_by_duration:
             self._count_when_let_go += len(rows) - self._count
-        self.title = self._list.title(_TITLE)
-        self.border_title = Content(self.title)
+        title = self._list.title(_TITLE)
+        if title != self.title:
+            self.title = title
+            self.border_title = Content(title)
         self.show_lines(redraw=redraw)
         if self.scroll_offset.y > self.max_scroll_y:
             self.settle_at(self.max_scroll_y)

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from rich.segment import Segment
 from rich.style import Style
 from textual._styles_cache import StylesCache
-from textual.cache import LRUCache
 from textual.color import Color
 from textual.filter import LineFilter
 from textual.geometry import Region
@@ -22,7 +21,7 @@ from textual.strip import Strip
 if TYPE_CHECKING:
     from agentwatch.screen.line_view import LineView
 
-_KEPT_LINES = 512
+_MOST_KEPT = 1_000
 
 
 class _Painted(NamedTuple):
@@ -37,7 +36,7 @@ class LinePainter:
 
     def __init__(self, pane: LineView) -> None:
         self._pane = pane
-        self._kept: LRUCache[int, _Painted] = LRUCache(_KEPT_LINES)
+        self._kept: dict[int, _Painted] = {}
         self._looks: tuple[object, ...] = ()
         self._left: list[Segment] = []
         self._right: list[Segment] = []
@@ -51,12 +50,14 @@ class LinePainter:
 
     def forget_from(self, line: int) -> None:
         """Forget the lines from a number on."""
-        for number in [number for number in self._kept.keys() if number >= line]:  # noqa: SIM118 - no mapping
-            self._kept.discard(number)
+        for number in [number for number in self._kept if number >= line]:
+            del self._kept[number]
 
     def paint(self, first: int, count: int) -> list[Strip]:
         """Return so many lines from a number on, each as a row of the pane in all its width."""
         self._take_looks()
+        if len(self._kept) > _MOST_KEPT:
+            self._kept.clear()
         pane = self._pane
         width, selection = pane.scrollable_content_region.width, pane.text_selection
         lines = range(first, first + count)
