@@ -56,8 +56,8 @@ class ActionLog:
         while self._runs_ended < number:
             self._runs_ended += 1
             run = self._session.runs[self._runs_ended - 1]
-            calls = [call for call in self._session.calls if call.run == self._runs_ended]
-            yield SafeText(f"# {_run_outcome(run)} · {_counts(calls)}")
+            outcomes = [call.outcome for call in self._session.calls if call.run == self._runs_ended]
+            yield SafeText(f"# {_run_outcome(run)} · {_counts(outcomes)}")
 
 
 class LogWriter:
@@ -120,6 +120,5 @@ def _run_outcome(run: Run) -> str:
     return f"{run.outcome}{known}"
 
 
-def _counts(calls: list[Call]) -> str:
-    failed = sum(call.outcome is Outcome.FAILED for call in calls)
-    return f"{plural(len(calls), 'call')}, {failed} failed"
+def _counts(outcomes: list[Outcome]) -> str:
+    return f"{plural(len(outcomes), 'call')}, {outcomes.count(Outcome.FAILED)} failed"

@@ -146,8 +146,12 @@ class LineReader:
         self._tail.append(data)
         self._tail_bytes += len(data)
         if self._tail_bytes > MOST_LINE_BYTES:
-            joined = b"".join(self._tail)
-            self._tail = [joined[:_KEPT_BYTES], joined[_KEPT_BYTES:][-_KEPT_BYTES:]]
+            head = tail = b""
+            while len(head) < _KEPT_BYTES:
+                head += self._tail.pop(0)
+            while self._tail and len(tail) < _KEPT_BYTES:
+                tail = self._tail.pop() + tail
+            self._tail = [head[:_KEPT_BYTES], (head[_KEPT_BYTES:] + tail)[-_KEPT_BYTES:]]
 
     def _kept_line(self, start: int) -> Lines:
         """Return the line whose pieces were kept."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from array import array
+
 from textual.strip import Strip
 
 from agentwatch.actions import action, ended_ms
@@ -20,9 +22,11 @@ class ActionLogView(LineView):
     def __init__(self, session: Session) -> None:
         super().__init__("4 Actions", id="log")
         self._session = session
-        self._rows: list[Call | SafeText] = []
+        self._rows = array("l")
+        """Of each line which ended call it tells; below zero which line of stderr, from -1 down."""
         self._calls = 0
         self._shown_rows = 0
+        self._stderr: list[SafeText] = []
         self._stderr_lines = 0
 
     def line_count(self) -> int:
@@ -31,8 +35,9 @@ class ActionLogView(LineView):
 
     def sync(self) -> None:
         """Take what the session has learnt since the last time."""
-        self._rows += self._session.ended_calls[self._calls :]
-        self._calls = len(self._session.ended_calls)
+        calls = len(self._session.ended_calls)
+        self._rows.extend(range(self._calls, calls))
+        self._calls = calls
         if len(self._rows) != self._shown_rows:
             self._shown_rows = len(self._rows)
             self.show_lines()
@@ -40,22 +45,27 @@ class ActionLogView(LineView):
     def add_stderr(self, lines: list[str]) -> None:
         """Show what the agent wrote to its standard error; of a flood, the beginning."""
         room = max(_MOST_STDERR_LINES - self._stderr_lines, 0)
-        self._rows += [safe_line(line) for line in lines[:room]]
+        said = [safe_line(line) for line in lines[:room]]
         if self._stderr_lines <= _MOST_STDERR_LINES < self._stderr_lines + len(lines):
-            self._rows.append(SafeText("… more is in the file of stderr beside the recording"))
+            said.append(SafeText("… more is in the file of stderr beside the recording"))
         self._stderr_lines += len(lines)
+        for line in said:
+            self._stderr.append(line)
+            self._rows.append(-len(self._stderr))
 
     def draw(self, y: int, width: int) -> Strip:
         """Return one action, with its time in the user's zone, or a line of stderr."""
         row = self._rows[y]
-        if isinstance(row, str):
-            return self.strip_of([(SafeText("  stderr "), "muted"), (cut(row, max(width - 9, 1)), "failed")])
-        state = str(row.outcome)
+        if row < 0:
+            line = cut(self._stderr[-row - 1], max(width - 9, 1))
+            return self.strip_of([(SafeText("  stderr "), "muted"), (line, "failed")])
+        call = self._session.ended_calls[row]
+        state = str(call.outcome)
         return self.strip_of(
             [
-                (SafeText(f"{time_of_day(ended_ms(row))} "), "muted"),
-                (SafeText(f"{SIGNS[row.outcome]} "), state),
-                (cut(action(row), max(width - 11, 1)), _look(row)),
+                (SafeText(f"{time_of_day(ended_ms(call))} "), "muted"),
+                (SafeText(f"{SIGNS[call.outcome]} "), state),
+                (cut(action(call), max(width - 11, 1)), _look(call)),
             ]
         )
 

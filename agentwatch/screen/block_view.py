@@ -251,7 +251,7 @@ class BlockView(LineView):
         if self._renderer is None:
             self._renderer = EntryRenderer(self, code_theme(self.app.current_theme))
         width = self._blocks.width
-        return self._renderer.render(block.entry, block.start, block.end, width, is_code=block.is_code)
+        return self._renderer.render(block.entry, block.start, block.end, width, is_code=bool(block.is_code))
 
     def _with_marks(self, strip: Strip, index: int, row: int) -> Strip:
         for number, pieces in enumerate(self._spans_of(index)):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from array import array
 from math import inf
 from time import perf_counter
 
 from agentwatch.safe_text import SafeText
+from agentwatch.screen.block_list import Block, BlockList
 from agentwatch.screen.entries import shown_length, shown_part
 from agentwatch.screen.heights import Heights
 from agentwatch.screen.markdown import split_blocks, split_lines
@@ -18,26 +19,6 @@ _CUT_CHARACTERS = 1 << 16
 _LEAST_WIDTH = 20
 
 
-@dataclass(slots=True)
-class Block:
-    """A piece of an entry that is rendered as one."""
-
-    entry: Entry
-    number: int
-    """Which entry of the transcript it is a piece of, from 0."""
-    start: int = 0
-    end: int = 0
-    """From where to where it goes in the entry's text; of a result, in what it shows of its text."""
-    is_code: bool = False
-    gap: int = 1
-    """Lines above it: blank ones, and the rule where it has one."""
-    rule: SafeText | None = None
-    """What the rule above it says."""
-    height: int = 1
-    measured_width: int = 0
-    """At which width its height is that of its lines; at others it is an estimate."""
-
-
 class Blocks:
     """The blocks of a transcript, whose heights are estimates until they are measured.
 
@@ -45,15 +26,15 @@ class Blocks:
     """
 
     def __init__(self, transcript: list[Entry]) -> None:
-        self.all: list[Block] = []
+        self.all = BlockList(transcript)
         self.width = 0
         self.shows_thinking = False
         self.exceptions: set[Entry] = set()
         """The thoughts that are shown where the others are folded, or the other way round."""
         self._transcript = transcript
         self._heights = Heights()
-        self._firsts: list[int] = []
-        self._calls: list[int] = []
+        self._firsts = array("I")
+        self._calls = array("I")
         self._cut_length = 0
         """How much of the last entry's text is cut."""
         self._fixed_length = 0
@@ -62,7 +43,7 @@ class Blocks:
         """Where in it the last block begins, which is cut again when more text comes."""
         self._thought: Entry | None = None
         self._rule: SafeText | None = None
-        self._ruled: Block | None = None
+        self._ruled: int | None = None
         self._rule_from = 0
 
     def take(self, *, folds: bool, seconds: float = inf) -> int:
@@ -165,12 +146,11 @@ class Blocks:
         ruled, self._ruled = self._ruled, None
         if ruled is None:
             return None
-        index = self._firsts[ruled.number]
-        while self.all[index] is not ruled:
-            index += 1
-        self._set_gap(ruled, self.all[index - 1].entry if index else None)
-        self._heights[index] = _span(ruled)
-        return index
+        block = self.all[ruled]
+        del self.all.rules[ruled]
+        self._set_gap(block, self.all[ruled - 1].entry if ruled else None)
+        self._heights[ruled] = _span(block)
+        return ruled
 
     def _is_within_last(self) -> bool:
         """Return whether the entry that was begun last is not yet cut to its end."""
@@ -210,10 +190,11 @@ class Blocks:
         return index
 
     def _drop_last(self) -> None:
-        block = self.all.pop()
+        rule = self.all[-1].rule
+        if rule is not None:
+            self._rule, self._ruled = rule, None
+        self.all.drop_last()
         self._heights.pop()
-        if block is self._ruled:
-            self._rule, self._ruled = block.rule, None
 
     def _begin(self, entry: Entry) -> None:
         """Take an entry of which nothing is cut yet; the line of a call and of an outcome is a block."""
@@ -224,7 +205,7 @@ class Blocks:
         if entry.kind is Kind.CALL:
             self._calls.append(number)
         if entry.kind in (Kind.CALL, Kind.RESULT):
-            self._add(Block(entry, number), "")
+            self._add(number, 0, 0, "")
 
     def _cut(self, entry: Entry, until: float) -> None:
         """Cut an entry's text from where its last block, which may still change, begins."""
@@ -254,27 +235,24 @@ class Blocks:
         if not found and entry.kind in _GROWING and len(self.all) == self._firsts[-1]:
             found = [(0, len(text), False)]
         for start, end, is_code in found:
-            block = Block(entry, len(self._firsts) - 1, offset + start, offset + end, is_code)
-            self._add(block, text[start:end])
-            self._tail_start = block.start
+            self._tail_start = offset + start
+            self._add(len(self._firsts) - 1, offset + start, offset + end, text[start:end], is_code=is_code)
 
-    def _add(self, block: Block, text: str) -> None:
+    def _add(self, number: int, start: int, end: int, text: str, *, is_code: bool = False) -> None:
         """Add a block, of a height that is estimated from its text."""
-        above = self.all[-1].entry if self.all else None
+        index, above = len(self.all), self.all[-1].entry if self.all else None
+        block = self.all.add(number=number, start=start, end=end, is_code=is_code)
         is_whole = block.entry.kind is not Kind.REASONING or above is not block.entry
-        if self._rule is not None and len(self.all) >= self._rule_from and is_whole:
-            block.rule, self._rule, self._ruled = self._rule, None, block
+        if self._rule is not None and index >= self._rule_from and is_whole:
+            self.all.rules[index], self._rule, self._ruled = self._rule, None, index
         self._set_gap(block, above)
         if self.is_folded(block.entry):
             block.height = 0 if block.start else 1
         else:
             block.height = text.count("\n") + len(text) // max(self.width, _LEAST_WIDTH) + 1
-        self.all.append(block)
         self._heights.append(_span(block))
 
     def _set_gap(self, block: Block, above: Entry | None) -> None:
-        if block is not self._ruled:
-            block.rule = None
         kind = block.entry.kind
         are_calls = above is not None and above.kind is kind is Kind.CALL
         goes_on = above is block.entry and kind not in _GROWING

@@ -13,7 +13,7 @@ from agentwatch.safe_text import SafeText, safe_line
 from agentwatch.screen.call_rows import Matches, Row, Rows, RowsByTime
 from agentwatch.screen.rows_by_duration import RowsByDuration
 from agentwatch.screen.time_strip import TimeStrip
-from agentwatch.session import Call, Session
+from agentwatch.session import Call, CallOrder, Session
 
 _LEAST_OF_AN_OUTCOME = 3
 _MOST_CHANGES = 1024
@@ -55,8 +55,8 @@ class CallChanges:
         """Return the places of calls that came or changed since the last time, of each at most so many."""
         session = self._session
         run = (len(session.runs), session.run.ended, session.is_closed)
-        ended = session.ended_calls[self._ended : self._ended + most]
-        changed = [call.number - 1 for call in ended]
+        ended = session.ended_calls.indices(self._ended, self._ended + most)
+        changed = [*ended]
         if run != self._run:
             # Whatever was open at the end of a run is unfinished, though no line has ended it.
             changed += [index for index in self._open if not self._is_open(index)]
@@ -152,7 +152,7 @@ class CallList:
 
     def calls_of(self, row: Row) -> Sequence[Call]:
         """Return the calls that a row stands for."""
-        return self._session.calls[row.first : row.last + 1]
+        return CallOrder(self._session.calls, range(row.first, row.last + 1))
 
     def call_at(self, y: int) -> Call:
         """Return the call of a row; of several, the newest."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable
 
 
@@ -13,8 +14,8 @@ class Heights:
     """
 
     def __init__(self, heights: Iterable[int] = ()) -> None:
-        self._heights = list(heights)
-        self._sums = [0, *self._heights]
+        self._heights = array("I", heights)
+        self._sums = array("Q", [0, *self._heights])
         for place in range(1, len(self._sums)):
             if (upper := place + (place & -place)) < len(self._sums):
                 self._sums[upper] += self._sums[place]

@@ -1,6 +1,7 @@
 """What is true now. `Session.apply` takes what a line says; nothing here knows an agent or a screen."""
 
 from agentwatch.session.calls import Call, Place
+from agentwatch.session.many_calls import CallOrder
 from agentwatch.session.rhythm import Doing, Rhythm, usually_under
 from agentwatch.session.runs import Run
 from agentwatch.session.session import LineCounts, OddLine, Session
@@ -8,6 +9,7 @@ from agentwatch.session.transcript import Entry, Kind
 
 __all__ = [
     "Call",
+    "CallOrder",
     "Doing",
     "Entry",
     "Kind",

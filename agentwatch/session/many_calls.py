@@ -5,7 +5,7 @@ from __future__ import annotations
 import marshal
 from array import array
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import fields
 from operator import attrgetter
 from typing import overload
@@ -99,11 +99,12 @@ class Calls(Sequence[Call]):
 
 
 class CallOrder(Sequence[Call]):
-    """Some of the calls, in an order of their own."""
+    """Some of the calls, in an order of their own, each unpacked when it is asked for."""
 
-    def __init__(self, calls: Calls) -> None:
+    def __init__(self, calls: Sequence[Call], indices: Iterable[int] = ()) -> None:
+        """Begin with the calls at `indices` of all of them."""
         self._calls = calls
-        self._indices = array("I")
+        self._indices = array("I", indices)
 
     def __len__(self) -> int:
         return len(self._indices)
@@ -116,6 +117,10 @@ class CallOrder(Sequence[Call]):
         if isinstance(index, slice):
             return [self._calls[at] for at in self._indices[index]]
         return self._calls[self._indices[index]]
+
+    def indices(self, start: int, end: int) -> Sequence[int]:
+        """Return where among all calls those from one to before another stand."""
+        return self._indices[start:end]
 
     def append(self, call: Call) -> None:
         """Add a call at the end."""
