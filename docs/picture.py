@@ -53,8 +53,10 @@ class Moment(NamedTuple):
     has_colours: bool = True
     facts: AgentFacts = NO_FACTS
     """What is known of the agent's process; of a recording nothing is."""
+    is_open: bool = False
+    """More of the recording may come."""
     is_news: bool = False
-    """The recording grows while it is looked at, so that what comes is told."""
+    """It comes while it is looked at, and is told."""
 
 
 LIGHT = "textual-light"
@@ -73,7 +75,7 @@ PICTURES = {
     "screen-help": Moment("demo", (100, 40), [(4, "?")]),
     "screen-attention": Moment("stuck", (120, 36), [(18, [AWAY]), (66, [BACK, "2"])], is_news=True),
     "screen-frozen": Moment("demo", (80, 24), [(40, "kkkk"), (60, " ")]),
-    "detail-shell": Moment("stuck", (80, 24), [(100, "23")]),
+    "detail-shell": Moment("stuck", (80, 24), [(69, "23")]),
     "detail-file": Moment("stuck", (80, 24), [(14, "23")]),
     "detail-tree": Moment("stuck", (80, 24), [(16, "23")]),
     "detail-raw": Moment("stuck", (80, 24), [(16, "23r")]),
@@ -82,9 +84,9 @@ PICTURES = {
     "status-1-thinking": Moment("stuck", (80, 16), [(4, "")]),
     "status-2-parallel": Moment("parallel", (80, 16), [(2.4, "2")]),
     "status-3-limit": Moment("stuck", (80, 16), [(25, "2")]),
-    "status-4-quiet": Moment("stuck", (80, 16), [(66, ""), (155, "")]),
+    "status-4-quiet": Moment("stuck", (80, 16), [(66, ""), (155, "")], is_open=True),
     "status-5-result": Moment("demo", (80, 16), [(100, "")]),
-    "status-6-alive": Moment("plain", (80, 16), [(100, "")], facts=AgentFacts(4242)),
+    "status-6-alive": Moment("plain", (80, 16), [(100, "")], facts=AgentFacts(4242), is_open=True),
 }
 
 
@@ -93,7 +95,7 @@ async def export(moment: Moment) -> str:
     clock = 0.0
     with tempfile.TemporaryDirectory() as folder:
         path = copied(moment.recording, Path(folder), is_whole=not moment.is_news)
-        source = saved_source(path, follow=True)
+        source = saved_source(path, follow=moment.is_open or moment.is_news)
         replay = Replay(clock=lambda: clock)
         app = AgentwatchApp(
             source, Feed(source.reader, replay), HeldSignals(), no_color=not moment.has_colours

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical, VerticalScroll
+from textual.containers import HorizontalGroup, Vertical, VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
@@ -74,12 +74,13 @@ class Help(ModalScreen[None]):
 
     def compose(self) -> ComposeResult:
         """Lay the keys out in two columns."""
-        with VerticalScroll(classes="dialog"):
+        with VerticalScroll(id="help", classes="dialog"):
             for title, keys in KEYS:
                 yield Static(Content.styled(title, "bold $text-accent"))
                 for key, does in keys:
-                    yield Static(Content.assemble((f"  {key:<20}", "bold"), does))
-                yield Static("")
+                    with HorizontalGroup():
+                        yield Static(Content.styled(key, "bold"), classes="key")
+                        yield Static(Content(does), classes="does")
 
 
 class LeaveChoice(Enum):
