@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
@@ -105,4 +106,6 @@ def test_what_is_imported_is_depended_on() -> None:
     named |= {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)}
     foreign = {name.partition(".")[0] for name in named} - sys.stdlib_module_names - {"agentwatch"}
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    assert foreign == {re.split("[<>=]", wanted)[0] for wanted in project["dependencies"]}
+    distributions = packages_distributions()
+    wanted = {re.split("[<>=]", wanted)[0] for wanted in project["dependencies"]}
+    assert {distributions[name][0].lower() for name in foreign} == wanted
