@@ -15,10 +15,12 @@ async def test_no_word_of_the_help_is_cut(size: tuple[int, int]) -> None:
     async with opened(bundled("demo"), size) as stage:
         await stage.press("?")
         await stage.until(lambda: stage.app.screen.query(".does"), "the help")
+        room = stage.app.screen.query_one("#help").content_region
         for static, told in zip(
             stage.app.screen.query(".does").results(Static),
             [does for _, keys in KEYS for _, does in keys],
             strict=True,
         ):
+            assert static.region.right <= room.right
             shown = " ".join(strip.text.strip() for strip in static.render_lines(static.size.region))
             assert "".join(shown.split()) == "".join(told.split())
