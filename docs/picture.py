@@ -61,7 +61,7 @@ class Moment(NamedTuple):
 
 LIGHT = "textual-light"
 PICTURES = {
-    "demo": Moment("demo", (120, 36), [(46, "2kkk3")]),
+    "demo": Moment("demo", (120, 36), [(46, "2kkk3jjjj")]),
     "screen-160x50": Moment("demo", (160, 50), [(46, "2kkk")]),
     "screen-120x40": Moment("demo", (120, 40), [(100, "2kkkkkk")]),
     "screen-80x24": Moment("demo", (80, 24), [(46, "2")], LIGHT),
