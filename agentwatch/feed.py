@@ -69,8 +69,8 @@ class Feed:
         """
         until = None if seconds is None else time.perf_counter() + seconds
         applied = 0
-        while (decoded := self._decode_next()) is not None:
-            events, place, count = decoded
+        while (decoded := self._next or next(self._decoded, None) or self._read_on()) is not None:
+            events, place, count = self._next = decoded
             if self.pace is not None:
                 if not self.pace.is_due(place.seen_ms, events):
                     break
@@ -98,23 +98,19 @@ class Feed:
         """Return the line at a place, read back from the recording."""
         return self.reader.line_at(place.offset, place.length)
 
-    def _decode_next(self) -> DecodedLine | None:
-        """Return what is to be applied next; None when there is nothing yet, or no more."""
-        while self._next is None and not self.is_over:
-            self._next = next(self._decoded, None)
-            if self._next is not None:
-                break
+    def _read_on(self) -> DecodedLine | None:
+        """Return what the next lines say first; None when there are none yet, or no more."""
+        found: DecodedLine | None = None
+        while found is None and not self.is_over:
             lines = self.reader.read()
-            if lines:
-                self._decoded = self._decode(lines)
-            elif not self.reader.is_at_end():
+            is_last = not lines and self.reader.is_at_end()
+            if not lines and not is_last:
                 break
-            else:
-                self._decoded = iter(self._joiner.rest())
-                self._next = next(self._decoded, None)
-                if self._next is None:
-                    self._end()
-        return self._next
+            self._decoded = iter(self._joiner.rest()) if is_last else self._decode(lines)
+            found = next(self._decoded, None)
+            if is_last and found is None:
+                self._end()
+        return found
 
     def _decode(self, lines: Lines) -> Iterator[DecodedLine]:
         """Yield what lines say: a burst of deltas at once, unless a replay gives each its own time."""
@@ -123,22 +119,23 @@ class Feed:
             for line in lines:
                 yield from joiner.take(line)
             return
-        offset, index = lines.offset, 0
+        offset, index, is_holding = lines.offset, 0, joiner.is_holding
         while index < len(data):
-            burst = None if joiner.is_holding else decoder.burst(data, index)
+            burst = None if is_holding else decoder.burst(data, index)
             raw, events, count = data[index], None, 1
             if burst is not None:
                 events, count = burst
                 length = sum(map(len, data[index : index + count])) - 1
             else:
                 length = len(raw) - raw.endswith(b"\n")
-                if not (joiner.is_holding or raw.isspace()):
+                if not (is_holding or raw.isspace()):
                     events = decoder.decode(raw)
             seen_ms = lines.seen_ms(offset + length)
             if events is not None and is_whole(events):
                 yield DecodedLine(events, Place(offset, length, seen_ms), count)
             else:
                 yield from joiner.take(Line(offset, raw[:length], seen_ms), events)
+                is_holding = joiner.is_holding
             index += count
             offset += length + 1
 

@@ -151,7 +151,7 @@ class Decoder:
         arguments = _arguments(body)
         target, path = self._target(tool, arguments)
         started = ToolStarted(
-            _call_id(fields),
+            text(fields, "call_id") or _id_beside_the_tool(fields),
             text(fields, "session_id"),
             name,
             tool.phrase,
@@ -171,7 +171,7 @@ class Decoder:
         arguments = _arguments(body)
         target, path = self._target(tool, arguments or result.body)
         ended = ToolEnded(
-            _call_id(fields),
+            text(fields, "call_id") or _id_beside_the_tool(fields),
             text(fields, "session_id"),
             name,
             result.outcome,
@@ -224,9 +224,8 @@ def parts(fields: Fields) -> Iterator[Part]:
         yield from argument_parts(_arguments(body))
 
 
-def _call_id(fields: Fields) -> str:
-    """Return a call's id; without one at the top, that beside the tool."""
-    return text(fields, "call_id") or text(mapping(fields.get("tool_call")), "toolCallId") or ""
+def _id_beside_the_tool(fields: Fields) -> str:
+    return text(mapping(fields.get("tool_call")), "toolCallId") or ""
 
 
 def _tool(fields: Fields) -> tuple[str, Tool, Fields]:
@@ -234,7 +233,8 @@ def _tool(fields: Fields) -> tuple[str, Tool, Fields]:
     call = mapping(fields.get("tool_call"))
     for key, value in call.items():
         if key in _BY_KEY:
-            return *_BY_KEY[key], mapping(value)
+            name, tool = _BY_KEY[key]
+            return name, tool, value if type(value) is dict else mapping(value)
         if key.endswith(_TOOL_KEY) and len(key) > len(_TOOL_KEY):
             name = key.removesuffix(_TOOL_KEY)
             return name, other_tool(name), mapping(value)
@@ -244,7 +244,10 @@ def _tool(fields: Fields) -> tuple[str, Tool, Fields]:
 
 
 def _arguments(body: Fields) -> Fields:
-    return mapping(body.get("args")) or mapping(body.get("arguments"))
+    given = body.get("args")
+    if type(given) is dict and given:
+        return given
+    return mapping(given) or mapping(body.get("arguments"))
 
 
 def _unknown_tool(name: str) -> list[Unknown]:
