@@ -35,6 +35,7 @@ CallKey = tuple[int, str | None, str]
 
 
 _MOST_ODD_LINES = 1000
+_NO_NUMBERS: dict[str, int] = {}
 _DOINGS = {Kind.REASONING: Doing.THINKING, Kind.ANSWER: Doing.WRITING}
 
 
@@ -85,7 +86,8 @@ class Session:
         """Whether the stream has ended."""
         self.last_seen_ms: int | None = None
         """When the newest line reached us."""
-        self._numbers: dict[CallKey, int] = {}
+        self._numbers: dict[str | None, dict[str, int]] = {}
+        """Of the calls of this run the numbers, by session_id and call_id."""
         self._unended: dict[CallKey, Call] = {}
 
     @property
@@ -195,6 +197,7 @@ class Session:
 
     def _run_started(self, event: RunStarted, place: Place) -> None:
         self._close_run()
+        self._numbers.clear()
         self.runs.append(Run.of(event))
         self.run.began_seen_ms = place.seen_ms
         if len(self.runs) > 1:
@@ -273,7 +276,8 @@ class Session:
         self.open_calls.clear()
 
     def _known(self, key: CallKey) -> Call | None:
-        number = self._numbers.get(key)
+        _, session_id, call_id = key
+        number = self._numbers.get(session_id, _NO_NUMBERS).get(call_id)
         return None if number is None else self.calls[number - 1]
 
     def _settle(self, call: Call) -> None:
@@ -283,7 +287,7 @@ class Session:
     def _add_call(self, key: CallKey, event: ToolStarted | ToolEnded) -> Call:
         number, run = len(self.calls) + 1, key[0]
         call = Call(number, run, event.call_id, event.tool, event.phrase, event.target, event.path)
-        self._numbers[key] = number
+        self._numbers.setdefault(event.session_id, {})[event.call_id] = number
         self.calls.add(call)
         self.transcript.add(Kind.CALL, about=number)
         return call
