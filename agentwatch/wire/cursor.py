@@ -17,7 +17,6 @@ from agentwatch.events import (
     Part,
     Permission,
     Prompt,
-    RunEnded,
     RunStarted,
     TextEnded,
     ToolEnded,
@@ -26,6 +25,7 @@ from agentwatch.events import (
 )
 from agentwatch.wire.cursor_fields import drift
 from agentwatch.wire.cursor_results import Result, argument_parts, read_result, result_parts
+from agentwatch.wire.cursor_runs import run_ended
 from agentwatch.wire.cursor_text import Answer, Thoughts, message_text, time_of
 from agentwatch.wire.cursor_tools import NAMED_IN_THE_WILD, TOOLS, Tool, other_tool
 from agentwatch.wire.fields import Fields, mapping, number, text
@@ -110,7 +110,7 @@ class Decoder:
             case "system", "init":
                 return [*self._answer.end_segment(), self._run_started(fields)]
             case "result", _:
-                return [*self._answer.end_segment(), _run_ended(fields)]
+                return [*self._answer.end_segment(), run_ended(fields)]
             case "interaction_query", "request":
                 asked = Permission(_query_subject(fields), None, at_ms=time_of(fields))
                 return [*self._answer.end_segment(), asked]
@@ -280,30 +280,3 @@ def _permission(fields: Fields) -> Permission:
             reason = text(mapping(told[answer]), "reason")
     subject = _query_subject(fields)
     return Permission(subject, answer or "answered", reason, time_of(fields))
-
-
-def _run_ended(fields: Fields) -> RunEnded:
-    """Read a result. `is_error` decides; a subtype may be translated and decides only without it."""
-    is_error = fields.get("is_error")
-    failed = is_error if isinstance(is_error, bool) else fields.get("subtype") != "success"
-    result = fields.get("result")
-    return RunEnded(
-        Outcome.FAILED if failed else Outcome.SUCCEEDED,
-        result if isinstance(result, str) else None,
-        text(fields, "session_id"),
-        text(fields, "request_id"),
-        number(fields, "duration_ms"),
-        number(fields, "duration_api_ms"),
-        _usage(fields.get("usage")),
-    )
-
-
-def _usage(value: object) -> dict[str, object] | None:
-    """Return the token counts as they are; what is no plain value, or too large for one, is left out."""
-    if not isinstance(value, dict):
-        return None
-    return {
-        key: inner
-        for key, inner in value.items()
-        if isinstance(inner, str | bool | float | None) or number(value, key) is not None
-    }
