@@ -120,7 +120,7 @@ def test_a_cut_line_of_an_unknown_type_counts_all_of_its_lines() -> None:
     read = session(*lines)
     check_counts(read, *lines)
     assert read.lines == LineCounts(events=2, unknown=3)
-    [odd] = read.odd_lines
+    [odd] = read.lines.odd
     assert odd.event == Unknown("type weather")
     assert (odd.place.offset, odd.place.length) == (len(lines[0]), len(lines[1]) - 1)
 
@@ -150,7 +150,7 @@ def test_a_cut_line_before_a_good_one_stays_malformed() -> None:
     read = session(*lines)
     assert read.lines == LineCounts(events=3, malformed=4)
     assert (read.run.prompt, read.text) == ("Hi", "well")
-    assert [odd.event.text for odd in read.odd_lines if isinstance(odd.event, Malformed)] == [
+    assert [odd.event.text for odd in read.lines.odd if isinstance(odd.event, Malformed)] == [
         half.decode().strip()
     ] * 4
 

@@ -74,12 +74,12 @@ def findings(feed: Feed) -> Iterator[tuple[SafeText, str]]:
             yield safe_line(f"call {call.number} was completed without a start: {action(call)}"), "unfinished"
         elif call.ended is None:
             yield safe_line(f"call {call.number} has no end: {action(call)}"), "unfinished"
-    for event, place in session.odd_lines:
+    for event, place in session.lines.odd:
         what = event.reason if isinstance(event, Malformed) else f"unknown {event.what}"
         yield safe_line(f"byte {place.offset}, {place.length} bytes: {what}"), "unfinished"
         beginning = feed.line_at(place._replace(length=min(place.length, _EXCERPT_BYTES)))
         yield safe_line(f"    {beginning.decode('utf-8', 'replace')}"), "muted"
-    left = session.lines.malformed + session.lines.unknown - len(session.odd_lines)
+    left = session.lines.malformed + session.lines.unknown - len(session.lines.odd)
     if left > 0:
         yield SafeText(f"… {left} more lines like these"), "muted"
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
 
 from agentwatch.events import (
     Channel,
@@ -25,6 +23,7 @@ from agentwatch.events import (
     Unknown,
 )
 from agentwatch.session.calls import Call, Place
+from agentwatch.session.line_counts import LineCounts
 from agentwatch.session.many_calls import CallOrder, Calls
 from agentwatch.session.rhythm import Doing, Rhythm
 from agentwatch.session.runs import Run
@@ -34,34 +33,8 @@ CallKey = tuple[int, str | None, str]
 """The number of the run, the session_id and the call_id: ids come again in another session."""
 
 
-_MOST_ODD_LINES = 1000
 _NO_NUMBERS: dict[str, int] = {}
 _DOINGS = {Kind.REASONING: Doing.THINKING, Kind.ANSWER: Doing.WRITING}
-
-
-class OddLine(NamedTuple):
-    """A line that was not understood, and where it stands."""
-
-    event: Malformed | Unknown
-    place: Place
-
-
-@dataclass(slots=True)
-class LineCounts:
-    """How the recording's lines were understood: each line that is not blank counts once."""
-
-    events: int = 0
-    malformed: int = 0
-    unknown: int = 0
-    repaired: int = 0
-    """Of the events, those that were not quite JSON and were read all the same."""
-    oversize: int = 0
-    """Lines over 16 MiB, of which only the two ends were read."""
-
-    @property
-    def total(self) -> int:
-        """All lines that are not blank."""
-        return self.events + self.malformed + self.unknown
 
 
 class Session:
@@ -77,8 +50,6 @@ class Session:
         self.transcript = Transcript(self.calls)
         self.rhythm = Rhythm()
         self.lines = LineCounts()
-        self.odd_lines: list[OddLine] = []
-        """The lines that are malformed or unknown, the first 1,000 of them."""
         self.completed_without_started = 0
         self.never_completed = 0
         self.failed_calls = 0
@@ -142,7 +113,7 @@ class Session:
             self.lines.events += physical_lines
             self.lines.repaired += is_repaired
         else:
-            self._count_odd(odd, place, physical_lines)
+            self.lines.count_odd(odd, place, physical_lines)
 
     def _take(self, event: Event, place: Place) -> None:
         match event:
@@ -167,7 +138,7 @@ class Session:
             case Notice():
                 self.transcript.note(event.message)
             case Unknown():
-                self.transcript.note(f"unknown: {event.what}")
+                self.transcript.note_once(f"unknown: {event.what}")
             case Oversize():
                 self.lines.oversize += 1
                 self.transcript.note(f"a line of {event.size} bytes: its two ends were read")
@@ -258,14 +229,6 @@ class Session:
         if not self.runs:
             self.runs.append(Run(began_seen_ms=place.seen_ms))
         return self.runs[-1]
-
-    def _count_odd(self, event: Malformed | Unknown, place: Place, physical_lines: int) -> None:
-        if isinstance(event, Malformed):
-            self.lines.malformed += physical_lines
-        else:
-            self.lines.unknown += physical_lines
-        if len(self.odd_lines) < _MOST_ODD_LINES:
-            self.odd_lines.append(OddLine(event, place))
 
     def _end_run(self, outcome: Outcome) -> None:
         """Give the last run its outcome; none of its calls can still be running."""

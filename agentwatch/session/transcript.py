@@ -74,6 +74,7 @@ class Entry:
         self.said.complete()
 
 
+_MOST_NOTED = 1000
 _NOTHING = GrowingText(Spill())
 _NOTHING.complete()
 _KINDS = {Channel.ANSWER: Kind.ANSWER, Channel.REASONING: Kind.REASONING}
@@ -88,6 +89,7 @@ class Transcript(list[Entry]):
         self._of_calls = calls
         self.spill = Spill()
         """Where the texts lie."""
+        self._noted: set[str] = set()
 
     @property
     def last(self) -> Entry | None:
@@ -125,6 +127,12 @@ class Transcript(list[Entry]):
     def note(self, message: str) -> None:
         """Add something the user may want to know."""
         self.add(Kind.NOTICE, message)
+
+    def note_once(self, message: str) -> None:
+        """Add something that is said again and again the first time; of 1,000 different ones at most."""
+        if message not in self._noted and len(self._noted) < _MOST_NOTED:
+            self._noted.add(message)
+            self.note(message)
 
     def add_text(self, channel: Channel, text: str, at_ms: int | None) -> Entry | None:
         """Add text to the open entry of its channel, or begin one; return the entry, if there is one."""

@@ -49,6 +49,13 @@ def test_every_line_counts_once() -> None:
     assert read.lines.total == 13
 
 
+def test_what_is_unknown_is_noted_once() -> None:
+    """The transcript names each kind of unknown line where it first came; every one of them is counted."""
+    read = session(init(), event("odd"), event("even"), event("odd"), event("odd"))
+    assert [entry.text for entry in read.transcript] == ["unknown: type odd", "unknown: type even"]
+    assert read.lines.unknown == 4
+
+
 def test_fields_are_those_of_the_last_run_and_calls_those_of_all() -> None:
     """Of several runs the last one's fields count; text and calls are those of all."""
     first = (init(model="A"), user("one"), segment("1."), started("read", "x"), completed("read", "x", DONE))

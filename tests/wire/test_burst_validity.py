@@ -42,7 +42,7 @@ def test_what_is_wrong_with_a_line_stays_with_it(tmp_path: Path, name: str) -> N
     read = at_once(lines, tmp_path / "r.ndjson")
     assert told(read) == told(session(*lines))
     if b"\xe2" not in b"".join(lines):
-        assert any(type(odd.event) is Malformed for odd in read.odd_lines)
+        assert any(type(odd.event) is Malformed for odd in read.lines.odd)
 
 
 @pytest.mark.parametrize("raw", [b"    760000000", b"-760000000077", b"0760000000077"])

@@ -44,7 +44,7 @@ def at_once(lines: list[bytes], path: Path) -> Session:
 def told(read: Session) -> list[object]:
     """Return all that is known of a session, the transcript with its times."""
     entries = [(entry.kind, entry.text, entry.started_ms, entry.ended_ms) for entry in read.transcript]
-    return [json.loads(b"".join(summary(read))), entries, [odd.event for odd in read.odd_lines]]
+    return [json.loads(b"".join(summary(read))), entries, [odd.event for odd in read.lines.odd]]
 
 
 def bursts(lines: list[bytes]) -> list[int]:

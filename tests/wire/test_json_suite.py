@@ -163,7 +163,7 @@ def test_a_case_is_a_line_of_its_own(kind: str) -> None:
         lines = [*GOOD[:4], case.data + b"\n", *GOOD[4:]]
         read = session(*lines)
         check(read)
-        [odd] = read.odd_lines
+        [odd] = read.lines.odd
         assert isinstance(odd.event, Unknown if case.is_object else Malformed), case.name
         counted = (read.lines.events, read.lines.malformed, read.lines.unknown)
         assert counted == (10, int(not case.is_object), int(case.is_object)), case.name

@@ -118,7 +118,7 @@ def test_json_that_is_no_object_is_malformed_and_harms_nothing(data: bytes) -> N
     """Arrays, strings and numbers as lines are malformed, each kept as it stands."""
     read = session(data + b"\n", *GOOD, data + b"\n", result("ok"))
     assert read.lines == LineCounts(events=6, malformed=2)
-    assert [odd.event for odd in read.odd_lines] == [Malformed("not an object", data.decode())] * 2
+    assert [odd.event for odd in read.lines.odd] == [Malformed("not an object", data.decode())] * 2
     assert read.run.text_matches_result
 
 

@@ -38,5 +38,5 @@ def test_30_megabytes_that_are_no_json_are_one_odd_line(
     """However long it is, what is not JSON is one line that was not understood, and what follows is read."""
     read = session_of(init() + begins + b"x" * 30_000_000 + b"\n" + user("next"))
     assert (read.lines.total, read.lines.events, read.run.prompt) == (3, 2, "next")
-    [odd] = read.odd_lines
+    [odd] = read.lines.odd
     assert odd.place.length == 30_000_000 + len(begins)
