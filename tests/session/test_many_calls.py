@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentwatch.events import Outcome
-from agentwatch.session import Call, Place
+from agentwatch.session import Call, Kind, Place
 from agentwatch.session.many_calls import CallOrder, Calls
-from tests.lines import PROPERTY, completed, init, session, started
+from tests.lines import PROPERTY, completed, init, result, session, started
 
 MANY = 3000
 NUMBERS = st.none() | st.integers(-(1 << 63), 1 << 63)
@@ -94,3 +94,27 @@ def test_what_an_old_call_is_told_late_is_kept() -> None:
     )
     assert (read.calls[0].started_ms, read.calls[0].ended_ms, read.calls[0].path) == (5, 9, "/a")
     assert (len(read.calls), len(read.ended_calls), read.completed_without_started) == (MANY + 1, MANY + 1, 1)
+
+
+def test_a_call_that_is_settled_again_is_kept_once_more() -> None:
+    """What was changed after it was settled is packed as it stands then."""
+    calls = many(2)
+    calls[0].target = "b.py"
+    calls.settle(calls[0])
+    for number in range(3, MANY):
+        calls.add(Call(number, 1, "", "read", "Read file"))
+        calls.settle(calls[-1])
+    assert calls[0].target == "b.py"
+
+
+def test_an_order_tells_where_its_calls_stand() -> None:
+    """Between two places of an order stand calls, each at its place among all."""
+    assert list(CallOrder(many(9), [7, 0, 5, 2]).indices(1, 3)) == [0, 5]
+
+
+def test_an_entry_tells_its_call_and_its_run() -> None:
+    """The place of a call tells the call, that of a result the run, and a text neither."""
+    read = session(init(), *(line for n in range(600) for line in (started("read", f"{n}"),)), result("done"))
+    told = {entry.kind: (entry.call, entry.run) for entry in reversed(read.transcript)}
+    assert told == {Kind.CALL: (read.calls[0], None), Kind.RESULT: (None, read.run)}
+    assert [entry.text for entry in read.transcript[-1:]] == [""]

@@ -154,6 +154,7 @@ def test_a_result_can_be_forgotten() -> None:
     """Who has not read the text that a result repeats compares nothing with it."""
     read = session(init(), final("a"), result("b"))
     assert integrity(read).text_matches_result is False
+    assert (read.run.result_length, read.run.result_part(0, 9)) == (1, "b")
     read.run.forget_result()
-    assert read.run.result is None
+    assert (read.run.result, read.run.result_length, read.run.result_part(0, 9)) == (None, 0, "")
     assert integrity(read).text_matches_result is None
