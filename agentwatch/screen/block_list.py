@@ -1,4 +1,4 @@
-"""The blocks of a transcript, as columns of numbers: 24 bytes a block where an object takes 220.
+"""The blocks of a transcript, as columns of numbers: 22 bytes a block where an object takes 220.
 
 A gigabyte of stream is cut into half a million blocks.
 """
