@@ -162,9 +162,11 @@ class BlockView(LineView):
     def _lay_out(self) -> None:
         """Replace estimated heights by those that were found."""
         place = self._place()
+        first = min(self._found_heights, default=0)
         for index, height in self._found_heights.items():
             self._set_height(index, height)
         self._found_heights.clear()
+        self.forget_from(self._blocks.top(first) if first else 0)
         self._lay_out_at = perf_counter() + _LAY_OUT_SECONDS
         self._stay_at(place)
         self._measure_view()
@@ -173,13 +175,12 @@ class BlockView(LineView):
     def _measure(self, index: int) -> None:
         """Replace the estimated height of a block that is in view."""
         self._set_height(index, len(self._rendered(index)))
+        self.forget_from(self._blocks.top(index) if index else 0)
 
     def _set_height(self, index: int, height: int) -> None:
-        top = self._blocks.top(index)
         more = self._blocks.set_height(index, height)
-        if more:
-            self.forget_from(top if index else 0)
-            self._count_as_old(top, more)
+        if more and not self.following:
+            self._count_as_old(self._blocks.top(index), more)
 
     def _place(self) -> tuple[int, int, int] | None:
         """Return the block and row at the top of the view, and the block's height; None at the end."""

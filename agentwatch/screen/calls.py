@@ -229,7 +229,7 @@ class CallTable(LineView):
         if not is_growth or self._list.is_by_duration:
             self._count_when_let_go += len(rows) - self._count
         title = self._list.title(_TITLE)
-        if title != self.title:
+        if title != self.title:  # a title that is set draws the whole pane anew
             self.title = title
             self.border_title = Content(title)
         self.show_lines(redraw=redraw)

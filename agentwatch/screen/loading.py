@@ -7,6 +7,7 @@ from agentwatch.listing import size
 from agentwatch.safe_text import SafeText
 from agentwatch.screen.workspace import Workspace
 
+REST_SECONDS = 0.05
 _SLICE_SECONDS = 0.015
 """A key that is pressed meanwhile waits so long."""
 
@@ -19,6 +20,7 @@ class Loading:
         self.workspace: Workspace | None = None
         """What will show it; None until all is read."""
         self._shows_thinking = shows_thinking
+        self._is_to_rest = False
 
     def advance(self, glimpse: Workspace) -> Workspace | None:
         """Go on; return what is to take the place of the glimpse once it is ready to be shown."""
@@ -32,6 +34,15 @@ class Loading:
             return None
         self.workspace.succeed(glimpse)
         return self.workspace
+
+    def make_way(self) -> None:
+        """Rest once before the next slice: a key was pressed, and is answered by two frames."""
+        self._is_to_rest = True
+
+    def take_rest(self) -> bool:
+        """Return whether it is time for a rest; while a key is held down every other time it is not."""
+        is_to_rest, self._is_to_rest = self._is_to_rest, False
+        return is_to_rest
 
     def words(self) -> SafeText:
         """Return how much is left to be read."""

@@ -28,7 +28,7 @@ from agentwatch.screen.compositor import PieceCompositor
 from agentwatch.screen.files import FilesScreen
 from agentwatch.screen.header import HeaderLine, StatusLine
 from agentwatch.screen.integrity import IntegrityScreen
-from agentwatch.screen.loading import Loading
+from agentwatch.screen.loading import REST_SECONDS, Loading
 from agentwatch.screen.notices import Notices
 from agentwatch.screen.pulse import BUSY_SHARE, CALM_SHARE, LOADING_SHARE, Pulse
 from agentwatch.screen.spent import SpentScreen
@@ -188,6 +188,8 @@ class WatchScreen(Screen[None]):
     def _load(self, loading: Loading) -> float | None:
         """Read on behind the glimpse, and show all when all is read."""
         self.pulse.share = LOADING_SHARE
+        if loading.take_rest():
+            return REST_SECONDS
         whole = loading.advance(self.workspace)
         if whole is None:
             self._status.tell(SafeText("this is its end"), loading.words(), self._integrity)
@@ -214,7 +216,9 @@ class WatchScreen(Screen[None]):
         self.call_after_refresh(go_on)
 
     def on_key(self, event: events.Key) -> None:
-        """Keep what is pressed while the panes are exchanged."""
+        """Let a key be answered before more is read; while the panes are exchanged it is kept."""
+        if self._loading is not None:
+            self._loading.make_way()
         if self._kept_keys is not None:
             self._kept_keys.append(event)
             event.stop()
