@@ -94,6 +94,10 @@ class Feed:
             return [Part("too large to be shown", where)]
         return self._decoder.parts(self.line_at(place))
 
+    def is_retold(self, data: bytes) -> bool:
+        """Return whether the parts of a line with this piece have words that its bytes do not hold."""
+        return self._decoder.is_retold(data)
+
     def line_at(self, place: Place) -> bytes:
         """Return the line at a place, read back from the recording."""
         return self.reader.line_at(place.offset, place.length)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import time
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,10 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentwatch.feed import Feed
+from agentwatch.matches import Match, Side
 from agentwatch.query import Query
 from agentwatch.recording import open_saved
 from agentwatch.safe_text import safe_text
-from agentwatch.search import MOST_MATCHES, Match, Search, Side
+from agentwatch.search import MOST_MATCHES, Search
 from tests.lines import PROPERTY, completed, delta, init, result, started, thought, thought_through, user
 
 Saver = Callable[..., Feed]
@@ -131,6 +133,22 @@ def test_a_nested_string_of_json_is_searched(saved: Saver) -> None:
     assert places(feed, 'a "quoted" word') == ["call 1 mcp , arguments".replace(" ,", ",")]
 
 
+def test_steps_of_a_subagent_are_searched_as_they_are_told(saved: Saver) -> None:
+    """The phrases and notes that the detail tells steps in are found, though no byte of the line has them."""
+    steps: list[object] = [
+        {"toolCall": {"readToolCall": {"args": {"path": "/a"}, "result": {"success": {"totalLines": 54}}}}},
+        {"toolCall": {"editToolCall": {"args": {"path": "/b"}, "result": {"permissionDenied": {}}}}},
+    ]
+    feed = saved(
+        init(),
+        started("task", "c-1", description="look"),
+        completed("task", "c-1", {"success": {"conversationSteps": steps}}),
+        result(""),
+    )
+    for words in ("Read file", "54 lines", "permission denied"):
+        assert places(feed, words) == ["call 1 task look, result"], words
+
+
 def test_marks_of_markdown_hide_nothing(saved: Saver) -> None:
     """What reads as one phrase is found across the marks and line ends of the Markdown it was written in."""
     text = "I **oil** the\nwheel. **Note**: see [the docs](x)."
@@ -149,13 +167,6 @@ def test_what_the_target_tells_is_found_once(saved: Saver) -> None:
     ]
 
 
-def test_the_line_of_a_match_is_read_back(saved: Saver) -> None:
-    """Of a match in a payload its whole line can be had."""
-    feed = saved(init(), call(1, "make", "first\na needle\nlast\nneedle two"), result(""))
-    search = complete(feed, "needle")
-    assert [search.line(match) for match in search.found] == ["a needle", "needle two"]
-
-
 def history(count: int) -> list[bytes]:
     """Return texts and calls, each with its number."""
     made = [init()]
@@ -164,38 +175,46 @@ def history(count: int) -> list[bytes]:
     return made
 
 
-def test_a_search_goes_round_from_where_it_began(saved: Saver) -> None:
-    """The first match is the first from there on; next and previous go round; numbers count from the top."""
+def test_a_search_goes_both_ways_from_where_it_began(saved: Saver) -> None:
+    """The first match is the first from there on, or the last before; next and previous go round."""
     feed = saved(*history(10), result(""))
     whole = complete(feed, "hit").found
     assert whole == sorted(whole)
     assert len(whole) == 40
-    for entry, offset in ((0, 0), (6, 12), (7, 0), (19, 0)):
+    for entry, offset in ((0, 0), (6, 12), (7, 0), (19, 0), (30, 0)):
         search = complete(feed, "hit", entry, offset)
-        first = next((match for match in whole if match >= (entry, Side.TEXT, offset)), whole[0])
-        assert search.step(None, 1) == first
+        assert search.found == whole
+        ahead = (match for match in whole if match >= (entry, Side.TEXT, offset))
+        assert search.first() == next(ahead, whole[-1])
         assert [search.number(match) for match in whole] == list(range(1, 41))
         for index, match in enumerate(whole):
             assert search.step(match, 1) == whole[(index + 1) % 40]
             assert search.step(match, -1) == whole[index - 1]
 
 
-def test_while_it_searches_no_step_is_guessed(saved: Saver) -> None:
-    """A step that leads past what was searched waits; one within it does not, and none is ever wrong."""
+@pytest.mark.parametrize("begin", [0, 20, 40, 59, 60])
+def test_while_it_searches_nothing_is_guessed(saved: Saver, begin: int) -> None:
+    """First match, steps and numbers wait for what they depend on, and no longer; none is ever wrong."""
     feed = saved(*history(30), result(""))
     whole = complete(feed, "hit").found
-    search = Search(feed, "hit", 20)
-    waited = 0
+    expected = next((match for match in whole if match.entry >= begin), whole[-1])
+    search = Search(feed, "hit", begin)
+    known: Counter[str] = Counter()
     while not search.is_complete:
         search.advance(0)
+        assert search.first() in (None, expected)
         for match in random.Random(len(search.found)).sample(search.found, min(len(search.found), 3)):
+            number = search.number(match)
+            assert number in (None, whole.index(match) + 1)
+            known["number"] += number is not None and not search.is_complete
             for direction in (1, -1):
                 step = search.step(match, direction)
-                expected = whole[(whole.index(match) + direction) % len(whole)]
-                assert step in (expected, None)
-                waited += step is None
-    assert waited
-    assert sorted(search.found) == whole
+                assert step in (whole[(whole.index(match) + direction) % len(whole)], None)
+                known["step" if step else "none"] += 1
+    assert known["step"]
+    assert known["none"]
+    assert bool(known["number"]) == (begin < 30)
+    assert search.found == whole
 
 
 def test_cuts_hide_nothing_and_double_nothing(saved: Saver, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -207,10 +226,10 @@ def test_cuts_hide_nothing_and_double_nothing(saved: Saver, monkeypatch: pytest.
     whole = complete(feed, "the needle").found
     assert len(whole) == 60 * 2 + 120
     for size in (111, 128, 150):
-        monkeypatch.setattr("agentwatch.search._CHUNK", size)
-        monkeypatch.setattr("agentwatch.search._PIECE_BYTES", size)
+        monkeypatch.setattr("agentwatch.matches._CHUNK", size)
+        monkeypatch.setattr("agentwatch.matches._PIECE_BYTES", size)
         assert complete(feed, "the needle").found == whole
-        assert sorted(complete(feed, "the needle", 0, 777).found) == whole
+        assert complete(feed, "the needle", 0, 777).found == whole
 
 
 def test_what_comes_later_is_found_in_its_place(saved: Saver, tmp_path: Path) -> None:
@@ -255,11 +274,16 @@ def test_a_slice_is_short(saved: Saver) -> None:
 
 
 def test_a_word_that_is_everywhere_ends_the_search(saved: Saver) -> None:
-    """After so many matches no more are looked for, and the search says so."""
-    feed = saved(init(), call(1, "make", "e " * (MOST_MATCHES + 5)), result(""))
-    search = complete(feed, "e")
+    """After so many matches the search rests, and says so; it goes on when a step leads beyond."""
+    feed = saved(init(), call(1, "make", "zz " * (MOST_MATCHES + 5)), result(""))
+    search = complete(feed, "zz")
     assert search.is_full
     assert len(search.found) == MOST_MATCHES
+    assert search.step(search.found[-1], 1) is None
+    search.advance()
+    assert not search.is_full
+    assert len(search.found) == MOST_MATCHES + 5
+    assert search.step(search.found[MOST_MATCHES - 1], 1) == search.found[MOST_MATCHES]
 
 
 TEXT = st.text(st.sampled_from('ab Kk\u212a"\\\n\tßéİſK東<>+2\u202e\x1b\u200d🦀'), min_size=1, max_size=8)

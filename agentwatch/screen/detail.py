@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from rich.segment import Segment
 from textual import events
@@ -10,7 +11,9 @@ from textual.binding import Binding
 from textual.strip import Strip
 
 from agentwatch.actions import action
+from agentwatch.events import Part
 from agentwatch.feed import Feed
+from agentwatch.query import Query
 from agentwatch.safe_text import SafeText, safe_line
 from agentwatch.screen.line_view import LineView
 from agentwatch.screen.part_sections import MOST_LINES, PartSections, raw_piece
@@ -19,6 +22,15 @@ from agentwatch.screen.stack import Stack
 from agentwatch.screen.syntax import code_theme
 from agentwatch.screen.words import call_clock, time_of_day
 from agentwatch.session import Call
+
+
+class Sought(NamedTuple):
+    """A match in a piece of what a call was given or gave back."""
+
+    call: Call
+    part: Part | None
+    nth: int
+    """How many matches in the piece come before."""
 
 
 class DetailView(LineView):
@@ -40,6 +52,9 @@ class DetailView(LineView):
         self._branch: int | None = None
         """The row of the chosen branch of a tree."""
         self._width = 0
+        self._query: Query | None = None
+        self._sought: Sought | None = None
+        self._is_sought_due = False
 
     def line_count(self) -> int:
         """Return how many rows the detail takes at this width."""
@@ -51,25 +66,41 @@ class DetailView(LineView):
             self._call = call
             self.following = False
             self.sync()
-            self._from_the_top()
+            self._choose(None)
+            self.settle_at(0)
 
     def sync(self) -> None:
         """Read the call's lines again if it has come further since; out of sight nothing is read."""
         call = self._call
         now = (call, call and call.outcome, call and call.ended, self.is_raw, self.app.theme)
-        if call is None or now == self._shown or not self._is_in_sight:
+        if call is None or not self._is_in_sight:
             return
-        self._shown = now
-        made = PartSections(call, code_theme(self.app.current_theme), self.rich_style)
-        told = _raw if self.is_raw else _told
-        self._stack = Stack(list(told(call, self._feed, made)))
-        self._lay_out()
+        if now != self._shown:
+            self._shown = now
+            self._read(call)
+        elif not self._is_sought_due:
+            return
+        if self._sought is not None and self._sought.call is call:
+            self._show_sought(self._sought)
+
+    def mark(self, query: Query | None, sought: Sought | None = None) -> None:
+        """Mark what a query finds wherever it is shown; None takes the marks away.
+
+        Args:
+            query: What is looked for.
+            sought: The match that stands out and is scrolled to.
+        """
+        self._query, self._sought, self._is_sought_due = query, sought, sought is not None
+        self._stack.mark(query)
+        self.sync()
+        self.refresh()
 
     def toggle_raw(self) -> None:
         """Show the lines of the recording as they are, or what they say."""
         self.is_raw = not self.is_raw
         self.sync()
-        self._from_the_top()
+        self._choose(None)
+        self.settle_at(0)
 
     def draw(self, y: int, width: int) -> Strip:
         """Return one row."""
@@ -137,6 +168,21 @@ class DetailView(LineView):
             self._choose(row)
             self.action_fold()
 
+    def _read(self, call: Call) -> None:
+        made = PartSections(call, code_theme(self.app.current_theme), self.rich_style)
+        told = _raw if self.is_raw else _told
+        self._stack = Stack(list(told(call, self._feed, made)))
+        self._stack.mark(self._query)
+        self._lay_out()
+
+    def _show_sought(self, sought: Sought) -> None:
+        """Let the match that is sought stand out; scroll to it once."""
+        row = self._stack.row_of_match(sought.part, sought.nth)
+        self.show_lines()
+        if self._is_sought_due and row is not None and row not in self._rows_in_view():
+            self.settle_at(max(row - self.scrollable_content_region.height // 3, 0))
+        self._is_sought_due = False
+
     def _rows_in_view(self) -> range:
         top = self.scroll_offset.y
         return range(top, min(top + self.scrollable_content_region.height, self.line_count()))
@@ -145,10 +191,6 @@ class DetailView(LineView):
         """Have a branch chosen; one that is out of view is none."""
         self._branch = row if row in self._rows_in_view() else None
         self.refresh()
-
-    def _from_the_top(self) -> None:
-        self._branch = None
-        self.settle_at(0)
 
     def _lay_out(self) -> None:
         self._width = max(self.scrollable_content_region.width, 1)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding
@@ -14,14 +12,16 @@ from textual.timer import Timer
 from textual.widgets import Input, Static
 
 from agentwatch.feed import Feed
+from agentwatch.matches import Match
 from agentwatch.safe_text import SafeText, safe_line
+from agentwatch.screen.detail import Sought
 from agentwatch.screen.panes import Panes
-from agentwatch.screen.transcript import Standing
-from agentwatch.search import Match, Search
-from agentwatch.session import Call
+from agentwatch.screen.standpoint import Standpoint, return_to, standpoint
+from agentwatch.search import Search
 
 _SLICE_SECONDS = 0.012
-_EVERY_SECONDS = 0.03
+_EVERY_SECONDS = 0.016
+"""Between two slices there is time for keys."""
 
 
 class _FindInput(Input):
@@ -32,29 +32,16 @@ class _FindInput(Input):
         return safe_line(value)
 
 
-class _Origin(NamedTuple):
-    """What was shown where before anything was looked for."""
-
-    pane: str
-    transcript: Standing
-    call: Call | None
-    calls_follow: bool
-    calls_top: int
-    detail_top: int
-
-
 class FindBar(Horizontal):
     """Looks for what is typed while it is typed; what is found is shown in the panes."""
 
     class Shown(Message):
         """Another place is shown: something was found there, or it is where the search began."""
 
-        def __init__(self, pane: str, search: Search | None = None, match: Match | None = None) -> None:
-            """Tell which pane shows it, and what was found; `search` knows the match's call and line."""
+        def __init__(self, pane: str) -> None:
+            """Tell which pane shows it."""
             super().__init__()
             self.pane = pane
-            self.search = search
-            self.match = match
 
     class Closed(Message):
         """The keys are the panes' again."""
@@ -70,12 +57,16 @@ class FindBar(Horizontal):
         Binding("up", "step(-1)", "Before", show=False, id="find-previous"),
     ]
 
-    def __init__(self, feed: Feed, panes: Panes) -> None:
+    def __init__(self, feed: Feed, panes: Panes, *, is_glimpse: bool = False) -> None:
+        """Search what `feed` has read; of a glimpse that is not all."""
         super().__init__(id="find")
         self.display = False
+        self._is_glimpse = is_glimpse
         self._feed = feed
         self._panes = panes
-        self._input = _FindInput(placeholder="text, targets, arguments, results", compact=True)
+        self._input = _FindInput(
+            placeholder="text, targets, arguments, results", compact=True, select_on_focus=False
+        )
         self._told = Static(id="found")
         self._search: Search | None = None
         self._match: Match | None = None
@@ -83,7 +74,7 @@ class FindBar(Horizontal):
         self._wrapped = ""
         self._last = ""
         self._begin = (0, 0)
-        self._origin: _Origin | None = None
+        self._origin: Standpoint | None = None
         self._pane = "transcript"
 
     def compose(self) -> ComposeResult:
@@ -99,22 +90,25 @@ class FindBar(Horizontal):
     def open(self, pane: str) -> None:
         """Take the keys, and look from what is shown in `pane` on."""
         self._look_from(pane)
-        panes = self._panes
-        self._origin = _Origin(
-            pane,
-            panes.transcript.standing(),
-            panes.calls.chosen,
-            panes.calls.following,
-            panes.calls.scroll_offset.y,
-            panes.detail.scroll_offset.y,
-        )
+        self._origin = standpoint(self._panes, pane)
         self._forget()
-        self.display = True
-        self._input.can_focus = True
-        with self._input.prevent(Input.Changed):
-            self._input.value = ""
-        self._input.focus()
+        self._show("", takes_keys=True)
         self._tell()
+
+    def resume(self, before: FindBar, pane: str) -> None:
+        """Go on with what was looked for in a glimpse, and with what is being typed."""
+        self._last = before._last
+        if before.styles.display == "none":
+            return
+        self._show(before._input.value, takes_keys=before._input.can_focus)
+
+        def look() -> None:
+            self._look_from(pane)
+            self._origin = standpoint(self._panes, pane)
+            if self._input.value.split():
+                self._look_for(self._input.value)
+
+        self.call_after_refresh(look)
 
     def close(self) -> bool:
         """Take the line and the marks away, and stay; return whether they were there."""
@@ -134,10 +128,7 @@ class FindBar(Horizontal):
             if not self._last:
                 return False
             self._look_from(pane)
-            self.display = True
-            self._input.can_focus = False
-            with self._input.prevent(Input.Changed):
-                self._input.value = self._last
+            self._show(self._last, takes_keys=False)
             self._look_for(self._last)
         else:
             self.action_step(direction)
@@ -155,7 +146,7 @@ class FindBar(Horizontal):
         origin = self._origin
         self.close()
         if origin is not None:
-            self._return_to(origin)
+            return_to(self._panes, origin)
             self.post_message(self.Closed(origin.pane))
 
     @on(Input.Changed)
@@ -166,7 +157,7 @@ class FindBar(Horizontal):
             return
         self._forget()
         if self._origin is not None:
-            self._return_to(self._origin)
+            return_to(self._panes, self._origin)
             self.post_message(self.Shown(self._origin.pane))
         self._tell()
 
@@ -177,12 +168,21 @@ class FindBar(Horizontal):
             if not self._last:
                 self.action_cancel()
                 return
-            with self._input.prevent(Input.Changed):
-                self._input.value = self._last
+            self._show(self._last, takes_keys=True)
             self._look_for(self._last)
         self._last = self._input.value
         self._input.can_focus = False
         self.post_message(self.Closed(self._pane))
+
+    def _show(self, text: str, *, takes_keys: bool) -> None:
+        """Show the line with a text in it."""
+        self.display = True
+        self._input.can_focus = takes_keys
+        with self._input.prevent(Input.Changed):
+            self._input.value = text
+        self._input.cursor_position = len(text)
+        if takes_keys:
+            self.screen.set_focus(self._input, scroll_visible=False)  # at once: the next key is meant for it
 
     def _look_from(self, pane: str) -> None:
         """Take note of the place in the transcript from which on a search begins."""
@@ -204,8 +204,8 @@ class FindBar(Horizontal):
             self._timer.pause()
             return
         search.advance(_SLICE_SECONDS)
-        if self._match is None and search.found:
-            self._go_to(search.found[0])
+        if self._match is None and (first := search.first()) is not None:
+            self._go_to(first)
         self._resolve()
         if search.is_complete:
             self._timer.pause()
@@ -220,10 +220,11 @@ class FindBar(Horizontal):
             return
         following = search.step(match, self._pending)
         if following is None:
+            self._timer.resume()
             return
-        before, now = search.number(match), search.number(following)
+        is_later = following > match
         self._wrapped = ""
-        if (now - before) * self._pending <= 0:
+        if following == match or is_later != (self._pending > 0):
             self._wrapped = "from the beginning again" if self._pending > 0 else "from the end again"
         self._pending = 0
         self._go_to(following)
@@ -242,40 +243,32 @@ class FindBar(Horizontal):
             panes.transcript.reveal_call(call)
             panes.calls.choose_call(call)
             panes.detail.show_call(call)
+        panes.detail.mark(search.query, Sought(call, *search.part(match)) if call and match.side else None)
         self._pane = "transcript" if call is None else "detail" if match.side else "calls"
-        self.post_message(self.Shown(self._pane, search, match))
-
-    def _return_to(self, origin: _Origin) -> None:
-        panes = self._panes
-        panes.transcript.return_to(origin.transcript)
-        if origin.calls_follow:
-            panes.calls.action_bottom()
-        elif origin.call is not None:
-            if origin.call is not panes.calls.chosen:
-                panes.calls.choose_call(origin.call)
-            panes.calls.following = False
-            panes.calls.settle_at(origin.calls_top)
-        if panes.calls.chosen is not None:
-            panes.detail.show_call(panes.calls.chosen)
-            panes.detail.settle_at(origin.detail_top)
+        self.post_message(self.Shown(self._pane))
 
     def _forget(self) -> None:
         self._search = self._match = None
         self._pending, self._wrapped = 0, ""
         self._panes.transcript.mark(None)
+        self._panes.detail.mark(None)
 
     def _tell(self) -> None:
-        self._told.update(Content(self._words()), layout=False)
-
-    def _words(self) -> SafeText:
-        """Return how much was found, and where the match that is shown stands: `3 of 41 · call 12 …`."""
         search, match = self._search, self._match
-        if search is None:
-            return SafeText("")
-        if match is None:
-            return SafeText("not found" if search.is_complete else "searching …")
-        more = "+" if search.is_full else "" if search.is_complete else "…"
-        count = f"{search.number(match):,} of {len(search.found):,}{more}"
         after = "searching on …" if self._pending else self._wrapped
-        room = self._told.size.width - len(count) - len(after) - 3 * (1 + bool(after))
-        return SafeText(" · ".join(filter(None, (count, search.place(match, room), after))))
+        words = SafeText("")
+        if search is not None:
+            words = _words(search, match, after, self._told.size.width, is_glimpse=self._is_glimpse)
+        self._told.update(Content(words), layout=False)
+
+
+def _words(search: Search, match: Match | None, after: str, width: int, *, is_glimpse: bool) -> SafeText:
+    """Return how much was found, and where the match that is shown stands: `3 of 41 · call 12 …`."""
+    is_open = is_glimpse or not search.is_complete
+    if match is None:
+        return SafeText("searching …" if is_open else "not found")
+    found = f"{len(search.found):,}{'+' if search.is_full else '…' if is_open else ''}"
+    number = None if is_glimpse else search.number(match)
+    count = f"{found} found" if number is None else f"{number:,} of {found}"
+    room = width - len(count) - len(after) - 3 * (1 + bool(after))
+    return SafeText(" · ".join(filter(None, (count, search.place(match, room), after))))

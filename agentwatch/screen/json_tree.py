@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from itertools import islice
 from typing import Any, NamedTuple
 
 from agentwatch.plurals import plural
@@ -49,6 +50,24 @@ class JsonTree(Section):
         self._turned ^= {self._nodes[self.line_at(row)].path}
         self._build()
 
+    def open_to(self, pattern: re.Pattern[str], nth: int) -> int:
+        """Open the branches above a match, `nth` of those in all that can be opened.
+
+        Returns:
+            Which it is of the matches that are then in sight; the rows are to be laid out anew.
+        """
+        passed = 0
+        for node in islice(self._walk(lambda node: node.is_branch), _MOST_NODES):
+            hits = len(pattern.findall(_line(node, any_branch=True)))
+            if passed + hits > nth:
+                above = {node.path[:level] for level in range(1, len(node.path))}
+                self._turned ^= {path for path in above if not self._is_open(path)}
+                self._build()
+                index = [shown.path for shown in self._nodes].index(node.path)
+                return nth - passed + sum(len(pattern.findall(line)) for line in self.lines[:index])
+            passed += hits
+        return nth
+
     def runs(self, number: int, look: Look) -> list[Run]:
         """Return the looks of a name and of a value that is no text."""
         if number >= len(self._nodes):
@@ -65,20 +84,28 @@ class JsonTree(Section):
 
     def _build(self) -> None:
         """List the nodes in sight."""
-        self._nodes, pending = [], [iter(self._children((), self._value))]
-        while pending and len(self._nodes) < _MOST_NODES:
+        nodes = self._walk(lambda node: node.is_open)
+        self._nodes = list(islice(nodes, _MOST_NODES))
+        any_branch = any(node.is_branch for node in self._nodes)
+        self.lines = [_line(node, any_branch) for node in self._nodes]
+        left_out = sum(1 for _ in nodes)
+        if left_out:
+            self.lines = [*self.lines, SafeText(f"… {left_out:,} more below; r shows the recording's line")]
+
+    def _walk(self, enters: Callable[[_Node], bool]) -> Iterator[_Node]:
+        """Yield the nodes from top to bottom; the children of those that it enters."""
+        pending = [self._children((), self._value)]
+        while pending:
             node = next(pending[-1], None)
             if node is None:
                 pending.pop()
                 continue
-            self._nodes.append(node)
-            if node.is_open:
+            yield node
+            if enters(node):
                 pending.append(self._children(node.path, node.value))
-        any_branch = any(node.is_branch for node in self._nodes)
-        self.lines = [_line(node, any_branch) for node in self._nodes]
-        left_out = sum(1 for children in pending for _ in children)
-        if left_out:
-            self.lines = [*self.lines, SafeText(f"… {left_out:,} more below; r shows the recording's line")]
+
+    def _is_open(self, path: Path) -> bool:
+        return (len(path) < _OPEN_LEVELS) != (path in self._turned)
 
     def _children(self, path: Path, value: object) -> Iterator[_Node]:
         for nth, (name, inner) in enumerate(_members(value)):
@@ -86,8 +113,7 @@ class JsonTree(Section):
             is_branch = (isinstance(inner, (dict, list)) and bool(inner)) or (
                 isinstance(inner, str) and "\n" in inner.rstrip("\n")
             )
-            is_open = is_branch and (len(own) < _OPEN_LEVELS) != (own in self._turned)
-            yield _Node(own, name, inner, is_branch, is_open)
+            yield _Node(own, name, inner, is_branch, is_branch and self._is_open(own))
 
 
 def is_tree(value: object) -> bool:

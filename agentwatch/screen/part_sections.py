@@ -46,6 +46,7 @@ class PartSections:
                 return
             most = max(self._left, _LEAST_LINES)
             section, left_out = self._section(part, most)
+            section.part = part
             yield Heading(_title(part, len(section.lines) + left_out))
             yield section
             self._left -= len(section.lines)

@@ -13,6 +13,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
+from agentwatch.events import Part
 from agentwatch.safe_text import SafeText, fitting, safe_text
 
 Look = Callable[[str], Style]
@@ -29,6 +30,8 @@ class Section:
 
     gutter = 0
     """How many columns stand before each line, for its number or sign."""
+    part: Part | None = None
+    """The piece of a call that is told here, where it is one."""
     has_room = True
     """Whether the gutter fits the width."""
 
@@ -58,10 +61,21 @@ class Section:
         """Return which line a row is of."""
         return row if self._tops is None else bisect_right(self._tops, row) - 1
 
-    def row(self, row: int, look: Look) -> Strip:
-        """Return one row."""
+    def row_of(self, number: int, column: int) -> int:
+        """Return the row in which a character of a line stands."""
+        if self._tops is None:
+            return number
+        return self._tops[number] + bisect_right(folds(self.lines[number], self._room), column) - 1
+
+    def stretch(self, row: int) -> tuple[int, int, int, int]:
+        """Return a row's line, which piece of it the row is, and from which character to which."""
         number = self.line_at(row)
         nth = 0 if self._tops is None else row - self._tops[number]
+        return number, nth, *self._stretch(number, nth)
+
+    def row(self, row: int, look: Look) -> Strip:
+        """Return one row."""
+        number, nth, _, _ = self.stretch(row)
         return Strip([*self.lead(number, nth, look), *self.piece(number, nth, look)])
 
     def lead(self, number: int, nth: int, look: Look) -> Iterator[Segment]:
@@ -78,13 +92,8 @@ class Section:
 
     def piece(self, number: int, nth: int, look: Look) -> list[Segment]:
         """Return the `nth` piece of a folded line in its looks."""
-        text = self.lines[number]
-        start, end = 0, len(text)
-        if self._tops is not None and not fits(text, self._room):
-            starts = folds(text, self._room)
-            start = starts[nth]
-            end = starts[nth + 1] if nth + 1 < len(starts) else end
-        return styled(text, start, end, self.style(number, look), self.runs(number, look))
+        start, end = self._stretch(number, nth)
+        return styled(self.lines[number], start, end, self.style(number, look), self.runs(number, look))
 
     def style(self, number: int, look: Look) -> Style:
         """Return the look of a whole line."""
@@ -99,6 +108,13 @@ class Section:
     def text(self) -> str:
         """Return the lines as they are copied."""
         return "\n".join(self.lines)
+
+    def _stretch(self, number: int, nth: int) -> tuple[int, int]:
+        text = self.lines[number]
+        if self._tops is None or fits(text, self._room):
+            return 0, len(text)
+        starts = [*folds(text, self._room), len(text)]
+        return starts[nth], starts[nth + 1]
 
 
 class Heading(Section):

@@ -7,8 +7,12 @@ from itertools import accumulate
 
 from textual.strip import Strip
 
+from agentwatch.events import Part
+from agentwatch.query import Query
 from agentwatch.safe_text import SafeText
+from agentwatch.screen.found_lines import FoundLines
 from agentwatch.screen.json_tree import JsonTree
+from agentwatch.screen.line_view import marked
 from agentwatch.screen.sections import Look, Section
 
 
@@ -19,6 +23,7 @@ class Stack:
         self._sections = sections
         self._tops = [0]
         self._width = 1
+        self._found: FoundLines | None = None
 
     @property
     def rows(self) -> int:
@@ -34,11 +39,39 @@ class Stack:
     def row(self, row: int, look: Look) -> Strip:
         """Return one row."""
         index = self._index(row)
-        return self._sections[index].row(row - self._tops[index], look)
+        section, own = self._sections[index], row - self._tops[index]
+        strip = section.row(own, look)
+        if self._found is not None:
+            for start, end, is_current in self._found.in_row(section, own, look):
+                strip = marked(strip, start, end, look("selected" if is_current else "chosen"))
+        return strip
 
     def text(self) -> SafeText:
         """Return all lines as they are copied."""
         return SafeText("\n".join(section.text() for section in self._sections))
+
+    def mark(self, query: Query | None) -> None:
+        """Mark what a query finds wherever it is shown; None takes the marks away."""
+        self._found = None if query is None else FoundLines(query)
+
+    def row_of_match(self, part: Part | None, nth: int) -> int | None:
+        """Let one match stand out, and return the row in which it begins; None when none is shown.
+
+        Args:
+            part: The piece of a call that holds it; where it is not told, the first match of all stands out.
+            nth: How many matches in it come before.
+        """
+        found = self._found
+        if found is None:
+            return None
+        own = [section for section in self._sections if part is not None and section.part == part]
+        for section in own + self._sections:
+            place = found.choose(section, nth if section in own else 0)
+            if place is not None:
+                index = self._sections.index(section)
+                self.lay_out(self._width, index)
+                return self._tops[index] + section.row_of(*place)
+        return None
 
     def is_branch(self, row: int) -> bool:
         """Return whether a branch of a tree begins at a row."""

@@ -8,12 +8,12 @@ from textual import events
 from textual.binding import Binding
 from textual.message import Message
 
+from agentwatch.matches import text_of
 from agentwatch.query import Query
 from agentwatch.safe_text import SafeText, safe_text
 from agentwatch.screen.block_view import BlockView
 from agentwatch.screen.glimpse import same_call
 from agentwatch.screen.words import time_of_day
-from agentwatch.search import text_of
 from agentwatch.session import Call, Kind
 
 _MOST_SETTLINGS = 8

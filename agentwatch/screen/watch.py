@@ -104,7 +104,7 @@ class WatchScreen(Screen[None]):
         self._survivors: list[Survivor] = []
         self._facts = ProcessFacts(source.agent)
         self.notices = Notices(loading or feed, config, write)
-        self._take(feed, Workspace(feed, shows_thinking=config.thinking))
+        self._take(feed, Workspace(feed, shows_thinking=config.thinking, is_glimpse=loading is not None))
 
     def _take(self, feed: Feed, workspace: Workspace) -> None:
         """Show a feed from now on, in a workspace that was made for it."""

@@ -57,7 +57,7 @@ class Workspace(Vertical):
     pane = var("transcript")
     """The pane that has the focus, and the only one shown where there is room for one."""
 
-    def __init__(self, feed: Feed, *, shows_thinking: bool = False) -> None:
+    def __init__(self, feed: Feed, *, shows_thinking: bool = False, is_glimpse: bool = False) -> None:
         """Show what `feed` has read, with the thoughts that are done or with these folded."""
         super().__init__(id="workspace", classes="-pane-transcript")
         self._glimpse: Workspace | None = None
@@ -65,7 +65,7 @@ class Workspace(Vertical):
         self._feed = feed
         self.panes = Panes(feed)
         self._todo = TodoLine(feed)
-        self._find = FindBar(feed, self.panes)
+        self.find_bar = FindBar(feed, self.panes, is_glimpse=is_glimpse)
         self._tabs = Static(id="tabs")
         self._tabs_told: tuple[str, ...] = ()
         self._history = 0 if feed.pace is not None else feed.reader.growth.size()
@@ -84,7 +84,7 @@ class Workspace(Vertical):
                 yield self.panes.calls
                 yield self.panes.detail
         yield self.panes.log
-        yield self._find
+        yield self.find_bar
 
     def on_mount(self) -> None:
         """Give the keys to the pane where the user is."""
@@ -104,6 +104,7 @@ class Workspace(Vertical):
         """Show what the glimpse showed, each line where it stood there."""
         if self._glimpse is not None:
             self.panes.return_as_in(self._glimpse.panes)
+            self.find_bar.resume(self._glimpse.find_bar, self.pane)
             self._glimpse = None
 
     def sync(self, now_ms: int | None) -> None:
@@ -112,7 +113,7 @@ class Workspace(Vertical):
         new, self._ended = ended[self._ended :], len(ended)
         self.panes.sync(now_ms)
         self._todo.sync()
-        self._find.sync()
+        self.find_bar.sync()
         failed = [call for call in new if call.outcome is Outcome.FAILED and self._was_watched(call)]
         if failed and self.panes.calls.following:
             self._failure = failed[-1]
@@ -164,7 +165,10 @@ class Workspace(Vertical):
 
     @on(FindBar.Shown)
     def _show_found(self, event: FindBar.Shown) -> None:
-        self.pane = event.pane
+        if isinstance(self.screen.focused, LineView):
+            self.action_pane(event.pane)
+        else:
+            self.pane = event.pane
 
     @on(FindBar.Closed)
     def _leave_find(self, event: FindBar.Closed) -> None:
@@ -187,7 +191,7 @@ class Workspace(Vertical):
 
     def action_back(self) -> None:
         """Leave what was opened last: what was found, the single pane, the detail."""
-        if self._find.close():
+        if self.find_bar.close():
             return
         if self.is_maximized:
             self.is_maximized = False
@@ -196,11 +200,11 @@ class Workspace(Vertical):
 
     def action_find(self) -> None:
         """Look for a text everywhere."""
-        self._find.open(self.pane)
+        self.find_bar.open(self.pane)
 
     def action_find_step(self, direction: int) -> None:
         """Go to the next place where it was found, or the one before."""
-        if not self._find.step(direction, self.pane):
+        if not self.find_bar.step(direction, self.pane):
             self.notify("nothing was looked for yet: /", markup=False)
 
     def action_filter_calls(self) -> None:

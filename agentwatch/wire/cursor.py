@@ -24,7 +24,7 @@ from agentwatch.events import (
     Unknown,
 )
 from agentwatch.wire.cursor_fields import drift
-from agentwatch.wire.cursor_results import Result, argument_parts, read_result, result_parts
+from agentwatch.wire.cursor_results import RETOLD, Result, argument_parts, read_result, result_parts
 from agentwatch.wire.cursor_runs import run_ended
 from agentwatch.wire.cursor_text import Answer, Thoughts, message_text, time_of
 from agentwatch.wire.cursor_tools import NAMED_IN_THE_WILD, TOOLS, Tool, other_tool
@@ -32,7 +32,7 @@ from agentwatch.wire.fields import Fields, mapping, number, text
 from agentwatch.wire.frames import Burst
 from agentwatch.wire.oversize import Salvaged
 
-__all__ = ["FORMAT", "Decoder", "drift", "parts", "recognises"]
+__all__ = ["FORMAT", "RETOLD", "Decoder", "drift", "parts", "recognises"]
 
 FORMAT = "cursor"
 

@@ -12,6 +12,9 @@ from agentwatch.wire.fields import NO_FIELDS, Fields, as_json, items, mapping, n
 _FAILURES = ("failure", "error", "permissionDenied", "spawnError", "timeout", "fileNotFound")
 _ECHOES = frozenset({"toolCallId", "conversationId", "requestId", "parsingResult"})
 """What tells a person nothing that the call has not told."""
+_STEPS = "conversationSteps"
+RETOLD = f'"{_STEPS}"'.encode()
+"""Stands in each line whose parts have words that its bytes do not hold: steps are told as actions are."""
 _NOTHING: tuple[object, ...] = ("", None, [], {})
 _REASONS = ("errorMessage", "error", "reason", "message", "stderr")
 
@@ -185,7 +188,7 @@ def _one_line(said: str) -> str:
 def _step_parts(body: dict[str, object]) -> Iterator[Part]:
     """Take out what a subagent said and did."""
     lines: list[str] = []
-    for step in map(mapping, items(body.pop("conversationSteps", None))):
+    for step in map(mapping, items(body.pop(_STEPS, None))):
         lines += _step_lines(step)
     if lines:
         yield Part("steps", "\n".join(lines))

@@ -80,6 +80,10 @@ class Decoder:
             return [Part("content", data.decode("utf-8", "replace"))]
         return list(self._agent.parts(value))
 
+    def is_retold(self, data: bytes) -> bool:
+        """Return whether the parts of a line with this piece have words that its bytes do not hold."""
+        return self._agent is not None and self._agent.RETOLD in data
+
     def _events(self, fields: dict[str, object]) -> list[Event]:
         if self._decoder is None:
             self._agent = detect(fields)

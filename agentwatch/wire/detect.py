@@ -31,6 +31,8 @@ class Agent(Protocol):
     """What an agent's module offers."""
 
     FORMAT: str
+    RETOLD: bytes
+    """Stands in each line whose parts have words that its bytes do not hold."""
 
     def recognises(self, fields: Fields) -> bool:
         """Return whether a line can only be this agent's."""
