@@ -21,8 +21,8 @@ from textual.geometry import Size
 
 from agentwatch.config import Config
 from agentwatch.resources import resource
+from agentwatch.screen.driver import TolerantDriver
 from agentwatch.screen.guard import Guard
-from agentwatch.screen.keyboard import TolerantDriver
 from agentwatch.terminal import ENDING, HeldSignals
 
 Result = TypeVar("Result")
