@@ -1,26 +1,20 @@
-"""A pane of the transcript's blocks: measured bit by bit, drawn when looked at, marked where found."""
+"""A pane of the transcript's blocks: they stand on estimates until they are measured bit by bit."""
 
 from __future__ import annotations
 
 from time import perf_counter
 
-from rich.style import Style
-from textual.cache import LRUCache
 from textual.strip import Strip
 
 from agentwatch.query import Query
+from agentwatch.screen.block_renderer import BlockRenderer
 from agentwatch.screen.blocks import Blocks
-from agentwatch.screen.entries import EntryRenderer, call_line, rule_line, thinking_line
-from agentwatch.screen.line_view import LineView, marked
-from agentwatch.screen.syntax import code_theme
+from agentwatch.screen.line_view import LineView
 from agentwatch.session import Kind, Session
 
-_KEPT_BLOCKS = 256
 _CUT_SECONDS = 0.008
 _MEASURE_SECONDS = 0.008
 _LAY_OUT_SECONDS = 0.5
-Spans = list[list[tuple[int, int, int]]]
-"""For each match in a block the row, start and end of each of its pieces."""
 
 
 class BlockView(LineView):
@@ -34,29 +28,24 @@ class BlockView(LineView):
         super().__init__("1 Transcript", id="transcript")
         self._session = session
         self._blocks = Blocks(session.transcript)
-        self._strips: LRUCache[int, list[Strip]] = LRUCache(_KEPT_BLOCKS)
-        self._renderer: EntryRenderer | None = None
-        self._query: Query | None = None
-        self._current: tuple[int, int] | None = None
-        self._spans: LRUCache[int, Spans] = LRUCache(_KEPT_BLOCKS)
+        self._layout = self._blocks.layout
+        self._renderer = BlockRenderer(self, self._blocks.all, self._layout)
         self._measured = 0
         """Of every block before this one the height is known."""
         self._found_heights: dict[int, int] = {}
         """Heights by block that are not laid out yet."""
         self._lay_out_at = 0.0
-        self._chosen: int | None = None
-        """The number of the entry whose line is chosen."""
 
     def line_count(self) -> int:
         """Return how many lines there are, by measure or estimate."""
-        return self._blocks.line_count()
+        return self._layout.line_count()
 
     def take(self, width: int, seconds: float) -> bool:
         """Cut what the session holds before it is shown so wide; return whether all is cut.
 
         It takes about so many seconds: 250,000 blocks take 700 ms.
         """
-        self._blocks.width = width
+        self._layout.width = width
         self._blocks.take(folds=True, seconds=seconds)
         return not self._blocks.is_behind
 
@@ -70,7 +59,7 @@ class BlockView(LineView):
             self.show_lines()
         elif are_calls_new:
             self.refresh()
-        while self._measured < len(self._blocks.all) and self._blocks.is_measured(self._measured):
+        while self._measured < len(self._blocks.all) and self._layout.is_measured(self._measured):
             self._measured += 1
 
     @property
@@ -86,46 +75,39 @@ class BlockView(LineView):
         """
         if self._blocks.is_behind:
             self.sync()
-        elif self.is_measuring and self._blocks.width:
+        elif self.is_measuring and self._layout.width:
             until = perf_counter() + _MEASURE_SECONDS
             end = len(self._blocks.all)
             while self._measured < end and perf_counter() < until:
-                if not self._blocks.is_measured(self._measured):
-                    self._found_heights[self._measured] = len(self._strips_anew(self._measured))
+                if not self._layout.is_measured(self._measured):
+                    self._found_heights[self._measured] = len(self._renderer.render(self._measured))
                 self._measured += 1
             if self._measured == end or until >= self._lay_out_at:
                 self._lay_out()
 
     def draw(self, y: int, width: int) -> Strip:
         """Return one line of a block; a call's line is drawn from the call as it stands now."""
-        index, row = self._blocks.at(y)
-        block = self._blocks.all[index]
-        if row < 0:
-            is_rule = block.rule is not None and row == -(block.gap + 1) // 2
-            return rule_line(self, block.rule, width) if block.rule and is_rule else Strip.blank(width)
-        strips = self._rows_of(index, width)
-        if row >= len(strips):
-            return Strip.blank(width)
-        return self._with_marks(strips[row], index, row) if self._query else strips[row]
+        index, row = self._layout.at(y)
+        return self._renderer.line(index, row, width)
 
     def is_stable(self, line: int) -> bool:
         """Return whether a line is that of a text: calls and titles of thoughts tell how they stand."""
-        index, row = self._blocks.at(line)
+        index, row = self._layout.at(line)
         block = self._blocks.all[index]
         return block.entry.kind is not Kind.CALL and (row > 0 or block.entry.kind is not Kind.REASONING)
 
     def on_resize(self) -> None:
         """Wrap anew what is in view; the first character in view stays about where it is."""
         width = self.scrollable_content_region.width
-        if self._blocks.width != width:
+        if self._layout.width != width:
             place = self._place()
-            self._blocks.width, self._measured = width, 0
+            self._layout.width, self._measured = width, 0
             self._forget_blocks(0)
             if place is not None:
                 index, row, height = place
                 self._measure(index)
                 row = row * self._blocks.all[index].height // height if row > 0 else row
-                self.settle_at(self._blocks.line_of(index, row))
+                self.settle_at(self._layout.line_of(index, row))
             self._measure_view()
             self.show_lines()
         super().on_resize()
@@ -133,8 +115,7 @@ class BlockView(LineView):
     def notify_style_update(self) -> None:
         """Render anew in the looks of another theme."""
         super().notify_style_update()
-        self._renderer = None
-        self._strips.clear()
+        self._renderer.forget_looks()
 
     def mark(self, query: Query | None, current: tuple[int, int] | None = None) -> None:
         """Mark what a query finds wherever it is shown; the current match stands out.
@@ -143,21 +124,17 @@ class BlockView(LineView):
             query: What is looked for; None takes the marks away.
             current: The block of the current match, and which of those in the block it is.
         """
-        if query is not self._query:
-            self._spans.clear()
-        self._query, self._current = query, current
+        self._renderer.mark(query, current)
         self.forget_from(0)
         self.refresh()
 
     def _forget_blocks(self, first: int) -> None:
         """Render blocks anew from one on; what is kept of those before stays."""
-        for kept in (self._strips, self._spans):
-            for index in [index for index in kept.keys() if index >= first]:  # noqa: SIM118 - no mapping
-                kept.discard(index)
+        self._renderer.forget_from(first)
         self._measured = min(self._measured, first)
         for index in [index for index in self._found_heights if index >= first]:
             del self._found_heights[index]
-        self.forget_from(self._blocks.top(first) if first else 0)
+        self.forget_from(self._layout.top(first) if first else 0)
 
     def _lay_out(self) -> None:
         """Replace estimated heights by those that were found."""
@@ -166,7 +143,7 @@ class BlockView(LineView):
         for index, height in self._found_heights.items():
             self._set_height(index, height)
         self._found_heights.clear()
-        self.forget_from(self._blocks.top(first) if first else 0)
+        self.forget_from(self._layout.top(first) if first else 0)
         self._lay_out_at = perf_counter() + _LAY_OUT_SECONDS
         self._stay_at(place)
         self._measure_view()
@@ -174,19 +151,19 @@ class BlockView(LineView):
 
     def _measure(self, index: int) -> None:
         """Replace the estimated height of a block that is in view."""
-        self._set_height(index, len(self._rendered(index)))
-        self.forget_from(self._blocks.top(index) if index else 0)
+        self._set_height(index, len(self._renderer.kept(index)))
+        self.forget_from(self._layout.top(index) if index else 0)
 
     def _set_height(self, index: int, height: int) -> None:
-        more = self._blocks.set_height(index, height)
+        more = self._layout.set_height(index, height)
         if more and not self.following:
-            self._count_as_old(self._blocks.top(index), more)
+            self._count_as_old(self._layout.top(index), more)
 
     def _place(self) -> tuple[int, int, int] | None:
         """Return the block and row at the top of the view, and the block's height; None at the end."""
         if self.following or not self.line_count():
             return None
-        index, row = self._blocks.at(min(self.scroll_offset.y, self.line_count() - 1))
+        index, row = self._layout.at(min(self.scroll_offset.y, self.line_count() - 1))
         return index, row, self._blocks.all[index].height
 
     def _stay_at(self, place: tuple[int, int, int] | None) -> None:
@@ -195,7 +172,7 @@ class BlockView(LineView):
             index, row, height = place
             self.show_lines(redraw=False)
             row = row + self._blocks.all[index].height - height if row > 0 else row
-            line = self._blocks.line_of(index, row)
+            line = self._layout.line_of(index, row)
             if line != self.scroll_offset.y:
                 self.settle_at(line)
 
@@ -206,11 +183,11 @@ class BlockView(LineView):
 
     def _measure_view(self) -> bool:
         """Measure every block in view, which may bring others into view; return whether there was one."""
-        blocks, has_measured = self._blocks, False
+        has_measured = False
         height = self.scrollable_content_region.height
-        while blocks.width:
+        while self._layout.width:
             top = max(self.line_count() - height, 0) if self.following else self.scroll_offset.y
-            pending = [index for index in self._in_view(top) if not blocks.is_measured(index)]
+            pending = [index for index in self._in_view(top) if not self._layout.is_measured(index)]
             if not pending:
                 break
             place = self._place()
@@ -224,83 +201,4 @@ class BlockView(LineView):
         if not self.line_count():
             return range(0)
         last_line = min(int(top) + self.scrollable_content_region.height, self.line_count() - 1)
-        return range(self._blocks.at(min(int(top), last_line))[0], self._blocks.at(last_line)[0] + 1)
-
-    def _rows_of(self, index: int, width: int) -> list[Strip]:
-        """Return the lines of a block; those that tell how something stands are made anew."""
-        block = self._blocks.all[index]
-        entry = block.entry
-        chosen = self.look("chosen") if block.number == self._chosen else None
-        if entry.call is not None:
-            strip = call_line(self, entry.call, width)
-            return [strip if chosen is None else _laid_over(strip, chosen, width)]
-        if entry.kind is not Kind.REASONING or block.start:
-            return self._rendered(index)
-        is_folded = self._blocks.is_folded(entry)
-        title = thinking_line(self, entry, is_folded=is_folded)
-        title = title if chosen is None else _laid_over(title, chosen, width)
-        return [title] if is_folded else [title, *self._rendered(index)[1:]]
-
-    def _rendered(self, index: int) -> list[Strip]:
-        strips = self._strips.get(index)
-        if strips is None:
-            strips = self._strips[index] = self._strips_anew(index)
-        return strips
-
-    def _strips_anew(self, index: int) -> list[Strip]:
-        block = self._blocks.all[index]
-        if self._renderer is None:
-            self._renderer = EntryRenderer(self, code_theme(self.app.current_theme))
-        width = self._blocks.width
-        return self._renderer.render(block.entry, block.start, block.end, width, is_code=bool(block.is_code))
-
-    def _with_marks(self, strip: Strip, index: int, row: int) -> Strip:
-        for number, pieces in enumerate(self._spans_of(index)):
-            look = "selected" if self._current == (index, number) else "chosen"
-            for piece_row, start, end in pieces:
-                if piece_row == row:
-                    strip = marked(strip, start, end, self.look(look))
-        return strip
-
-    def _spans_of(self, index: int) -> Spans:
-        """Return where in the lines of a block the query is found, a call's line as it stands now."""
-        if self._query is None:
-            return []
-        block = self._blocks.all[index]
-        spans = self._spans.get(index)
-        if spans is None:
-            texts = [strip.text for strip in self._rows_of(index, self._blocks.width)]
-            if block.start == 0 and block.entry.kind is Kind.REASONING:
-                texts[0] = ""  # its title is ours
-            spans = _found(self._query, texts)
-            if block.entry.kind is not Kind.CALL:
-                self._spans[index] = spans
-        return spans
-
-
-def _laid_over(strip: Strip, look: Style, width: int) -> Strip:
-    strip = strip.adjust_cell_length(width)
-    return marked(strip, 0, len(strip.text), look)
-
-
-def _found(query: Query, texts: list[str]) -> Spans:
-    """Return the pieces of each match in lines that were wrapped."""
-    spans: Spans = []
-    starts = [0]
-    for text in texts:
-        starts.append(starts[-1] + len(text) + 1)
-    row = 0
-    for hit in query.shown_pattern().finditer("\n".join(texts)):
-        while starts[row + 1] <= hit.start():
-            row += 1
-        pieces, last = [], row
-        while last < len(texts) and starts[last] < hit.end():
-            start = max(hit.start() - starts[last], 0)
-            end = min(hit.end() - starts[last], len(texts[last].rstrip()))
-            if last > row:
-                start = len(texts[last]) - len(texts[last].lstrip(" ▌"))
-            if start < end:
-                pieces.append((last, start, end))
-            last += 1
-        spans.append(pieces)
-    return spans
+        return range(self._layout.at(min(int(top), last_line))[0], self._layout.at(last_line)[0] + 1)

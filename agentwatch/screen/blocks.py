@@ -1,4 +1,4 @@
-"""The transcript cut into blocks, and the line at which each of them stands."""
+"""The transcript cut into blocks."""
 
 from __future__ import annotations
 
@@ -7,32 +7,24 @@ from math import inf
 from time import perf_counter
 
 from agentwatch.safe_text import SafeText
+from agentwatch.screen.block_layout import BlockLayout
 from agentwatch.screen.block_list import Block, BlockList
 from agentwatch.screen.entries import shown_length, shown_part
-from agentwatch.screen.heights import Heights
 from agentwatch.screen.markdown import split_blocks, split_lines
 from agentwatch.session import Entry, Kind
 
 _GROWING = (Kind.ANSWER, Kind.REASONING)
 _CUT_CHARACTERS = 1 << 16
 """Of a text so much is cut at once; 4 MB take 150 ms."""
-_LEAST_WIDTH = 20
 
 
 class Blocks:
-    """The blocks of a transcript, whose heights are estimates until they are measured.
-
-    A thought that is done is folded into its title, unless it was opened, or all are shown.
-    """
+    """The blocks of a transcript, cut from the texts of its entries as they come."""
 
     def __init__(self, transcript: list[Entry]) -> None:
         self.all = BlockList(transcript)
-        self.width = 0
-        self.shows_thinking = False
-        self.exceptions: set[Entry] = set()
-        """The thoughts that are shown where the others are folded, or the other way round."""
+        self.layout = BlockLayout(self.all)
         self._transcript = transcript
-        self._heights = Heights()
         self._firsts = array("I")
         self._calls = array("I")
         self._cut_length = 0
@@ -74,47 +66,10 @@ class Blocks:
         """Whether there is more to be cut."""
         return len(self._firsts) < len(self._transcript) or self._is_within_last()
 
-    def line_count(self) -> int:
-        """Return how many lines there are, by measure or estimate."""
-        return self._heights.total()
-
-    def is_measured(self, index: int) -> bool:
-        """Return whether a block's height is that of its lines."""
-        block = self.all[index]
-        is_known = block.entry.kind is Kind.CALL or block.measured_width == self.width
-        return is_known or self.is_folded(block.entry)
-
-    def set_height(self, index: int, height: int) -> int:
-        """Take the measured height of a block; return how many lines it has more than before."""
-        block = self.all[index]
-        more = height - block.height
-        block.height, block.measured_width = height, self.width
-        self._heights[index] = _span(block)
-        return more
-
-    def fold_all(self) -> None:
-        """Let each thought take the lines that it takes, folded or open, as it is to be shown now."""
-        for index, block in enumerate(self.all):
-            if block.entry.kind is Kind.REASONING:
-                self._fold(index)
-
     def fold(self, number: int) -> None:
         """Let the thought that an entry is take the lines that it takes, folded or open."""
         for index in self.of_entry(number):
-            self._fold(index)
-
-    def at(self, line: int) -> tuple[int, int]:
-        """Return the block that a line belongs to, and which of its rows it is; above them it is negative."""
-        index, below = self._heights.at(line)
-        return index, below - self.all[index].gap
-
-    def top(self, index: int) -> int:
-        """Return the line at which a block begins, with the gap above it."""
-        return self._heights.top(index)
-
-    def line_of(self, index: int, row: int = 0) -> int:
-        """Return the line at which a row of a block stands."""
-        return self.top(index) + self.all[index].gap + row
+            self.layout.fold(index)
 
     @property
     def entry_count(self) -> int:
@@ -135,21 +90,14 @@ class Blocks:
         """Return the number of the entry that is the place of a call; None before it is cut."""
         return self._calls[number - 1] if 0 < number <= len(self._calls) else None
 
-    def is_folded(self, entry: Entry) -> bool:
-        """Return whether only the title of a thought is shown."""
-        is_done = entry.kind is Kind.REASONING and not entry.is_open
-        return is_done and self.shows_thinking == (entry in self.exceptions)
-
     def mark_new(self, rule: SafeText) -> int | None:
         """Set a rule above what comes next, instead of an earlier one; return that one's block."""
         self._rule, self._rule_from = rule, len(self.all)
         ruled, self._ruled = self._ruled, None
         if ruled is None:
             return None
-        block = self.all[ruled]
         del self.all.rules[ruled]
-        self._set_gap(block, self.all[ruled - 1].entry if ruled else None)
-        self._heights[ruled] = _span(block)
+        self.layout.set_gap(ruled, _gap(self.all[ruled], self.all[ruled - 1].entry if ruled else None))
         return ruled
 
     def _is_within_last(self) -> bool:
@@ -159,22 +107,12 @@ class Blocks:
         last = self._transcript[len(self._firsts) - 1]
         return self._cut_length < (len(last.said) if last.kind in _GROWING else self._fixed_length)
 
-    def _fold(self, index: int) -> None:
-        """Set the height of a thought's block: known where it is folded, else guessed from its length."""
-        block = self.all[index]
-        if self.is_folded(block.entry):
-            block.height = 0 if block.start else 1
-        else:
-            block.height = (block.end - block.start) // max(self.width, _LEAST_WIDTH) + 1
-        block.measured_width = 0
-        self._heights[index] = _span(block)
-
     def _end_thought(self, *, folds: bool) -> int:
         thought = self._thought
         if thought is None or thought.is_open:
             return len(self.all)
-        if not folds and not self.shows_thinking:
-            self.exceptions.add(thought)
+        if not folds and not self.layout.shows_thinking:
+            self.layout.exceptions.add(thought)
         self.fold(len(self._firsts) - 1)
         return self._firsts[-1]
 
@@ -194,7 +132,7 @@ class Blocks:
         if rule is not None:
             self._rule, self._ruled = rule, None
         self.all.drop_last()
-        self._heights.pop()
+        self.layout.drop_last()
 
     def _begin(self, entry: Entry) -> None:
         """Take an entry of which nothing is cut yet; the line of a call and of an outcome is a block."""
@@ -245,21 +183,14 @@ class Blocks:
         is_whole = block.entry.kind is not Kind.REASONING or above is not block.entry
         if self._rule is not None and index >= self._rule_from and is_whole:
             self.all.rules[index], self._rule, self._ruled = self._rule, None, index
-        self._set_gap(block, above)
-        if self.is_folded(block.entry):
-            block.height = 0 if block.start else 1
-        else:
-            block.height = text.count("\n") + len(text) // max(self.width, _LEAST_WIDTH) + 1
-        self._heights.append(_span(block))
-
-    def _set_gap(self, block: Block, above: Entry | None) -> None:
-        kind = block.entry.kind
-        are_calls = above is not None and above.kind is kind is Kind.CALL
-        goes_on = above is block.entry and kind not in _GROWING
-        blank = 0 if above is None or are_calls or goes_on else 1
-        block.gap = blank if block.rule is None else 2 * blank + 1
+        block.gap = _gap(block, above)
+        self.layout.append(block, text)
 
 
-def _span(block: Block) -> int:
-    """Return how many lines a block takes with what stands above it; of one without a line none."""
-    return block.height and block.height + block.gap
+def _gap(block: Block, above: Entry | None) -> int:
+    """Return how many lines stand above a block, below one of the entry `above`."""
+    kind = block.entry.kind
+    are_calls = above is not None and above.kind is kind is Kind.CALL
+    goes_on = above is block.entry and kind not in _GROWING
+    blank = 0 if above is None or are_calls or goes_on else 1
+    return blank if block.rule is None else 2 * blank + 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from rich.segment import Segment
 from textual import events
 from textual.binding import Binding
 from textual.content import Content
@@ -16,7 +15,7 @@ from agentwatch.safe_text import SafeText
 from agentwatch.screen.call_filter import FilterBar
 from agentwatch.screen.call_list import CallList
 from agentwatch.screen.call_renderer import CallRenderer
-from agentwatch.screen.line_view import LineView
+from agentwatch.screen.line_view import LineView, laid_over
 from agentwatch.session import Call
 
 _TITLE = "2 Calls"
@@ -92,12 +91,7 @@ class CallTable(LineView):
     def draw(self, y: int, width: int) -> Strip:
         """Return one row, marked if it is the chosen one."""
         strip = self._renderer.render(y, width, self.now_ms)
-        if y == self.cursor:
-            chosen = self.look("chosen")
-            strip = Strip(
-                [Segment(s.text, (s.style or chosen) + chosen) for s in strip.adjust_cell_length(width)]
-            )
-        return strip
+        return laid_over(strip, self.look("chosen"), width) if y == self.cursor else strip
 
     def chosen_text(self) -> SafeText:
         """Return what `y` copies: the chosen call as an action."""

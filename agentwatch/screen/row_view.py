@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from rich.segment import Segment
 from textual import events
 from textual.reactive import var
 from textual.strip import Strip
 
-from agentwatch.screen.line_view import LineView, Spans
+from agentwatch.screen.line_view import LineView, Spans, laid_over
 
 
 class RowView(LineView):
@@ -22,11 +21,8 @@ class RowView(LineView):
 
     def draw(self, y: int, width: int) -> Strip:
         """Return one row, marked if it is the chosen one."""
-        strip = self.strip_of(self.row(y, width)).adjust_cell_length(width)
-        if y != self.cursor:
-            return strip
-        chosen = self.look("chosen")
-        return Strip([Segment(piece.text, (piece.style or chosen) + chosen) for piece in strip])
+        strip = self.strip_of(self.row(y, width))
+        return laid_over(strip, self.look("chosen"), width) if y == self.cursor else strip
 
     def row(self, y: int, width: int) -> Spans:
         """Return the pieces of one row."""

@@ -61,15 +61,15 @@ class Transcript(BlockView):
     @property
     def shows_thinking(self) -> bool:
         """Whether the thoughts that are done are shown in full."""
-        return self._blocks.shows_thinking
+        return self._layout.shows_thinking
 
     def toggle_reasoning(self) -> None:
         """Show all of the model's thinking, or fold what is done."""
         standing = self.standing()
-        self._blocks.shows_thinking = not self._blocks.shows_thinking
-        self._blocks.exceptions.clear()
+        self._layout.shows_thinking = not self._layout.shows_thinking
+        self._layout.exceptions.clear()
         before = self.line_count()
-        self._blocks.fold_all()
+        self._layout.fold_all()
         self._count_as_old(0, self.line_count() - before)
         self._forget_blocks(0)
         self._measure_view()
@@ -90,7 +90,7 @@ class Transcript(BlockView):
         """Return the entry at the top of the view and the character of its text at which its block begins."""
         if not self.line_count():
             return 0, 0
-        block = self._blocks.all[self._blocks.at(min(self.scroll_offset.y, self.line_count() - 1))[0]]
+        block = self._blocks.all[self._layout.at(min(self.scroll_offset.y, self.line_count() - 1))[0]]
         return block.number, block.start
 
     def entry_of(self, call: Call) -> int:
@@ -100,21 +100,21 @@ class Transcript(BlockView):
     def standing(self) -> Standing:
         """Return where the reader stands, to return to it."""
         if not self.line_count():
-            return Standing(0, 0, self.following, self._chosen)
+            return Standing(0, 0, self.following, self._renderer.chosen)
         line = min(self.scroll_offset.y, self.line_count() - 1)
-        return Standing(*self._blocks.at(line), self.following, self._chosen)
+        return Standing(*self._layout.at(line), self.following, self._renderer.chosen)
 
     def return_to(self, standing: Standing) -> None:
         """Go back to where the reader stood."""
         self.fold_again()
-        self._chosen = standing.chosen
+        self._renderer.chosen = standing.chosen
         if standing.is_following:
             self.action_bottom()
         elif standing.block < len(self._blocks.all):
             self.following = False
             for _ in range(_MOST_SETTLINGS):
                 self.show_lines()
-                self.settle_at(self._blocks.line_of(standing.block, standing.row))
+                self.settle_at(self._layout.line_of(standing.block, standing.row))
                 if not self._measure_view():
                     break
         self.show_lines()
@@ -162,18 +162,18 @@ class Transcript(BlockView):
             return
         if self._opened_by_find != number:
             self.fold_again()
-            if blocks.is_folded(blocks.all[blocks.of_entry(number).start].entry):
+            if self._layout.is_folded(blocks.all[blocks.of_entry(number).start].entry):
                 self._opened_by_find = number
                 self._fold(number)
         index = blocks.holding(number, offset)
         block = blocks.all[index]
         self.following = False
-        if not blocks.is_measured(index):
+        if not self._layout.is_measured(index):
             self._measure(index)
         before = safe_text(text_of(block.entry, block.start, offset))
         nth = sum(1 for _ in query.pattern_in(block.entry.kind).finditer(before))
         self.mark(query)
-        spans = self._spans_of(index)
+        spans = self._renderer.spans_of(index)
         nth = min(nth, len(spans) - 1)
         self.mark(query, (index, nth))
         self._bring_into_view(index, spans[nth][0][0] if spans and spans[nth] else 0)
@@ -189,7 +189,7 @@ class Transcript(BlockView):
         view = [self._blocks.all[index] for index in self._in_view(self.scroll_offset.y)]
         seen = [block.number for block in view]
         edge = seen[0 if step > 0 else -1] if seen else 0
-        number = self._chosen + step if self._chosen in seen else edge
+        number = self._renderer.chosen + step if self._renderer.chosen in seen else edge
         while 0 <= number < self._blocks.entry_count:
             if self._is_marker(number):
                 self._choose(number)
@@ -199,8 +199,8 @@ class Transcript(BlockView):
     def action_open(self) -> None:
         """Go to the call whose line is chosen, open or fold the chosen thought; choose one where none is."""
         seen = {self._blocks.all[index].number for index in self._in_view(self.scroll_offset.y)}
-        if self._chosen in seen:
-            self._open(self._chosen, goes_there=True)
+        if self._renderer.chosen in seen:
+            self._open(self._renderer.chosen, goes_there=True)
         else:
             self.action_choose(-1)
 
@@ -212,10 +212,10 @@ class Transcript(BlockView):
         line = place.y + self.scroll_offset.y
         if line >= self.line_count():
             return
-        index, row = self._blocks.at(line)
+        index, row = self._layout.at(line)
         block = self._blocks.all[index]
         if row == 0 and block.start == 0 and self._is_marker(block.number):
-            self._chosen = block.number
+            self._renderer.chosen = block.number
             self._open(block.number, goes_there=event.chain > 1)
             self.refresh()
 
@@ -224,7 +224,7 @@ class Transcript(BlockView):
         return entry.kind is Kind.CALL or (entry.kind is Kind.REASONING and not entry.is_open)
 
     def _choose(self, number: int) -> None:
-        self._chosen = number
+        self._renderer.chosen = number
         self.following = False
         self._bring_into_view(self._blocks.of_entry(number).start, 0)
 
@@ -242,10 +242,10 @@ class Transcript(BlockView):
     def _fold(self, number: int) -> None:
         """Open a thought that is folded, or fold it again."""
         span, before = self._blocks.of_entry(number), self.line_count()
-        self._blocks.exceptions ^= {self._blocks.all[span.start].entry}
+        self._layout.exceptions ^= {self._blocks.all[span.start].entry}
         self._blocks.fold(number)
         self._forget_blocks(span.start)
-        self._count_as_old(self._blocks.top(span.start), self.line_count() - before)
+        self._count_as_old(self._layout.top(span.start), self.line_count() - before)
         self._measure_view()
         self.show_lines()
 
@@ -253,7 +253,7 @@ class Transcript(BlockView):
         """Scroll to a row of a block unless it is in view; what is measured on the way does not move it."""
         for _ in range(_MOST_SETTLINGS):
             self.show_lines()
-            line, top = self._blocks.line_of(index, row), self.scroll_offset.y
+            line, top = self._layout.line_of(index, row), self.scroll_offset.y
             height = self.scrollable_content_region.height
             if not top <= line < top + height:
                 self.settle_at(max(line - height // 3, 0))

@@ -139,9 +139,9 @@ async def test_blocks_stand_one_below_the_other(recording: Saver) -> None:
     async with PaneApp(transcript).run_test(size=(40, 12)):
         feed.advance()
         transcript.sync()
-        blocks = transcript._blocks
+        blocks, layout = transcript._blocks, transcript._layout
         for _ in range(2):
-            tops = [blocks.top(index) for index in range(len(blocks.all) + 1)]
+            tops = [layout.top(index) for index in range(len(blocks.all) + 1)]
             spans = [block.height + block.gap for block in blocks.all]
             assert [after - before for before, after in pairwise(tops)] == spans
             assert tops[-1] == transcript.line_count()
