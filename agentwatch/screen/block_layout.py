@@ -23,13 +23,15 @@ class BlockLayout:
         self._blocks = blocks
         self._heights = Heights()
 
-    def append(self, block: Block, text: str) -> None:
-        """Put a block below all others, of a height that is estimated from its text."""
-        if self.is_folded(block.entry):
-            block.height = 0 if block.start else 1
-        else:
-            block.height = text.count("\n") + len(text) // max(self.width, _LEAST_WIDTH) + 1
-        self._heights.append(_span(block))
+    def estimate(self, entry: Entry, start: int, text: str) -> int:
+        """Return how high a block of an entry is, by its text, which begins at `start` of the entry's."""
+        if self.is_folded(entry):
+            return 0 if start else 1
+        return text.count("\n") + len(text) // max(self.width, _LEAST_WIDTH) + 1
+
+    def append(self, height: int, gap: int) -> None:
+        """Put a block below all others."""
+        self._heights.append(height and height + gap)
 
     def drop_last(self) -> None:
         """Take the last block away."""

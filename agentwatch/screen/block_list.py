@@ -70,6 +70,7 @@ class BlockList(Sequence[Block]):
     def __init__(self, transcript: Sequence[Entry]) -> None:
         self.transcript = transcript
         self.columns = {name: array(of.code) for name, of in vars(Block).items() if isinstance(of, _Column)}
+        self._appends = [column.append for column in self.columns.values()]
         self.rules: dict[int, SafeText] = {}
         """What the rules say that stand above blocks, by their places."""
 
@@ -85,11 +86,10 @@ class BlockList(Sequence[Block]):
             return [Block(self, at) for at in range(len(self))[index]]
         return Block(self, range(len(self))[index])
 
-    def add(self, **values: int) -> Block:
-        """Add a block of which some numbers are known, the others are 0; return it."""
-        for name, column in self.columns.items():
-            column.append(values.get(name, 0))
-        return Block(self, len(self) - 1)
+    def add(self, *numbers: int) -> None:
+        """Add a block, of which all numbers are told in the order in which `Block` names them."""
+        for append, number in zip(self._appends, numbers, strict=True):
+            append(number)
 
     def drop_last(self) -> None:
         """Take the last block away, and the rule above it."""

@@ -49,6 +49,11 @@ class BlockView(LineView):
         self._blocks.take(folds=True, seconds=seconds)
         return not self._blocks.is_behind
 
+    @property
+    def taken_percent(self) -> int:
+        """How much of what the session holds is cut."""
+        return 100 * self._blocks.entry_count // max(len(self._session.transcript), 1)
+
     def sync(self, *, are_calls_new: bool = True) -> None:
         """Take what the session has learnt since the last time; a call's line is drawn from the call."""
         first_changed = self._blocks.take(folds=self.following, seconds=_CUT_SECONDS)

@@ -8,7 +8,7 @@ from time import perf_counter
 
 from agentwatch.safe_text import SafeText
 from agentwatch.screen.block_layout import BlockLayout
-from agentwatch.screen.block_list import Block, BlockList
+from agentwatch.screen.block_list import BlockList
 from agentwatch.screen.entries import shown_length, shown_part
 from agentwatch.screen.markdown import split_blocks, split_lines
 from agentwatch.session import Entry, Kind
@@ -97,7 +97,7 @@ class Blocks:
         if ruled is None:
             return None
         del self.all.rules[ruled]
-        self.layout.set_gap(ruled, _gap(self.all[ruled], self.all[ruled - 1].entry if ruled else None))
+        self.layout.set_gap(ruled, _gap(self.all[ruled].entry, self.all[ruled - 1].entry if ruled else None))
         return ruled
 
     def _is_within_last(self) -> bool:
@@ -178,19 +178,23 @@ class Blocks:
 
     def _add(self, number: int, start: int, end: int, text: str, *, is_code: bool = False) -> None:
         """Add a block, of a height that is estimated from its text."""
-        index, above = len(self.all), self.all[-1].entry if self.all else None
-        block = self.all.add(number=number, start=start, end=end, is_code=is_code)
-        is_whole = block.entry.kind is not Kind.REASONING or above is not block.entry
-        if self._rule is not None and index >= self._rule_from and is_whole:
-            self.all.rules[index], self._rule, self._ruled = self._rule, None, index
-        block.gap = _gap(block, above)
-        self.layout.append(block, text)
+        index, entry = len(self.all), self._transcript[number]
+        above = self._transcript[self.all.columns["number"][-1]] if index else None
+        is_whole = entry.kind is not Kind.REASONING or above is not entry
+        rule = self._rule if index >= self._rule_from and is_whole else None
+        if rule is not None:
+            self.all.rules[index], self._rule, self._ruled = rule, None, index
+        gap, height = _gap(entry, above, has_rule=rule is not None), self.layout.estimate(entry, start, text)
+        self.all.add(number, start, end, is_code, gap, height, 0)
+        self.layout.append(height, gap)
 
 
-def _gap(block: Block, above: Entry | None) -> int:
-    """Return how many lines stand above a block, below one of the entry `above`."""
-    kind = block.entry.kind
-    are_calls = above is not None and above.kind is kind is Kind.CALL
-    goes_on = above is block.entry and kind not in _GROWING
-    blank = 0 if above is None or are_calls or goes_on else 1
-    return blank if block.rule is None else 2 * blank + 1
+def _gap(entry: Entry, above: Entry | None, *, has_rule: bool = False) -> int:
+    """Return how many lines stand above a block of an entry, below one of the entry `above`."""
+    if above is None:
+        blank = 0
+    else:
+        are_calls = above.kind is entry.kind is Kind.CALL
+        goes_on = above is entry and entry.kind not in _GROWING
+        blank = 0 if are_calls or goes_on else 1
+    return 2 * blank + 1 if has_rule else blank

@@ -45,5 +45,7 @@ class Loading:
         return is_to_rest
 
     def words(self) -> SafeText:
-        """Return how much is left to be read."""
-        return SafeText(f"reading · {size(self.feed.backlog())} to go")
+        """Return how much is left to be read, or to be laid out."""
+        if self.workspace is None:
+            return SafeText(f"reading · {size(self.feed.backlog())} to go")
+        return SafeText(f"laying out · {self.workspace.panes.transcript.taken_percent} %")

@@ -88,7 +88,8 @@ class Pulse:
         used = time.thread_time()
         self._cost += (used - self._used - self._cost) / _SMOOTHED_OVER
         self._used = used
-        self._earliest = self._loop.time() + max(self._cost / self.share, _LEAST_SECONDS)
+        least = 0.0 if self.share == LOADING_SHARE else _LEAST_SECONDS
+        self._earliest = self._loop.time() + max(self._cost / self.share, least)
         if self._wakeup is not None:
             self._wakeup.ask()
         wait = self._tick()

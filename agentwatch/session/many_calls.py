@@ -16,6 +16,7 @@ from agentwatch.session.calls import Call, Place
 from agentwatch.session.spill import Spill
 
 _MOST_SETTLED = 256
+_MOST_RECENT = 1024
 _LEAST_HELD = 1024
 _VERSION = 2
 """Of marshal's formats the one without references: it takes half the time to read."""
@@ -39,6 +40,8 @@ class Calls(Sequence[Call]):
         self._settled: deque[int] = deque()
         self._held: dict[int, ref[Call]] = {}
         """By their numbers, those that are packed and that somebody may hold."""
+        self._recent: deque[Call] = deque(maxlen=_MOST_RECENT)
+        """Those that were unpacked last, held here: who looks through all of them asks for each six times."""
         self._most_held = _LEAST_HELD
 
     def __len__(self) -> int:
@@ -79,6 +82,7 @@ class Calls(Sequence[Call]):
         if call is None:
             call = _unpacked(self._spill.get(self._places[index], self._lengths[index]))
             self._hold(number, ref(call))
+            self._recent.append(call)
         return call
 
     def _hold(self, number: int, held: ref[Call]) -> None:
