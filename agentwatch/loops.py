@@ -1,18 +1,20 @@
-"""Calls that loop: the same tool with the same arguments, again and again."""
+"""Calls that loop: the same tools with the same arguments, again and again."""
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Hashable, Sequence
-from itertools import takewhile
 from typing import NamedTuple
 
 from agentwatch.actions import target
 from agentwatch.feed import Feed
-from agentwatch.safe_text import SafeText, cut, safe_line
+from agentwatch.safe_text import SafeText, columns, cut, safe_line
 from agentwatch.session import Call
 
 IN_A_ROW = 4
+"""Calls, or whole rounds of calls: a check that is read and run again three times may be a flaky one."""
+MOST_IN_TURN = 3
+"""Calls of a round that comes again and again."""
 WINDOW = 10
 IN_WINDOW = 6
 _MOST_AT_ONCE = 50
@@ -25,26 +27,35 @@ _Identity = tuple[_Name, Hashable]
 
 
 class Loop(NamedTuple):
-    """A call that came again too often."""
+    """A call, or a round of calls, that came again too often."""
 
-    call: Call
-    """The newest of them."""
+    calls: tuple[Call, ...]
+    """The newest of them, in the order in which they came."""
     times: int
     is_row: bool
     """One followed the other; otherwise there were others in between."""
 
     def words(self) -> SafeText:
         """Return it in a line of at most 80 columns: `the same call 4 times in a row: shell pytest -q`."""
-        often = f"{self.times} times in a row" if self.is_row else f"{self.times} of the last {WINDOW} times"
-        about = f"{safe_line(self.call.tool)} {target(self.call)}".rstrip()
-        return cut(SafeText(f"the same call {often}: {about}"), _WORDS_COLUMNS)
+        if len(self.calls) > 1:
+            told = f"the same {len(self.calls)} calls {self.times} times in turn: "
+        elif self.is_row:
+            told = f"the same call {self.times} times in a row: "
+        else:
+            told = f"the same call {self.times} of the last {WINDOW} times: "
+        for nth, call in enumerate(self.calls):
+            separator = ", " if nth else ""
+            room = (_WORDS_COLUMNS - columns(SafeText(told))) // (len(self.calls) - nth) - len(separator)
+            told += separator + cut(SafeText(f"{safe_line(call.tool)} {target(call)}".rstrip()), room)
+        return SafeText(told)
 
 
 class Loops:
     """Notices loops as calls come, and tells each once an episode.
 
-    Four equal calls in a row are a loop, or six of the last ten. The episode ends when nine calls in a row
-    were others, or with the run.
+    Four equal calls in a row are a loop, or six of the last ten, or four equal rounds of two or three calls.
+    The episode ends when nine calls in a row were others, or with the run; what loops meanwhile together
+    with a call that was told belongs to it.
     """
 
     def __init__(self, arguments: Callable[[Call], Hashable | None]) -> None:
@@ -57,8 +68,10 @@ class Loops:
         self._last: deque[Call] = deque(maxlen=WINDOW)
         self._identities: dict[int, _Identity | None] = {}
         """Of the last calls those that were compared, by their numbers."""
+        self._repeats = [0] * MOST_IN_TURN
+        """How many calls in a row were equal to the one before them, to the second and the third before."""
         self._told: set[_Identity] = set()
-        """The loops whose episodes still last."""
+        """The calls of loops whose episodes still last."""
 
     def take(self, calls: Sequence[Call]) -> list[Loop]:
         """Take the calls that are new since the last time; return the loops that begin with them."""
@@ -80,16 +93,27 @@ class Loops:
                 if other.number not in self._identities:
                     self._identities[other.number] = self._identify(other)
         self._told &= set(self._identities.values())
-        identity = self._identities.get(call.number)
-        if identity is None or identity in self._told:
+        recent = [self._identities.get(other.number) for other in self._last]
+        self._repeats = [
+            repeats + 1 if recent[-1] is not None and recent[-1 - period : -period] == recent[-1:] else 0
+            for period, repeats in enumerate(self._repeats, 1)
+        ]
+        loop = self._loop(recent)
+        if loop is None:
             return None
-        are_equal = [self._identities.get(other.number) == identity for other in self._last]
-        count = sum(are_equal)
-        row = sum(1 for _ in takewhile(bool, reversed(are_equal)))
-        if row < IN_A_ROW and count < IN_WINDOW:
+        looping = {identity for identity in recent[-len(loop.calls) :] if identity is not None}
+        if looping & self._told:
             return None
-        self._told.add(identity)
-        return Loop(call, row, True) if row >= IN_A_ROW else Loop(call, count, False)
+        self._told |= looping
+        return loop
+
+    def _loop(self, recent: Sequence[_Identity | None]) -> Loop | None:
+        """Return the loop in which the newest of the recent calls is, the shortest round of all."""
+        for period, repeats in enumerate(self._repeats, 1):
+            if repeats >= period * (IN_A_ROW - 1):
+                return Loop(tuple(self._last)[-period:], repeats // period + 1, True)
+        count = 0 if recent[-1] is None else recent.count(recent[-1])
+        return Loop((self._last[-1],), count, False) if count >= IN_WINDOW else None
 
     def _identify(self, call: Call) -> _Identity | None:
         arguments = self._arguments(call)

@@ -10,6 +10,7 @@ from pathlib import Path
 from agentwatch.feed import Feed
 from agentwatch.loops import Loop, Loops, arguments_of
 from agentwatch.opening import saved_source
+from agentwatch.safe_text import columns
 from agentwatch.session import Call
 from tests.lines import completed, event, init, line, started
 
@@ -38,7 +39,7 @@ def told(names: str, *, step: int = 1) -> list[tuple[int, int, bool]]:
     loops, made, found = Loops(lambda _call: ()), calls(names), list[Loop]()
     for end in range(step, len(made) + step, step):
         found += loops.take(made[:end])
-    return [(loop.call.number, loop.times, loop.is_row) for loop in found]
+    return [(loop.calls[-1].number, loop.times, loop.is_row) for loop in found]
 
 
 def test_four_equal_calls_in_a_row_are_a_loop() -> None:
@@ -50,7 +51,31 @@ def test_four_equal_calls_in_a_row_are_a_loop() -> None:
 def test_six_of_the_last_ten_are_a_loop() -> None:
     """A call that is six of the last ten is told, though others come in between; five are none."""
     assert told("aabaabaa") == [(8, 6, False)]
-    assert told("aabaabacd") == told("ab" * 50) == []
+    assert told("aabaabacd") == []
+
+
+def test_four_rounds_of_two_or_three_calls_are_a_loop() -> None:
+    """Calls that take turns are told when the fourth round is whole; rounds of four calls are none."""
+    assert told("ab" * 3 + "a") == told("abc" * 3 + "ab") == []
+    assert told("ab" * 50) == [(8, 4, True)]
+    assert told("d" + "abc" * 50) == [(13, 4, True)]
+    assert told("abcd" * 50) == []
+
+
+def test_a_change_between_the_rounds_is_no_loop() -> None:
+    """What is edited and tested in turn is no loop: each edit has other arguments."""
+    made = calls(["app.py", "pytest -q"] * 20)
+    assert Loops(lambda call: call.number if call.target == "app.py" else 0).take(made) == []
+    assert Loops(lambda call: None if call.target == "app.py" else 0).take(made) == []
+    assert told("ababab" + "x" + "ababab" + "x" + "ab") == []
+
+
+def test_a_round_with_a_call_that_was_told_is_the_same_episode() -> None:
+    """A call that loops alone, then with another, or the other way round, is told once."""
+    assert told("aaaa" + "ba" * 20) == [(4, 4, True)]
+    assert told("ab" * 4 + "a" * 20) == [(8, 4, True)]
+    assert told("aab" * 20) == [(8, 6, False)]
+    assert told("ab" * 4 + "cdefghijk" + "ba" * 4) == [(8, 4, True), (25, 4, True)]
 
 
 def test_an_episode_is_told_once() -> None:
@@ -80,6 +105,10 @@ def test_a_run_begins_anew() -> None:
     made = calls("aaaa")
     made[3].run = 2
     assert loops.take(made) == []
+    rounds = calls("abababab")
+    for call in rounds[4:]:
+        call.run = 2
+    assert Loops(lambda _call: ()).take(rounds) == []
 
 
 def test_other_arguments_are_another_call() -> None:
@@ -113,10 +142,22 @@ def test_a_loop_is_told_in_words() -> None:
     """The words are one safe line of at most 80 columns."""
     [row] = Loops(lambda _call: ()).take(calls(["pytest -q"] * 4))
     assert row.words() == "the same call 4 times in a row: shell pytest -q"
-    some = Loop(calls(["x\x1b]0;a\x07\n" * 40])[0], 6, False).words()
+    [turns] = Loops(lambda _call: ()).take(calls(["a.py", "pytest -q"] * 4))
+    assert turns.words() == "the same 2 calls 4 times in turn: shell a.py, shell pytest -q"
+    some = Loop((calls(["x\x1b]0;a\x07\n" * 40])[0],), 6, False).words()
     assert some.startswith("the same call 6 of the last 10 times: shell x␛]0;a␇␊")
     assert some.isprintable()
     assert len(some) == 80
+
+
+def test_of_a_round_each_call_is_told() -> None:
+    """However long the targets are, each call of a round has its part of the 80 columns."""
+    words = Loop(tuple(calls(["x" * 90, "東" * 90, "short"])), 4, True).words()
+    first, second, third = words.partition(": ")[2].split(", ")
+    assert first.startswith("shell xxx")
+    assert second.startswith("shell 東")
+    assert third == "shell short"
+    assert columns(words) <= 80
 
 
 def test_arguments_are_read_from_the_recording(tmp_path: Path) -> None:
