@@ -108,12 +108,10 @@ def _check_theme(path: Path, theme: str) -> None:
 
 def _check_keys(path: Path, keys: Mapping[str, str]) -> None:
     """Check that each binding is known, each key can be pressed, and no key is given a second meaning."""
-    defaults = binding_keys()
-    pressed = dict(defaults)
-    for name, value in keys.items():
+    defaults, pressed = bound_keys({}), bound_keys(keys)
+    for name in keys:
         if name not in defaults:
             raise _fault(path, f"[keys] {_shown(name)} is not known; {_listed(sorted(defaults))} are")
-        pressed[name] = _keys_of(value)
         for key in pressed[name]:
             if not _can_be_pressed(key):
                 shown = _shown(key.strip()) or "nothing"
@@ -122,29 +120,33 @@ def _check_keys(path: Path, keys: Mapping[str, str]) -> None:
                 )
     for name in keys:
         for other in sorted(defaults.keys() - {name}):
-            shared = pressed[name] & pressed[other] - (defaults[name] & defaults[other])
+            shared = set(pressed[name]) & set(pressed[other]) - (set(defaults[name]) & set(defaults[other]))
             if shared:  # by default keys are shared only where one pane or field takes them for itself
                 both = f"{min(shared)} is the key of {other}; give that another"
                 raise _fault(path, f"[keys] {name}: {both}")
 
 
-def _keys_of(value: str) -> set[str]:
+def _keys_of(value: str) -> list[str]:
     from textual.binding import Binding, InvalidBinding
 
     try:
-        return {made.key for made in Binding.make_bindings([Binding(value, "press")])}
+        return [made.key for made in Binding.make_bindings([Binding(value, "press")])]
     except InvalidBinding:
-        return {value}
+        return [value]
 
 
-def binding_keys() -> dict[str, set[str]]:
-    """Return the default keys of every binding of the screen that can be rebound, by its id."""
+def bound_keys(rebound: Mapping[str, str]) -> dict[str, list[str]]:
+    """Return the keys of every binding of the screen that can be rebound, by its id.
+
+    Args:
+        rebound: The keys that stand in the place of the defaults, as `Config.keys` has them.
+    """
     from textual.binding import Binding
     from textual.dom import DOMNode
 
     import agentwatch.screen.app  # noqa: F401 - so that its bindings are there
 
-    found: dict[str, set[str]] = {}
+    found: dict[str, dict[str, None]] = {}
     left: list[type] = [DOMNode]
     while left:
         node = left.pop()
@@ -152,8 +154,10 @@ def binding_keys() -> dict[str, set[str]]:
         if node.__module__.startswith("agentwatch."):
             for made in Binding.make_bindings(vars(node).get("BINDINGS", [])):
                 if made.id is not None:
-                    found.setdefault(made.id, set()).add(made.key)
-    return found
+                    found.setdefault(made.id, {})[made.key] = None
+    return {name: list(keys) for name, keys in found.items()} | {
+        name: _keys_of(value) for name, value in rebound.items()
+    }
 
 
 def _can_be_pressed(key: str) -> bool:

@@ -8,7 +8,8 @@ from agentwatch.config import Config
 from agentwatch.feed import Feed
 from agentwatch.recording import EndsReader
 from agentwatch.safe_text import SafeText, safe_line
-from agentwatch.screen.dialogs import Help, LeaveChoice, LeaveDialog
+from agentwatch.screen.dialogs import LeaveChoice, LeaveDialog
+from agentwatch.screen.help import Help
 from agentwatch.screen.terminal_app import TerminalApp
 from agentwatch.screen.watch import WatchScreen
 from agentwatch.sources import Source
@@ -28,8 +29,6 @@ class Leave(Enum):
 
 class AgentwatchApp(TerminalApp[Leave]):
     """Shows one session until the user leaves."""
-
-    SCREENS = {"help": Help}
 
     def __init__(
         self,
@@ -74,6 +73,10 @@ class AgentwatchApp(TerminalApp[Leave]):
         if isinstance(screen := self.screen_stack[0], WatchScreen):
             screen.notices.rest()
         super().action_suspend_process()
+
+    def action_help(self) -> None:
+        """Tell every key as it is bound."""
+        self.push_screen(Help(self.config.keys))
 
     def action_leave(self) -> None:
         """Leave; when our agent or what it started still runs, ask what is to become of it."""

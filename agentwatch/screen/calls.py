@@ -36,8 +36,6 @@ class CallTable(LineView):
 
     BINDINGS = [
         Binding("enter", "open", "Detail", id="open", tooltip="The detail; a row of several calls opens"),
-        Binding("f", "filter", "Filter", id="filter", tooltip="Only the calls that match words"),
-        Binding("s", "slowest", "Slowest", show=False, id="slowest", tooltip="The slowest first, and back"),
     ]
 
     def __init__(self, feed: Feed) -> None:

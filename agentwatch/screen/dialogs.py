@@ -1,4 +1,4 @@
-"""The screens that lie over the panes: every key, and what is to become of a running agent."""
+"""The question that lies over the panes: what is to become of a running agent."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import HorizontalGroup, Vertical, VerticalScroll
+from textual.containers import Vertical
 from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
@@ -16,71 +16,6 @@ from textual.widgets import Static
 from agentwatch.safe_text import SafeText
 
 _MOST_SURVIVORS = 8
-
-KEYS = (
-    (
-        "Panes",
-        (
-            ("1 2 3 4, tab", "transcript, calls, detail, actions; the next one"),
-            ("m", "one pane alone, and back"),
-            ("enter, esc", "open the detail of the chosen call, or a row of several; back"),
-            ("[ ] enter", "in the transcript: the next or the last call or thought; open it"),
-        ),
-    ),
-    (
-        "Moving",
-        (
-            ("↑ ↓ j k", "a line, or a call"),
-            ("page up, page down", "a page"),
-            ("g, G", "to the beginning; to the end, and follow it"),
-            ("e, E", "the next call that failed; the one before"),
-            ("/ n N", "find a text everywhere; the next place; the one before"),
-            ("f", "only the calls that match words: a tool, failed, running, part of the target"),
-            ("s", "the slowest calls first, and back"),
-        ),
-    ),
-    (
-        "View",
-        (
-            ("space", "freeze the view, recording goes on; in a replay: pause"),
-            ("t", "all of the model's thinking, or folded"),
-            ("r", "the detail as the recording has it, a member in each line"),
-            ("enter, space", "in the detail: fold the branch chosen with j k, or open it"),
-            ("F", "every file touched, and the calls about it"),
-            ("T", "where the time went, the tools, the tokens"),
-            ("i", "what stands behind the integrity line"),
-            ("y", "copy what is chosen"),
-            ("o", "open the call's file in $VISUAL or $EDITOR"),
-            ("ctrl+p", "commands: theme, screenshot, …"),
-        ),
-    ),
-    ("Replay", (("+ − .", "faster, slower, one event on"),)),
-    (
-        "Leaving",
-        (
-            ("q, ctrl+c", "leave; a pipe is recorded on, for an agent of our own you are asked"),
-            ("ctrl+z", "suspend"),
-        ),
-    ),
-)
-
-
-class Help(ModalScreen[None]):
-    """Every key and what it does."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,question_mark,q,enter", "dismiss", "Back", show=False)
-    ]
-
-    def compose(self) -> ComposeResult:
-        """Lay the keys out in two columns."""
-        with VerticalScroll(id="help", classes="dialog"):
-            for title, keys in KEYS:
-                yield Static(Content.styled(title, "bold $text-accent"))
-                for key, does in keys:
-                    with HorizontalGroup():
-                        yield Static(Content.styled(key, "bold"), classes="key")
-                        yield Static(Content(does), classes="does")
 
 
 class LeaveChoice(Enum):

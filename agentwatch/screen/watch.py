@@ -61,14 +61,7 @@ class WatchScreen(Screen[None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("q", "app.leave", "Leave", id="leave", tooltip="Leave the screen"),
-        Binding(
-            "question_mark",
-            "app.push_screen('help')",
-            "Help",
-            key_display="?",
-            id="help",
-            tooltip="Every key",
-        ),
+        Binding("question_mark", "app.help", "Help", key_display="?", id="help", tooltip="Every key"),
         Binding("space", "freeze", "Freeze", id="freeze", tooltip="Freeze the view; recording goes on"),
         Binding("F", "files", "Files", id="files", tooltip="Every file touched"),
         Binding("T", "spent", "Time", id="spent", tooltip="Where the time went"),

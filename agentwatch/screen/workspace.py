@@ -41,7 +41,7 @@ class Workspace(Vertical):
         Binding("slash", "find", "Find", key_display="/", id="find", tooltip="Search everywhere"),
         Binding("n", "find_step(1)", "Next found", show=False, id="next-found"),
         Binding("N", "find_step(-1)", "Found before", show=False, id="previous-found"),
-        Binding("f", "filter_calls", "Filter", show=False, id="filter-calls", tooltip="Filter the calls"),
+        Binding("f", "filter_calls", "Filter", id="filter-calls", tooltip="Only the calls that match words"),
         Binding("s", "slowest_calls", "Slowest", show=False, id="slowest-calls"),
         Binding("e", "failure(1)", "Failure", id="next-failure", tooltip="The next call that failed"),
         Binding("E", "failure(-1)", "Failure before", show=False, id="previous-failure"),

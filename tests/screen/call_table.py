@@ -17,6 +17,17 @@ NARROW = (60, 12)
 """So few columns that there is no room for the time strip."""
 
 
+class TableApp(PaneApp):
+    """The table alone, with the keys that lead to its actions from any pane."""
+
+    BINDINGS = [("f", "filter"), ("s", "slowest")]
+
+    def __init__(self, table: CallTable) -> None:
+        super().__init__(table)
+        self.action_filter = table.action_filter
+        self.action_slowest = table.action_slowest
+
+
 @asynccontextmanager
 async def shown(
     path: Path, size: tuple[int, int] = (70, 12), *, follow: bool = False
@@ -24,7 +35,7 @@ async def shown(
     """Show the table of a recording in a terminal of its own, focused."""
     feed = Feed(open_saved(path, follow))
     table = CallTable(feed)
-    app = PaneApp(table)
+    app = TableApp(table)
     async with app.run_test(size=size) as pilot:
         table.focus()
         feed.advance()

@@ -6,7 +6,7 @@ import pytest
 from textual import events
 
 from agentwatch.screen.app import Leave
-from agentwatch.screen.dialogs import Help
+from agentwatch.screen.help import Help
 from tests.conftest import Saver
 from tests.screen.conftest import (
     PANES,
@@ -204,7 +204,18 @@ async def test_help_tells_every_key() -> None:
             await stage.press("question_mark")
             assert isinstance(stage.app.screen, Help)
             text = stage.text()
-            for key in ("1 2 3 4, tab", "m ", "enter, esc", "j k", "g, G", "e, E", "space", "t ", "r ", "y "):
+            for key in (
+                "1 2 3 4, tab",
+                "m ",
+                "enter, esc",
+                "j ↓, k ↑",
+                "g home, G end",
+                "e, E",
+                "space",
+                "t ",
+                "r ",
+                "y ",
+            ):
                 assert key in text
             for word in ("faster, slower, one event on", "leave;"):
                 assert word in text
