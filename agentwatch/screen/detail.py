@@ -43,7 +43,8 @@ class DetailView(LineView):
     def __init__(self, feed: Feed) -> None:
         super().__init__("3 Detail", id="detail")
         self._feed = feed
-        self._call: Call | None = None
+        self.call: Call | None = None
+        """The call that is shown."""
         self._shown: tuple[object, ...] = ()
         self.is_raw = False
         """Whether the lines of the recording are shown as they are."""
@@ -62,8 +63,8 @@ class DetailView(LineView):
 
     def show_call(self, call: Call) -> None:
         """Show a call from its beginning."""
-        if call is not self._call:
-            self._call = call
+        if call is not self.call:
+            self.call = call
             self.following = False
             self.sync()
             self._choose(None)
@@ -71,7 +72,7 @@ class DetailView(LineView):
 
     def sync(self) -> None:
         """Read the call's lines again if it has come further since; out of sight nothing is read."""
-        call = self._call
+        call = self.call
         now = (call, call and call.outcome, call and call.ended, self.is_raw, self.app.theme)
         if call is None or not self._is_in_sight:
             return

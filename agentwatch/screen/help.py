@@ -29,6 +29,7 @@ KEYS = (
                 "{previous-line} {next-line} {open-line}",
                 "in the transcript: the last or the next call or thought; open it",
             ),
+            ("{show-in-transcript}", "the line of the chosen call in the transcript"),
         ),
     ),
     (

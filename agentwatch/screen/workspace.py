@@ -43,6 +43,7 @@ class Workspace(Vertical):
         Binding("N", "find_step(-1)", "Found before", show=False, id="previous-found"),
         Binding("f", "filter_calls", "Filter", id="filter-calls", tooltip="Only the calls that match words"),
         Binding("s", "slowest_calls", "Slowest", show=False, id="slowest-calls"),
+        Binding("backspace", "show_in_transcript", "In transcript", show=False, id="show-in-transcript"),
         Binding("e", "failure(1)", "Failure", id="next-failure", tooltip="The next call that failed"),
         Binding("E", "failure(-1)", "Failure before", show=False, id="previous-failure"),
         Binding("t", "reasoning", "Thinking", show=False, id="thinking"),
@@ -216,6 +217,13 @@ class Workspace(Vertical):
         """Go to the calls, and show the slowest first, or all by time again."""
         self.action_pane("calls")
         self.panes.calls.action_slowest()
+
+    def action_show_in_transcript(self) -> None:
+        """Go to the transcript, to the line of the chosen call; from the detail, of the call shown there."""
+        call = self.panes.detail.call if self.pane == "detail" else self.panes.calls.chosen
+        if call is not None:
+            self.action_pane("transcript")
+            self.panes.transcript.reveal_call(call)
 
     def action_failure(self, step: int) -> None:
         """Choose the next call that failed, or the one before."""
