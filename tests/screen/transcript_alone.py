@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from math import inf
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,13 @@ def of(path: Path, *, follow: bool = False) -> tuple[Feed, Transcript]:
     """Return a recording's feed and the pane of its session."""
     feed = Feed(open_saved(path, follow))
     return feed, Transcript(feed.session)
+
+
+def cut_all(feed: Feed, transcript: Transcript) -> None:
+    """Apply all that is there, cut into blocks before it is shown; out of view heights are estimates."""
+    feed.advance()
+    assert transcript.take(transcript.scrollable_content_region.width, inf)
+    transcript.sync()
 
 
 def measure_all(transcript: Transcript) -> None:
