@@ -9,7 +9,8 @@ from agentwatch.query import Query
 from agentwatch.screen.block_layout import BlockLayout
 from agentwatch.screen.block_list import BlockList
 from agentwatch.screen.entries import EntryRenderer, call_line, rule_line, thinking_line
-from agentwatch.screen.line_view import LineView, laid_over, marked
+from agentwatch.screen.line_view import LineView
+from agentwatch.screen.overlay import laid_over, marked
 from agentwatch.screen.syntax import code_theme
 from agentwatch.session import Kind
 

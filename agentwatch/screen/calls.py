@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from textual import events
 from textual.binding import Binding
 from textual.content import Content
 from textual.message import Message
+from textual.reactive import var
 from textual.strip import Strip
 
 from agentwatch.actions import action
@@ -15,7 +15,7 @@ from agentwatch.safe_text import SafeText
 from agentwatch.screen.call_filter import FilterBar
 from agentwatch.screen.call_list import CallList
 from agentwatch.screen.call_renderer import CallRenderer
-from agentwatch.screen.line_view import LineView, laid_over
+from agentwatch.screen.cursor_view import CursorView
 from agentwatch.session import Call
 
 _TITLE = "2 Calls"
@@ -24,7 +24,7 @@ _BETWEEN_SLICES = 0.001
 """So that keys come in between."""
 
 
-class CallTable(LineView):
+class CallTable(CursorView):
     """The calls, filtered and folded; the chosen one is shown in the detail."""
 
     class Chosen(Message):
@@ -37,6 +37,9 @@ class CallTable(LineView):
     BINDINGS = [
         Binding("enter", "open", "Detail", id="open", tooltip="The detail; a row of several calls opens"),
     ]
+
+    cursor = var(-1)
+    """The row of the chosen call; -1 while there is none."""
 
     def __init__(self, feed: Feed) -> None:
         super().__init__(_TITLE, id="calls")
@@ -51,8 +54,6 @@ class CallTable(LineView):
         """What the border says: the order, and how many calls the filter hides."""
         self.chosen: Call | None = None
         """The chosen call."""
-        self.cursor = -1
-        """The row of the chosen call; -1 while there is none."""
 
     def line_count(self) -> int:
         """Return how many rows there are."""
@@ -86,10 +87,9 @@ class CallTable(LineView):
                     self._scale = scale
                     self.refresh()
 
-    def draw(self, y: int, width: int) -> Strip:
-        """Return one row, marked if it is the chosen one."""
-        strip = self._renderer.render(y, width, self.now_ms)
-        return laid_over(strip, self.look("chosen"), width) if y == self.cursor else strip
+    def draw_row(self, y: int, width: int) -> Strip:
+        """Return one row, its clock at the time that it is."""
+        return self._renderer.render(y, width, self.now_ms)
 
     def chosen_text(self) -> SafeText:
         """Return what `y` copies: the chosen call as an action."""
@@ -107,11 +107,7 @@ class CallTable(LineView):
         if not are_rows_new:
             self.refresh_line(before)
             self.refresh_line(row)
-        top, height = self.scroll_offset.y, self.scrollable_content_region.height
-        if row < top:
-            self.settle_at(row)
-        elif row >= top + height:
-            self.settle_at(row - height + 1)
+        self.bring_into_view(row)
 
     def choose_call(self, call: Call) -> None:
         """Choose a call wherever it is: the filter is dropped and its fold is opened if they hide it."""
@@ -138,26 +134,6 @@ class CallTable(LineView):
         """Return whether the end is held: its row is in view, and chosen."""
         is_last = self.cursor == self.line_count() - 1
         return super().at_end() and is_last and not self._list.is_by_duration
-
-    async def on_click(self, event: events.Click) -> None:
-        """Choose the row that was clicked; a second click opens it."""
-        row = event.get_content_offset(self)
-        if row is not None and (y := row.y + self.scroll_offset.y) < self.line_count():
-            self.choose(y)
-            if event.chain > 1:
-                await self.action_open()
-
-    def action_move(self, lines: int) -> None:
-        """Choose the call so many rows further."""
-        self.choose(self.cursor + lines)
-
-    def action_top(self) -> None:
-        """Choose the first call."""
-        self.choose(0)
-
-    def action_bottom(self) -> None:
-        """Choose the newest call, and follow."""
-        self.choose(self.line_count() - 1)
 
     async def action_open(self) -> None:
         """Open a row of several calls, or fold it again; of one call, its detail."""

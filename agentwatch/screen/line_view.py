@@ -21,6 +21,7 @@ from textual.strip import Strip
 
 from agentwatch.safe_text import SafeText
 from agentwatch.screen.line_painter import LinePainter
+from agentwatch.screen.overlay import marked
 
 Spans = list[tuple[SafeText, str]]
 """A line as pieces of text, each with the name of its look: `muted` is the sheet's `line--muted`."""
@@ -233,19 +234,3 @@ class LineView(ScrollView, can_focus=True):
         if new != self.below:
             self.below = new
             self.border_subtitle = Content(f"{new} new below ▾" if new else "")
-
-
-def marked(strip: Strip, start: int, end: int, mark: Style) -> Strip:
-    """Return a line with a look laid over the characters from `start` to `end`; -1 is the end of the line."""
-    text = strip.text
-    left = Strip([Segment(text[:start])]).cell_length
-    right = strip.cell_length if end == -1 else Strip([Segment(text[:end])]).cell_length
-    over = [Segment(piece.text, (piece.style or mark) + mark) for piece in strip.crop(left, right)]
-    return Strip.join([strip.crop(0, left), Strip(over), strip.crop(right)])
-
-
-def laid_over(strip: Strip, look: Style, width: int) -> Strip:
-    """Return a line exactly so wide, with a look laid over all of it."""
-    return Strip(
-        [Segment(piece.text, (piece.style or look) + look) for piece in strip.adjust_cell_length(width)]
-    )
