@@ -130,7 +130,7 @@ class BlockView(LineView):
             current: The block of the current match, and which of those in the block it is.
         """
         self._renderer.mark(query, current)
-        self.forget_from(0)
+        self.painter.forget_from(0)
         self.refresh()
 
     def _forget_blocks(self, first: int) -> None:
@@ -139,7 +139,7 @@ class BlockView(LineView):
         self._measured = min(self._measured, first)
         for index in [index for index in self._found_heights if index >= first]:
             del self._found_heights[index]
-        self.forget_from(self._layout.top(first) if first else 0)
+        self.painter.forget_from(self._layout.top(first) if first else 0)
 
     def _lay_out(self) -> None:
         """Replace estimated heights by those that were found."""
@@ -148,7 +148,7 @@ class BlockView(LineView):
         for index, height in self._found_heights.items():
             self._set_height(index, height)
         self._found_heights.clear()
-        self.forget_from(self._layout.top(first) if first else 0)
+        self.painter.forget_from(self._layout.top(first) if first else 0)
         self._lay_out_at = perf_counter() + _LAY_OUT_SECONDS
         self._stay_at(place)
         self._measure_view()
@@ -157,7 +157,7 @@ class BlockView(LineView):
     def _measure(self, index: int) -> None:
         """Replace the estimated height of a block that is in view."""
         self._set_height(index, len(self._renderer.kept(index)))
-        self.forget_from(self._layout.top(index) if index else 0)
+        self.painter.forget_from(self._layout.top(index) if index else 0)
 
     def _set_height(self, index: int, height: int) -> None:
         more = self._layout.set_height(index, height)

@@ -16,7 +16,10 @@ from textual._styles_cache import StylesCache
 from textual.color import Color
 from textual.filter import LineFilter
 from textual.geometry import Region
+from textual.selection import Selection
 from textual.strip import Strip
+
+from agentwatch.screen.overlay import marked
 
 if TYPE_CHECKING:
     from agentwatch.screen.line_view import LineView
@@ -53,6 +56,11 @@ class LinePainter:
         for number in [number for number in self._kept if number >= line]:
             del self._kept[number]
 
+    def refresh(self) -> None:
+        """Draw the lines in view anew, and leave the borders above and below them."""
+        pane = self._pane
+        pane.refresh(Region(-pane.styles.gutter.left, 0, pane.region.width, pane.size.height))
+
     def paint(self, first: int, count: int) -> list[Strip]:
         """Return so many lines from a number on, each as a row of the pane in all its width."""
         self._take_looks()
@@ -62,15 +70,23 @@ class LinePainter:
         width, selection = pane.scrollable_content_region.width, pane.text_selection
         lines = range(first, first + count)
         if selection is not None:
-            return [self._row(pane.line(number, width, selection)) for number in lines]
+            return [self._row(self.line(number, width, selection)) for number in lines]
         known = pane.line_count()
         return [self._kept_row(number, width, is_known=number < known) for number in lines]
+
+    def line(self, number: int, width: int, selection: Selection | None) -> Strip:
+        """Return a line exactly so wide, with what is selected of it marked; behind the last it is blank."""
+        if number >= self._pane.line_count():
+            return Strip.blank(width)
+        strip = self._pane.draw(number, width).adjust_cell_length(width)
+        span = None if selection is None else selection.get_span(number)
+        return strip if span is None else marked(strip, *span, self._pane.look("selected"))
 
     def _kept_row(self, number: int, width: int, *, is_known: bool) -> Strip:
         painted = self._kept.get(number)
         if painted is not None and is_known and self._pane.is_stable(number):
             return painted.row
-        line = self._pane.line(number, width, None)
+        line = self.line(number, width, None)
         if painted is None or painted.line != list(line):
             painted = self._kept[number] = _Painted(list(line), self._row(line))
         return painted.row

@@ -6,22 +6,19 @@ A frame costs what the viewport shows: Textual's own log and table cost what the
 
 from __future__ import annotations
 
-from math import ceil
-
 from rich.segment import Segment
-from rich.style import Style
 from textual.binding import Binding
 from textual.content import Content
 from textual.geometry import Region, Size
 from textual.reactive import var
 from textual.scroll_view import ScrollView
-from textual.scrollbar import ScrollBar
 from textual.selection import Selection
 from textual.strip import Strip
 
 from agentwatch.safe_text import SafeText
 from agentwatch.screen.line_painter import LinePainter
-from agentwatch.screen.overlay import marked
+from agentwatch.screen.looks import Looks
+from agentwatch.screen.scroll_thumb import ScrollThumb
 
 Spans = list[tuple[SafeText, str]]
 """A line as pieces of text, each with the name of its look: `muted` is the sheet's `line--muted`."""
@@ -55,17 +52,16 @@ class LineView(ScrollView, can_focus=True):
     """Whether the end stays in view as it grows."""
 
     def __init__(self, title: str, *, id: str) -> None:  # noqa: A002 - Textual's word
-        self._looks: dict[str, Style] = {}
+        self.look = Looks(self)
         super().__init__(id=id)
-        self._painter = LinePainter(self)
+        self.painter = LinePainter(self)
         self.border_title = Content(title)
         self._count = 0
         self._count_when_let_go = 0
         self.below = 0
         """How many lines have come since the end was let go."""
         self._is_settling = False
-        self._thumb = (0.0, 0)
-        """Where the thumb of the scrollbar begins and how long it is, in eighths of a row."""
+        self._thumb = ScrollThumb(self)
 
     def line_count(self) -> int:
         """Return how many lines there are."""
@@ -84,27 +80,10 @@ class LineView(ScrollView, can_focus=True):
             self.set_reactive(LineView.virtual_size, Size(0, count))
             if self.following:
                 self.settle_at(self.max_scroll_y)
-            self._move_scrollbar()
+            self._thumb.follow(self._count)
         self.show_below()
         if redraw:
-            self.refresh_rows()
-
-    def refresh_rows(self) -> None:
-        """Draw the lines in view anew, and leave the borders above and below them."""
-        self.refresh(Region(-self.styles.gutter.left, 0, self.region.width, self.size.height))
-
-    def _move_scrollbar(self) -> None:
-        """Tell the scrollbar where the view is, and draw it anew if its thumb moves: that costs 1 ms."""
-        bar, count, height = self.vertical_scrollbar, self._count, self.scrollable_content_region.height
-        bar.set_reactive(ScrollBar.window_virtual_size, count)
-        bar.set_reactive(ScrollBar.position, self.scroll_y)
-        thumb = (0.0, 0)
-        if count > height > 0:
-            length = max(height * height / count, 1)
-            thumb = (int(8 * (height - length) * self.scroll_y / (count - height)), ceil(8 * length))
-        if thumb != self._thumb:
-            self._thumb = thumb
-            bar.refresh()
+            self.painter.refresh()
 
     def settle_at(self, y: float) -> None:
         """Scroll without letting go of the end."""
@@ -114,9 +93,9 @@ class LineView(ScrollView, can_focus=True):
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         """Let go of the end when the user moves away from it, and take hold of it again there."""
-        self._move_scrollbar()
+        self._thumb.follow(self._count)
         if round(old_value) != round(new_value):
-            self.refresh_rows()
+            self.painter.refresh()
         if not self._is_settling and old_value != new_value:
             self.following = self.at_end()
 
@@ -143,7 +122,7 @@ class LineView(ScrollView, can_focus=True):
         first, last = max(crop.y, top), min(crop.bottom, bottom)
         if first >= last:
             return super().render_lines(crop)
-        strips = self._painter.paint(self.scroll_offset.y + first - top, last - first)
+        strips = self.painter.paint(self.scroll_offset.y + first - top, last - first)
         if crop.y < first:
             strips = [*super().render_lines(Region(0, crop.y, self.region.width, first - crop.y)), *strips]
         if last < crop.bottom:
@@ -153,49 +132,24 @@ class LineView(ScrollView, can_focus=True):
     def render_line(self, y: int) -> Strip:
         """Return one line of the viewport, in which each character tells its place: it may be selected."""
         line, base = self.scroll_offset.y + y, self.rich_style
-        strip = self.line(line, self.scrollable_content_region.width, self.text_selection).apply_style(base)
+        strip = self.painter.line(line, self.scrollable_content_region.width, self.text_selection)
+        strip = strip.apply_style(base)
         return strip if line >= self.line_count() else strip.apply_offsets(0, line)
 
-    def line(self, line: int, width: int, selection: Selection | None) -> Strip:
-        """Return a line exactly so wide, with what is selected of it marked; behind the last it is blank."""
-        if line >= self.line_count():
-            return Strip.blank(width)
-        strip = self.draw(line, width).adjust_cell_length(width)
-        span = None if selection is None else selection.get_span(line)
-        return strip if span is None else marked(strip, *span, self.look("selected"))
-
     def is_stable(self, line: int) -> bool:
-        """Return whether a line stays as it is until `forget_from` says otherwise; by default none does."""
+        """Return whether a line stays as it is until the painter is to forget it; by default none does."""
         del line
         return False
-
-    def forget_from(self, line: int) -> None:
-        """Draw the lines from a number on anew when they are looked at."""
-        self._painter.forget_from(line)
 
     def strip_of(self, spans: Spans) -> Strip:
         """Return a line's pieces, each in its look."""
         return Strip([Segment(text, self.look(name)) for text, name in spans if text])
 
-    def look(self, name: str) -> Style:
-        """Return the style that the sheet gives a look: of the colours those that it names."""
-        style = self._looks.get(name)
-        if style is None:
-            component = f"line--{name}"
-            named = self.get_component_rich_style(component, partial=True)
-            blended = self.get_component_rich_style(component)
-            style = named + Style(
-                color=blended.color if named.color else None,
-                bgcolor=blended.bgcolor if named.bgcolor else None,
-            )
-            self._looks[name] = style
-        return style
-
     def notify_style_update(self) -> None:
         """Take the looks anew from the sheet."""
         super().notify_style_update()
-        self._looks.clear()
-        self._painter.forget()
+        self.look.forget()
+        self.painter.forget()
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
         """Return the selected text, as it stands on the screen, without the blanks that fill lines."""

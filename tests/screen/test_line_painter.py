@@ -111,7 +111,7 @@ async def test_a_line_that_changes_is_painted_as_it_is_now() -> None:
         view.render_lines(area)
         view.texts[0], view.texts[1] = "other", "other"
         assert [strip.text.count("other") for strip in view.render_lines(area)[1:3]] == [1, 0]
-        view.forget_from(1)
+        view.painter.forget_from(1)
         assert [strip.text.count("other") for strip in view.render_lines(area)[1:3]] == [1, 1]
 
 
