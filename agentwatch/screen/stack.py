@@ -12,7 +12,7 @@ from agentwatch.query import Query
 from agentwatch.safe_text import SafeText
 from agentwatch.screen.found_lines import FoundLines
 from agentwatch.screen.json_tree import JsonTree
-from agentwatch.screen.line_view import marked
+from agentwatch.screen.overlay import marked
 from agentwatch.screen.sections import Look, Section
 
 
