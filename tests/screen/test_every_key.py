@@ -1,0 +1,99 @@
+"""Each of the keys that have no room of their own does what the help says, in the whole app."""
+
+from __future__ import annotations
+
+import pytest
+from textual.command import CommandPalette
+
+from agentwatch.screen.help import Help
+from agentwatch.screen.integrity import IntegrityScreen
+from tests.conftest import Saver
+from tests.screen.conftest import (
+    CWD,
+    ended,
+    init,
+    lines_of,
+    opened,
+    result,
+    session,
+    shell,
+    started,
+    viewport,
+)
+
+
+def edit(path: str) -> bytes:
+    """Return a call that edits a file."""
+    args: dict[str, object] = {"path": path}
+    return started("edit", "edit", args) + ended("edit", "edit", args, {"success": {"linesAdded": 1}})
+
+
+@pytest.mark.parametrize("back", ["i", "escape", "q"])
+async def test_i_shows_what_stands_behind_the_integrity_line(recording: Saver, back: str) -> None:
+    """`i` lists what does not hold, from any pane; `i`, esc and q go back to that pane."""
+    async with opened(recording(session(2) + b"half a li\n" + result("Step 0.Step 1."))) as stage:
+        await stage.press("2", "i")
+        assert isinstance(stage.app.screen, IntegrityScreen)
+        await stage.shows("9 bytes: not JSON")
+        await stage.press(back)
+        assert len(stage.app.screen_stack) == 1
+        assert stage.focus == "calls"
+
+
+async def test_o_opens_the_file_of_the_chosen_call(recording: Saver, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`o` is about the call that is chosen in the calls, from whatever pane: each says why it cannot open."""
+    monkeypatch.setenv("VISUAL", "vi")
+    async with opened(recording(init() + edit(f"{CWD}/gone.py") + shell(1) + result())) as stage:
+        await stage.press("o")
+        await stage.shows("The chosen call, shell, names no file.")
+        await stage.press("2", "k", "1", "o")
+        await stage.shows(f"There is no file {CWD}/gone.py here.")
+
+
+async def test_ctrl_p_lists_commands(recording: Saver) -> None:
+    """`ctrl+p` opens the list of commands, in which the theme can be changed; esc closes it."""
+    async with opened(recording(session(2) + result())) as stage:
+        await stage.press("ctrl+p", *"theme")
+        assert isinstance(stage.app.screen, CommandPalette)
+        await stage.shows("Change the current theme")
+        await stage.press("escape")
+        await stage.until(lambda: len(stage.app.screen_stack) == 1, "the panes")
+
+
+@pytest.mark.parametrize(("down", "up"), [("pagedown", "pageup"), ("ctrl+f", "ctrl+b")])
+async def test_page_keys_move_by_a_page(recording: Saver, down: str, up: str) -> None:
+    """The keys for a page down and up move by the rows in view but one, and back."""
+    async with opened(recording(session(60) + result())) as stage:
+        log = stage.pane("log")
+        rows = len(viewport(log))
+        await stage.press("4", "g", down)
+        assert viewport(log)[0] == lines_of(log)[rows - 1]
+        await stage.press(down, up)
+        assert viewport(log)[0] == lines_of(log)[rows - 1]
+
+
+@pytest.mark.parametrize("back", ["question_mark", "escape", "q", "enter"])
+async def test_the_help_is_left_without_leaving_the_screen(recording: Saver, back: str) -> None:
+    """`?`, esc, q and enter go back from the help to the pane, and do nothing else there."""
+    async with opened(recording(session(2) + result())) as stage:
+        await stage.press("2", "question_mark")
+        assert isinstance(stage.app.screen, Help)
+        await stage.press(back)
+        assert len(stage.app.screen_stack) == 1
+        assert stage.focus == "calls"
+        assert stage.app.is_running
+        assert stage.app.return_value is None
+
+
+async def test_slash_steps_by_arrows_while_words_are_typed(recording: Saver) -> None:
+    """Down and up go to the next match and the one before while the words can still be changed."""
+    async with opened(recording(session(12) + result())) as stage:
+        await stage.press("1", "g", "slash", *"out 1")
+        await stage.shows("1 of 3")
+        await stage.press("down", "down")
+        await stage.shows("3 of 3")
+        await stage.press("up")
+        await stage.shows("2 of 3")
+        await stage.press("1")
+        await stage.shows("1 of 1")
+        assert stage.chosen == "echo 11"
