@@ -18,6 +18,7 @@ from agentwatch.session.spill import Spill
 _MOST_SETTLED = 256
 _MOST_RECENT = 1024
 _LEAST_HELD = 1024
+_NO_NUMBERS: dict[str, int] = {}
 _VERSION = 2
 """Of marshal's formats the one without references: it takes half the time to read."""
 _PLAIN = attrgetter(*[field.name for field in fields(Call)][:-3])
@@ -43,6 +44,8 @@ class Calls(Sequence[Call]):
         self._recent: deque[Call] = deque(maxlen=_MOST_RECENT)
         """Those that were unpacked last, held here: who looks through all of them asks for each six times."""
         self._most_held = _LEAST_HELD
+        self._numbers: dict[str | None, dict[str, int]] = {}
+        """Of the calls of the present run, by session_id and call_id."""
 
     def __len__(self) -> int:
         return len(self._places)
@@ -56,8 +59,18 @@ class Calls(Sequence[Call]):
             return [self._at(at) for at in range(len(self))[index]]
         return self._at(range(len(self))[index])
 
-    def add(self, call: Call) -> None:
+    def begin_run(self) -> None:
+        """Find the calls before this by no id any more: ids come again in another run."""
+        self._numbers.clear()
+
+    def find(self, session_id: str | None, call_id: str) -> Call | None:
+        """Return the call of this run that bears an id; None when there is none yet."""
+        number = self._numbers.get(session_id, _NO_NUMBERS).get(call_id)
+        return None if number is None else self._at(number - 1)
+
+    def add(self, call: Call, session_id: str | None = None) -> None:
         """Add a call, whose number is the next."""
+        self._numbers.setdefault(session_id, {})[call.call_id] = call.number
         self._places.append(0)
         self._lengths.append(0)
         self._unpacked[call.number] = call

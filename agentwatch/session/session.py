@@ -33,7 +33,6 @@ CallKey = tuple[int, str | None, str]
 """The number of the run, the session_id and the call_id: ids come again in another session."""
 
 
-_NO_NUMBERS: dict[str, int] = {}
 _DOINGS = {Kind.REASONING: Doing.THINKING, Kind.ANSWER: Doing.WRITING}
 
 
@@ -57,8 +56,6 @@ class Session:
         """Whether the stream has ended."""
         self.last_seen_ms: int | None = None
         """When the newest line reached us."""
-        self._numbers: dict[str | None, dict[str, int]] = {}
-        """Of the calls of this run the numbers, by session_id and call_id."""
         self._unended: dict[CallKey, Call] = {}
 
     @property
@@ -168,7 +165,7 @@ class Session:
 
     def _run_started(self, event: RunStarted, place: Place) -> None:
         self._close_run()
-        self._numbers.clear()
+        self.calls.begin_run()
         self.runs.append(Run.of(event))
         self.run.began_seen_ms = place.seen_ms
         if len(self.runs) > 1:
@@ -193,7 +190,7 @@ class Session:
     def _tool_started(self, event: ToolStarted, place: Place) -> None:
         self._current_run(place)
         key = (len(self.runs), event.session_id, event.call_id)
-        call = self._known(key)
+        call = self.calls.find(event.session_id, event.call_id)
         if call is None:
             call = self._add_call(key, event)
             self.open_calls[key] = self._unended[key] = call
@@ -204,7 +201,7 @@ class Session:
     def _tool_ended(self, event: ToolEnded, place: Place) -> None:
         self._current_run(place)
         key = (len(self.runs), event.session_id, event.call_id)
-        call = self._known(key)
+        call = self.calls.find(event.session_id, event.call_id)
         if call is None:
             call = self._add_call(key, event)
             self.completed_without_started += 1
@@ -238,11 +235,6 @@ class Session:
             call.outcome = Outcome.UNFINISHED
         self.open_calls.clear()
 
-    def _known(self, key: CallKey) -> Call | None:
-        _, session_id, call_id = key
-        number = self._numbers.get(session_id, _NO_NUMBERS).get(call_id)
-        return None if number is None else self.calls[number - 1]
-
     def _settle(self, call: Call) -> None:
         self.ended_calls.append(call)
         self.calls.settle(call)
@@ -250,7 +242,6 @@ class Session:
     def _add_call(self, key: CallKey, event: ToolStarted | ToolEnded) -> Call:
         number, run = len(self.calls) + 1, key[0]
         call = Call(number, run, event.call_id, event.tool, event.phrase, event.target, event.path)
-        self._numbers.setdefault(event.session_id, {})[event.call_id] = number
-        self.calls.add(call)
+        self.calls.add(call, event.session_id)
         self.transcript.add(Kind.CALL, about=number)
         return call
