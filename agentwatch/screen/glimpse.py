@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 
-from agentwatch.session import Call
+from agentwatch.session import Call, Entry
 
 _MOST_PARALLEL = 100
 
@@ -18,6 +18,15 @@ def same_call(calls: Sequence[Call], sought: Call) -> Call | None:
     end = bisect_right(calls, places[0].offset, key=_offset)
     near = calls[max(end - _MOST_PARALLEL, 0) : end]
     return next((call for call in reversed(near) if call.started in places or call.ended in places), None)
+
+
+def call_near(entries: Sequence[Entry], number: int) -> tuple[Call, int] | None:
+    """Return the call that stands nearest to an entry, the next before that above; and its entry."""
+    for distance in range(len(entries)):
+        for at in (number + distance, number - distance):
+            if 0 <= at < len(entries) and (call := entries[at].call) is not None:
+                return call, at
+    return None
 
 
 def _offset(call: Call) -> int:

@@ -12,9 +12,9 @@ from agentwatch.matches import text_of
 from agentwatch.query import Query
 from agentwatch.safe_text import SafeText, safe_text
 from agentwatch.screen.block_view import BlockView
-from agentwatch.screen.glimpse import same_call
+from agentwatch.screen.glimpse import call_near, same_call
 from agentwatch.screen.words import time_of_day
-from agentwatch.session import Call, Kind
+from agentwatch.session import Call, Entry, Kind
 
 _MOST_SETTLINGS = 8
 """What is measured on the way may push the line out of view again; each time there is less of it."""
@@ -125,22 +125,13 @@ class Transcript(BlockView):
             return
         standing = glimpse.standing()
         block = glimpse._blocks.all[standing.block]
-        near = glimpse._call_near(block.number)
+        near = call_near(glimpse._session.transcript, block.number)
         call = None if near is None else same_call(self._session.calls, near[0])
         at = None if call is None else self._blocks.entry_of_call(call.number)
         number = block.number if near is None or at is None else at + block.number - near[1]
         if 0 <= number < self._blocks.entry_count:
             index = self._blocks.holding(number, block.start)
             self.return_to(standing._replace(block=index, chosen=None))
-
-    def _call_near(self, number: int) -> tuple[Call, int] | None:
-        """Return the call that stands nearest to an entry, the next before that above; and its entry."""
-        entries = self._session.transcript
-        for distance in range(len(entries)):
-            for at in (number + distance, number - distance):
-                if 0 <= at < len(entries) and (call := entries[at].call) is not None:
-                    return call, at
-        return None
 
     def reveal_call(self, call: Call) -> None:
         """Scroll to the line of a call and choose it."""
@@ -191,7 +182,7 @@ class Transcript(BlockView):
         edge = seen[0 if step > 0 else -1] if seen else 0
         number = self._renderer.chosen + step if self._renderer.chosen in seen else edge
         while 0 <= number < self._blocks.entry_count:
-            if self._is_marker(number):
+            if _is_marker(self._session.transcript[number]):
                 self._choose(number)
                 return
             number += step
@@ -214,14 +205,10 @@ class Transcript(BlockView):
             return
         index, row = self._layout.at(line)
         block = self._blocks.all[index]
-        if row == 0 and block.start == 0 and self._is_marker(block.number):
+        if row == 0 and block.start == 0 and _is_marker(block.entry):
             self._renderer.chosen = block.number
             self._open(block.number, goes_there=event.chain > 1)
             self.refresh()
-
-    def _is_marker(self, number: int) -> bool:
-        entry = self._session.transcript[number]
-        return entry.kind is Kind.CALL or (entry.kind is Kind.REASONING and not entry.is_open)
 
     def _choose(self, number: int) -> None:
         self._renderer.chosen = number
@@ -260,3 +247,8 @@ class Transcript(BlockView):
             elif not self._measure_view():
                 break
         self.refresh()
+
+
+def _is_marker(entry: Entry) -> bool:
+    """Return whether an entry has a line that can be chosen: a call, or a thought that is done."""
+    return entry.kind is Kind.CALL or (entry.kind is Kind.REASONING and not entry.is_open)
