@@ -137,7 +137,8 @@ class WatchScreen(Screen[None]):
 
     def _tick(self) -> float | None:
         """Take what is new and show it; return in how many seconds there will be more to show."""
-        if isinstance(self.app, TerminalApp) and self.app.is_leaving:
+        is_leaving = isinstance(self.app, TerminalApp) and self.app.is_leaving
+        if is_leaving or self._kept_keys is not None:  # the panes that come have no looks yet
             return None
         feed, workspace, applied = self._feed, self.workspace, 0
         is_behind = False
