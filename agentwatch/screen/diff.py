@@ -12,7 +12,7 @@ from textual.strip import Strip
 
 from agentwatch.safe_text import SafeText, columns
 from agentwatch.screen.diff_lines import DiffLine, side_by_side
-from agentwatch.screen.sections import Look, Run, Section, fits, folds, number_width, styled
+from agentwatch.screen.sections import Look, Run, Section, Stretch, fits, folds, number_width, styled
 from agentwatch.screen.syntax import CodeStyle, SyntaxColours
 
 SPLIT_COLUMNS = 100
@@ -34,6 +34,8 @@ class Diff(Section):
         self._colours = SyntaxColours(self.lines, code, self._sides)
         self._pairs: list[tuple[int | None, int | None]] = []
         """Side by side: which old and which new line stand in a row; a head is both."""
+        self._pair_of: dict[int, int] = {}
+        """In which pair each line stands that is shown side by side."""
         self._pair_tops: list[int] | None = None
         self._is_split = False
         self._has_one_number = False
@@ -52,19 +54,42 @@ class Diff(Section):
             return super().lay_out(width)
         self._side = (width - 1) // 2
         self._room = self._side - (self._digits + 1 if self._digits else 0) - 2
-        return self._lay_out_pairs(width)
+        return self._lay_out_pairs()
+
+    def row_of(self, number: int, column: int) -> int:
+        """Return the row in which a character of a line stands; of one that is not shown, of that before."""
+        if not self._is_split:
+            return super().row_of(number, column)
+        while number not in self._pair_of:
+            number, column = number - 1, 0
+        index = self._pair_of[number]
+        top = index if self._pair_tops is None else self._pair_tops[index]
+        return top + bisect_right(self._bounds(number)[:-1], column) - 1
+
+    def stretches(self, row: int, look: Look) -> Iterator[Stretch]:
+        """Yield what of which lines stands in a row, from left to right."""
+        if not self._is_split:
+            yield from super().stretches(row, look)
+            return
+        left, right, nth = self._pair_at(row)
+        halves = [(left, 0)]
+        if left is None or not self._is_head(left):
+            margin = self._side - self._room
+            begin = sum(len(segment.text) for segment in self._half(left, nth, look, True)) + 1
+            halves = [(left, margin), (right, begin + margin)]
+        for number, at in halves:
+            bounds = [] if number is None else self._bounds(number)
+            if number is not None and nth + 1 < len(bounds):
+                yield Stretch(number, bounds[nth], bounds[nth + 1], at)
 
     def row(self, row: int, look: Look) -> Strip:
         """Return one row."""
         if not self._is_split:
             return super().row(row, look)
-        index = row if self._pair_tops is None else bisect_right(self._pair_tops, row) - 1
-        nth = 0 if self._pair_tops is None else row - self._pair_tops[index]
-        left, right = self._pairs[index]
-        if left is not None and self._diff[left].sign in "@f\\":
-            text = self.lines[left]
-            starts = [*folds(text, 2 * self._side + 1), len(text)]
-            return Strip([Segment(text[starts[nth] : starts[nth + 1]], self.style(left, look))])
+        left, right, nth = self._pair_at(row)
+        if left is not None and self._is_head(left):
+            start, end = self._bounds(left)[nth : nth + 2]
+            return Strip([Segment(self.lines[left][start:end], self.style(left, look))])
         rule = Segment("│", look("rule"))
         return Strip([*self._half(left, nth, look, True), rule, *self._half(right, nth, look, False)])
 
@@ -111,24 +136,33 @@ class Diff(Section):
         """Return the diff as it is copied."""
         return "\n".join(f"{line.sign if line.sign in ' +-' else ''}{line.text}" for line in self._diff)
 
-    def _lay_out_pairs(self, width: int) -> int:
+    def _lay_out_pairs(self) -> int:
         if not self._pairs:
             self._pairs = list(side_by_side(self._diff))
-        tops, rows, room = [], 0, self._room
-        for left, right in self._pairs:
+            self._pair_of = {
+                number: nth for nth, pair in enumerate(self._pairs) for number in pair if number is not None
+            }
+        tops, rows = [], 0
+        for pair in self._pairs:
             tops.append(rows)
-            if left is not None and self._diff[left].sign in "@f\\":
-                rows += len(folds(self.lines[left], width - 1))
-            else:
-                rows += max(self._height(left, room), self._height(right, room))
+            rows += max(1 if number is None else len(self._bounds(number)) - 1 for number in pair)
         self._pair_tops = tops if rows > len(tops) else None
         return rows
 
-    def _height(self, number: int | None, room: int) -> int:
-        if number is None:
-            return 1
-        line = self.lines[number]
-        return 1 if fits(line, room) else len(folds(line, room))
+    def _pair_at(self, row: int) -> tuple[int | None, int | None, int]:
+        """Return which lines stand in a row side by side, and which piece of them."""
+        index = row if self._pair_tops is None else bisect_right(self._pair_tops, row) - 1
+        return *self._pairs[index], 0 if self._pair_tops is None else row - self._pair_tops[index]
+
+    def _is_head(self, number: int) -> bool:
+        """Return whether a line reaches over both sides."""
+        return self._diff[number].sign in "@f\\"
+
+    def _bounds(self, number: int) -> list[int]:
+        """Return where the pieces of a line begin side by side, and where the last of them ends."""
+        text = self.lines[number]
+        room = 2 * self._side + 1 if self._is_head(number) else self._room
+        return [0, len(text)] if fits(text, room) else [*folds(text, room), len(text)]
 
     def _half(self, number: int | None, nth: int, look: Look, is_old: bool) -> Iterator[Segment]:
         """Yield one side of a row, as wide as a side is."""
@@ -136,7 +170,7 @@ class Diff(Section):
             yield Segment(" " * self._side)
             return
         line = self._diff[number]
-        starts = [*folds(line.text, self._room), len(line.text)]
+        starts = self._bounds(number)
         style = self.style(number, look)
         known = line.old if is_old else line.new
         told = f"{'' if known is None or nth else known:>{self._digits}} " if self._digits else ""

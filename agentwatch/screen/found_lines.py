@@ -46,12 +46,12 @@ class FoundLines:
 
     def in_row(self, section: Section, row: int, look: Look) -> Iterator[tuple[int, int, bool]]:
         """Yield which characters of a section's row are part of a match, and whether that is shown."""
-        number, nth, first, last = section.stretch(row)
-        lead = sum(len(piece.text) for piece in section.lead(number, nth, look)) - first
-        for start, end in self._in(section).spans.get(number, ()):
-            if start < last and end > first:
-                is_current = self._current == (section, number, start)
-                yield lead + max(start, first), lead + min(end, last), is_current
+        spans = self._in(section).spans
+        for line, first, last, at in section.stretches(row, look):
+            for start, end in spans.get(line, ()):
+                if start < last and end > first:
+                    is_current = self._current == (section, line, start)
+                    yield at + max(start, first) - first, at + min(end, last) - first, is_current
 
     def _in(self, section: Section) -> _Found:
         found = self._found.get(section)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
 
 from rich.segment import Segment
 from rich.style import Style
@@ -23,6 +24,18 @@ Run = tuple[int, int, Style]
 
 _MOST_LINE = 20_000
 _LEAST_ROOM = 4
+
+
+class Stretch(NamedTuple):
+    """What a row shows of a line."""
+
+    line: int
+    first: int
+    """The first of the line's characters."""
+    end: int
+    """The character behind the last."""
+    at: int
+    """At which character of the row it begins."""
 
 
 class Section:
@@ -67,15 +80,15 @@ class Section:
             return number
         return self._tops[number] + bisect_right(folds(self.lines[number], self._room), column) - 1
 
-    def stretch(self, row: int) -> tuple[int, int, int, int]:
-        """Return a row's line, which piece of it the row is, and from which character to which."""
-        number = self.line_at(row)
-        nth = 0 if self._tops is None else row - self._tops[number]
-        return number, nth, *self._stretch(number, nth)
+    def stretches(self, row: int, look: Look) -> Iterator[Stretch]:
+        """Yield what of which lines stands in a row, from left to right."""
+        number, nth = self._piece_at(row)
+        at = sum(len(segment.text) for segment in self.lead(number, nth, look))
+        yield Stretch(number, *self._stretch(number, nth), at)
 
     def row(self, row: int, look: Look) -> Strip:
         """Return one row."""
-        number, nth, _, _ = self.stretch(row)
+        number, nth = self._piece_at(row)
         return Strip([*self.lead(number, nth, look), *self.piece(number, nth, look)])
 
     def lead(self, number: int, nth: int, look: Look) -> Iterator[Segment]:
@@ -108,6 +121,11 @@ class Section:
     def text(self) -> str:
         """Return the lines as they are copied."""
         return "\n".join(self.lines)
+
+    def _piece_at(self, row: int) -> tuple[int, int]:
+        """Return which line a row is of, and which piece of it."""
+        number = self.line_at(row)
+        return number, 0 if self._tops is None else row - self._tops[number]
 
     def _stretch(self, number: int, nth: int) -> tuple[int, int]:
         text = self.lines[number]
