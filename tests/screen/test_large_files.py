@@ -9,7 +9,6 @@ import pytest
 from agentwatch.feed import Feed
 from agentwatch.recording import EndsReader, open_saved
 from agentwatch.screen import app as screen_app
-from agentwatch.screen.watch import WatchScreen
 from tests.lines import completed, delta, final, init, result, started, user
 from tests.screen.conftest import lines_of, opened
 
@@ -76,21 +75,3 @@ async def test_the_end_is_shown_first(tmp_path: Path, monkeypatch: object) -> No
         assert len(lines_of(stage.pane("calls"))) == 400
         await stage.press("2", "g")
         assert any("0.py" in line for line in lines_of(stage.pane("detail")))
-
-
-async def test_a_tick_between_the_glimpse_and_the_whole_shows_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """On a slow machine a tick comes while the panes are exchanged: those that come have no looks yet."""
-    monkeypatch.setattr(screen_app, "_LARGE_BYTES", 1 << 20)
-    exchange = WatchScreen.recompose
-
-    async def recompose(screen: WatchScreen) -> None:
-        screen._tick()
-        await exchange(screen)
-        screen._tick()
-        assert not screen._was_over
-
-    monkeypatch.setattr(WatchScreen, "recompose", recompose)
-    async with opened(large(tmp_path / "r.ndjson", 400, result("a"))) as stage:
-        await stage.shows("400 calls")
