@@ -10,16 +10,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from agentwatch.feed import Feed
 from agentwatch.matches import Match, Side
-from agentwatch.query import Query
 from agentwatch.recording import open_saved
-from agentwatch.safe_text import safe_text
 from agentwatch.search import MOST_MATCHES, Search
-from tests.lines import PROPERTY, completed, delta, init, result, started, thought, thought_through, user
+from tests.lines import completed, delta, init, result, started, thought, thought_through, user
 
 Saver = Callable[..., Feed]
 
@@ -284,21 +280,6 @@ def test_a_word_that_is_everywhere_ends_the_search(saved: Saver) -> None:
     assert not search.is_full
     assert len(search.found) == MOST_MATCHES + 5
     assert search.step(search.found[MOST_MATCHES - 1], 1) == search.found[MOST_MATCHES]
-
-
-TEXT = st.text(st.sampled_from('ab Kk\u212a"\\\n\tßéİſK東<>+2\u202e\x1b\u200d🦀'), min_size=1, max_size=8)
-
-
-@PROPERTY
-@given(text=TEXT, start=st.integers(0, 7), length=st.integers(1, 5), is_ascii=st.booleans())
-def test_no_payload_is_passed_over(text: str, start: int, length: int, is_ascii: bool) -> None:
-    """A query that a shown text holds may be in the bytes of its line, however these are written."""
-    shown = safe_text(text)
-    written = json.dumps(text, ensure_ascii=is_ascii).encode(errors="surrogatepass")
-    for typed in (shown[start : start + length], shown[start : start + length].lower()):
-        query = Query(typed)
-        if query.words and query.pattern.search(shown):
-            assert not query.missing(query.needles, written)
 
 
 def test_matches_sort_as_they_stand() -> None:
