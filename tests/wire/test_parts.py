@@ -249,3 +249,13 @@ def test_the_outcome_of_nothing_is_known_at_its_end() -> None:
     """A stream without a run is running while it lasts, and then unfinished."""
     assert (session(is_over=False).outcome, session().outcome) == (Outcome.RUNNING, Outcome.UNFINISHED)
     assert session(result("x")).outcome is Outcome.SUCCEEDED
+
+
+def test_steps_of_a_subagent_are_told_in_other_words() -> None:
+    """Only of a line that holds a subagent's steps the parts have words that its bytes have not."""
+    steps = completed("task", "t", {"success": {"conversationSteps": []}})
+    decoder = Decoder()
+    assert not decoder.is_retold(steps)
+    decoder.decode(init())
+    assert decoder.is_retold(steps)
+    assert not decoder.is_retold(completed("read", "r", {"success": {"content": "steps"}}))
