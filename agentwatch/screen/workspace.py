@@ -110,19 +110,26 @@ class Workspace(Vertical):
 
     def sync(self, now_ms: int | None) -> None:
         """Let everything take what is new; of what fails while it is watched, the detail opens."""
-        ended = self._feed.session.ended_calls
-        new, self._ended = ended[self._ended :], len(ended)
+        failure = self._newest_failure()
         self.panes.sync(now_ms)
         self._todo.sync()
         self.find_bar.sync()
-        failed = [call for call in new if call.outcome is Outcome.FAILED and self._was_watched(call)]
-        if failed and self.panes.calls.following:
-            self._failure = failed[-1]
-            self.panes.detail.show_call(failed[-1])
+        if failure is not None and self.panes.calls.following:
+            self._failure = failure
+            self.panes.detail.show_call(failure)
         self.show_tabs()
 
-    def _was_watched(self, call: Call) -> bool:
-        return call.ended is not None and call.ended.offset >= self._history
+    def _newest_failure(self) -> Call | None:
+        """Return the newest call that has failed since the last time, and since the session was opened."""
+        ended = self._feed.session.ended_calls
+        first, self._ended = self._ended, len(ended)
+        for index in range(len(ended) - 1, first - 1, -1):
+            call = ended[index]
+            if call.ended is not None and call.ended.offset < self._history:
+                break
+            if call.outcome is Outcome.FAILED:
+                return call
+        return None
 
     def watch_pane(self, pane: str) -> None:
         """Tell the sheet which pane is shown where there is room for one."""
