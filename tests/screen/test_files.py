@@ -8,17 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from textual.app import App
 from textual.pilot import Pilot
 
 from agentwatch.feed import Feed
 from agentwatch.recording import open_saved
-from agentwatch.resources import resource
 from agentwatch.screen.files import FileCallsView, FilesScreen, FilesView
-from agentwatch.session import Call
 from agentwatch.touched import Touched
 from tests.conftest import Saver
 from tests.screen.conftest import CWD, ended, eventually, init, lines_of, started
+from tests.screen.screen_alone import ScreenApp, at_rest
 
 BEGAN_MS = 1_793_610_000_000
 
@@ -48,24 +46,12 @@ SESSION = (
 )
 
 
-class FilesApp(App[None]):
+class FilesApp(ScreenApp[FilesScreen]):
     """An app that opens the files."""
-
-    CSS_PATH = resource("styles") / "agentwatch.tcss"
-
-    def __init__(self, feed: Feed) -> None:
-        super().__init__()
-        self.feed = feed
-        self.files = FilesScreen(feed, Touched(feed.session))
-        self.chosen: list[Call | None] = []
-
-    def on_mount(self) -> None:
-        """Open them."""
-        self.push_screen(self.files, self.chosen.append)
 
     def pane(self, name: str) -> FilesView | FileCallsView:
         """Return one of its lists."""
-        view = self.files.query_one(f"#{name}")
+        view = self.opened.query_one(f"#{name}")
         assert isinstance(view, FilesView | FileCallsView)
         return view
 
@@ -77,12 +63,8 @@ async def opened(
     """Open the files of a recording."""
     feed = Feed(open_saved(path, follow))
     feed.advance()
-    app = FilesApp(feed)
-    async with app.run_test(size=size) as pilot:
-        await eventually(pilot, lambda: app.screen is app.files, "the files")
-        while app.files.sync():
-            pass
-        await pilot.pause()
+    app = FilesApp(feed, FilesScreen(feed, Touched(feed.session)))
+    async with at_rest(app, size) as pilot:
         yield app, pilot
 
 
@@ -157,8 +139,8 @@ async def test_enter_leads_to_the_calls_and_to_one_of_them(recording: Saver) -> 
         await pilot.press("j", "j", "enter")
         assert app.focused is app.pane("file-calls")
         await pilot.press("G", "enter")
-        await eventually(pilot, lambda: app.chosen, "a call")
-        assert [chosen and chosen.number for chosen in app.chosen] == [4]
+        await eventually(pilot, lambda: app.given, "a call")
+        assert [chosen and chosen.number for chosen in app.given] == [4]
 
 
 @pytest.mark.parametrize("keys", [("escape",), ("q",), ("F",), ("enter", "escape", "escape"), ("tab", "q")])
@@ -166,8 +148,8 @@ async def test_leaving_chooses_no_call(recording: Saver, keys: tuple[str, ...]) 
     """Esc goes from the calls to the files and from there out; `q` and `F` leave at once."""
     async with opened(recording(SESSION)) as (app, pilot):
         await pilot.press(*keys)
-        await eventually(pilot, lambda: app.chosen, "the end")
-        assert app.chosen == [None]
+        await eventually(pilot, lambda: app.given, "the end")
+        assert app.given == [None]
 
 
 async def test_it_grows_while_it_is_open(recording: Saver) -> None:
@@ -193,7 +175,7 @@ async def test_at_the_newest_the_newest_stays_chosen(recording: Saver) -> None:
         with path.open("ab") as file:
             file.write(edit(7, f"{CWD}/new.py"))
         app.feed.advance()
-        app.files.sync()
+        app.opened.sync()
         assert app.pane("files").cursor == 0
         assert str(app.pane("file-calls").border_title).startswith("new.py")
 
@@ -206,7 +188,7 @@ async def test_a_file_changed_again_is_looked_at_again(recording: Saver) -> None
             with path.open("ab") as file:
                 file.write(edit(number, f"{CWD}/src/mill.py", before, after))
             app.feed.advance()
-            while app.files.sync():
+            while app.opened.sync():
                 pass
             assert ("back to start" in "".join(lines_of(app.pane("files")))) is is_back
 

@@ -7,42 +7,25 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from textual.app import App
 from textual.pilot import Pilot
 
 from agentwatch.feed import Feed
 from agentwatch.recording import open_saved
-from agentwatch.resources import resource
 from agentwatch.screen.spent import SpentScreen, SpentView, bar
 from agentwatch.spent import Spent
 from tests.conftest import Saver
 from tests.screen.conftest import bundled, ended, eventually, init, lines_of, result, shell, started, thinking
+from tests.screen.screen_alone import ScreenApp, at_rest
 
 BEGAN_MS = 1_793_610_000_000
 
 
-class SpentApp(App[None]):
+class SpentApp(ScreenApp[SpentScreen]):
     """An app that opens the time screen."""
-
-    CSS_PATH = resource("styles") / "agentwatch.tcss"
-
-    def __init__(self, feed: Feed) -> None:
-        super().__init__()
-        self.feed = feed
-        self.spent = SpentScreen(feed.session, Spent(feed.session))
-        self.is_left = False
-
-    def on_mount(self) -> None:
-        """Open it."""
-        self.push_screen(self.spent, self.leave)
-
-    def leave(self, _: None) -> None:
-        """Take note that it was left."""
-        self.is_left = True
 
     def rows(self) -> list[str]:
         """Return its lines, their blanks closed up."""
-        view = self.spent.query_one(SpentView)
+        view = self.opened.query_one(SpentView)
         return [" ".join(row.split()) for row in lines_of(view)]
 
 
@@ -53,12 +36,8 @@ async def opened(
     """Open the time of a recording."""
     feed = Feed(open_saved(path, follow))
     feed.advance()
-    app = SpentApp(feed)
-    async with app.run_test(size=size) as pilot:
-        await eventually(pilot, lambda: app.screen is app.spent, "the time")
-        while app.spent.sync():
-            pass
-        await pilot.pause()
+    app = SpentApp(feed, SpentScreen(feed.session, Spent(feed.session)))
+    async with at_rest(app, size) as pilot:
         yield app, pilot
 
 
@@ -158,7 +137,7 @@ async def test_many_tools_are_summed_up(recording: Saver) -> None:
 async def test_it_fits(size: tuple[int, int]) -> None:
     """At every size names and numbers stay; the bars give way first."""
     async with opened(bundled("demo"), size) as (app, _):
-        view = app.spent.query_one(SpentView)
+        view = app.opened.query_one(SpentView)
         width = view.scrollable_content_region.width
         assert all(len(row) <= max(width, 20) for row in lines_of(view))
         assert "5.3 s" in app.rows()[2]
@@ -169,7 +148,7 @@ async def test_it_is_left_by_its_keys(key: str) -> None:
     """Esc, `q` and the key that opens it leave it."""
     async with opened(bundled("plain")) as (app, pilot):
         await pilot.press(key)
-        await eventually(pilot, lambda: app.is_left, "the end")
+        await eventually(pilot, lambda: app.given, "the end")
 
 
 def test_a_bar_tells_eighths() -> None:
