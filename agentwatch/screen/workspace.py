@@ -8,19 +8,18 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
-from textual.content import Content
 from textual.reactive import var
-from textual.widgets import Static
 
-from agentwatch.events import Outcome
 from agentwatch.feed import Feed
 from agentwatch.screen.calls import CallTable
 from agentwatch.screen.editor import open_in_editor
 from agentwatch.screen.find import FindBar
 from agentwatch.screen.line_view import LineView
+from agentwatch.screen.pane_tabs import PaneTabs
 from agentwatch.screen.panes import NAMES, Panes
 from agentwatch.screen.todo import TodoLine
 from agentwatch.screen.transcript import Transcript
+from agentwatch.screen.watched_failures import WatchedFailures
 from agentwatch.session import Call
 
 
@@ -67,11 +66,8 @@ class Workspace(Vertical):
         self.panes = Panes(feed)
         self._todo = TodoLine(feed)
         self.find_bar = FindBar(feed, self.panes, is_glimpse=is_glimpse)
-        self._tabs = Static(id="tabs")
-        self._tabs_told: tuple[str, ...] = ()
-        self._history = 0 if feed.pace is not None else feed.reader.growth.size()
-        """How many bytes there were when the session was opened: what they tell was not watched."""
-        self._ended = 0
+        self._tabs = PaneTabs(self.panes)
+        self._failures = WatchedFailures(feed)
         self._failure: Call | None = None
         """The call that failed last while the newest calls were followed: its detail stays open."""
 
@@ -110,43 +106,19 @@ class Workspace(Vertical):
 
     def sync(self, now_ms: int | None) -> None:
         """Let everything take what is new; of what fails while it is watched, the detail opens."""
-        failure = self._newest_failure()
+        failure = self._failures.newest()
         self.panes.sync(now_ms)
         self._todo.sync()
         self.find_bar.sync()
         if failure is not None and self.panes.calls.following:
             self._failure = failure
             self.panes.detail.show_call(failure)
-        self.show_tabs()
-
-    def _newest_failure(self) -> Call | None:
-        """Return the newest call that has failed since the last time, and since the session was opened."""
-        ended = self._feed.session.ended_calls
-        first, self._ended = self._ended, len(ended)
-        for index in range(len(ended) - 1, first - 1, -1):
-            call = ended[index]
-            if call.ended is not None and call.ended.offset < self._history:
-                break
-            if call.outcome is Outcome.FAILED:
-                return call
-        return None
+        self._tabs.tell(self.pane)
 
     def watch_pane(self, pane: str) -> None:
         """Tell the sheet which pane is shown where there is room for one."""
         self.update_classes({f"-pane-{name}": name == pane for name in NAMES})
-        self.show_tabs()
-
-    def show_tabs(self) -> None:
-        """Show the titles of the panes, which stand above where only one has room."""
-        titles = {name: f" {self.panes.named(name).border_title}" for name in NAMES}
-        told = (self.pane, *titles.values())
-        if told != self._tabs_told:
-            self._tabs_told = told
-            styled = (
-                (title, "$text-accent bold" if name == self.pane else "$foreground-muted")
-                for name, title in titles.items()
-            )
-            self._tabs.update(Content.assemble(*styled), layout=False)
+        self._tabs.tell(self.pane)
 
     def show_call(self, call: Call) -> None:
         """Go to the calls, and choose one."""

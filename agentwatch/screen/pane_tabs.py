@@ -1,0 +1,30 @@
+"""The titles of the panes in a line, where there is room for one pane alone."""
+
+from __future__ import annotations
+
+from textual.content import Content
+from textual.widgets import Static
+
+from agentwatch.screen.panes import NAMES, Panes
+
+
+class PaneTabs(Static):
+    """A tab for each pane, the one that is shown marked."""
+
+    def __init__(self, panes: Panes) -> None:
+        super().__init__(id="tabs")
+        self._panes = panes
+        self._told: tuple[str, ...] = ()
+
+    def tell(self, shown: str) -> None:
+        """Mark the pane that is shown; draws nothing when nothing changed."""
+        titles = {name: f" {self._panes.named(name).border_title}" for name in NAMES}
+        told = (shown, *titles.values())
+        if told == self._told:
+            return
+        self._told = told
+        styled = (
+            (title, "$text-accent bold" if name == shown else "$foreground-muted")
+            for name, title in titles.items()
+        )
+        self.update(Content.assemble(*styled), layout=False)
