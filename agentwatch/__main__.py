@@ -1,5 +1,5 @@
 """`python -m agentwatch`."""
 
-from agentwatch.cli import main
+from agentwatch.cli.app import main
 
 main()

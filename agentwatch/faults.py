@@ -6,8 +6,8 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
+from agentwatch.cli.ci_runner import broken, in_runner
 from agentwatch.recording import SessionFiles, create_file, new_session_files
-from agentwatch.workflow_commands import broken, in_runner
 
 
 class Fault(Exception):

@@ -27,7 +27,7 @@ from opening import ONE_STATIC, Glyph, first_glyph, open_session
 
 _DOES_IT_IMPORT = """
 import sys
-from agentwatch.cli import main
+from agentwatch.cli.app import main
 try:
     main()
 except SystemExit:

@@ -23,15 +23,15 @@ from rich.cells import cell_len
 from textual import events
 from textual.pilot import Pilot
 
+from agentwatch.analysis.silence import NO_FACTS, AgentFacts
+from agentwatch.cli.terminal import HeldSignals
 from agentwatch.feed import Feed
-from agentwatch.opening import saved_source
-from agentwatch.pace import Replay
+from agentwatch.feed.playhead import Replay
 from agentwatch.resources import resource
 from agentwatch.screen.app import AgentwatchApp, Leave
-from agentwatch.screen.transcript import Transcript
-from agentwatch.screen.watch import WatchScreen
-from agentwatch.silence import NO_FACTS, AgentFacts
-from agentwatch.terminal import HeldSignals
+from agentwatch.screen.screen import WatchScreen
+from agentwatch.screen.transcript.pane import Transcript
+from agentwatch.sources.open import saved_source
 
 FOLDER = Path(__file__).parent
 COLUMN = 12.2
@@ -101,9 +101,9 @@ async def export(moment: Moment) -> str:
             source, Feed(source.reader, replay), HeldSignals(), no_color=not moment.has_colours
         )
         with (
-            patch("agentwatch.screen.watch.now_ms", replay.now_ms),
-            patch("agentwatch.screen.notices.now_ms", replay.now_ms),
-            patch("agentwatch.process_facts.ProcessFacts.now", lambda _: moment.facts),
+            patch("agentwatch.screen.screen.now_ms", replay.now_ms),
+            patch("agentwatch.screen.overlays.notices.now_ms", replay.now_ms),
+            patch("agentwatch.sources.facts.ProcessFacts.now", lambda _: moment.facts),
         ):
             async with app.run_test(size=moment.size, notifications=True) as pilot:
                 copied(moment.recording, Path(folder), is_whole=True)

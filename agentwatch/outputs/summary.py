@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 import orjson
 
 from agentwatch.actions import action, target
-from agentwatch.integrity import integrity
+from agentwatch.analysis.integrity import integrity
 from agentwatch.outputs.safe_json import safe_json
 from agentwatch.session import Call, Run, Session
 

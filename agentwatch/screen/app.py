@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from enum import Enum
 
-from agentwatch.config import Config
+from agentwatch.cli.config import Config
+from agentwatch.cli.terminal import HeldSignals
 from agentwatch.feed import Feed
 from agentwatch.recording import EndsReader
 from agentwatch.safe_text import SafeText, safe_line
-from agentwatch.screen.dialogs import LeaveChoice, LeaveDialog
-from agentwatch.screen.help import Help
-from agentwatch.screen.terminal_app import TerminalApp
-from agentwatch.screen.watch import WatchScreen
-from agentwatch.sources import Source
-from agentwatch.terminal import HeldSignals
+from agentwatch.screen.overlays.help import Help
+from agentwatch.screen.overlays.leave import LeaveChoice, LeaveDialog
+from agentwatch.screen.screen import WatchScreen
+from agentwatch.screen.terminal.base_app import TerminalApp
+from agentwatch.sources.source import Source
 
 _LARGE_BYTES = 8 << 20
 

@@ -7,11 +7,11 @@ import os
 from textual.content import Content
 from textual.widgets import Static
 
+from agentwatch.analysis.integrity import Integrity
 from agentwatch.events import Outcome
-from agentwatch.integrity import Integrity
 from agentwatch.plurals import plural
 from agentwatch.safe_text import SafeText, columns, safe_line
-from agentwatch.screen.words import SIGNS, clock
+from agentwatch.screen.lines.format import SIGNS, clock
 from agentwatch.session import Session
 
 _COLOURS = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentwatch.feed import Feed
-from agentwatch.listing import size
+from agentwatch.feed.catalog import size
 from agentwatch.safe_text import SafeText
 from agentwatch.screen.workspace import Workspace
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from agentwatch.feed import Feed
 from agentwatch.safe_text import SafeText
-from agentwatch.screen.action_log import ActionLogView
-from agentwatch.screen.calls import CallTable
-from agentwatch.screen.detail import DetailView
-from agentwatch.screen.glimpse import same_call
-from agentwatch.screen.line_view import LineView
-from agentwatch.screen.transcript import Transcript
+from agentwatch.screen.calls.log_pane import ActionLogView
+from agentwatch.screen.calls.pane import CallTable
+from agentwatch.screen.detail.pane import DetailView
+from agentwatch.screen.lines.line_view import LineView
+from agentwatch.screen.preview import same_call
+from agentwatch.screen.transcript.pane import Transcript
 
 NAMES = ("transcript", "calls", "detail", "log")
 

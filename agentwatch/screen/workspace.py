@@ -11,15 +11,15 @@ from textual.containers import Horizontal, Vertical
 from textual.reactive import var
 
 from agentwatch.feed import Feed
-from agentwatch.screen.calls import CallTable
-from agentwatch.screen.editor import open_in_editor
-from agentwatch.screen.find import FindBar
-from agentwatch.screen.line_view import LineView
-from agentwatch.screen.pane_tabs import PaneTabs
+from agentwatch.screen.calls.new_failures import WatchedFailures
+from agentwatch.screen.calls.pane import CallTable
+from agentwatch.screen.lines.line_view import LineView
+from agentwatch.screen.overlays.find_bar import FindBar
 from agentwatch.screen.panes import NAMES, Panes
-from agentwatch.screen.todo import TodoLine
-from agentwatch.screen.transcript import Transcript
-from agentwatch.screen.watched_failures import WatchedFailures
+from agentwatch.screen.plan import TodoLine
+from agentwatch.screen.tabs import PaneTabs
+from agentwatch.screen.terminal.editor import open_in_editor
+from agentwatch.screen.transcript.pane import Transcript
 from agentwatch.session import Call
 
 

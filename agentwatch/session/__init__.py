@@ -1,8 +1,8 @@
 """What is true now. `Session.apply` takes what a line says; nothing here knows an agent or a screen."""
 
-from agentwatch.session.calls import Call, Place
+from agentwatch.session.call import Call, Place
+from agentwatch.session.call_store import CallOrder
 from agentwatch.session.line_counts import LineCounts, OddLine
-from agentwatch.session.many_calls import CallOrder
 from agentwatch.session.rhythm import Doing, Rhythm, usually_under
 from agentwatch.session.runs import Run
 from agentwatch.session.session import Session

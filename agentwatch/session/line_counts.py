@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from agentwatch.events import Malformed, Unknown
-from agentwatch.session.calls import Place
+from agentwatch.session.call import Place
 
 _MOST_ODD_LINES = 1000
 

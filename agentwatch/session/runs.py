@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from agentwatch.events import Outcome, RunEnded, RunStarted
-from agentwatch.session.calls import Place
+from agentwatch.session.call import Place
 from agentwatch.session.growing_text import GrowingText, is_joined
 from agentwatch.session.spill import Spill
 

@@ -22,9 +22,9 @@ from agentwatch.events import (
     ToolStarted,
     Unknown,
 )
-from agentwatch.session.calls import Call, Place
+from agentwatch.session.call import Call, Place
+from agentwatch.session.call_store import CallOrder, Calls
 from agentwatch.session.line_counts import LineCounts
-from agentwatch.session.many_calls import CallOrder, Calls
 from agentwatch.session.rhythm import Doing, Rhythm
 from agentwatch.session.runs import Run
 from agentwatch.session.transcript import Kind, Transcript

@@ -5,9 +5,9 @@ from __future__ import annotations
 from enum import StrEnum
 
 from agentwatch.events import Channel
-from agentwatch.session.calls import Call
+from agentwatch.session.call import Call
+from agentwatch.session.call_store import Calls
 from agentwatch.session.growing_text import GrowingText
-from agentwatch.session.many_calls import Calls
 from agentwatch.session.runs import Run
 from agentwatch.session.spill import Spill
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from agentwatch.events import Event, Malformed, Oversize, Part, Repair, Text, Unknown
-from agentwatch.wire.detect import Agent, AgentDecoder, detect
-from agentwatch.wire.frames import Frames
+from agentwatch.wire.agents import Agent, AgentDecoder, detect
+from agentwatch.wire.delta_frames import Frames
 from agentwatch.wire.json_line import Repaired, parse, parse_joined
 from agentwatch.wire.oversize import salvage
 

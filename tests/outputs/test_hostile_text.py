@@ -6,7 +6,7 @@ import json
 import re
 
 from tests.conftest import RECORDINGS
-from tests.program import watch
+from tests.harness.program import watch
 
 
 def test_a_summary_cannot_drive_a_terminal() -> None:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.builders.lines import init, result, user
 from tests.conftest import RECORDINGS, Saver
-from tests.lines import init, result, user
-from tests.program import FAILED, UNFINISHED, watch
+from tests.harness.program import FAILED, UNFINISHED, watch
 
 
 @pytest.mark.parametrize("name", ["plain", "json-format", "two-runs", "disagreement"])

@@ -10,12 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentwatch.actions import action
-from agentwatch.outputs.log import ActionLog
+from agentwatch.analysis.status import status
+from agentwatch.outputs.action_log import ActionLog
 from agentwatch.outputs.summary import summary
 from agentwatch.session import Session
-from agentwatch.status import status
-from tests.conftest import RECORDINGS, Saver
-from tests.lines import (
+from tests.builders.lines import (
     CURSOR_SHAPED,
     PROPERTY,
     completed,
@@ -27,7 +26,8 @@ from tests.lines import (
     started,
     user,
 )
-from tests.program import watch
+from tests.conftest import RECORDINGS, Saver
+from tests.harness.program import watch
 
 KEYS = [
     *("format", "session_id", "model", "cwd", "permission_mode", "api_key_source", "outcome", "prompt"),

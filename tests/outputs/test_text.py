@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from tests.conftest import RECORDINGS
-from tests.program import AGENTWATCH, PLAIN, PLAIN_TEXT, UNFINISHED, environment, watch
+from tests.harness.program import AGENTWATCH, PLAIN, PLAIN_TEXT, UNFINISHED, environment, watch
 
 
 def test_text_is_a_line_per_call() -> None:

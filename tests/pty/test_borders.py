@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.lines import init, result, user
-from tests.packed import called, detailed, mark, marks_of
-from tests.payloads import WIDTHS
-from tests.pty.viewer import Viewer, watched
+from tests.builders.lines import init, result, user
+from tests.builders.packed import called, detailed, mark, marks_of
+from tests.builders.payloads import WIDTHS
+from tests.harness.viewer import Viewer, watched
 
 TEXTS = [text[:60] for text in WIDTHS.values()]
 

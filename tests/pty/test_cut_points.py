@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.fake_agent import command
-from tests.program import watch
-from tests.pty import DEMO, in_terminal, saved
+from tests.harness.fake_agent import command
+from tests.harness.on_a_pty import DEMO, in_terminal, saved
+from tests.harness.program import watch
 
 DATA = DEMO.read_bytes()
 KILLED = 128 + signal.SIGKILL

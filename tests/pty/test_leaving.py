@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import RECORDINGS, ROOT
-from tests.fake_agent import command
-from tests.processes import is_alive, zombies_of
-from tests.program import AGENTWATCH, HURRIED
-from tests.pty import in_terminal, saved
-from tests.terminal import Terminal
+from tests.harness.fake_agent import command
+from tests.harness.on_a_pty import in_terminal, saved
+from tests.harness.processes import is_alive, zombies_of
+from tests.harness.program import AGENTWATCH, HURRIED
+from tests.harness.terminal import Terminal
 
 PLAIN = RECORDINGS / "plain.ndjson"
 ENDED = "The agent has ended; what it started still runs:"

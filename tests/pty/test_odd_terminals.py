@@ -11,9 +11,9 @@ import threading
 import pytest
 
 from tests.conftest import ROOT
-from tests.program import AGENTWATCH
-from tests.pty import DEMO, in_terminal
-from tests.terminal import Terminal
+from tests.harness.on_a_pty import DEMO, in_terminal
+from tests.harness.program import AGENTWATCH
+from tests.harness.terminal import Terminal
 
 WHOLE = re.compile(
     r"\A ✓ succeeded 1:10 .*\n[^╭]*\n╭─ 1 Transcript ─+╮╭─ 2 Calls ─+╮\n(.*\n)*╭─ 4 Actions ─{106}╮"

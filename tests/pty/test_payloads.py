@@ -10,13 +10,24 @@ from pathlib import Path
 
 import pytest
 
+from tests.builders.lines import final, init, result, user
+from tests.builders.packed import (
+    DETAILED,
+    SAID,
+    called,
+    detailed,
+    facts,
+    failed,
+    mark,
+    marks_in,
+    marks_of,
+    said,
+)
+from tests.builders.payloads import CLASSES, PAYLOADS
 from tests.conftest import Saver
-from tests.lines import final, init, result, user
-from tests.oracle import acting, copied, taken_apart
-from tests.packed import DETAILED, SAID, called, detailed, facts, failed, mark, marks_in, marks_of, said
-from tests.payloads import CLASSES, PAYLOADS
-from tests.pty import in_terminal
-from tests.pty.viewer import Viewer, watched
+from tests.harness.on_a_pty import in_terminal
+from tests.harness.terminal_oracle import acting, copied, taken_apart
+from tests.harness.viewer import Viewer, watched
 
 TEXTS = list(PAYLOADS.values())
 SHORT = [text[:40] for text in TEXTS]

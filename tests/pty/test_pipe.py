@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.fake_agent import command
-from tests.program import watch
-from tests.pty import DEMO, FIRST_CALLS, actions_of, in_terminal, saved
+from tests.harness.fake_agent import command
+from tests.harness.on_a_pty import DEMO, FIRST_CALLS, actions_of, in_terminal, saved
+from tests.harness.program import watch
 
 WHEEL_UP = "\x1b[<64;10;10M"
 UP = "\x1b[A"

@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from tests.conftest import ROOT
-from tests.fake_agent import command
-from tests.program import AGENTWATCH
-from tests.pty import DEMO, saved
-from tests.terminal import Terminal
+from tests.harness.fake_agent import command
+from tests.harness.on_a_pty import DEMO, saved
+from tests.harness.program import AGENTWATCH
+from tests.harness.terminal import Terminal
 
 SEEDS = [*range(3), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(3, 503))]
 EVENTS_A_SECOND = 2000

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import RECORDINGS
-from tests.pty import DEMO, in_terminal
-from tests.terminal import Terminal
+from tests.harness.on_a_pty import DEMO, in_terminal
+from tests.harness.terminal import Terminal
 
 TITLE = re.compile(rb"\x1b\][0-2];[^\x07\x1b]*[\x07\x1b]?")
 COLOUR = re.compile(rb"\x1b\[[0-9;:]*?(?<![0-9])(?:3[0-8]|4[0-8]|9[0-7]|10[0-7])(?=[;:m])[0-9;:]*m")

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import RECORDINGS
-from tests.fake_agent import command
-from tests.processes import is_alive
-from tests.program import watch
-from tests.pty import DEMO, FIRST_CALLS, in_terminal, saved
+from tests.harness.fake_agent import command
+from tests.harness.on_a_pty import DEMO, FIRST_CALLS, in_terminal, saved
+from tests.harness.processes import is_alive
+from tests.harness.program import watch
 
 PLAIN = RECORDINGS / "plain.ndjson"
 

@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT
-from tests.fake_agent import command
-from tests.program import AGENTWATCH, watch
-from tests.pty import DEMO, saved
-from tests.terminal import Terminal
+from tests.harness.fake_agent import command
+from tests.harness.on_a_pty import DEMO, saved
+from tests.harness.program import AGENTWATCH, watch
+from tests.harness.terminal import Terminal
 
 NAMES = ["SIGINT", "SIGTERM", "SIGQUIT", "SIGHUP"]
 SEEDS = [*range(2), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(2, 52))]

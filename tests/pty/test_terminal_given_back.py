@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import RECORDINGS
-from tests.fake_agent import command
-from tests.pty import DEMO, FIRST_CALLS, in_terminal, saved
+from tests.harness.fake_agent import command
+from tests.harness.on_a_pty import DEMO, FIRST_CALLS, in_terminal, saved
 
 
 def test_after_q(home: Path) -> None:

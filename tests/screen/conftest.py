@@ -15,14 +15,14 @@ from rich.segment import Segment
 from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 
+from agentwatch.cli.terminal import HeldSignals
 from agentwatch.feed import Feed, Pace
-from agentwatch.opening import saved_source
 from agentwatch.resources import resource
 from agentwatch.screen.app import AgentwatchApp
-from agentwatch.screen.calls import CallTable
-from agentwatch.screen.line_view import LineView
-from agentwatch.screen.watch import WatchScreen
-from agentwatch.terminal import HeldSignals
+from agentwatch.screen.calls.pane import CallTable
+from agentwatch.screen.lines.line_view import LineView
+from agentwatch.screen.screen import WatchScreen
+from agentwatch.sources.open import saved_source
 from tests.conftest import RECORDINGS
 
 SESSION = "5e55104e-0000-4000-8000-000000000000"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from textual.command import CommandPalette
 
-from agentwatch.screen.help import Help
-from agentwatch.screen.integrity import IntegrityScreen
+from agentwatch.screen.overlays.help import Help
+from agentwatch.screen.overlays.integrity import IntegrityScreen
 from tests.conftest import Saver
 from tests.screen.conftest import (
     CWD,

@@ -8,8 +8,8 @@ import pytest
 from textual.app import App, ComposeResult
 from textual.widget import Widget
 
+from agentwatch.analysis.integrity import integrity
 from agentwatch.feed import Feed
-from agentwatch.integrity import integrity
 from agentwatch.recording import open_saved
 from agentwatch.resources import resource
 from agentwatch.safe_text import SafeText

@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterator
 import pytest
 from textual.app import App
 
-from agentwatch.integrity import integrity
-from agentwatch.screen.detail import DetailView
+from agentwatch.analysis.integrity import integrity
+from agentwatch.analysis.status import status
+from agentwatch.screen.detail.pane import DetailView
 from agentwatch.screen.header import HeaderLine, StatusLine
-from agentwatch.screen.line_view import LineView
-from agentwatch.screen.transcript import Transcript
+from agentwatch.screen.lines.line_view import LineView
+from agentwatch.screen.transcript.pane import Transcript
 from agentwatch.session import Session
-from agentwatch.status import status
 from tests.conftest import RECORDINGS, ROOT, Saver
 from tests.screen.conftest import (
     Stage,

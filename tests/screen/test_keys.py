@@ -6,7 +6,7 @@ import pytest
 from textual import events
 
 from agentwatch.screen.app import Leave
-from agentwatch.screen.help import Help
+from agentwatch.screen.overlays.help import Help
 from tests.conftest import Saver
 from tests.screen.conftest import (
     PANES,

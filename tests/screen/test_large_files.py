@@ -9,7 +9,7 @@ import pytest
 from agentwatch.feed import Feed
 from agentwatch.recording import EndsReader, open_saved
 from agentwatch.screen import app as screen_app
-from tests.lines import completed, delta, final, init, result, started, user
+from tests.builders.lines import completed, delta, final, init, result, started, user
 from tests.screen.conftest import lines_of, opened
 
 BLOB = "x" * 2000

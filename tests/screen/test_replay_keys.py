@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from agentwatch.pace import Replay
+from agentwatch.feed.playhead import Replay
 from tests.conftest import Saver
 from tests.screen.conftest import answer, init, lines_of, opened, session, shell
 

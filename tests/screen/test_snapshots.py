@@ -7,11 +7,11 @@ from collections.abc import Awaitable, Callable
 import pytest
 from textual.pilot import Pilot
 
-from agentwatch.opening import saved_source
+from agentwatch.cli.terminal import HeldSignals
 from agentwatch.screen.app import AgentwatchApp
-from agentwatch.screen.transcript import Transcript
-from agentwatch.screen.watch import WatchScreen
-from agentwatch.terminal import HeldSignals
+from agentwatch.screen.screen import WatchScreen
+from agentwatch.screen.transcript.pane import Transcript
+from agentwatch.sources.open import saved_source
 from tests.screen.conftest import CountedFeed, bundled, eventually
 
 Compare = Callable[..., bool]

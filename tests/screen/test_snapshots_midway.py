@@ -9,12 +9,12 @@ from typing import NamedTuple
 import pytest
 from textual.pilot import Pilot
 
-from agentwatch.opening import saved_source
-from agentwatch.pace import Replay
+from agentwatch.cli.terminal import HeldSignals
+from agentwatch.feed.playhead import Replay
 from agentwatch.screen.app import AgentwatchApp
-from agentwatch.screen.pulse import Pulse
-from agentwatch.screen.watch import WatchScreen
-from agentwatch.terminal import HeldSignals
+from agentwatch.screen.screen import WatchScreen
+from agentwatch.screen.terminal.frames import Pulse
+from agentwatch.sources.open import saved_source
 from tests.screen.conftest import CountedFeed, bundled, eventually
 from tests.screen.test_snapshots import Compare, Step
 

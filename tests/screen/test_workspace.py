@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from agentwatch.screen import watch
-from agentwatch.screen.files import FilesScreen
-from agentwatch.screen.spent import SpentScreen
+from agentwatch.screen import screen as watch
+from agentwatch.screen.overlays.files import FilesScreen
+from agentwatch.screen.overlays.time import SpentScreen
 from tests.conftest import Saver
 from tests.screen.conftest import Stage, answer, ended, init, lines_of, opened, prompt, result, shell, started
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from agentwatch.session.growing_text import GrowingText, is_joined
 from agentwatch.session.spill import Spill
-from tests.lines import PROPERTY
+from tests.builders.lines import PROPERTY
 
 PIECES = st.lists(
     st.builds(

@@ -7,7 +7,7 @@ from collections import deque
 import pytest
 
 from agentwatch.session import Doing, Rhythm, usually_under
-from tests.lines import delta, init, result, session, started, thought, thought_through, user
+from tests.builders.lines import delta, init, result, session, started, thought, thought_through, user
 
 
 @pytest.mark.parametrize(

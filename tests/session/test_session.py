@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from agentwatch.analysis.integrity import integrity
 from agentwatch.events import Channel, Outcome, Text
-from agentwatch.integrity import integrity
 from agentwatch.session import Kind, Place
-from tests.lines import (
+from tests.builders.lines import (
     DONE,
     answered,
     completed,

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentwatch.session.spill import Spill
-from tests.lines import PROPERTY
+from tests.builders.lines import PROPERTY
 
 MEGABYTE = 1 << 20
 

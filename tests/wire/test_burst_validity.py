@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from agentwatch.events import Malformed
-from tests.lines import delta, init, result, session
+from tests.builders.lines import delta, init, result, session
 from tests.wire.test_bursts import at_once, bursts, deltas, told
 
 T = 1_760_000_000_077

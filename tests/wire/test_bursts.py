@@ -15,8 +15,7 @@ from agentwatch.outputs.summary import summary
 from agentwatch.recording import open_saved
 from agentwatch.session import Session
 from agentwatch.wire import Decoder
-from tests.conftest import RECORDINGS, SHARED
-from tests.lines import (
+from tests.builders.lines import (
     ANY_TEXT,
     PROPERTY,
     completed,
@@ -31,6 +30,7 @@ from tests.lines import (
     thought,
     thought_through,
 )
+from tests.conftest import RECORDINGS, SHARED
 
 
 def at_once(lines: list[bytes], path: Path) -> Session:

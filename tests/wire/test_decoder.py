@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 from agentwatch.events import Channel, Event, Malformed, Prompt, Repair, Text, Unknown
 from agentwatch.session import LineCounts
 from agentwatch.wire import Decoder
-from agentwatch.wire.detect import detect
-from tests.conftest import SHARED
-from tests.lines import (
+from agentwatch.wire.agents import detect
+from tests.builders.lines import (
     ANY_JSON,
     CURSOR_SHAPED,
     PROPERTY,
@@ -31,6 +30,7 @@ from tests.lines import (
     thought,
     user,
 )
+from tests.conftest import SHARED
 
 CLAUDE = sorted((SHARED / "agents" / "claude-code").glob("*.jsonl"))
 

@@ -13,7 +13,7 @@ import pytest
 from agentwatch.events import Malformed, Unknown
 from agentwatch.outputs.summary import summary
 from agentwatch.session import Session
-from tests.lines import completed, delta, final, init, result, segment, session, started, user
+from tests.builders.lines import completed, delta, final, init, result, segment, session, started, user
 
 
 class Case(NamedTuple):

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.drift import report
 from agentwatch.events import Malformed, Outcome, Prompt
 from agentwatch.feed import Feed
 from agentwatch.outputs.summary import summary
 from agentwatch.recording import open_saved
 from agentwatch.session import LineCounts, Session
-from tests.lines import completed, delta, events, final, init, result, session, started, user
+from agentwatch.wire.drift import report
+from tests.builders.lines import completed, delta, events, final, init, result, session, started, user
 
 BAD = "\ufffd"
 GOOD = (init(), user("Hi"), started("read", path="a"), completed("read", result={"success": {}}), final("ok"))

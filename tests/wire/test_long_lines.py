@@ -9,7 +9,7 @@ import pytest
 
 from agentwatch.events import Outcome
 from agentwatch.session import LineCounts, Session
-from tests.lines import final, init, result, user
+from tests.builders.lines import final, init, result, user
 
 
 def test_a_line_of_12_megabytes_is_an_event(session_of: Callable[[bytes], Session]) -> None:

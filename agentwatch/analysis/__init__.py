@@ -1,0 +1,1 @@
+"""What a session means: integrity, silence, status, loops, files, time, search."""

@@ -1,0 +1,193 @@
+"""Finding text in a session: what was said, what each call is about, what it was given and gave back."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+from collections import deque
+from collections.abc import Iterator
+from time import perf_counter
+
+from agentwatch.actions import target
+from agentwatch.analysis.matches import Match, Matcher, Side, length_of
+from agentwatch.analysis.query import Query
+from agentwatch.events import Outcome, Part
+from agentwatch.feed import Feed
+from agentwatch.safe_text import SafeText, cut, safe_line, safe_text
+from agentwatch.session import Call, Kind
+
+MOST_MATCHES = 10_000
+"""So many are looked for at a time: of a word that is everywhere all would fill the memory."""
+_PLACE_COLUMNS = 60
+_KINDS = {Kind.ANSWER: "text", Kind.REASONING: "thinking"}
+_Work = Iterator[Match | None]
+
+
+class Search:
+    """Looks for a text from one place of a session on and from there back, both a slice at a time.
+
+    Between the first and the last match that it has found there are no others.
+    """
+
+    def __init__(self, feed: Feed, text: str, entry: int = 0, offset: int = 0) -> None:
+        """Begin at character `offset` of an entry; `text` is not blank."""
+        self.query = Query(text)
+        self.found: list[Match] = []
+        """In the order in which they stand in the transcript."""
+        self.is_complete = False
+        """Whether all that there is was searched, or so much was found that the search rests."""
+        self._feed = feed
+        self._matcher = Matcher(feed, self.query)
+        self._begin = Match(entry, Side.TEXT, offset)
+        self._most = MOST_MATCHES
+        self._ahead = (entry, offset)
+        self._seen = 0
+        self._left_behind = entry + 1
+        """So many entries are still to be searched on the way back; of that where it began the beginning."""
+        self._is_ahead_done = self._is_behind_done = False
+        self._awaited: list[tuple[int, Call]] = []
+        self._work_ahead: _Work = iter(())
+        self._work_behind: _Work = iter(())
+        self._found_behind: deque[Match] = deque(maxlen=MOST_MATCHES)
+        """What was found so far in the entry that is searched on the way back."""
+        self._has_passed_over = False
+
+    @property
+    def is_full(self) -> bool:
+        """Whether there may be more than was found, though the search rests."""
+        return self._has_passed_over or len(self.found) >= self._most
+
+    def advance(self, seconds: float | None = None) -> None:
+        """Search for about so long; of what has come since it was complete, search that."""
+        until = None if seconds is None else perf_counter() + seconds
+        self.is_complete = False
+        while len(self.found) < self._most:
+            self._is_ahead_done = not self._go_ahead()
+            self._is_behind_done = not self._go_back()
+            if self._is_ahead_done and self._is_behind_done:
+                break
+            if until is not None and perf_counter() >= until:
+                return
+        self.is_complete = True
+
+    def first(self) -> Match | None:
+        """Return the first match from where the search began, else the last before; None while unknown."""
+        ahead = bisect_left(self.found, self._begin)
+        if ahead < len(self.found):
+            return self.found[ahead]
+        return self.found[-1] if self.found and self._is_ahead_done else None
+
+    def step(self, match: Match, direction: int) -> Match | None:
+        """Return the next match (1) or the one before (-1), round the ends; None while it is not known.
+
+        A search that rests before it has come so far goes on.
+        """
+        index = bisect_left(self.found, match) + direction
+        if not 0 <= index < len(self.found):
+            if self.is_complete and len(self.found) >= self._most:
+                self._most = len(self.found) + MOST_MATCHES
+                self.is_complete = False
+            if not self.is_complete:
+                return None
+        return self.found[index % len(self.found)]
+
+    def number(self, match: Match) -> int | None:
+        """Return which a match is of all in the session; None while what is before it was not searched."""
+        is_known = self._is_behind_done and not self._has_passed_over
+        return bisect_left(self.found, match) + 1 if is_known else None
+
+    def call(self, match: Match) -> Call | None:
+        """Return the call in which something was found."""
+        return self._feed.session.transcript[match.entry].call
+
+    def place(self, match: Match, width: int = _PLACE_COLUMNS) -> SafeText:
+        """Return in words where something was found: `call 12 edit src/app.py, result`."""
+        entry = self._feed.session.transcript[match.entry]
+        if entry.call is None:
+            return SafeText(_KINDS.get(entry.kind, str(entry.kind)))
+        side = f", {match.side.name.lower()}" if match.side else ""
+        named = safe_line(f"call {entry.call.number} {entry.call.tool} {target(entry.call)}".rstrip())
+        least = len(f"call {entry.call.number}")
+        return SafeText(cut(named, max(min(width, _PLACE_COLUMNS) - len(side), least + 1)) + side)
+
+    def part(self, match: Match) -> tuple[Part | None, int]:
+        """Return the piece of a call's line that holds a match, and how many come before it there."""
+        call, nth = self.call(match), match.start
+        place = call and (call.started if match.side is Side.ARGUMENTS else call.ended)
+        for part in self._feed.parts(place) if place else ():
+            count = sum(1 for _ in self.query.pattern.finditer(safe_text(part.text)))
+            if nth < count:
+                return part, nth
+            nth -= count
+        return None, 0
+
+    def _go_ahead(self) -> bool:
+        """Do a piece of the work that is ahead; return whether there was any."""
+        found = next(self._work_ahead, self)
+        if found is self:
+            work = self._next_ahead()
+            self._work_ahead = iter(()) if work is None else work
+            return work is not None
+        if isinstance(found, Match):
+            insort(self.found, found)
+        return True
+
+    def _go_back(self) -> bool:
+        """Do a piece of the work that is behind; return whether there was any.
+
+        An entry is searched from its beginning on: what is found is taken when all of the entry is searched.
+        """
+        found = next(self._work_behind, self)
+        if isinstance(found, Match):
+            self._has_passed_over |= len(self._found_behind) == MOST_MATCHES
+            self._found_behind.append(found)
+        if found is not self:
+            return True
+        self.found[:0] = self._found_behind
+        self._found_behind.clear()
+        if not self._left_behind:
+            return False
+        self._left_behind -= 1
+        self._work_behind = self._search_behind(self._left_behind)
+        return True
+
+    def _next_ahead(self) -> _Work | None:
+        """Return what is to be searched next: what ended since, then what is ahead."""
+        for waiting, (index, call) in enumerate(self._awaited):
+            if call.outcome is not Outcome.RUNNING:
+                del self._awaited[waiting]
+                return self._matcher.in_payload(index, Side.RESULT, call.ended)
+        transcript = self._feed.session.transcript
+        while self._ahead[0] < len(transcript):
+            index, offset = self._ahead
+            entry = transcript[index]
+            if entry.call is not None:
+                self._ahead = index + 1, 0
+                return self._search_call(index, entry.call)
+            if (length := length_of(entry)) > max(self._seen, offset):
+                self._seen = length
+                return self._search_ahead(index, offset, length)
+            if entry.is_open:
+                break
+            self._ahead, self._seen = (index + 1, 0), 0
+        return None
+
+    def _search_ahead(self, index: int, start: int, end: int) -> _Work:
+        """Search a text that may still grow; where it goes on, a match may have begun before its end."""
+        resume = yield from self._matcher.in_text(index, start, end)
+        self._ahead = index, max(resume, end - self.query.reach, start)
+
+    def _search_behind(self, index: int) -> _Work:
+        transcript = self._feed.session.transcript
+        if index >= len(transcript):
+            return iter(())
+        entry, is_begin = transcript[index], index == self._begin.entry
+        if entry.call is None:
+            return self._matcher.in_text(index, 0, self._begin.start if is_begin else length_of(entry))
+        return iter(()) if is_begin else self._search_call(index, entry.call)
+
+    def _search_call(self, index: int, call: Call) -> _Work:
+        yield from self._matcher.in_call(index, call)
+        if call.outcome is Outcome.RUNNING:
+            self._awaited.append((index, call))
+        else:
+            yield from self._matcher.in_payload(index, Side.RESULT, call.ended)

@@ -1,0 +1,1 @@
+"""The command line: which source, which front end, which exit code."""

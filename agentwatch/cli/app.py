@@ -1,0 +1,237 @@
+"""The command line: which source, which front, which exit code.
+
+Textual is imported only where a screen is drawn: it costs 150 ms, `--help` and `--print` 40.
+"""
+
+from __future__ import annotations
+
+import gc
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from agentwatch import __version__
+from agentwatch.cli.terminal import fill_descriptors
+from agentwatch.faults import OWN_FAULT, USAGE, Fault, Signalled, say, write_crash
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+    from agentwatch.cli.options import Options
+
+_FORMATS = ("text", "json", "stream-json", "summary")
+_PATH = click.Path(path_type=Path)
+
+
+class DefaultCommand(click.Group):
+    """A group whose first word may also be a FILE or an option of `watch`."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Put `watch` before arguments that name no command."""
+        if ctx.resilient_parsing and not args:
+            return super().parse_args(ctx, args)  # the first word is being completed
+        first = args[0] if args else None
+        if first not in self.commands and first not in ("--help", "-h", "--version"):
+            args = ["watch", *args]
+        return super().parse_args(ctx, args)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Complete the first word: a command, an option of `watch`, or a FILE."""
+        from click.shell_completion import CompletionItem
+
+        found = super().shell_complete(ctx, incomplete)
+        watch = self.commands["watch"]
+        if incomplete.startswith("-"):
+            context = watch.make_context("agentwatch", [], resilient_parsing=True)
+            return [*found, *watch.shell_complete(context, incomplete)]
+        return [*found, CompletionItem(incomplete, type="file")]
+
+    def format_usage(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Show what stands first: a pipe or a FILE."""
+        formatter.write_usage("agentwatch", "[OPTIONS] [FILE] | COMMAND [ARGS]...")
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Show the options of `watch`, which are ours."""
+        self.commands["watch"].format_options(ctx, formatter)
+        self.format_commands(ctx, formatter)
+
+
+def _together(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    def apply(command: Any) -> Any:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return apply
+
+
+_printing = _together(
+    click.option("-p", "--print", "printing", is_flag=True, help="No screen: print."),
+    click.option(
+        "--output-format",
+        type=click.Choice(_FORMATS),
+        help="What is printed; text by default.",
+    ),
+    click.option("--brief", is_flag=True, help="With text: the bare phrase."),
+    click.option("--strict", is_flag=True, help="With --print: exit 1 where the integrity does not hold."),
+)
+_keeping = _together(
+    click.option("--log", type=_PATH, metavar="FILE", help="Where the action log goes."),
+    click.option("--no-log", is_flag=True, help="Write no action log."),
+    click.option("--record", type=_PATH, metavar="FILE", help="Where the recording goes."),
+    click.option("--no-record", is_flag=True, help="Keep no recording."),
+)
+_pacing = _together(
+    click.option("--speed", type=click.FloatRange(0.05, 1000), default=1.0, help="How fast: 4 is fourfold."),
+    click.option("--max-idle", type=click.FloatRange(0), metavar="SECONDS", help="Cut silences to this."),
+)
+_colour = click.option("--no-color", is_flag=True, help="No colour codes at all; NO_COLOR does the same.")
+
+
+@click.group(
+    cls=DefaultCommand,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    help="Watch a coding agent: its stream on stdin, a saved recording, or an agent started by `run`.",
+)
+@click.version_option(__version__, prog_name="agentwatch", message="%(prog)s %(version)s")
+def agentwatch() -> None:
+    """Hold the commands together."""
+
+
+@agentwatch.command(hidden=True)
+@click.argument("file", type=_PATH, required=False)
+@_printing
+@click.option("--tee", is_flag=True, help="The screen on the terminal, stdin's bytes on stdout.")
+@_keeping
+@click.option("-f", "--follow", is_flag=True, help="FILE may still grow: go on at its end.")
+@_colour
+def watch(file: Path | None, **given: Any) -> int:
+    """Watch stdin, or open a recording."""
+    from agentwatch.cli.commands import watch_file, watch_stdin
+
+    options = _options(given)
+    if file is None or str(file) == "-":
+        return watch_stdin(options)
+    return watch_file(file, options)
+
+
+@agentwatch.command()
+@_printing
+@_keeping
+@_colour
+@click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
+def run(command: tuple[str, ...], **given: Any) -> int:
+    """Start an agent and watch it; its exit code is ours."""
+    from agentwatch.cli.commands import watch_agent
+
+    return watch_agent(command, _options(given))
+
+
+@agentwatch.command()
+@click.argument("file", type=_PATH)
+@_pacing
+@_printing
+@click.option("--log", type=_PATH, metavar="FILE", help="Where the action log goes.")
+@_colour
+def replay(file: Path, **given: Any) -> int:
+    """Play a recording in its own time."""
+    from agentwatch.cli.commands import replay_file
+
+    return replay_file(file, _options(given))
+
+
+@agentwatch.command()
+@_pacing
+@_printing
+@_colour
+def demo(**given: Any) -> int:
+    """Replay a bundled session; needs no agent and no network."""
+    from agentwatch.cli.commands import replay_file
+    from agentwatch.resources import resource
+
+    return replay_file(resource("recordings") / "demo.ndjson", _options(given))
+
+
+@agentwatch.command()
+@click.argument("file", type=_PATH)
+def log(file: Path) -> int:
+    """Print the action log of a recording, as the live run wrote it."""
+    from agentwatch.cli.printing import print_lines
+    from agentwatch.feed import Feed
+    from agentwatch.outputs.action_log import follow_log
+    from agentwatch.sources.open import saved_source
+
+    return print_lines(follow_log(Feed(saved_source(file).reader)))
+
+
+@agentwatch.command()
+@click.argument("file", type=_PATH)
+def drift(file: Path) -> int:
+    """List what a recording holds that this version does not know."""
+    from agentwatch.cli.printing import print_lines
+    from agentwatch.sources.open import saved_source
+    from agentwatch.wire.drift import report
+
+    return print_lines(report(saved_source(file).reader))
+
+
+@agentwatch.command()
+def sessions() -> int:
+    """List the saved sessions, newest first."""
+    from agentwatch.cli.printing import print_lines
+    from agentwatch.feed.catalog import saved_sessions
+    from agentwatch.safe_text import safe_line
+
+    return print_lines(
+        f"{session.line()}\n    {safe_line(str(session.path))}" for session in saved_sessions()
+    )
+
+
+def _options(given: dict[str, Any]) -> Options:
+    from agentwatch.cli.options import Options
+
+    options = Options(**given)
+    if options.brief and options.output_format not in (None, "text"):
+        raise click.UsageError("--brief goes with --output-format text")
+    if (options.log and options.no_log) or (options.record and options.no_record):
+        raise click.UsageError("a file for it, and none of it: --log or --no-log, --record or --no-record")
+    if options.tee and (options.printing or options.output_format):
+        raise click.UsageError("--tee puts the screen on the terminal, --print draws none")
+    if options.prints():
+        return options
+    from agentwatch.cli.config import read_config
+
+    return options._replace(config=read_config())  # before a recording is made or an agent started
+
+
+def main() -> None:
+    """Run the command line and exit."""
+    gc.set_threshold(50_000, 20, 1000)  # objects are many and no cycles: a collection found nothing in 100 ms
+    code: int | None
+    fill_descriptors()
+    try:
+        code = agentwatch.main(standalone_mode=False)
+    except Fault as fault:
+        code = _told(str(fault), fault.exit_code)
+    except click.UsageError as error:
+        code = _told(f"{error.format_message()} (agentwatch --help tells more)", USAGE)
+    except Signalled as ended:
+        code = 128 + ended.number
+    except click.exceptions.Exit as stop:
+        code = stop.exit_code
+    except (KeyboardInterrupt, click.Abort):
+        code = 128 + signal.SIGINT
+    except Exception as error:  # noqa: BLE001 - the outermost edge: whatever it is, it is ours
+        code = _told(f"a fault of our own, {error!r}; {write_crash(error)}", OWN_FAULT)
+    gc.freeze()  # or the end would look through all of it for cycles: 8 % of what `--print` takes
+    sys.exit(code or 0)
+
+
+def _told(message: str, code: int) -> int:
+    """Tell the user in one line, and return the exit code."""
+    say(message)
+    return code

@@ -1,0 +1,116 @@
+"""The commands of the command line: each makes a source and watches it to its end."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import NoReturn
+
+from agentwatch.cli.front import watch
+from agentwatch.cli.options import Options
+from agentwatch.cli.printing import tell_survivors
+from agentwatch.cli.terminal import HeldSignals, claimed_terminal
+from agentwatch.faults import USAGE, Fault, Signalled, cannot_open, say
+from agentwatch.feed.playhead import Replay
+from agentwatch.sources.open import agent_source, create_log, pipe_source, saved_source
+
+_STOPPING = (signal.SIGINT, signal.SIGTERM)
+"""Asked to end by these, we end the agent that we started; a closed terminal leaves it alone."""
+
+
+def watch_stdin(options: Options) -> int:
+    """Watch the pipe on stdin; on a terminal, let a saved session be chosen."""
+    if sys.stdin is None:
+        raise Fault("nothing to watch: stdin is closed", USAGE)
+    if os.isatty(0):
+        if options.prints():
+            raise Fault("nothing to watch: name a FILE, or pipe an agent's stream into stdin", USAGE)
+        return _choose(options)
+    return _watch_pipe(os.dup(0), options)
+
+
+def watch_file(path: Path, options: Options) -> int:
+    """Open a recording; a pipe or a device is watched as stdin is.
+
+    A file that is followed and then truncated or replaced is another one: it is watched from its start.
+    """
+    try:
+        is_stream = path.is_fifo() or path.is_char_device()
+        stream_fd = os.open(path, os.O_RDONLY) if is_stream else None
+    except OSError as error:
+        raise cannot_open(path, error) from None
+    if stream_fd is not None:
+        return _watch_pipe(stream_fd, options)
+    if options.record or options.tee:
+        raise Fault(f"{path} is a recording already; --record and --tee go with stdin", USAGE)
+    log_fd = None if options.log is None else create_log(options.log)
+    while True:
+        source = saved_source(path, options.follow, None if log_fd is None else os.dup(log_fd))
+        code = watch(source, options)
+        if source.ended_by is None:
+            return code
+        say(f"{path} was {source.ended_by}: starting over")
+
+
+def watch_agent(command: Sequence[str], options: Options) -> int:
+    """Start an agent and watch it; asked to end by a signal, we end the agent too."""
+    source = agent_source(command, options.keeps(by_default=True))
+    try:
+        with _raising(signal.SIGTERM):
+            return watch(source, options)
+    except (KeyboardInterrupt, Signalled) as end:
+        if not isinstance(end, Signalled) or end.number in _STOPPING:
+            source.stop()
+            source.finish()
+            tell_survivors(source)
+        raise
+
+
+def replay_file(path: Path, options: Options) -> int:
+    """Play a recording in its own time."""
+    pace = Replay(options.speed, options.max_idle)
+    log_fd = None if options.log is None else create_log(options.log)
+    return watch(saved_source(path, log_fd=log_fd), options, pace)
+
+
+def _watch_pipe(source_fd: int, options: Options) -> int:
+    held = HeldSignals()
+    if not options.prints():
+        held.hold()
+    source = pipe_source(source_fd, options.keeps(by_default=not options.prints()))
+    try:
+        return watch(source, options, held=held)
+    except (KeyboardInterrupt, Signalled):
+        source.stop()
+        source.finish()
+        raise
+
+
+def _choose(options: Options) -> int:
+    from agentwatch.screen.overlays.sessions import Chooser
+
+    with claimed_terminal():
+        held = HeldSignals()
+        held.hold()
+        path = Chooser(held, options.config, no_color=options.no_color).run()
+        held.release()
+    return 0 if path is None else watch_file(path, options)
+
+
+@contextmanager
+def _raising(number: signal.Signals) -> Iterator[None]:
+    """Let a signal end us by an exception while this lasts."""
+
+    def end(received: int, _frame: FrameType | None) -> NoReturn:
+        raise Signalled(received)
+
+    before = signal.signal(number, end)
+    try:
+        yield
+    finally:
+        signal.signal(number, before)

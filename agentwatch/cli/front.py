@@ -1,0 +1,121 @@
+"""The front of a session: the screen, or print; and what goes on when the screen is gone."""
+
+from __future__ import annotations
+
+import gc
+import os
+import signal
+import time
+
+from agentwatch.cli.options import Options
+from agentwatch.cli.printing import end_session, print_rest, print_session
+from agentwatch.cli.terminal import HeldSignals, claimed_terminal
+from agentwatch.faults import INCOMPLETE_RECORDING, OWN_FAULT, Signalled, say, write_crash
+from agentwatch.feed import POLL_SECONDS, Feed
+from agentwatch.feed.playhead import Replay
+from agentwatch.sources.source import Source
+
+
+def watch(
+    source: Source, options: Options, pace: Replay | None = None, held: HeldSignals | None = None
+) -> int:
+    """Show a source on the screen or print it, and return our exit code.
+
+    A fault of our own is written down and said; what an agent still writes is recorded all the same,
+    and printed in the text format if that still can be.
+    """
+    feed = Feed(source.reader, pace)
+    held = held or HeldSignals()
+    try:
+        return _front(source, feed, options, held)
+    except Exception as error:  # noqa: BLE001 - the edge of a session: the fault is written down and said
+        held.release()
+        _confess(error, source)
+        told = repr(error)
+    try:
+        print_rest(source, feed, 2 if options.tee else 1)
+    except Exception as error:  # noqa: BLE001 - often the same again, in the session itself
+        if repr(error) != told:
+            _confess(error, source)
+        while source.is_live:
+            time.sleep(POLL_SECONDS)
+        source.finish()
+        for fault in source.new_faults():
+            say(fault)
+    return OWN_FAULT
+
+
+def _front(source: Source, feed: Feed, options: Options, held: HeldSignals) -> int:
+    if options.prints():
+        code = print_session(source, feed, options.printed_format(), brief=options.brief)
+        return _checked(feed, code) if options.strict else code
+    if options.tee:
+        return _show_and_pass_on(source, feed, options, held)
+    return _show(source, feed, options, held)
+
+
+def _checked(feed: Feed, code: int) -> int:
+    """Say where the integrity does not hold, and return our exit code."""
+    from agentwatch.analysis.integrity import integrity
+
+    found = integrity(feed.session)
+    if found.holds:
+        return code
+    say(f"the integrity does not hold: {found.line()}")
+    return code or 1
+
+
+def _show_and_pass_on(source: Source, feed: Feed, options: Options, held: HeldSignals) -> int:
+    """Draw the screen on the terminal while stdout gets every byte."""
+    from agentwatch.outputs.stream_json import Tee
+
+    tee = Tee(source.reader.fd, source.reader.growth, os.dup(1))
+    code = _show(source, feed, options, held)
+    tee.finish()
+    if tee.fault is not None:
+        say(f"not all was passed on: {tee.fault.strerror}")
+        return code or INCOMPLETE_RECORDING
+    return code
+
+
+def _show(source: Source, feed: Feed, options: Options, held: HeldSignals) -> int:
+    """Draw the screen until it is left; what a pipe still brings is then recorded and printed."""
+    held.hold()
+    with claimed_terminal():
+        from agentwatch.screen.app import AgentwatchApp, Leave
+
+        gc.freeze()
+        app = AgentwatchApp(source, feed, held, options.config, no_color=options.no_color)
+        left = app.run()
+    held.release()
+    if app.fault is not None:
+        raise app.fault
+    if app.ended_by == signal.SIGHUP and source.is_live:
+        _watch_unseen(source, feed)
+    if app.ended_by is not None:
+        raise Signalled(app.ended_by)
+    if source.pipe is not None and source.is_live:
+        say("recording goes on; ctrl+c ends it")
+        code = print_rest(source, feed, 2 if options.tee else 1)
+    elif left is Leave.RUNNING and source.agent is not None:
+        say(f"the agent goes on as process {source.agent.pid}")
+        code = 0
+    else:
+        code = end_session(source, feed.session)
+    if source.files is not None:
+        say(f"recorded in {source.files.recording}")
+    return code
+
+
+def _watch_unseen(source: Source, feed: Feed) -> None:
+    """Go on without a screen when the terminal was closed, and end with the agent."""
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for fd in (0, 1, 2):
+        os.dup2(nowhere, fd)
+    print_rest(source, feed, nowhere)
+
+
+def _confess(error: Exception, source: Source) -> None:
+    written = write_crash(error, source.files)
+    say(f"a fault of our own, {error!r}; {written}")

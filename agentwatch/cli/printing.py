@@ -1,0 +1,182 @@
+"""Printing instead of a screen: the agent's own formats, and the summary, on stdout."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable
+
+from agentwatch.actions import action, brief_action
+from agentwatch.cli.ci_runner import broken, broken_json, in_runner
+from agentwatch.events import Outcome
+from agentwatch.faults import INCOMPLETE_RECORDING, say
+from agentwatch.feed import POLL_SECONDS, Feed
+from agentwatch.outputs.text import ActionLines
+from agentwatch.outputs.writing import write_all
+from agentwatch.recording import MOST_LINE_BYTES
+from agentwatch.safe_text import safe_line
+from agentwatch.session import Place, Session
+from agentwatch.sources.source import Source
+from agentwatch.wire.json_line import joined
+
+_BROKEN_PIPE = 141
+_STDERR_LINES = 10
+
+
+class _Unprintable(Exception):
+    """Stdout takes no more, though somebody may still read it."""
+
+
+def print_session(source: Source, feed: Feed, output_format: str, *, brief: bool = False) -> int:
+    """Print a session while it runs, and return our exit code.
+
+    When nobody reads stdout any more, what an agent still writes is recorded all the same.
+    """
+    try:
+        if output_format == "text":
+            lines = ActionLines(feed.session, brief_action if brief else action)
+            _follow(source, feed, lambda: _print_actions(lines))
+        elif output_format == "stream-json":
+            _print_bytes(feed, source)
+        else:
+            _follow(source, feed)
+            _print_end(feed, output_format)
+    except BrokenPipeError:
+        if not source.is_live:
+            return _BROKEN_PIPE
+        _follow(source, feed)
+    except _Unprintable as fault:
+        say(f"cannot print: {fault}")
+        _follow(source, feed)
+        return end_session(source, feed.session) or INCOMPLETE_RECORDING
+    return end_session(source, feed.session)
+
+
+def print_lines(lines: Iterable[str]) -> int:
+    """Print lines as long as somebody reads them, and return our exit code."""
+    try:
+        for line in lines:
+            _print_line(line)
+    except BrokenPipeError:
+        return _BROKEN_PIPE
+    except _Unprintable as fault:
+        say(f"cannot print: {fault}")
+        return INCOMPLETE_RECORDING
+    return 0
+
+
+def print_rest(source: Source, feed: Feed, sink_fd: int) -> int:
+    """Print in the text format the calls that end from now on, and return our exit code."""
+    lines = ActionLines(feed.session, action, skip=len(feed.session.ended_calls))
+    _follow(source, feed, lambda: _print_actions(lines, sink_fd))
+    return end_session(source, feed.session)
+
+
+def end_session(source: Source, session: Session) -> int:
+    """Finish what is written beside the screen, say what went wrong, and return our exit code."""
+    source.finish()
+    outcome = session.outcome
+    tell_survivors(source)
+    if source.agent is not None and outcome is not Outcome.SUCCEEDED:
+        for line in source.agent.stderr.last_lines(_STDERR_LINES):
+            say(f"the agent's stderr: {safe_line(line)}")
+    _tell_faults(source)
+    return source.exit_code(outcome)
+
+
+def tell_survivors(source: Source) -> None:
+    """Name the processes that outlived our agent."""
+    for survivor in source.agent.survivors() if source.agent is not None else ():
+        say(f"process {survivor.pid} ({safe_line(survivor.name)}) outlived the agent and still runs")
+
+
+def _follow(source: Source, feed: Feed, after: Callable[[], object] = lambda: None) -> None:
+    """Bring a session forward until its recording has ended; `after` is called at each step."""
+    while not feed.is_over:
+        _tell_faults(source)
+        if source.outlives(feed.session):
+            say(f"{source.agent_name()} still runs 30 s after its result; it is left alone")
+            source.leave()
+        if not feed.advance(POLL_SECONDS) and not feed.is_over:
+            time.sleep(POLL_SECONDS)
+        after()
+
+
+def _tell_faults(source: Source) -> None:
+    """Say at once, and once, what goes wrong with the files that are written."""
+    for fault in source.new_faults():
+        say(fault)
+
+
+def _print_actions(lines: ActionLines, sink_fd: int = 1) -> None:
+    for line in lines.new():
+        _print_line(line, sink_fd)
+
+
+def _print(data: bytes, sink_fd: int = 1) -> None:
+    try:
+        write_all(sink_fd, data)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise _Unprintable(error.strerror) from error
+
+
+def _print_line(line: str, sink_fd: int = 1) -> None:
+    shown = broken(line) if in_runner() else line
+    _print(f"{shown}\n".encode(), sink_fd)
+
+
+def _print_result(feed: Feed, place: Place) -> None:
+    """Print the line of a result as the agent sent it, however long it is."""
+    if place.length <= MOST_LINE_BYTES:
+        from agentwatch.outputs.safe_json import safe_json
+
+        line = joined(feed.line_at(place).rstrip(b"\r").split(b"\n"))
+        _print_json(safe_json(line.decode("utf-8", "replace").encode()) if os.isatty(1) else line)
+        return
+    for offset in range(place.offset, place.offset + place.length, MOST_LINE_BYTES):
+        length = min(MOST_LINE_BYTES, place.offset + place.length - offset)
+        _print(feed.reader.line_at(offset, length))
+    _print(b"\n")
+
+
+def _print_json(line: bytes) -> None:
+    _print((broken_json(line) if in_runner() else line) + b"\n")
+
+
+def _print_summary(feed: Feed) -> None:
+    from agentwatch.outputs.summary import summary
+
+    pieces = summary(feed.session)
+    if in_runner():
+        _print_json(b"".join(pieces))
+        return
+    for piece in pieces:
+        _print(piece)
+    _print(b"\n")
+
+
+def _print_bytes(feed: Feed, source: Source) -> None:
+    from agentwatch.outputs.stream_json import ByteCopy
+
+    copy = ByteCopy(source.reader.fd, source.reader.growth, 1)
+    try:
+        _follow(source, feed, lambda: copy.copy(feed.offset if feed.pace else None))
+        copy.copy()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise _Unprintable(error.strerror) from error
+
+
+def _print_end(feed: Feed, output_format: str) -> None:
+    run = feed.session.run
+    if output_format == "summary":
+        _print_summary(feed)
+    elif run.ended is not None and run.outcome is Outcome.SUCCEEDED:
+        _print_result(feed, run.ended)
+    elif run.ended is not None:
+        say(f"the run failed: {safe_line(run.result or 'no reason given')}")
+    else:
+        say("the stream ended without a result")

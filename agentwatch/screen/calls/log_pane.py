@@ -1,0 +1,78 @@
+"""The action log pane: what was done, in the order in which it was done."""
+
+from __future__ import annotations
+
+from array import array
+
+from textual.strip import Strip
+
+from agentwatch.actions import action, ended_ms
+from agentwatch.events import Outcome
+from agentwatch.safe_text import SafeText, cut, safe_line
+from agentwatch.screen.lines.format import SIGNS, time_of_day
+from agentwatch.screen.lines.line_view import LineView
+from agentwatch.session import Call, Session
+
+_MOST_STDERR_LINES = 5_000
+
+
+class ActionLogView(LineView):
+    """A line for each call that has ended, with its time; what the agent says on stderr stands between."""
+
+    def __init__(self, session: Session) -> None:
+        super().__init__("4 Actions", id="log")
+        self._session = session
+        self._rows = array("l")
+        """Of each line which ended call it tells; below zero which line of stderr, from -1 down."""
+        self._calls = 0
+        self._shown_rows = 0
+        self._stderr: list[SafeText] = []
+        self._stderr_lines = 0
+
+    def line_count(self) -> int:
+        """Return how many lines there are."""
+        return len(self._rows)
+
+    def sync(self) -> None:
+        """Take what the session has learnt since the last time."""
+        calls = len(self._session.ended_calls)
+        self._rows.extend(range(self._calls, calls))
+        self._calls = calls
+        if len(self._rows) != self._shown_rows:
+            self._shown_rows = len(self._rows)
+            self.show_lines()
+
+    def add_stderr(self, lines: list[str]) -> None:
+        """Show what the agent wrote to its standard error; of a flood, the beginning."""
+        room = max(_MOST_STDERR_LINES - self._stderr_lines, 0)
+        said = [safe_line(line) for line in lines[:room]]
+        if self._stderr_lines <= _MOST_STDERR_LINES < self._stderr_lines + len(lines):
+            said.append(SafeText("… more is in the file of stderr beside the recording"))
+        self._stderr_lines += len(lines)
+        for line in said:
+            self._stderr.append(line)
+            self._rows.append(-len(self._stderr))
+
+    def draw(self, y: int, width: int) -> Strip:
+        """Return one action, with its time in the user's zone, or a line of stderr."""
+        row = self._rows[y]
+        if row < 0:
+            line = cut(self._stderr[-row - 1], max(width - 9, 1))
+            return self.strip_of([(SafeText("  stderr "), "muted"), (line, "failed")])
+        call = self._session.ended_calls[row]
+        state = str(call.outcome)
+        return self.strip_of(
+            [
+                (SafeText(f"{time_of_day(ended_ms(call))} "), "muted"),
+                (SafeText(f"{SIGNS[call.outcome]} "), state),
+                (cut(action(call), max(width - 11, 1)), _look(call)),
+            ]
+        )
+
+    def chosen_text(self) -> SafeText:
+        """Return what `y` copies: all the actions."""
+        return SafeText("\n".join(map(action, self._session.ended_calls)))
+
+
+def _look(call: Call) -> str:
+    return "plain" if call.outcome is Outcome.SUCCEEDED else str(call.outcome)

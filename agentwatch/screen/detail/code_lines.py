@@ -1,0 +1,32 @@
+"""What a file holds, with the colours of its language."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.segment import Segment
+
+from agentwatch.safe_text import SafeText
+from agentwatch.screen.detail.sections import Look, Run, Section, number_width
+from agentwatch.screen.detail.syntax import CodeStyle, SyntaxColours
+
+
+class CodeLines(Section):
+    """Lines of a file, with their numbers."""
+
+    def __init__(self, lines: Sequence[SafeText], code: CodeStyle, *, first_line: int | None = 1) -> None:
+        """Take the lines of a file from a number on; None leaves the numbers out."""
+        super().__init__(lines)
+        self._first = first_line
+        self._colours = SyntaxColours(lines, code)
+        if first_line is not None:
+            self.gutter = number_width(first_line + len(lines) - 1) + 1
+
+    def mark(self, number: int, look: Look) -> Segment:
+        """Return a line's number."""
+        return Segment(f"{(self._first or 0) + number:>{self.gutter - 1}} ", look("muted"))
+
+    def runs(self, number: int, look: Look) -> list[Run]:
+        """Return the colours of a line."""
+        del look
+        return self._colours.runs(number)

@@ -1,0 +1,195 @@
+"""An edit as a diff, drawn line by line, unified or side by side, in the colours of its language."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+from rich.segment import Segment
+from rich.style import Style
+from textual.strip import Strip
+
+from agentwatch.safe_text import SafeText, columns
+from agentwatch.screen.detail.diff_lines import DiffLine, side_by_side
+from agentwatch.screen.detail.sections import Look, Run, Section, Stretch, fits, folds, number_width, styled
+from agentwatch.screen.detail.syntax import CodeStyle, SyntaxColours
+
+SPLIT_COLUMNS = 100
+"""From this width on the old and the new lines stand side by side."""
+_ONE_NUMBER_COLUMNS = 50
+_CHANGED = {"+": "added", "-": "removed"}
+_LOOKS = _CHANGED | {"@": "hunk", "\\": "muted", "f": "heading"}
+
+
+class Diff(Section):
+    """The lines of a diff with their old and new numbers.
+
+    What was added and removed is told by sign and ground; the colours of the text are those of its language.
+    """
+
+    def __init__(self, lines: Sequence[DiffLine], code: CodeStyle) -> None:
+        super().__init__([line.text for line in lines])
+        self._diff = lines
+        self._colours = SyntaxColours(self.lines, code, self._sides)
+        self._pairs: list[tuple[int | None, int | None]] = []
+        """Side by side: which old and which new line stand in a row; a head is both."""
+        self._pair_of: dict[int, int] = {}
+        """In which pair each line stands that is shown side by side."""
+        self._pair_tops: list[int] | None = None
+        self._is_split = False
+        self._has_one_number = False
+        most = max((max(line.old or 0, line.new or 0) for line in lines), default=0)
+        self._digits = number_width(most) if most else 0
+
+    def lay_out(self, width: int) -> int:
+        """Fold the lines to a width, side by side where it is enough for both."""
+        self._is_split = width >= SPLIT_COLUMNS and any(line.sign == "-" for line in self._diff)
+        self._has_one_number = width < _ONE_NUMBER_COLUMNS
+        numbers = (
+            0 if not self._digits else self._digits + 1 if self._has_one_number else 2 * self._digits + 2
+        )
+        self.gutter = numbers + 2
+        if not self._is_split:
+            return super().lay_out(width)
+        self._side = (width - 1) // 2
+        self._room = self._side - (self._digits + 1 if self._digits else 0) - 2
+        return self._lay_out_pairs()
+
+    def row_of(self, number: int, column: int) -> int:
+        """Return the row in which a character of a line stands; of one that is not shown, of that before."""
+        if not self._is_split:
+            return super().row_of(number, column)
+        while number not in self._pair_of:
+            number, column = number - 1, 0
+        index = self._pair_of[number]
+        top = index if self._pair_tops is None else self._pair_tops[index]
+        return top + bisect_right(self._bounds(number)[:-1], column) - 1
+
+    def stretches(self, row: int, look: Look) -> Iterator[Stretch]:
+        """Yield what of which lines stands in a row, from left to right."""
+        if not self._is_split:
+            yield from super().stretches(row, look)
+            return
+        left, right, nth = self._pair_at(row)
+        halves = [(left, 0)]
+        if left is None or not self._is_head(left):
+            margin = self._side - self._room
+            begin = sum(len(segment.text) for segment in self._half(left, nth, look, True)) + 1
+            halves = [(left, margin), (right, begin + margin)]
+        for number, at in halves:
+            bounds = [] if number is None else self._bounds(number)
+            if number is not None and nth + 1 < len(bounds):
+                yield Stretch(number, bounds[nth], bounds[nth + 1], at)
+
+    def row(self, row: int, look: Look) -> Strip:
+        """Return one row."""
+        if not self._is_split:
+            return super().row(row, look)
+        left, right, nth = self._pair_at(row)
+        if left is not None and self._is_head(left):
+            start, end = self._bounds(left)[nth : nth + 2]
+            return Strip([Segment(self.lines[left][start:end], self.style(left, look))])
+        rule = Segment("│", look("rule"))
+        return Strip([*self._half(left, nth, look, True), rule, *self._half(right, nth, look, False)])
+
+    def mark(self, number: int, look: Look) -> Segment:
+        """Return a line's numbers and its sign."""
+        line = self._diff[number]
+        style = self._sign_style(line, look)
+        sign = line.sign if line.sign in " +-" else " "
+        if not self._digits:
+            return Segment(f"{sign} ", style)
+        digits = self._digits
+        told = [line.new or line.old] if self._has_one_number else [line.old, line.new]
+        numbers = "".join(f"{'' if number is None else number:>{digits}} " for number in told)
+        return Segment(f"{numbers}{sign} ", style)
+
+    def lead(self, number: int, nth: int, look: Look) -> Iterator[Segment]:
+        """Yield numbers and sign; a head of a hunk begins at the margin."""
+        if self._diff[number].sign in "+- ":
+            yield from super().lead(number, nth, look)
+
+    def style(self, number: int, look: Look) -> Style:
+        """Return the look of a line; of a changed one the ground alone where its text has own colours."""
+        sign = self._diff[number].sign
+        own = look(_LOOKS.get(sign, "plain"))
+        if sign in _CHANGED and self._colours.is_known:
+            return look("plain") + Style(bgcolor=own.bgcolor)
+        return own
+
+    def runs(self, number: int, look: Look) -> list[Run]:
+        """Return the colours of a line's language."""
+        if self._diff[number].sign not in "+- ":
+            return []
+        return self._colours.runs(number, self.style(number, look))
+
+    def piece(self, number: int, nth: int, look: Look) -> list[Segment]:
+        """Return a piece of a line, filled up where it has a ground of its own."""
+        segments = super().piece(number, nth, look)
+        if self._diff[number].sign in "+-":
+            taken = sum(segment.cell_length for segment in segments)
+            segments.append(Segment(" " * (self._room - taken), self.style(number, look)))
+        return segments
+
+    def text(self) -> str:
+        """Return the diff as it is copied."""
+        return "\n".join(f"{line.sign if line.sign in ' +-' else ''}{line.text}" for line in self._diff)
+
+    def _lay_out_pairs(self) -> int:
+        if not self._pairs:
+            self._pairs = list(side_by_side(self._diff))
+            self._pair_of = {
+                number: nth for nth, pair in enumerate(self._pairs) for number in pair if number is not None
+            }
+        tops, rows = [], 0
+        for pair in self._pairs:
+            tops.append(rows)
+            rows += max(1 if number is None else len(self._bounds(number)) - 1 for number in pair)
+        self._pair_tops = tops if rows > len(tops) else None
+        return rows
+
+    def _pair_at(self, row: int) -> tuple[int | None, int | None, int]:
+        """Return which lines stand in a row side by side, and which piece of them."""
+        index = row if self._pair_tops is None else bisect_right(self._pair_tops, row) - 1
+        return *self._pairs[index], 0 if self._pair_tops is None else row - self._pair_tops[index]
+
+    def _is_head(self, number: int) -> bool:
+        """Return whether a line reaches over both sides."""
+        return self._diff[number].sign in "@f\\"
+
+    def _bounds(self, number: int) -> list[int]:
+        """Return where the pieces of a line begin side by side, and where the last of them ends."""
+        text = self.lines[number]
+        room = 2 * self._side + 1 if self._is_head(number) else self._room
+        return [0, len(text)] if fits(text, room) else [*folds(text, room), len(text)]
+
+    def _half(self, number: int | None, nth: int, look: Look, is_old: bool) -> Iterator[Segment]:
+        """Yield one side of a row, as wide as a side is."""
+        if number is None:
+            yield Segment(" " * self._side)
+            return
+        line = self._diff[number]
+        starts = self._bounds(number)
+        style = self.style(number, look)
+        known = line.old if is_old else line.new
+        told = f"{'' if known is None or nth else known:>{self._digits}} " if self._digits else ""
+        yield Segment(f"{told}{line.sign if not nth else ' '} ", self._sign_style(line, look))
+        room = self._room
+        if nth + 1 < len(starts):
+            start, end = starts[nth], starts[nth + 1]
+            yield from styled(line.text, start, end, style, self.runs(number, look))
+            room -= columns(SafeText(line.text[start:end]))
+        yield Segment(" " * room, style)
+
+    def _sides(self, window: range) -> Iterator[Sequence[int]]:
+        """Yield which lines of a window are one text: of each hunk those of before, then those of after."""
+        for is_hunk, hunk in groupby(window, lambda number: self._diff[number].sign in "+- "):
+            if is_hunk:
+                numbers = list(hunk)
+                for side in ("- ", "+ "):
+                    yield [number for number in numbers if self._diff[number].sign in side]
+
+    @staticmethod
+    def _sign_style(line: DiffLine, look: Look) -> Style:
+        return look(_CHANGED.get(line.sign, "muted"))

@@ -1,0 +1,167 @@
+"""A JSON value as a tree whose branches fold; at first it is open two levels deep."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from itertools import islice
+from typing import Any, NamedTuple
+
+from agentwatch.plurals import plural
+from agentwatch.safe_text import SafeText, safe_line
+from agentwatch.screen.detail.sections import Look, Run, Section, cut_line
+
+_OPEN_LEVELS = 2
+_MOST_NODES = 20_000
+_MOST_DIGITS = 400
+_READS_AS_A_VALUE = re.compile(r"\s*(?:-?\d[\d.eE+-]*|true|false|null)?\s*")
+Path = tuple[int, ...]
+"""Where a node stands: at each level, which child."""
+
+
+class _Node(NamedTuple):
+    path: Path
+    name: str | None
+    value: object
+    is_branch: bool
+    is_open: bool
+
+
+class JsonTree(Section):
+    """The members of a JSON object or array, one line for each that is in sight."""
+
+    def __init__(self, value: object) -> None:
+        super().__init__([])
+        self._value = value
+        self._turned: set[Path] = set()
+        """The branches that are not as they were at first."""
+        self._nodes: list[_Node] = []
+        self._build()
+
+    def is_branch(self, row: int) -> bool:
+        """Return whether a row is the first of a node that can be folded."""
+        number = self.line_at(row)
+        is_first = self._tops is None or self._tops[number] == row
+        return is_first and number < len(self._nodes) and self._nodes[number].is_branch
+
+    def turn(self, row: int) -> None:
+        """Fold the branch at a row, or open it; the rows are to be laid out anew."""
+        self._turned ^= {self._nodes[self.line_at(row)].path}
+        self._build()
+
+    def open_to(self, pattern: re.Pattern[str], nth: int) -> int:
+        """Open the branches above a match, `nth` of those in all that can be opened.
+
+        Returns:
+            Which it is of the matches that are then in sight; the rows are to be laid out anew.
+        """
+        passed = 0
+        for node in islice(self._walk(lambda node: node.is_branch), _MOST_NODES):
+            hits = len(pattern.findall(_line(node, any_branch=True)))
+            if passed + hits > nth:
+                above = {node.path[:level] for level in range(1, len(node.path))}
+                self._turned ^= {path for path in above if not self._is_open(path)}
+                self._build()
+                index = [shown.path for shown in self._nodes].index(node.path)
+                return nth - passed + sum(len(pattern.findall(line)) for line in self.lines[:index])
+            passed += hits
+        return nth
+
+    def runs(self, number: int, look: Look) -> list[Run]:
+        """Return the looks of a name and of a value that is no text."""
+        if number >= len(self._nodes):
+            return [(0, len(self.lines[number]), look("muted"))]
+        node, line = self._nodes[number], self.lines[number]
+        indent = len(line) - len(line.lstrip(" "))
+        if node.name is None:
+            return []
+        ended = indent + (2 if node.is_branch else 0) + len(_safe(node.name)) + 1
+        runs = [(indent, ended, look("strong" if node.is_branch else "muted"))]
+        if node.is_branch or not isinstance(node.value, str):
+            runs.append((ended, len(line), look("muted" if node.is_branch else "code")))
+        return runs
+
+    def _build(self) -> None:
+        """List the nodes in sight."""
+        nodes = self._walk(lambda node: node.is_open)
+        self._nodes = list(islice(nodes, _MOST_NODES))
+        any_branch = any(node.is_branch for node in self._nodes)
+        self.lines = [_line(node, any_branch) for node in self._nodes]
+        left_out = sum(1 for _ in nodes)
+        if left_out:
+            self.lines = [*self.lines, SafeText(f"… {left_out:,} more below; r shows the recording's line")]
+
+    def _walk(self, enters: Callable[[_Node], bool]) -> Iterator[_Node]:
+        """Yield the nodes from top to bottom; the children of those that it enters."""
+        pending = [self._children((), self._value)]
+        while pending:
+            node = next(pending[-1], None)
+            if node is None:
+                pending.pop()
+                continue
+            yield node
+            if enters(node):
+                pending.append(self._children(node.path, node.value))
+
+    def _is_open(self, path: Path) -> bool:
+        return (len(path) < _OPEN_LEVELS) != (path in self._turned)
+
+    def _children(self, path: Path, value: object) -> Iterator[_Node]:
+        for nth, (name, inner) in enumerate(_members(value)):
+            own = (*path, nth)
+            is_branch = (isinstance(inner, (dict, list)) and bool(inner)) or (
+                isinstance(inner, str) and "\n" in inner.rstrip("\n")
+            )
+            yield _Node(own, name, inner, is_branch, is_branch and self._is_open(own))
+
+
+def is_tree(value: object) -> bool:
+    """Return whether a value has members to show."""
+    return isinstance(value, (dict, list)) and bool(value)
+
+
+def from_text(text: str, most: int) -> Any:
+    """Return the object or array that a text of at most so many characters holds; otherwise None."""
+    if len(text) > most or text.lstrip()[:1] not in {"{", "["}:
+        return None
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return value if is_tree(value) else None
+
+
+def _members(value: object) -> Iterator[tuple[str | None, object]]:
+    if isinstance(value, dict):
+        yield from ((str(name), inner) for name, inner in value.items())
+    elif isinstance(value, list):
+        yield from ((str(nth), inner) for nth, inner in enumerate(value))
+    elif isinstance(value, str):
+        yield from ((None, line) for line in value.rstrip("\n").split("\n"))
+
+
+def _line(node: _Node, any_branch: bool) -> SafeText:
+    indent = "  " * (len(node.path) - 1)
+    if node.name is None:
+        return SafeText(f"{indent}  {_safe(str(node.value))}")
+    sign = ("▾ " if node.is_open else "▸ ") if node.is_branch else "  " if any_branch else ""
+    name = _safe(node.name)
+    return SafeText(f"{indent}{sign}{name}: {_told(node)}")
+
+
+def _told(node: _Node) -> SafeText:
+    value = node.value
+    if isinstance(value, str):
+        if node.is_branch:
+            return SafeText(f"{value.rstrip(chr(10)).count(chr(10)) + 1} lines")
+        is_ambiguous = _READS_AS_A_VALUE.fullmatch(value[:_MOST_DIGITS]) is not None
+        return _safe(json.dumps(value, ensure_ascii=False) if is_ambiguous else value)
+    if node.is_branch and isinstance(value, (dict, list)):
+        noun = "member" if isinstance(value, dict) else "item"
+        return SafeText(plural(len(value), noun))
+    return _safe(json.dumps(value, ensure_ascii=False, default=str))
+
+
+def _safe(text: str) -> SafeText:
+    return cut_line(safe_line(text))

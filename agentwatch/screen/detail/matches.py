@@ -1,0 +1,74 @@
+"""Where a query is found in the lines of a detail, and which of these places is shown."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from itertools import accumulate
+from typing import NamedTuple
+
+from agentwatch.analysis.query import Query
+from agentwatch.screen.detail.json_tree import JsonTree
+from agentwatch.screen.detail.sections import Look, Section
+
+
+class _Found(NamedTuple):
+    begins: list[tuple[int, int]]
+    """Of each match the number of its line, and the character at which it begins."""
+    spans: dict[int, list[tuple[int, int]]]
+    """By the number of a line, from which character to which it is part of a match."""
+
+
+class FoundLines:
+    """Where a query is found in sections, each of which is searched when it is looked at."""
+
+    def __init__(self, query: Query) -> None:
+        self._pattern = query.pattern
+        self._found: dict[Section, _Found] = {}
+        self._current: tuple[Section, int, int] | None = None
+
+    def choose(self, section: Section, nth: int) -> tuple[int, int] | None:
+        """Let one of a section's matches be the one that is shown; the branches above it in a tree open.
+
+        Returns:
+            The number of its line, and the character at which it begins; None when the section shows none.
+        """
+        if isinstance(section, JsonTree):
+            nth = section.open_to(self._pattern, nth)
+            self._found.pop(section, None)
+        begins = self._in(section).begins
+        if not begins:
+            return None
+        line, start = begins[min(nth, len(begins) - 1)]
+        self._current = section, line, start
+        return line, start
+
+    def in_row(self, section: Section, row: int, look: Look) -> Iterator[tuple[int, int, bool]]:
+        """Yield which characters of a section's row are part of a match, and whether that is shown."""
+        spans = self._in(section).spans
+        for line, first, last, at in section.stretches(row, look):
+            for start, end in spans.get(line, ()):
+                if start < last and end > first:
+                    is_current = self._current == (section, line, start)
+                    yield at + max(start, first) - first, at + min(end, last) - first, is_current
+
+    def _in(self, section: Section) -> _Found:
+        found = self._found.get(section)
+        if found is None:
+            found = self._found[section] = _found_in(section, self._pattern)
+        return found
+
+
+def _found_in(section: Section, pattern: re.Pattern[str]) -> _Found:
+    found = _Found([], {})
+    starts = [0, *accumulate(len(line) + 1 for line in section.lines)]
+    for hit in pattern.finditer("\n".join(section.lines)):
+        line = bisect_right(starts, hit.start()) - 1
+        found.begins.append((line, hit.start() - starts[line]))
+        while starts[line] < hit.end():
+            start = max(hit.start() - starts[line], 0)
+            end = min(hit.end() - starts[line], len(section.lines[line]))
+            found.spans.setdefault(line, []).append((start, end))
+            line += 1
+    return found

@@ -1,0 +1,233 @@
+"""The detail of the chosen call: what it was given and what it gave back, read from the recording."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from rich.segment import Segment
+from textual import events
+from textual.binding import Binding
+from textual.strip import Strip
+
+from agentwatch.actions import action
+from agentwatch.analysis.query import Query
+from agentwatch.events import Part
+from agentwatch.feed import Feed
+from agentwatch.safe_text import SafeText, safe_line
+from agentwatch.screen.detail.from_blocks import MOST_LINES, PartSections, raw_piece
+from agentwatch.screen.detail.section_list import Stack
+from agentwatch.screen.detail.sections import Section, Signed, bounded
+from agentwatch.screen.detail.syntax import code_theme
+from agentwatch.screen.lines.format import call_clock, time_of_day
+from agentwatch.screen.lines.line_view import LineView
+from agentwatch.session import Call
+
+
+class Sought(NamedTuple):
+    """A match in a piece of what a call was given or gave back."""
+
+    call: Call
+    part: Part | None
+    nth: int
+    """How many matches in the piece come before."""
+
+
+class DetailView(LineView):
+    """One call's arguments and result; the payload stays on disk until it is looked at."""
+
+    BINDINGS = [
+        Binding("enter,space", "fold", "Fold", show=False, id="fold", tooltip="Fold the branch, or open it"),
+    ]
+
+    def __init__(self, feed: Feed) -> None:
+        super().__init__("3 Detail", id="detail")
+        self._feed = feed
+        self.call: Call | None = None
+        """The call that is shown."""
+        self._shown: tuple[object, ...] = ()
+        self.is_raw = False
+        """Whether the lines of the recording are shown as they are."""
+        self._is_in_sight = False
+        self._stack = Stack([])
+        self._branch: int | None = None
+        """The row of the chosen branch of a tree."""
+        self._width = 0
+        self._query: Query | None = None
+        self._sought: Sought | None = None
+        self._is_sought_due = False
+
+    def line_count(self) -> int:
+        """Return how many rows the detail takes at this width."""
+        return self._stack.rows
+
+    def show_call(self, call: Call) -> None:
+        """Show a call from its beginning."""
+        if call is not self.call:
+            self.call = call
+            self.following = False
+            self.sync()
+            self._choose(None)
+            self.settle_at(0)
+
+    def sync(self) -> None:
+        """Read the call's lines again if it has come further since; out of sight nothing is read."""
+        call = self.call
+        now = (call, call and call.outcome, call and call.ended, self.is_raw, self.app.theme)
+        if call is None or not self._is_in_sight:
+            return
+        if now != self._shown:
+            self._shown = now
+            self._read(call)
+        elif not self._is_sought_due:
+            return
+        if self._sought is not None and self._sought.call is call:
+            self._show_sought(self._sought)
+
+    def mark(self, query: Query | None, sought: Sought | None = None) -> None:
+        """Mark what a query finds wherever it is shown; None takes the marks away.
+
+        Args:
+            query: What is looked for.
+            sought: The match that stands out and is scrolled to.
+        """
+        self._query, self._sought, self._is_sought_due = query, sought, sought is not None
+        self._stack.mark(query)
+        self.sync()
+        self.refresh()
+
+    def toggle_raw(self) -> None:
+        """Show the lines of the recording as they are, or what they say."""
+        self.is_raw = not self.is_raw
+        self.sync()
+        self._choose(None)
+        self.settle_at(0)
+
+    def draw(self, y: int, width: int) -> Strip:
+        """Return one row."""
+        strip = self._stack.row(y, self.look)
+        if y == self._branch and self.has_focus:
+            chosen = self.look("chosen")
+            filled = strip.adjust_cell_length(width)
+            return Strip([Segment(s.text, (s.style or chosen) + chosen) for s in filled])
+        return strip
+
+    def chosen_text(self) -> SafeText:
+        """Return what `y` copies: all of the detail."""
+        return self._stack.text()
+
+    def on_show(self) -> None:
+        """Read what was put off."""
+        self._is_in_sight = True
+        self.sync()
+
+    def on_hide(self) -> None:
+        """Read nothing until the pane is in sight again."""
+        self._is_in_sight = False
+
+    def on_resize(self) -> None:
+        """Fold anew."""
+        if self._width != self.scrollable_content_region.width:
+            self._lay_out()
+        super().on_resize()
+
+    def notify_style_update(self) -> None:
+        """Colour anew in another theme."""
+        super().notify_style_update()
+        if self.is_attached:
+            self.sync()
+
+    def show_below(self) -> None:
+        """A detail does not grow at its end: nothing is ever new below."""
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Leave the keys that fold to the screen while no branch is chosen."""
+        if action == "fold":
+            return self._branch is not None
+        return super().check_action(action, parameters)
+
+    def action_fold(self) -> None:
+        """Fold the chosen branch, or open it."""
+        if self._branch is not None:
+            self._stack.turn(self._branch)
+            self.show_lines()
+
+    def action_move(self, lines: int) -> None:
+        """Choose the next branch in view; where there is none, move by so many lines."""
+        found = None
+        if abs(lines) == 1:
+            found = self._stack.next_branch(self._branch, lines, self._rows_in_view())
+        if found is None:
+            super().action_move(lines)
+        self._choose(self._branch if found is None else found)
+
+    def on_click(self, event: events.Click) -> None:
+        """Fold the branch that was clicked, or open it."""
+        offset = event.get_content_offset(self)
+        row = -1 if offset is None else offset.y + self.scroll_offset.y
+        if self._stack.is_branch(row):
+            self._choose(row)
+            self.action_fold()
+
+    def _read(self, call: Call) -> None:
+        made = PartSections(call, code_theme(self.app.current_theme), self.rich_style)
+        told = _raw if self.is_raw else _told
+        self._stack = Stack(list(told(call, self._feed, made)))
+        self._stack.mark(self._query)
+        self._lay_out()
+
+    def _show_sought(self, sought: Sought) -> None:
+        """Let the match that is sought stand out; scroll to it once."""
+        row = self._stack.row_of_match(sought.part, sought.nth)
+        self.show_lines()
+        if self._is_sought_due and row is not None and row not in self._rows_in_view():
+            self.settle_at(max(row - self.scrollable_content_region.height // 3, 0))
+        self._is_sought_due = False
+
+    def _rows_in_view(self) -> range:
+        top = self.scroll_offset.y
+        return range(top, min(top + self.scrollable_content_region.height, self.line_count()))
+
+    def _choose(self, row: int | None) -> None:
+        """Have a branch chosen; one that is out of view is none."""
+        self._branch = row if row in self._rows_in_view() else None
+        self.refresh()
+
+    def _lay_out(self) -> None:
+        self._width = max(self.scrollable_content_region.width, 1)
+        self._branch = None
+        self._stack.lay_out(self._width)
+        self.show_lines()
+
+
+def _told(call: Call, feed: Feed, made: PartSections) -> Iterator[Section]:
+    """Yield what the lines of a call say."""
+    yield Section([action(call)], str(call.outcome))
+    yield Section([_facts(call)], "muted")
+    if call.exit_code is not None:
+        yield Signed([SafeText(f"{'✗' if call.exit_code else '✓'} exit {call.exit_code}")])
+    if call.error and call.error != f"exit {call.exit_code}":
+        yield Section(bounded(call.error, MOST_LINES)[0], "failed")
+    told = {call.error}
+    for place in (call.ended, call.started):
+        if place:
+            parts = [part for part in feed.parts(place) if part.text not in told]
+            yield from made.sections(parts, place)
+            told |= {part.text for part in parts if part.kind not in {"arguments", "result"}}
+    yield Section([SafeText(""), safe_line(f"call_id {call.call_id}")], "muted")
+
+
+def _raw(call: Call, feed: Feed, made: PartSections) -> Iterator[Section]:
+    """Yield the lines of a call as the recording has them."""
+    for title, place in (("started", call.started), ("ended", call.ended)):
+        if place:
+            told = f"{title} · byte {place.offset} · {place.length} bytes"
+            yield Section([SafeText(told)], "heading")
+            yield from made.raw(feed.line_at(raw_piece(place)), place)
+
+
+def _facts(call: Call) -> SafeText:
+    facts = [f"tool {call.tool}", call_clock(call, None)]
+    if call.started_ms is not None:
+        facts.append(f"started {time_of_day(call.started_ms)}")
+    return safe_line(" · ".join(facts))

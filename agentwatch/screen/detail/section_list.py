@@ -1,0 +1,100 @@
+"""Sections of lines, one below the other."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from itertools import accumulate
+
+from textual.strip import Strip
+
+from agentwatch.analysis.query import Query
+from agentwatch.events import Part
+from agentwatch.safe_text import SafeText
+from agentwatch.screen.detail.json_tree import JsonTree
+from agentwatch.screen.detail.matches import FoundLines
+from agentwatch.screen.detail.sections import Look, Section
+from agentwatch.screen.lines.highlight import marked
+
+
+class Stack:
+    """Sections, and where each begins at the width to which they are folded."""
+
+    def __init__(self, sections: list[Section]) -> None:
+        self._sections = sections
+        self._tops = [0]
+        self._width = 1
+        self._found: FoundLines | None = None
+
+    @property
+    def rows(self) -> int:
+        """How many rows the sections take together."""
+        return self._tops[-1]
+
+    def lay_out(self, width: int, first: int = 0) -> None:
+        """Fold the sections to a width, from one on."""
+        self._width = width
+        heights = (section.lay_out(width) for section in self._sections[first:])
+        self._tops[first:] = accumulate(heights, initial=self._tops[first])
+
+    def row(self, row: int, look: Look) -> Strip:
+        """Return one row."""
+        index = self._index(row)
+        section, own = self._sections[index], row - self._tops[index]
+        strip = section.row(own, look)
+        if self._found is not None:
+            for start, end, is_current in self._found.in_row(section, own, look):
+                strip = marked(strip, start, end, look("selected" if is_current else "chosen"))
+        return strip
+
+    def text(self) -> SafeText:
+        """Return all lines as they are copied."""
+        return SafeText("\n".join(section.text() for section in self._sections))
+
+    def mark(self, query: Query | None) -> None:
+        """Mark what a query finds wherever it is shown; None takes the marks away."""
+        self._found = None if query is None else FoundLines(query)
+
+    def row_of_match(self, part: Part | None, nth: int) -> int | None:
+        """Let one match stand out, and return the row in which it begins; None when none is shown.
+
+        Args:
+            part: The piece of a call that holds it; where it is not told, the first match of all stands out.
+            nth: How many matches in it come before.
+        """
+        found = self._found
+        if found is None:
+            return None
+        own = [section for section in self._sections if part is not None and section.part == part]
+        for section in own + self._sections:
+            place = found.choose(section, nth if section in own else 0)
+            if place is not None:
+                index = self._sections.index(section)
+                self.lay_out(self._width, index)
+                return self._tops[index] + section.row_of(*place)
+        return None
+
+    def is_branch(self, row: int) -> bool:
+        """Return whether a branch of a tree begins at a row."""
+        if not 0 <= row < self.rows:
+            return False
+        index = self._index(row)
+        section = self._sections[index]
+        return isinstance(section, JsonTree) and section.is_branch(row - self._tops[index])
+
+    def turn(self, row: int) -> None:
+        """Fold the branch at a row, or open it."""
+        index = self._index(row)
+        section = self._sections[index]
+        if isinstance(section, JsonTree):
+            section.turn(row - self._tops[index])
+            self.lay_out(self._width, index)
+
+    def next_branch(self, start: int | None, step: int, rows: range) -> int | None:
+        """Return the next branch from a row on, down (1) or up (-1), among some rows."""
+        if start is None or start not in rows:
+            start = rows.start - 1 if step > 0 else rows.stop
+        ahead = range(start + 1, rows.stop) if step > 0 else range(start - 1, rows.start - 1, -1)
+        return next((row for row in ahead if self.is_branch(row)), None)
+
+    def _index(self, row: int) -> int:
+        return bisect_right(self._tops, row) - 1

@@ -1,0 +1,168 @@
+"""What a command printed, in the colours that it asked for, as far as they are harmless.
+
+Of all escapes the whitelist is `ESC [ numbers m` with the 16, 256 and true colours, bold, dim, italic,
+underline and reverse; a sequence with anything else in it stays a picture, as safe text makes it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+
+from rich.color import Color
+from rich.style import Style
+
+from agentwatch.safe_text import SafeText, safe_text
+from agentwatch.screen.detail.sections import Look, Run, Section, bounded
+
+_SEQUENCE = re.compile(r"\x1b\[([0-9;]{0,40})m")
+_ON = {
+    1: Style(bold=True),
+    2: Style(dim=True),
+    3: Style(italic=True),
+    4: Style(underline=True),
+    7: Style(reverse=True),
+}
+_OFF = {
+    22: Style(bold=False, dim=False),
+    23: Style(italic=False),
+    24: Style(underline=False),
+    27: Style(reverse=False),
+}
+_NEAR = 48
+"""A colour of text that differs so little from its ground, in each of red, green and blue, cannot be read."""
+_PLAIN = Style()
+_GREY = Color.from_ansi(8)
+
+
+class ShellOutput(Section):
+    """Lines with colours of their own; one that could not be read has the pane's."""
+
+    def __init__(self, lines: Sequence[SafeText], raw: Sequence[str], look: str, ground: Style) -> None:
+        """Take the lines as they are told and as they came, and the colours of the pane."""
+        super().__init__(lines, look)
+        self._raw = raw
+        self._ground = ground
+        self._begins = [_PLAIN]
+        """The style in which each line begins, as far as it is known."""
+
+    def runs(self, number: int, look: Look) -> list[Run]:
+        """Return the colours of a line, which may go on from those above it."""
+        while len(self._begins) <= number:
+            self._begins.append(_style_after(self._begins[-1], self._raw[len(self._begins) - 1]))
+        runs: list[Run] = []
+        ground, grey = self._ground + look(self.look), look("muted").color
+        text, at, style = "", 0, self._begins[number]
+        raw = self._raw[number]
+        for found in [*_harmless(raw), None]:
+            piece = safe_text(raw[at : found.start() if found else len(raw)])
+            if piece and style != _PLAIN:
+                if style.color == _GREY and grey is not None and not grey.is_default:
+                    style += Style(color=grey)
+                runs.append((len(text), len(text) + len(piece), _readable(style, ground)))
+            text += piece
+            if found:
+                at, style = found.end(), _applied(style, found[1]) or _PLAIN
+        # safe text of pieces may differ from that of the whole: marks that pile up, a cut-off end
+        return runs if self.lines[number].startswith(text) else []
+
+
+def shell_section(text: str, look: str, ground: Style, most: int) -> tuple[Section, int]:
+    """Return the first lines of an output as a section, and how many more there are.
+
+    Args:
+        text: What was printed.
+        look: The look of what has no colours of its own.
+        ground: The colours of the pane.
+        most: How many lines.
+    """
+    if "\x1b[" not in text:
+        lines, left_out = bounded(text, most)
+        return Section(lines, look), left_out
+    lines, left_out = bounded(_SEQUENCE.sub(_picture, text), most)
+    raw = text.replace("\r\n", "\n").rstrip("\n").split("\n")[: len(lines)]
+    raw += [""] * (len(lines) - len(raw))
+    return ShellOutput(lines, raw, look, ground), left_out
+
+
+def _picture(found: re.Match[str]) -> str:
+    """Return nothing for a sequence that is honoured, and any other as it is."""
+    return found[0] if _applied(_PLAIN, found[1]) is None else ""
+
+
+def _harmless(raw: str) -> list[re.Match[str]]:
+    return [found for found in _SEQUENCE.finditer(raw) if _applied(_PLAIN, found[1]) is not None]
+
+
+def _style_after(style: Style, raw: str) -> Style:
+    for found in _harmless(raw) if "\x1b[" in raw else ():
+        style = _applied(style, found[1]) or _PLAIN
+    return style
+
+
+@lru_cache(1024)
+def _applied(style: Style, numbers: str) -> Style | None:
+    """Return a style as a sequence changes it; None when it asks for anything that is not whitelisted."""
+    codes = [int(number or 0) for number in numbers.split(";")]
+    at = 0
+    while at < len(codes):
+        code = codes[at]
+        at += 1
+        if code == 0:
+            style = _PLAIN
+        elif code in _ON or code in _OFF:
+            style += _ON.get(code) or _OFF[code]
+        elif code in {38, 48}:
+            colour, used = _extended(codes[at:])
+            if colour is None:
+                return None
+            style += Style(color=colour) if code == 38 else Style(bgcolor=colour)
+            at += used
+        elif code in {39, 49}:
+            style = _without(style, is_text=code == 39)
+        elif (colour := _one_of_16(code)) is not None:
+            style += Style(bgcolor=colour) if code in range(40, 48) or code >= 100 else Style(color=colour)
+        else:
+            return None
+    return style
+
+
+def _one_of_16(code: int) -> Color | None:
+    for first, bright in ((30, 0), (40, 0), (90, 8), (100, 8)):
+        if first <= code < first + 8:
+            return Color.from_ansi(code - first + bright)
+    return None
+
+
+def _extended(codes: Sequence[int]) -> tuple[Color | None, int]:
+    """Return the colour that `5;N` or `2;R;G;B` names, and of how many numbers it is."""
+    if len(codes) >= 2 and codes[0] == 5 and codes[1] < 256:
+        return Color.from_ansi(codes[1]), 2
+    if len(codes) >= 4 and codes[0] == 2 and max(codes[1:4]) < 256:
+        return Color.from_rgb(*codes[1:4]), 4
+    return None, 0
+
+
+def _without(style: Style, *, is_text: bool) -> Style:
+    """Return a style without its colour of the text, or of the ground."""
+    return Style(
+        color=None if is_text else style.color,
+        bgcolor=style.bgcolor if is_text else None,
+        bold=style.bold,
+        dim=style.dim,
+        italic=style.italic,
+        underline=style.underline,
+        reverse=style.reverse,
+    )
+
+
+def _readable(style: Style, ground: Style) -> Style:
+    """Return a style without its colours where they would hide the text."""
+    text, under = style.color or ground.color, style.bgcolor or ground.bgcolor
+    if text is None or under is None or text.is_default or under.is_default:
+        return style
+    pairs = zip(text.get_truecolor(), under.get_truecolor(foreground=False), strict=True)
+    if max(abs(one - other) for one, other in pairs) < _NEAR:
+        return _without(_without(style, is_text=True), is_text=False)
+    return style

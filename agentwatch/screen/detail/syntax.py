@@ -1,0 +1,162 @@
+"""The colours of code by its language, worked out for what is in view and a little more."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from rich.style import Style
+from textual.cache import LRUCache
+from textual.color import BLACK, WHITE, Color
+from textual.theme import Theme
+
+from agentwatch.safe_text import SafeText
+from agentwatch.screen.detail.sections import Run
+
+if TYPE_CHECKING:
+    from rich.syntax import SyntaxTheme
+
+_CHUNK = 64
+"""Lines that are coloured together: 3 ms."""
+_BEFORE = 32
+"""Lines above them that are read as well: what began there, a docstring perhaps, is told right."""
+_MOST_COLOURED = 1 << 14
+"""Characters; a chunk with more, of a minified file, stays plain: a page of it would take half a second."""
+_KEPT_CHUNKS = 32
+_LEAST_CONTRAST = 4.5
+"""Of text with its ground, after WCAG 2.2, 1.4.3; the themes of pygments are made for white or for black."""
+
+Passages = Callable[[range], Iterable[Sequence[int]]]
+"""Tells, of the lines in a range, the numbers of those that are one text, as often as they are several."""
+
+
+class CodeStyle(NamedTuple):
+    """How the lines of a file are coloured: by its name or path, which tells the language, in a theme."""
+
+    name: str
+    theme: str
+    ground: Style
+    """The colours of the pane."""
+
+
+def code_theme(theme: Theme) -> str:
+    """Return the colours of code that go with a theme of the screen: a theme of pygments, or rich's for 16.
+
+    That for light grounds has blue and purple words: red and green ones tell in a diff what has changed.
+    """
+    if theme.ansi:
+        return "ansi_dark" if theme.dark else "ansi_light"
+    return "github-dark" if theme.dark else "sas"
+
+
+class SyntaxColours:
+    """The colours of lines that are code."""
+
+    def __init__(
+        self, lines: Sequence[SafeText], code: CodeStyle, passages: Passages = lambda window: [window]
+    ) -> None:
+        """Colour lines, of which `passages` tells the texts; a line of two is coloured as in the last."""
+        self._lines = lines
+        self._code = code
+        self._passages = passages
+        self._theme: SyntaxTheme | None = None
+        self._lexer: Any = None
+        self._styles: dict[Any, Style] = {}
+        """By the kind of a word; made anew for each word they cost more than the words."""
+        self._chunks: LRUCache[int, dict[int, list[Run]]] = LRUCache(_KEPT_CHUNKS)
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the language is known."""
+        if self._theme is None:
+            from rich.syntax import Syntax  # with pygments: 7 ms
+
+            self._theme, self._lexer = Syntax.get_theme(self._code.theme), _lexer_for(self._code.name)
+        return self._lexer is not None
+
+    def runs(self, number: int, tint: Style | None = None) -> list[Run]:
+        """Return the colours of a line, such that they can be read on the pane's ground or a tint of it."""
+        chunk = self._chunks.get(number // _CHUNK)
+        if chunk is None:
+            chunk = self._chunks[number // _CHUNK] = self._coloured(number // _CHUNK * _CHUNK)
+        ground = self._code.ground + tint
+        return [(start, end, legible(own, ground)) for start, end, own in chunk.get(number, [])]
+
+    def _coloured(self, first: int) -> dict[int, list[Run]]:
+        """Return the colours of the lines of a chunk, by their numbers."""
+        last = min(first + _CHUNK, len(self._lines))
+        before = max(first - _BEFORE, 0)
+        while before < first and sum(map(len, self._lines[before:last])) > _MOST_COLOURED:
+            before = (before + first + 1) // 2
+        if not self.is_known or sum(map(len, self._lines[before:last])) > _MOST_COLOURED:
+            return {}
+        found: dict[int, list[Run]] = {}
+        for numbers in self._passages(range(before, last)):
+            found |= zip(numbers, self._lexed([self._lines[number] for number in numbers]), strict=False)
+        return found
+
+    def _lexed(self, lines: Sequence[SafeText]) -> list[list[Run]]:
+        """Return the colours of lines that follow one another."""
+        assert self._theme is not None
+        found: list[list[Run]] = [[]]
+        at = 0
+        for kind, token in self._lexer.get_tokens("\n".join(lines)):
+            own = self._styles.get(kind)
+            if own is None:
+                style = self._theme.get_style_for_token(kind)
+                own = self._styles[kind] = Style(color=style.color, bold=style.bold, italic=style.italic)
+            for nth, piece in enumerate(token.split("\n")):
+                if nth:
+                    found.append([])
+                    at = 0
+                if piece.strip():
+                    found[-1].append((at, at + len(piece), own))
+                at += len(piece)
+        return found
+
+
+@lru_cache(4096)
+def legible(text: Style, ground: Style) -> Style:
+    """Return a style whose colour is so far from that of the ground that it can be read.
+
+    The terminal's own colours, of which nobody knows how they look, stay as they are.
+    """
+    if (
+        text.color is None
+        or ground.bgcolor is None
+        or text.color.is_system_defined
+        or ground.bgcolor.is_default
+    ):
+        return text
+    under = Color.from_rich_color(ground.bgcolor)
+    colour = Color.from_rich_color(text.color)
+    far = WHITE if _luminance(under) < 0.18 else BLACK
+    shades = (colour.blend(far, tenths / 10) for tenths in range(11))
+    shade = next((shade for shade in shades if _contrast(shade, under) >= _LEAST_CONTRAST), far)
+    return text + Style(color=shade.rich_color)
+
+
+def _contrast(one: Color, other: Color) -> float:
+    """Return the contrast of two colours, 1 to 21, as WCAG 2.2 defines it."""
+    dark, light = sorted((_luminance(one), _luminance(other)))
+    return (light + 0.05) / (dark + 0.05)
+
+
+def _luminance(colour: Color) -> float:
+    parts = (
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in colour.normalized
+    )
+    return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), parts, strict=True))
+
+
+def _lexer_for(name: str) -> Any:
+    """Return what tells the words of a file apart, by its name; None when nothing does."""
+    from pygments.lexers import get_lexer_for_filename  # type: ignore[import-untyped]
+    from pygments.util import ClassNotFound  # type: ignore[import-untyped]
+
+    base = name.replace("\\", "/").rpartition("/")[2]
+    try:
+        return get_lexer_for_filename(base, stripnl=False, ensurenl=False)
+    except ClassNotFound:
+        return None

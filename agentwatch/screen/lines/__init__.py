@@ -1,0 +1,1 @@
+"""Panes of lines, drawn a line at a time."""

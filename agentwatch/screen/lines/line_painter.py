@@ -1,0 +1,127 @@
+"""The rows of a pane as they stand on the screen: a line, and the frame to its left and right.
+
+Textual composes a row from the styles of the pane and of all that it stands in, 0.2 ms each, and keeps it by
+its place on the screen, so a text that scrolls is composed anew. Here the frame is composed once, and a
+row is kept by the number of its line: it is the same as long as the line is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from rich.segment import Segment
+from rich.style import Style
+from textual._styles_cache import StylesCache
+from textual.color import Color
+from textual.filter import LineFilter
+from textual.geometry import Region
+from textual.selection import Selection
+from textual.strip import Strip
+
+from agentwatch.screen.lines.highlight import marked
+
+if TYPE_CHECKING:
+    from agentwatch.screen.lines.line_view import LineView
+
+_MOST_KEPT = 1_000
+
+
+class _Painted(NamedTuple):
+    """A line, and the row that was made of it."""
+
+    line: list[Segment]
+    row: Strip
+
+
+class LinePainter:
+    """Paints the lines of a pane, and keeps what it painted."""
+
+    def __init__(self, pane: LineView) -> None:
+        self._pane = pane
+        self._kept: dict[int, _Painted] = {}
+        self._looks: tuple[object, ...] = ()
+        self._left: list[Segment] = []
+        self._right: list[Segment] = []
+        self._base = Style()
+        self._background = Color(0, 0, 0)
+        self._filters: Sequence[LineFilter] = ()
+
+    def forget(self) -> None:
+        """Forget every line."""
+        self._kept.clear()
+
+    def forget_from(self, line: int) -> None:
+        """Forget the lines from a number on."""
+        for number in [number for number in self._kept if number >= line]:
+            del self._kept[number]
+
+    def refresh(self) -> None:
+        """Draw the lines in view anew, and leave the borders above and below them."""
+        pane = self._pane
+        pane.refresh(Region(-pane.styles.gutter.left, 0, pane.region.width, pane.size.height))
+
+    def paint(self, first: int, count: int) -> list[Strip]:
+        """Return so many lines from a number on, each as a row of the pane in all its width."""
+        self._take_looks()
+        if len(self._kept) > _MOST_KEPT:
+            self._kept.clear()
+        pane = self._pane
+        width, selection = pane.scrollable_content_region.width, pane.text_selection
+        lines = range(first, first + count)
+        if selection is not None:
+            return [self._row(self.line(number, width, selection)) for number in lines]
+        known = pane.line_count()
+        return [self._kept_row(number, width, is_known=number < known) for number in lines]
+
+    def line(self, number: int, width: int, selection: Selection | None) -> Strip:
+        """Return a line exactly so wide, with what is selected of it marked; behind the last it is blank."""
+        if number >= self._pane.line_count():
+            return Strip.blank(width)
+        strip = self._pane.draw(number, width).adjust_cell_length(width)
+        span = None if selection is None else selection.get_span(number)
+        return strip if span is None else marked(strip, *span, self._pane.look("selected"))
+
+    def _kept_row(self, number: int, width: int, *, is_known: bool) -> Strip:
+        painted = self._kept.get(number)
+        if painted is not None and is_known and self._pane.is_stable(number):
+            return painted.row
+        line = self.line(number, width, None)
+        if painted is None or painted.line != list(line):
+            painted = self._kept[number] = _Painted(list(line), self._row(line))
+        return painted.row
+
+    def _row(self, line: Strip) -> Strip:
+        middle = list(Segment.apply_style(line, self._base))
+        for each in self._filters:
+            middle = each.apply(middle, self._background)
+        return Strip([*self._left, *middle, *self._right], self._pane.region.width)
+
+    def _take_looks(self) -> None:
+        """Compose the frame anew, and forget what stands in it, if the looks of the pane have changed."""
+        pane = self._pane
+        base_background, background = pane.background_colors
+        filters, inner = pane.get_line_filters(), pane.scrollable_content_region
+        looks = (pane.region.size, inner.size, background, pane.styles.border, pane.rich_style, *filters)
+        if looks == self._looks:
+            return
+        self._looks = looks
+        self._kept.clear()
+        self._base, self._background, self._filters = pane.rich_style, background, filters
+        gutter, base = pane.styles.gutter, pane.rich_style
+        (empty,) = StylesCache().render(
+            pane.styles,
+            pane.region.size,
+            base_background,
+            background,
+            lambda _: Strip.blank(inner.width, base),
+            filters,
+            None,
+            None,
+            content_size=pane.content_region.size,
+            padding=pane.styles.padding,
+            crop=Region(0, gutter.top, pane.region.width, 1),
+            opacity=pane.opacity,
+        )
+        self._left = list(empty.crop(0, gutter.left))
+        self._right = list(empty.crop(gutter.left + inner.width))

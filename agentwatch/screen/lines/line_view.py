@@ -1,0 +1,190 @@
+"""A pane of lines: the line API, following the end, and selecting text.
+
+A frame costs what the viewport shows: Textual's own log and table cost what the history holds (at
+100,000 rows DataTable reached 4 frames a second, this 60).
+"""
+
+from __future__ import annotations
+
+from rich.segment import Segment
+from textual.binding import Binding
+from textual.content import Content
+from textual.geometry import Region, Size
+from textual.reactive import var
+from textual.scroll_view import ScrollView
+from textual.selection import Selection
+from textual.strip import Strip
+
+from agentwatch.safe_text import SafeText
+from agentwatch.screen.lines.line_painter import LinePainter
+from agentwatch.screen.lines.scroll_thumb import ScrollThumb
+from agentwatch.screen.lines.styles import Looks
+
+Spans = list[tuple[SafeText, str]]
+"""A line as pieces of text, each with the name of its look: `muted` is the sheet's `line--muted`."""
+
+
+class LineView(ScrollView, can_focus=True):
+    """A scrolling view of lines that are drawn when they are looked at.
+
+    A subclass tells how many lines there are and draws one of them.
+    """
+
+    COMPONENT_CLASSES = {
+        f"line--{look}"
+        for look in (
+            *("plain", "strong", "muted", "accent", "prompt", "reasoning", "chosen", "selected"),
+            *("running", "succeeded", "failed", "rejected", "unfinished"),
+            *("added", "removed", "hunk", "heading", "code", "code-block", "link", "quote", "rule"),
+        )
+    }
+
+    BINDINGS = [
+        Binding("j,down", "move(1)", "Down", show=False, id="down", tooltip="One line down"),
+        Binding("k,up", "move(-1)", "Up", show=False, id="up", tooltip="One line up; lets go of the end"),
+        Binding("g,home", "top", "Top", show=False, id="top", tooltip="To the beginning"),
+        Binding("G,end", "bottom", "End", show=False, id="bottom", tooltip="To the end, and follow it"),
+        Binding("pagedown,ctrl+f", "move_page(1)", "Page down", show=False, id="page-down"),
+        Binding("pageup,ctrl+b", "move_page(-1)", "Page up", show=False, id="page-up"),
+    ]
+
+    following = var(True)
+    """Whether the end stays in view as it grows."""
+
+    def __init__(self, title: str, *, id: str) -> None:  # noqa: A002 - Textual's word
+        self.look = Looks(self)
+        super().__init__(id=id)
+        self.painter = LinePainter(self)
+        self.border_title = Content(title)
+        self._count = 0
+        self._count_when_let_go = 0
+        self.below = 0
+        """How many lines have come since the end was let go."""
+        self._is_settling = False
+        self._thumb = ScrollThumb(self)
+
+    def line_count(self) -> int:
+        """Return how many lines there are."""
+        raise NotImplementedError
+
+    def draw(self, y: int, width: int) -> Strip:
+        """Return line `y`, at most about `width` columns wide."""
+        raise NotImplementedError
+
+    def show_lines(self, *, redraw: bool = True) -> None:
+        """Take note of how many lines there are now, and hold on to the end where it is followed."""
+        count = self.line_count()
+        if count != self._count:
+            self._count = count
+            # Laying out the whole screen anew would cost 2 ms each time.
+            self.set_reactive(LineView.virtual_size, Size(0, count))
+            if self.following:
+                self.settle_at(self.max_scroll_y)
+            self._thumb.follow(self._count)
+        self.show_below()
+        if redraw:
+            self.painter.refresh()
+
+    def settle_at(self, y: float) -> None:
+        """Scroll without letting go of the end."""
+        self._is_settling = True
+        self.scroll_to(y=y, animate=False, immediate=True)
+        self._is_settling = False
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """Let go of the end when the user moves away from it, and take hold of it again there."""
+        self._thumb.follow(self._count)
+        if round(old_value) != round(new_value):
+            self.painter.refresh()
+        if not self._is_settling and old_value != new_value:
+            self.following = self.at_end()
+
+    def at_end(self) -> bool:
+        """Return whether the end is in view."""
+        return self.scroll_y >= self.max_scroll_y
+
+    def watch_following(self, following: bool) -> None:
+        """Count what is new from the moment at which the end is let go."""
+        if not following:
+            self._count_when_let_go = self._count
+        self.show_below()
+
+    def on_resize(self) -> None:
+        """Keep the end in view when there is another amount of room."""
+        self.show_lines()
+        if self.following:
+            self.settle_at(self.max_scroll_y)
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Draw rows of the pane: the painter its lines, Textual the borders above and below them."""
+        top = self.styles.gutter.top
+        bottom = top + self.scrollable_content_region.height
+        first, last = max(crop.y, top), min(crop.bottom, bottom)
+        if first >= last:
+            return super().render_lines(crop)
+        strips = self.painter.paint(self.scroll_offset.y + first - top, last - first)
+        if crop.y < first:
+            strips = [*super().render_lines(Region(0, crop.y, self.region.width, first - crop.y)), *strips]
+        if last < crop.bottom:
+            strips += super().render_lines(Region(0, last, self.region.width, crop.bottom - last))
+        return [strip.crop(crop.x, crop.right) for strip in strips]
+
+    def render_line(self, y: int) -> Strip:
+        """Return one line of the viewport, in which each character tells its place: it may be selected."""
+        line, base = self.scroll_offset.y + y, self.rich_style
+        strip = self.painter.line(line, self.scrollable_content_region.width, self.text_selection)
+        strip = strip.apply_style(base)
+        return strip if line >= self.line_count() else strip.apply_offsets(0, line)
+
+    def is_stable(self, line: int) -> bool:
+        """Return whether a line stays as it is until the painter is to forget it; by default none does."""
+        del line
+        return False
+
+    def strip_of(self, spans: Spans) -> Strip:
+        """Return a line's pieces, each in its look."""
+        return Strip([Segment(text, self.look(name)) for text, name in spans if text])
+
+    def notify_style_update(self) -> None:
+        """Take the looks anew from the sheet."""
+        super().notify_style_update()
+        self.look.forget()
+        self.painter.forget()
+
+    def get_selection(self, selection: Selection) -> tuple[str, str] | None:
+        """Return the selected text, as it stands on the screen, without the blanks that fill lines."""
+        first = selection.start.y if selection.start else 0
+        last = min(selection.end.y if selection.end else self._count - 1, self._count - 1)
+        width = self.scrollable_content_region.width
+        lines = []
+        for y in range(first, last + 1):
+            span = selection.get_span(y)
+            if span is not None:
+                start, end = span
+                text = self.draw(y, width).text
+                lines.append((text[start:] if end == -1 else text[start:end]).rstrip())
+        return "\n".join(lines), "\n"
+
+    def action_move(self, lines: int) -> None:
+        """Move by so many lines."""
+        self.scroll_relative(y=lines, animate=False, immediate=True)
+
+    def action_move_page(self, pages: int) -> None:
+        """Move by so many pages, each of which shares a line with the one before."""
+        self.action_move(pages * max(self.scrollable_content_region.height - 1, 1))
+
+    def action_top(self) -> None:
+        """Go to the beginning."""
+        self.scroll_to(y=0, animate=False, immediate=True)
+
+    def action_bottom(self) -> None:
+        """Go to the end, and follow it."""
+        self.following = True
+        self.settle_at(self.max_scroll_y)
+
+    def show_below(self) -> None:
+        """Say how much has come since the end was let go."""
+        new = 0 if self.following else max(self._count - self._count_when_let_go, 0)
+        if new != self.below:
+            self.below = new
+            self.border_subtitle = Content(f"{new} new below ▾" if new else "")

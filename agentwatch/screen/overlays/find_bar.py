@@ -1,0 +1,274 @@
+"""The line at the bottom in which a text is looked for, and what is shown of what is found."""
+
+from __future__ import annotations
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.containers import Horizontal
+from textual.content import Content
+from textual.message import Message
+from textual.timer import Timer
+from textual.widgets import Input, Static
+
+from agentwatch.analysis.matches import Match
+from agentwatch.analysis.search import Search
+from agentwatch.feed import Feed
+from agentwatch.safe_text import SafeText, safe_line
+from agentwatch.screen.detail.pane import Sought
+from agentwatch.screen.panes import Panes
+from agentwatch.screen.view_state import Standpoint, return_to, standpoint
+
+_SLICE_SECONDS = 0.012
+_EVERY_SECONDS = 0.016
+"""Between two slices there is time for keys."""
+
+
+class _FindInput(Input):
+    """Where the text is typed; what is pasted is safe text of one line."""
+
+    def validate_value(self, value: str) -> str:
+        """Make it safe."""
+        return safe_line(value)
+
+
+class FindBar(Horizontal):
+    """Looks for what is typed while it is typed; what is found is shown in the panes."""
+
+    class Shown(Message):
+        """Another place is shown: something was found there, or it is where the search began."""
+
+        def __init__(self, pane: str) -> None:
+            """Tell which pane shows it."""
+            super().__init__()
+            self.pane = pane
+
+    class Closed(Message):
+        """The keys are the panes' again."""
+
+        def __init__(self, pane: str) -> None:
+            """Tell in which pane the user is now."""
+            super().__init__()
+            self.pane = pane
+
+    BINDINGS = [
+        Binding("escape", "cancel", "Back", show=False, id="find-back"),
+        Binding("down", "step(1)", "Next", show=False, id="find-next"),
+        Binding("up", "step(-1)", "Before", show=False, id="find-previous"),
+    ]
+
+    def __init__(self, feed: Feed, panes: Panes, *, is_glimpse: bool = False) -> None:
+        """Search what `feed` has read; of a glimpse that is not all."""
+        super().__init__(id="find")
+        self.display = False
+        self._is_glimpse = is_glimpse
+        self._feed = feed
+        self._panes = panes
+        self._input = _FindInput(
+            placeholder="text, targets, arguments, results", compact=True, select_on_focus=False
+        )
+        self._told = Static(id="found")
+        self._search: Search | None = None
+        self._match: Match | None = None
+        self._pending = 0
+        self._wrapped = ""
+        self._last = ""
+        self._begin = (0, 0)
+        self._origin: Standpoint | None = None
+        self._pane = "transcript"
+
+    def compose(self) -> ComposeResult:
+        """Lay out the slash, what is typed, and what is found."""
+        yield Static("/", id="slash")
+        yield self._input
+        yield self._told
+
+    def on_mount(self) -> None:
+        """Search in slices from when something is typed."""
+        self._timer: Timer = self.set_interval(_EVERY_SECONDS, self._slice, pause=True)
+
+    def open(self, pane: str) -> None:
+        """Take the keys, and look from what is shown in `pane` on."""
+        self._look_from(pane)
+        self._origin = standpoint(self._panes, pane)
+        self._forget()
+        self._show("", takes_keys=True)
+        self._tell()
+
+    def resume(self, before: FindBar, pane: str) -> None:
+        """Go on with what was looked for in a glimpse, and with what is being typed."""
+        self._last = before._last
+        if before.styles.display == "none":
+            return
+        self._show(before._input.value, takes_keys=before._input.can_focus)
+
+        def look() -> None:
+            self._look_from(pane)
+            self._origin = standpoint(self._panes, pane)
+            if self._input.value.split():
+                self._look_for(self._input.value)
+
+        self.call_after_refresh(look)
+
+    def close(self) -> bool:
+        """Take the line and the marks away, and stay; return whether they were there."""
+        was_there = bool(self.display)
+        self._forget()
+        self.display = False
+        return was_there
+
+    def sync(self) -> None:
+        """Search what has come since all was searched."""
+        if self._search is not None and self._search.is_complete:
+            self._slice()
+
+    def step(self, direction: int, pane: str) -> bool:
+        """Go to the next match (1) or the one before (-1); return whether anything was looked for yet."""
+        if self._search is None:
+            if not self._last:
+                return False
+            self._look_from(pane)
+            self._show(self._last, takes_keys=False)
+            self._look_for(self._last)
+        else:
+            self.action_step(direction)
+        return True
+
+    def action_step(self, direction: int) -> None:
+        """Go to the next match (1) or the one before (-1)."""
+        if self._search is not None and self._match is not None:
+            self._pending = direction
+            self._resolve()
+            self._tell()
+
+    def action_cancel(self) -> None:
+        """Go back to where the user was."""
+        origin = self._origin
+        self.close()
+        if origin is not None:
+            return_to(self._panes, origin)
+            self.post_message(self.Closed(origin.pane))
+
+    @on(Input.Changed)
+    def _typed(self, event: Input.Changed) -> None:
+        event.stop()
+        if event.value.split():
+            self._look_for(event.value)
+            return
+        self._forget()
+        if self._origin is not None:
+            return_to(self._panes, self._origin)
+            self.post_message(self.Shown(self._origin.pane))
+        self._tell()
+
+    @on(Input.Submitted)
+    def _entered(self, event: Input.Submitted) -> None:
+        event.stop()
+        if not event.value.split():
+            if not self._last:
+                self.action_cancel()
+                return
+            self._show(self._last, takes_keys=True)
+            self._look_for(self._last)
+        self._last = self._input.value
+        self._input.can_focus = False
+        self.post_message(self.Closed(self._pane))
+
+    def _show(self, text: str, *, takes_keys: bool) -> None:
+        """Show the line with a text in it."""
+        self.display = True
+        self._input.can_focus = takes_keys
+        with self._input.prevent(Input.Changed):
+            self._input.value = text
+        self._input.cursor_position = len(text)
+        if takes_keys:
+            self.screen.set_focus(self._input, scroll_visible=False)  # at once: the next key is meant for it
+
+    def _look_from(self, pane: str) -> None:
+        """Take note of the place in the transcript from which on a search begins."""
+        self._pane = pane
+        transcript, chosen = self._panes.transcript, self._panes.calls.chosen
+        is_at_call = pane in ("calls", "detail") and chosen is not None
+        self._begin = (transcript.entry_of(chosen), 0) if is_at_call and chosen else transcript.position()
+
+    def _look_for(self, text: str) -> None:
+        self._search = Search(self._feed, text, *self._begin)
+        self._match, self._pending, self._wrapped = None, 0, ""
+        self._panes.transcript.mark(self._search.query)
+        self._timer.resume()
+        self._slice()
+
+    def _slice(self) -> None:
+        search = self._search
+        if search is None:
+            self._timer.pause()
+            return
+        search.advance(_SLICE_SECONDS)
+        if self._match is None and (first := search.first()) is not None:
+            self._go_to(first)
+        self._resolve()
+        if search.is_complete:
+            self._timer.pause()
+        else:
+            self._timer.resume()
+        self._tell()
+
+    def _resolve(self) -> None:
+        """Take the step that was asked for, once it is known where it leads."""
+        search, match = self._search, self._match
+        if not self._pending or search is None or match is None:
+            return
+        following = search.step(match, self._pending)
+        if following is None:
+            self._timer.resume()
+            return
+        is_later = following > match
+        self._wrapped = ""
+        if following == match or is_later != (self._pending > 0):
+            self._wrapped = "from the beginning again" if self._pending > 0 else "from the end again"
+        self._pending = 0
+        self._go_to(following)
+
+    def _go_to(self, match: Match) -> None:
+        """Show what was found: the transcript scrolls to it, its call is chosen."""
+        search, panes = self._search, self._panes
+        if search is None:
+            return
+        self._match = match
+        call = search.call(match)
+        if call is None:
+            panes.transcript.reveal_text(search.query, match.entry, match.start)
+        else:
+            panes.transcript.mark(search.query)
+            panes.transcript.reveal_call(call)
+            panes.calls.choose_call(call)
+            panes.detail.show_call(call)
+        panes.detail.mark(search.query, Sought(call, *search.part(match)) if call and match.side else None)
+        self._pane = "transcript" if call is None else "detail" if match.side else "calls"
+        self.post_message(self.Shown(self._pane))
+
+    def _forget(self) -> None:
+        self._search = self._match = None
+        self._pending, self._wrapped = 0, ""
+        self._panes.transcript.mark(None)
+        self._panes.detail.mark(None)
+
+    def _tell(self) -> None:
+        search, match = self._search, self._match
+        after = "searching on …" if self._pending else self._wrapped
+        words = SafeText("")
+        if search is not None:
+            words = _words(search, match, after, self._told.size.width, is_glimpse=self._is_glimpse)
+        self._told.update(Content(words), layout=False)
+
+
+def _words(search: Search, match: Match | None, after: str, width: int, *, is_glimpse: bool) -> SafeText:
+    """Return how much was found, and where the match that is shown stands: `3 of 41 · call 12 …`."""
+    is_open = is_glimpse or not search.is_complete
+    if match is None:
+        return SafeText("searching …" if is_open else "not found")
+    found = f"{len(search.found):,}{'+' if search.is_full else '…' if is_open else ''}"
+    number = None if is_glimpse else search.number(match)
+    count = f"{found} found" if number is None else f"{number:,} of {found}"
+    room = width - len(count) - len(after) - 3 * (1 + bool(after))
+    return SafeText(" · ".join(filter(None, (count, search.place(match, room), after))))

@@ -1,0 +1,91 @@
+"""What stands behind the integrity line: the lines, calls and texts that do not fit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.screen import ModalScreen
+from textual.strip import Strip
+
+from agentwatch.actions import action
+from agentwatch.analysis.integrity import integrity
+from agentwatch.events import Malformed
+from agentwatch.feed import Feed
+from agentwatch.safe_text import SafeText, cut, safe_line
+from agentwatch.screen.lines.line_view import LineView
+from agentwatch.session import Session
+
+_AROUND = 30
+_EXCERPT_BYTES = 300
+
+
+class Findings(LineView):
+    """A line for each thing that does not fit, and the beginning of the recording's line below it."""
+
+    def __init__(self, lines: list[tuple[SafeText, str]]) -> None:
+        super().__init__("Integrity", id="findings")
+        self._lines = lines
+
+    def on_mount(self) -> None:
+        """Begin at the top."""
+        self.following = False
+        self.show_lines()
+        self.settle_at(0)
+
+    def line_count(self) -> int:
+        """Return how many lines there are."""
+        return len(self._lines)
+
+    def draw(self, y: int, width: int) -> Strip:
+        """Return one line."""
+        text, look = self._lines[y]
+        return self.strip_of([(cut(text, width), look)])
+
+    def show_below(self) -> None:
+        """Nothing grows here."""
+
+
+class IntegrityScreen(ModalScreen[None]):
+    """The integrity line, part by part."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,i,q", "dismiss", "Back")]
+
+    def __init__(self, feed: Feed) -> None:
+        super().__init__()
+        self._feed = feed
+
+    def compose(self) -> ComposeResult:
+        """Show what was found up to now."""
+        yield Findings(list(findings(self._feed)))
+
+
+def findings(feed: Feed) -> Iterator[tuple[SafeText, str]]:
+    """Yield each line of the list, with its look."""
+    session = feed.session
+    found = integrity(session)
+    yield found.line(), "succeeded" if found.holds else "unfinished"
+    if found.difference_at is not None:
+        yield from _difference(session, found.difference_at)
+    for call in session.calls:
+        if call.started is None:
+            yield safe_line(f"call {call.number} was completed without a start: {action(call)}"), "unfinished"
+        elif call.ended is None:
+            yield safe_line(f"call {call.number} has no end: {action(call)}"), "unfinished"
+    for event, place in session.lines.odd:
+        what = event.reason if isinstance(event, Malformed) else f"unknown {event.what}"
+        yield safe_line(f"byte {place.offset}, {place.length} bytes: {what}"), "unfinished"
+        beginning = feed.line_at(place._replace(length=min(place.length, _EXCERPT_BYTES)))
+        yield safe_line(f"    {beginning.decode('utf-8', 'replace')}"), "muted"
+    left = session.lines.malformed + session.lines.unknown - len(session.lines.odd)
+    if left > 0:
+        yield SafeText(f"… {left} more lines like these"), "muted"
+
+
+def _difference(session: Session, at: int) -> Iterator[tuple[SafeText, str]]:
+    start = max(at - _AROUND, 0)
+    yield SafeText(f"text and result differ from character {at} on"), "unfinished"
+    for name, text in (("text", session.run.text), ("result", session.run.result or "")):
+        yield safe_line(f"    {name:<6} …{text[start : at + _AROUND]}…"), "muted"

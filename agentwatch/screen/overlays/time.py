@@ -1,0 +1,191 @@
+"""Where the time went, as bars with their numbers; the tools, the slowest calls, the tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import ClassVar, NamedTuple
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.strip import Strip
+
+from agentwatch.actions import target
+from agentwatch.analysis.time import Account, Share, Spent, ToolTime
+from agentwatch.safe_text import SafeText, cut, safe_line
+from agentwatch.screen.lines.format import EIGHTHS, SIGNS, call_clock, clock, fitted
+from agentwatch.screen.lines.line_view import LineView
+from agentwatch.screen.overlays.updating import keep_true, take_slice
+from agentwatch.session import Call, Run, Session
+
+_NAME = 20
+_CLOCK = 9
+_PERCENT = 7
+_LEAST_BAR = 6
+_MOST_BAR = 40
+_MOST_TOOLS = 12
+_MOST_RUNS = 5
+_ORDER = (Share.THINKING, Share.WRITING, Share.TOOLS, Share.NOTICED, Share.WAITING, Share.UNATTRIBUTED)
+_LOOKS = {Share.TOOLS: "accent", Share.THINKING: "muted", Share.WRITING: "muted"}
+
+
+class Bar(NamedTuple):
+    """A part of some whole, as a row."""
+
+    name: str
+    ms: int
+    whole_ms: int
+    percent: str
+    look: str
+
+
+Row = Bar | tuple[SafeText, str]
+"""A bar, or a line and its look."""
+
+
+class SpentView(LineView):
+    """A bar for each part of the time, and the lists below."""
+
+    def __init__(self, session: Session, spent: Spent) -> None:
+        super().__init__("Time", id="spent")
+        self._session = session
+        self._spent = spent
+        self._account: Account | None = None
+        self._rows: list[Row] = []
+
+    def on_mount(self) -> None:
+        """Begin at the top."""
+        self.following = False
+
+    def line_count(self) -> int:
+        """Return how many lines there are."""
+        return len(self._rows)
+
+    def sync(self) -> bool:
+        """Show what the session has learnt, a slice of it at once; return whether there is more."""
+        is_more = take_slice(self._spent.take)
+        self.border_title = Content("Time · still reading" if is_more else "Time")
+        account = self._spent.account()
+        if account != self._account:
+            self._account = account
+            self._rows = [*_told(account), *_tokens(self._session.runs)]
+            self.show_lines()
+        return is_more
+
+    def draw(self, y: int, width: int) -> Strip:
+        """Return a line, or a bar with its number and its share."""
+        row = self._rows[y]
+        if not isinstance(row, Bar):
+            return self.strip_of([(cut(row[0], width), row[1])])
+        name, ms, whole_ms, percent, look = row
+        number = f"{clock(ms):>{_CLOCK}}{percent:>{_PERCENT}}  "
+        name_width = max(min(_NAME, width - len(number)), 1)
+        room = min(width - name_width - len(number), _MOST_BAR)
+        return self.strip_of(
+            [
+                (fitted(safe_line(name), name_width), "plain"),
+                (SafeText(number), "muted"),
+                (SafeText(bar(ms, whole_ms, room) if room >= _LEAST_BAR else ""), look),
+            ]
+        )
+
+    def show_below(self) -> None:
+        """Nothing is counted below."""
+
+    def at_end(self) -> bool:
+        """Return that the end is never followed."""
+        return False
+
+
+class SpentScreen(ModalScreen[None]):
+    """Where the session's time went, up to now."""
+
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (16, "-tall")]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q,T", "dismiss", "Back")]
+
+    def __init__(self, session: Session, spent: Spent) -> None:
+        super().__init__(id="spent-screen")
+        self._view = SpentView(session, spent)
+
+    def compose(self) -> ComposeResult:
+        """Show the one list."""
+        yield self._view
+
+    def on_mount(self) -> None:
+        """Show what is there, and keep it true while it is open."""
+        self._view.border_subtitle = Content("esc back")
+        self._view.focus()
+        keep_true(self, self.sync)
+
+    def sync(self) -> bool:
+        """Show what the session has learnt; return whether there is more."""
+        return self._view.sync()
+
+
+def bar(ms: int, whole_ms: int, width: int) -> str:
+    """Return a bar of blocks, to an eighth of a column; what is not nothing shows."""
+    eighths = ms * width * 8 // whole_ms if whole_ms else 0
+    full, rest = divmod(max(eighths, 1) if ms else 0, 8)
+    return ("█" * full + EIGHTHS[rest]).rstrip()
+
+
+def _percent(ms: int, whole_ms: int) -> str:
+    percent = ms * 100 / whole_ms
+    return "<1 %" if 0 < percent < 1 else f"{percent:.0f} %"
+
+
+def _told(account: Account) -> Iterator[Row]:
+    yield _heading(account), "strong"
+    yield SafeText(""), "plain"
+    for share in _ORDER:
+        if ms := account.parts[share]:
+            percent = _percent(ms, account.whole_ms)
+            yield Bar(share, ms, account.whole_ms, percent, _LOOKS.get(share, "rule"))
+    if account.between_runs_ms:
+        yield SafeText(f"not counted: {clock(account.between_runs_ms)} between runs"), "muted"
+    if account.running:
+        yield SafeText(f"{account.running} running: not counted as a tool's time before the end"), "muted"
+    yield from _tools(account.tools)
+    yield from _slowest(account.slowest)
+
+
+def _heading(account: Account) -> SafeText:
+    if account.is_agent_time:
+        return SafeText(f"{clock(account.whole_ms)} by the agent's clock")
+    if account.whole_ms:
+        return SafeText(f"{clock(account.whole_ms)} by our clock: the stream bears no times of its own")
+    return SafeText("no time is known: neither the stream nor the recording bears any")
+
+
+def _tools(tools: Sequence[ToolTime]) -> Iterator[Row]:
+    if tools:
+        yield SafeText(""), "plain"
+        yield SafeText("Tools, calls that overlap counted each"), "strong"
+    for tool, calls, ms in tools[:_MOST_TOOLS]:
+        yield Bar(f"{tool} ×{calls}", ms, tools[0].ms, "", "muted")
+    if left := tools[_MOST_TOOLS:]:
+        yield SafeText(f"{len(left)} more, {clock(sum(tool.ms for tool in left))} together"), "muted"
+
+
+def _slowest(calls: Sequence[Call]) -> Iterator[Row]:
+    if calls:
+        yield SafeText(""), "plain"
+        yield SafeText("Slowest calls"), "strong"
+    for call in calls:
+        told = f"{call_clock(call, None):>8}  {SIGNS[call.outcome]} {safe_line(call.tool)} {target(call)}"
+        yield SafeText(told), "plain"
+
+
+def _tokens(runs: Sequence[Run]) -> Iterator[Row]:
+    """Yield the agent's own counts, as they come, of the last runs."""
+    told = [(number, run.usage) for number, run in enumerate(runs, 1) if run.usage]
+    if told:
+        yield SafeText(""), "plain"
+        yield SafeText("Tokens, as the agent counts them"), "strong"
+    for number, usage in told[-_MOST_RUNS:]:
+        if len(runs) > 1:
+            yield SafeText(f"run {number}"), "muted"
+        for name, count in usage.items():
+            shown = f"{count:,}".replace(",", " ") if type(count) is int else str(count)
+            yield safe_line(f"{shown:>12}  {name}"), "plain"

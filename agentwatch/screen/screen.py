@@ -1,0 +1,288 @@
+"""The screen of a session: its panes under a header and a status line, kept true by one tick.
+
+The tick applies what the recording brings for a few milliseconds, then everything syncs once. Never a
+message per event: Textual's ceiling for those is 490 to 711 a second.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import ClassVar
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.reactive import var
+from textual.screen import Screen
+from textual.widgets import Footer
+
+from agentwatch.analysis.files import Touched
+from agentwatch.analysis.integrity import integrity
+from agentwatch.analysis.silence import is_stalled
+from agentwatch.analysis.status import status
+from agentwatch.analysis.time import Spent
+from agentwatch.cli.config import Config
+from agentwatch.feed import Feed
+from agentwatch.feed.playhead import Replay
+from agentwatch.recording import now_ms
+from agentwatch.safe_text import SafeText, columns
+from agentwatch.screen.header import HeaderLine, StatusLine
+from agentwatch.screen.loading import REST_SECONDS, Loading
+from agentwatch.screen.overlays.files import FilesScreen
+from agentwatch.screen.overlays.integrity import IntegrityScreen
+from agentwatch.screen.overlays.notices import Notices
+from agentwatch.screen.overlays.time import SpentScreen
+from agentwatch.screen.terminal.base_app import TerminalApp
+from agentwatch.screen.terminal.compositor import PieceCompositor
+from agentwatch.screen.terminal.frames import BUSY_SHARE, CALM_SHARE, LOADING_SHARE, Pulse
+from agentwatch.screen.view_status import BEHIND_BYTES, shown_ms, view_words
+from agentwatch.screen.workspace import Workspace
+from agentwatch.session import Call
+from agentwatch.sources.facts import ProcessFacts
+from agentwatch.sources.source import Source
+from agentwatch.sources.survivors import Survivor
+
+_REPLAY_SECONDS = 1 / 30
+_FOLLOW_SECONDS = 0.05
+_CALL_SECONDS = 0.2
+_CLOCK_SECONDS = 1.0
+_BUSY_LINES = 100
+"""So many lines in a tick are 3,000 a second and more."""
+_SURVIVORS_SECONDS = 1.0
+_APPLY_SECONDS = 0.012
+_CATCH_UP_SECONDS = 0.015
+
+
+class WatchScreen(Screen[None]):
+    """A session, live or saved."""
+
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (16, "-tall")]
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("q", "app.leave", "Leave", id="leave", tooltip="Leave the screen"),
+        Binding("question_mark", "app.help", "Help", key_display="?", id="help", tooltip="Every key"),
+        Binding("space", "freeze", "Freeze", id="freeze", tooltip="Freeze the view; recording goes on"),
+        Binding("F", "files", "Files", id="files", tooltip="Every file touched"),
+        Binding("T", "spent", "Time", id="spent", tooltip="Where the time went"),
+        Binding("i", "integrity", "Integrity", show=False, id="integrity"),
+        Binding("plus,equals_sign", "pace('faster')", "Faster", show=False, id="faster"),
+        Binding("minus", "pace('slower')", "Slower", show=False, id="slower"),
+        Binding("full_stop", "pace('step')", "One event on", show=False, id="step"),
+    ]
+
+    is_frozen = var(False, toggle_class="-frozen")
+
+    def __init__(
+        self,
+        source: Source,
+        feed: Feed,
+        loading: Feed | None = None,
+        *,
+        config: Config,
+        write: Callable[[str], None],
+    ) -> None:
+        """Show what `feed` has read; where that is but a glimpse, until `loading` has read it all."""
+        super().__init__()
+        self._compositor = PieceCompositor()
+        width, height = self.app.size  # told now: its looks would be made a second time at the first resize
+        wide = self._get_breakpoint_classes(width, self.HORIZONTAL_BREAKPOINTS)
+        tall = self._get_breakpoint_classes(height, self.VERTICAL_BREAKPOINTS)
+        self.add_class(*wide, *tall, update=False)
+        self._loading = None if loading is None else Loading(loading, shows_thinking=config.thinking)
+        self._kept_keys: list[events.Key] | None = None
+        """What is pressed while the whole takes the place of the glimpse."""
+        self._source = source
+        self._config = config
+        self._survivors: list[Survivor] = []
+        self._facts = ProcessFacts(source.agent)
+        self.notices = Notices(loading or feed, config, write)
+        self._take(feed, Workspace(feed, shows_thinking=config.thinking, is_glimpse=loading is not None))
+
+    def _take(self, feed: Feed, workspace: Workspace) -> None:
+        """Show a feed from now on, in a workspace that was made for it."""
+        self._feed = feed
+        self._replay = feed.pace if isinstance(feed.pace, Replay) else None
+        self._was_over = False
+        self._integrity = integrity(feed.session)
+        self._touched, self._spent = Touched(feed.session), Spent(feed.session)
+        self.workspace = workspace
+        self._header = HeaderLine()
+        self._status = StatusLine()
+
+    def compose(self) -> ComposeResult:
+        """Lay out the lines and the panes."""
+        yield self._header
+        yield self._status
+        yield self.workspace
+        yield Footer(show_command_palette=False, compact=True)
+
+    def on_mount(self) -> None:
+        """Show what is there at once, then keep it true."""
+        self.pulse = Pulse(self._tick, self.call_next)
+        if self._source.wakeup is not None:
+            self.pulse.listen(self._source.wakeup)
+        self.call_after_refresh(self.pulse.within, 0)
+        if self._source.agent is not None:
+            self.set_interval(_SURVIVORS_SECONDS, self._look_for_survivors)
+
+    def on_unmount(self) -> None:
+        """Take no more."""
+        self.pulse.stop()
+        self.notices.rest()
+
+    def on_resize(self) -> None:
+        """Fit the lines above the panes into their new width."""
+        self.pulse.within(0)
+
+    def _tick(self) -> float | None:
+        """Take what is new and show it; return in how many seconds there will be more to show."""
+        is_leaving = isinstance(self.app, TerminalApp) and self.app.is_leaving
+        if is_leaving or self._kept_keys is not None:  # the panes that come have no looks yet
+            return None
+        feed, workspace, applied = self._feed, self.workspace, 0
+        is_behind = False
+        if not self.is_frozen:
+            is_behind = feed.backlog() > BEHIND_BYTES
+            applied = feed.advance(_CATCH_UP_SECONDS if is_behind else _APPLY_SECONDS)
+            if self._source.agent is not None and (said := self._source.agent.stderr.new_lines()):
+                workspace.panes.log.add_stderr(said)
+                applied += 1
+        self.pulse.share = LOADING_SHARE if is_behind else BUSY_SHARE if applied > _BUSY_LINES else CALM_SHARE
+        now = shown_ms(feed, is_frozen=self.is_frozen)
+        if applied or feed.is_over != self._was_over:
+            if feed.is_over and not self._was_over:
+                self.run_worker(self._source.finish, thread=True)
+                if self._source.ended_by is not None:
+                    self.app.exit()
+            self._was_over = feed.is_over
+            workspace.sync(now)
+            self._integrity = integrity(feed.session)
+        elif not self.is_frozen:
+            workspace.panes.calls.tick(now)
+        if not applied:
+            workspace.panes.transcript.measure_some()
+        self._header.tell(feed.session, now, is_glimpse=self._loading is not None)
+        if self._loading is not None:
+            return self._load(self._loading)
+        self._tell(now)
+        return self._seconds_to_the_next()
+
+    def _tell(self, now: int | None) -> None:
+        """Say in words what is going on, here and to a user who looks elsewhere."""
+        session, workspace = self._feed.session, self.workspace
+        below = workspace.panes.named(workspace.pane).below if self.has_class("-narrow") else 0
+        view = view_words(self._source, self._feed, self._survivors, is_frozen=self.is_frozen, below=below)
+        facts, room = self._facts.now(), self._status.size.width - columns(view) - 3
+        self._status.tell(status(session, now, facts, room), view, self._integrity)
+        words = status(session, now, facts)
+        for warning in self.notices.look(words, is_quiet=is_stalled(session, now, facts)):
+            self.notify(warning, severity="warning", timeout=10, markup=False)
+
+    def _load(self, loading: Loading) -> float | None:
+        """Read on behind the glimpse, and show all when all is read."""
+        self.pulse.share = LOADING_SHARE
+        if loading.take_rest():
+            return REST_SECONDS
+        whole = loading.advance(self.workspace)
+        if whole is None:
+            self._status.tell(SafeText("this is its end"), loading.words(), self._integrity)
+            return 0
+        self._loading, self._kept_keys = None, []
+        self.set_focus(None)  # a key for a pane that is taken away would go with it
+        self._take(loading.feed, whole)
+        self.call_next(self._show_all)
+        return None
+
+    async def _show_all(self) -> None:
+        """Show what was loaded in the place of the glimpse; what was pressed meanwhile is done then."""
+        await self.recompose()
+
+        def go_on() -> None:
+            self.workspace.return_as_in_glimpse()
+            keys, self._kept_keys = self._kept_keys or [], None
+            for key in keys:
+                again = events.Key(key.key, key.character)
+                again.set_sender(self.app)  # from us it would come no further than to us
+                self.app.post_message(again)
+            self.pulse.within(0)
+
+        self.call_after_refresh(go_on)
+
+    def on_key(self, event: events.Key) -> None:
+        """Let a key be answered before more is read; while the panes are exchanged it is kept."""
+        if self._loading is not None:
+            self._loading.make_way()
+        if self._kept_keys is not None:
+            self._kept_keys.append(event)
+            event.stop()
+
+    def _seconds_to_the_next(self) -> float | None:
+        feed = self._feed
+        if self._replay is not None and not feed.is_over:
+            return None if self._replay.is_paused else _REPLAY_SECONDS
+        if self.workspace.panes.transcript.is_measuring or (feed.backlog() and not self.is_frozen):
+            return 0
+        waits = [
+            _FOLLOW_SECONDS if self._source.wakeup is None and not feed.is_over else None,
+            _CALL_SECONDS if feed.session.open_calls and not self.is_frozen else None,
+            _CLOCK_SECONDS if feed.session.runs and not feed.is_over else None,
+        ]
+        return min((wait for wait in waits if wait is not None), default=None)
+
+    def _look_for_survivors(self) -> None:
+        if self._source.agent is not None:
+            self._survivors = self._source.agent.survivors()
+            self.pulse.within(0)
+
+    @on(events.TextSelected)
+    def _copy_selection(self) -> None:
+        if selected := self.get_selected_text():
+            self.app.copy_to_clipboard(selected)
+
+    def look_away(self) -> None:
+        """Mark where the user has stopped to look."""
+        if self._loading is None and self.notices.look_away():
+            self.workspace.panes.transcript.mark_new(now_ms())
+
+    def look_back(self) -> None:
+        """Tell what happened since."""
+        if told := self.notices.look_back():
+            self.notify(told, timeout=15, markup=False)
+
+    def action_pane(self, name: str) -> None:
+        """Go to a pane."""
+        self.workspace.action_pane(name)
+
+    def action_integrity(self) -> None:
+        """Show what stands behind the integrity line."""
+        self.app.push_screen(IntegrityScreen(self._feed))
+
+    def action_files(self) -> None:
+        """Show the files that the session touched; a call that is chosen there is gone to."""
+
+        def go(call: Call | None) -> None:
+            if call is not None:
+                self.workspace.show_call(call)
+
+        self.app.push_screen(FilesScreen(self._feed, self._touched), go)
+
+    def action_spent(self) -> None:
+        """Show where the time went."""
+        self.app.push_screen(SpentScreen(self._feed.session, self._spent))
+
+    def action_freeze(self) -> None:
+        """Hold the view still; a replay is paused."""
+        if self._replay is not None:
+            self._replay.pause()
+        else:
+            self.is_frozen = not self.is_frozen
+        self.pulse.at_once()
+
+    def action_pace(self, change: str) -> None:
+        """Play the replay `faster` or `slower`, or let it `step` one event on."""
+        if self._replay is not None:
+            {"faster": self._replay.faster, "slower": self._replay.slower, "step": self._replay.step}[
+                change
+            ]()
+            self.pulse.at_once()

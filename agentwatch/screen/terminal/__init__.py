@@ -1,0 +1,1 @@
+"""The terminal that the screen is drawn on."""

@@ -1,0 +1,126 @@
+"""What every app of ours shares: the sheet, colours or none, the signals that end it, suspending."""
+
+from __future__ import annotations
+
+import asyncio
+import codecs
+import os
+import shutil
+import signal
+import sys
+from collections.abc import Sequence
+from typing import ClassVar, Generic, TypeVar
+
+from textual.app import App
+from textual.binding import Binding, BindingType
+from textual.driver import Driver
+from textual.drivers.linux_driver import LinuxDriver
+from textual.events import Resize
+from textual.filter import LineFilter
+from textual.geometry import Size
+
+from agentwatch.cli.config import Config
+from agentwatch.cli.terminal import ENDING, HeldSignals
+from agentwatch.resources import resource
+from agentwatch.screen.terminal.driver import TolerantDriver
+from agentwatch.screen.terminal.guard import Guard
+
+Result = TypeVar("Result")
+
+_SIZE_SECONDS = 0.5
+
+
+class TerminalApp(App[Result], Generic[Result]):
+    """An app that gives the terminal back as it found it, however it ends."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+z", "suspend_process", "Suspend", show=False)]
+    CSS_PATH = resource("styles") / "agentwatch.tcss"
+    TITLE = "agentwatch"
+
+    def __init__(self, held: HeldSignals, config: Config | None = None, *, no_color: bool) -> None:
+        """Make an app that takes first the signals that came before it runs."""
+        self._held = held
+        self.config = config or Config()
+        if no_color:
+            os.environ["NO_COLOR"] = "1"
+        super().__init__()
+        self.ended_by: int | None = None
+        """The signal that ended it."""
+        self.is_leaving = False
+        self.fault: Exception | None = None
+        """The exception that ended it."""
+        self._guard = Guard(no_color=self.no_color, ascii_only=not _speaks_unicode())
+        if self.no_color:
+            self.theme = "ansi-dark"  # its contrasts do not come from colours
+        elif self.config.theme is not None:
+            self.theme = self.config.theme
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        """Let the guard see last what is drawn."""
+        return [*super().get_line_filters(), self._guard]
+
+    def get_driver_class(self) -> type[Driver]:
+        """Choose a driver that no key can end."""
+        chosen = super().get_driver_class()
+        return TolerantDriver if chosen is LinuxDriver else chosen
+
+    def on_mount(self) -> None:
+        """Take the signals that would leave the terminal in disorder: Textual handles none of them."""
+        self.set_keymap(dict(self.config.keys))
+        loop = asyncio.get_running_loop()
+        for number in ENDING:
+            loop.add_signal_handler(number, self._end_by, number)
+        if self._held.noted:
+            self._end_by(self._held.noted[0])
+        self.app_resume_signal.subscribe(self, self._draw_anew)
+        if not self.is_headless:
+            self.set_interval(_SIZE_SECONDS, self._check_size)
+
+    def exit(self, result: Result | None = None, return_code: int = 0, message: object = None) -> None:
+        """Leave; from now on nothing is drawn, for not every widget may have its looks yet."""
+        self.is_leaving = True
+        super().exit(result, return_code, message)  # type: ignore[arg-type]
+
+    def write_to_terminal(self, sequence: str) -> None:
+        """Write a control sequence of ours, in turn with what is drawn."""
+        if self._driver is not None and not self.is_headless:
+            self._driver.write(sequence)
+
+    def action_suspend_process(self) -> None:
+        """Stop the whole job: a pipeline of which only we stopped would leave the shell waiting."""
+        if self._driver is not None and self._driver.can_suspend:
+            os.killpg(0, signal.SIGTSTP)
+
+    def _check_size(self) -> None:
+        """Take the terminal's size where it was missed.
+
+        Under load Textual loses the last of several sizes that come within milliseconds: 5 of 72 times.
+        """
+        size = Size(*shutil.get_terminal_size())
+        if self.screen.size != size:
+            resized = Resize(size, size)
+            (self if self.size != size else self.screen).post_message(resized)
+
+    def _draw_anew(self, _app: App[Result]) -> None:
+        """Draw all of the screen: what it showed went with the alternate screen."""
+        self.screen.refresh(layout=True)
+        for widget in self.screen.walk_children():
+            widget.refresh()
+
+    def _handle_exception(self, error: Exception) -> None:
+        """Leave the screen; Textual would print the values of variables, and exit with 0."""
+        self.fault = self.fault or error
+        if self.is_headless:
+            super()._handle_exception(error)  # a test is to see it
+        else:
+            self._close_messages_no_wait()
+
+    def _end_by(self, number: int) -> None:
+        self.ended_by = number
+        self.exit(return_code=128 + number)
+
+
+def _speaks_unicode() -> bool:
+    """Return whether what Textual draws with, stderr, writes UTF-8."""
+    encoding = getattr(sys.__stderr__, "encoding", None) or "utf-8"
+    return codecs.lookup(encoding).name.startswith("utf")

@@ -1,0 +1,135 @@
+"""A call's file in the user's own editor, which has the terminal meanwhile."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import signal
+import stat
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from textual.app import App, SuspendNotSupported
+
+from agentwatch.safe_text import SafeText, safe_line
+from agentwatch.screen.lines.format import cut_middle
+from agentwatch.session import Call, Session
+
+_SHOWN_COLUMNS = 60
+
+
+class Unopened(Exception):
+    """A file cannot be opened; the message is the sentence that tells why."""
+
+
+def open_in_editor(
+    app: App[Any], call: Call | None, session: Session, environ: Mapping[str, str] = os.environ
+) -> None:
+    """Open the call's file in $VISUAL or $EDITOR and wait for its end; say why where that cannot be."""
+    try:
+        argv = [*editor(environ), file_of(call, session)]
+        _edit(app, argv)
+    except Unopened as why:
+        app.notify(str(why), severity="warning", markup=False)
+
+
+def editor(environ: Mapping[str, str]) -> list[str]:
+    """Return the user's editor and its options.
+
+    Raises:
+        Unopened: None is set, or it is no command.
+    """
+    for name in ("VISUAL", "EDITOR"):
+        try:
+            argv = shlex.split(environ.get(name, ""))
+        except ValueError as error:
+            raise Unopened(f"${name} cannot be read: {error}.") from None
+        if argv:
+            return argv
+    raise Unopened("No editor is set: $VISUAL and $EDITOR are empty.")
+
+
+def file_of(call: Call | None, session: Session) -> str:
+    """Return the absolute path of the call's file, which no program can take for an option.
+
+    Raises:
+        Unopened: There is no call, no file, or none that can be edited.
+    """
+    if call is None:
+        raise Unopened("No call is chosen.")
+    if not call.path:
+        raise Unopened(f"The chosen call, {_shown(call.tool)}, names no file.")
+    cwd = session.runs[call.run - 1].cwd if 0 < call.run <= len(session.runs) else None
+    path = os.path.join(cwd or "", call.path)
+    if not os.path.isabs(path):
+        raise Unopened(f"{_shown(call.path)} lies in a folder that the recording does not name.")
+    try:
+        mode = os.stat(path).st_mode
+    except (OSError, ValueError):
+        raise Unopened(f"There is no file {_shown(path)} here.") from None
+    if not stat.S_ISREG(mode):
+        raise Unopened(f"{_shown(path)} is {'a folder' if stat.S_ISDIR(mode) else 'no regular file'}.")
+    return path
+
+
+def _edit(app: App[Any], argv: Sequence[str]) -> None:
+    name, why_not = _shown(argv[0]), ""
+    try:
+        with app.suspend():  # what is raised in it would leave the screen suspended
+            try:
+                code = _run_in_foreground(argv)
+            except OSError as error:
+                why_not = f"cannot be started: {(error.strerror or str(error)).lower()}"
+            else:
+                why_not = (
+                    f"ended with exit {code}" if code > 0 else f"was ended by signal {-code}" if code else ""
+                )
+    except SuspendNotSupported:
+        raise Unopened("This terminal cannot be given to an editor.") from None
+    if why_not:
+        raise Unopened(f"{name} {why_not}.")
+
+
+def _run_in_foreground(argv: Sequence[str]) -> int:
+    """Run a program as a shell would, as the terminal's foreground job, and return its exit code.
+
+    In our own process group its ctrl+c would also reach us, and the agent that writes into our pipe.
+    """
+    child = subprocess.Popen(argv, process_group=0)
+    with _stopping_like_a_job():
+        while True:
+            _give_terminal(child.pid)
+            with suppress(ProcessLookupError):
+                os.killpg(child.pid, signal.SIGCONT)  # it may have asked for the terminal before it had it
+            _, status = os.waitpid(child.pid, os.WUNTRACED)
+            _give_terminal(os.getpgrp())
+            if not os.WIFSTOPPED(status):
+                child.returncode = os.waitstatus_to_exitcode(status)
+                return child.returncode
+            os.killpg(0, signal.SIGTSTP)  # its ctrl+z stops all of us, as it does on the screen
+
+
+def _give_terminal(group: int) -> None:
+    with suppress(OSError):
+        os.tcsetpgrp(0, group)
+
+
+@contextmanager
+def _stopping_like_a_job() -> Iterator[None]:
+    """Stop as any process does, and take the terminal back without being stopped for it."""
+    before = {
+        signal.SIGTTOU: signal.signal(signal.SIGTTOU, signal.SIG_IGN),
+        # Textual's handler stops us by SIGSTOP: for good, where no shell is there to resume us.
+        signal.SIGTSTP: signal.signal(signal.SIGTSTP, signal.SIG_DFL),
+    }
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _shown(text: str) -> SafeText:
+    return cut_middle(safe_line(text), _SHOWN_COLUMNS)

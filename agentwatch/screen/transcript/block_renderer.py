@@ -1,0 +1,145 @@
+"""The lines of a transcript's blocks: rendered when they are looked at, marked where a query is found."""
+
+from __future__ import annotations
+
+from textual.cache import LRUCache
+from textual.strip import Strip
+
+from agentwatch.analysis.query import Query
+from agentwatch.screen.detail.syntax import code_theme
+from agentwatch.screen.lines.highlight import laid_over, marked
+from agentwatch.screen.lines.line_view import LineView
+from agentwatch.screen.transcript.block_layout import BlockLayout
+from agentwatch.screen.transcript.block_list import BlockList
+from agentwatch.screen.transcript.entries import EntryRenderer, call_line, rule_line, thinking_line
+from agentwatch.session import Kind
+
+_KEPT_BLOCKS = 256
+Spans = list[list[tuple[int, int, int]]]
+"""For each match in a block the row, start and end of each of its pieces."""
+
+
+class BlockRenderer:
+    """Renders the blocks of a pane, and keeps the lines of those that were looked at last."""
+
+    def __init__(self, pane: LineView, blocks: BlockList, layout: BlockLayout) -> None:
+        """Take the looks from `pane`, the width and what is folded from `layout`."""
+        self.chosen: int | None = None
+        """The number of the entry whose line is chosen."""
+        self._pane = pane
+        self._blocks = blocks
+        self._layout = layout
+        self._entries: EntryRenderer | None = None
+        self._strips: LRUCache[int, list[Strip]] = LRUCache(_KEPT_BLOCKS)
+        self._query: Query | None = None
+        self._current: tuple[int, int] | None = None
+        self._spans: LRUCache[int, Spans] = LRUCache(_KEPT_BLOCKS)
+
+    def line(self, index: int, row: int, width: int) -> Strip:
+        """Return a row of a block; above its first, where `row` is negative, its rule and blank lines."""
+        if row < 0:
+            block = self._blocks[index]
+            is_rule = block.rule is not None and row == -(block.gap + 1) // 2
+            return rule_line(self._pane, block.rule, width) if block.rule and is_rule else Strip.blank(width)
+        strips = self._rows_of(index, width)
+        if row >= len(strips):
+            return Strip.blank(width)
+        return self._with_marks(strips[row], index, row) if self._query else strips[row]
+
+    def kept(self, index: int) -> list[Strip]:
+        """Return the lines of a block's text, and keep them."""
+        strips = self._strips.get(index)
+        if strips is None:
+            strips = self._strips[index] = self.render(index)
+        return strips
+
+    def render(self, index: int) -> list[Strip]:
+        """Return the lines of a block's text, rendered anew."""
+        block = self._blocks[index]
+        if self._entries is None:
+            self._entries = EntryRenderer(self._pane, code_theme(self._pane.app.current_theme))
+        width = self._layout.width
+        return self._entries.render(block.entry, block.start, block.end, width, is_code=bool(block.is_code))
+
+    def forget_from(self, first: int) -> None:
+        """Render blocks anew from one on; what is kept of those before stays."""
+        for kept in (self._strips, self._spans):
+            for index in [index for index in kept.keys() if index >= first]:  # noqa: SIM118 - no mapping
+                kept.discard(index)
+
+    def forget_looks(self) -> None:
+        """Render every block anew, in the looks of another theme."""
+        self._entries = None
+        self._strips.clear()
+
+    def mark(self, query: Query | None, current: tuple[int, int] | None) -> None:
+        """Mark what a query finds in the lines that are asked for next; the current match stands out.
+
+        Args:
+            query: What is looked for; None takes the marks away.
+            current: The block of the current match, and which of those in the block it is.
+        """
+        if query is not self._query:
+            self._spans.clear()
+        self._query, self._current = query, current
+
+    def spans_of(self, index: int) -> Spans:
+        """Return where in the lines of a block the query is found, a call's line as it stands now."""
+        if self._query is None:
+            return []
+        block = self._blocks[index]
+        spans = self._spans.get(index)
+        if spans is None:
+            texts = [strip.text for strip in self._rows_of(index, self._layout.width)]
+            if block.start == 0 and block.entry.kind is Kind.REASONING:
+                texts[0] = ""  # its title is ours
+            spans = _found(self._query, texts)
+            if block.entry.kind is not Kind.CALL:
+                self._spans[index] = spans
+        return spans
+
+    def _rows_of(self, index: int, width: int) -> list[Strip]:
+        """Return the lines of a block; those that tell how something stands are made anew."""
+        block = self._blocks[index]
+        entry = block.entry
+        chosen = self._pane.look("chosen") if block.number == self.chosen else None
+        if entry.call is not None:
+            strip = call_line(self._pane, entry.call, width)
+            return [strip if chosen is None else laid_over(strip, chosen, width)]
+        if entry.kind is not Kind.REASONING or block.start:
+            return self.kept(index)
+        is_folded = self._layout.is_folded(entry)
+        title = thinking_line(self._pane, entry, is_folded=is_folded)
+        title = title if chosen is None else laid_over(title, chosen, width)
+        return [title] if is_folded else [title, *self.kept(index)[1:]]
+
+    def _with_marks(self, strip: Strip, index: int, row: int) -> Strip:
+        for number, pieces in enumerate(self.spans_of(index)):
+            look = "selected" if self._current == (index, number) else "chosen"
+            for piece_row, start, end in pieces:
+                if piece_row == row:
+                    strip = marked(strip, start, end, self._pane.look(look))
+        return strip
+
+
+def _found(query: Query, texts: list[str]) -> Spans:
+    """Return the pieces of each match in lines that were wrapped."""
+    spans: Spans = []
+    starts = [0]
+    for text in texts:
+        starts.append(starts[-1] + len(text) + 1)
+    row = 0
+    for hit in query.shown_pattern().finditer("\n".join(texts)):
+        while starts[row + 1] <= hit.start():
+            row += 1
+        pieces, last = [], row
+        while last < len(texts) and starts[last] < hit.end():
+            start = max(hit.start() - starts[last], 0)
+            end = min(hit.end() - starts[last], len(texts[last].rstrip()))
+            if last > row:
+                start = len(texts[last]) - len(texts[last].lstrip(" ▌"))
+            if start < end:
+                pieces.append((last, start, end))
+            last += 1
+        spans.append(pieces)
+    return spans

@@ -1,0 +1,200 @@
+"""The transcript cut into blocks."""
+
+from __future__ import annotations
+
+from array import array
+from math import inf
+from time import perf_counter
+
+from agentwatch.safe_text import SafeText
+from agentwatch.screen.transcript.block_layout import BlockLayout
+from agentwatch.screen.transcript.block_list import BlockList
+from agentwatch.screen.transcript.entries import shown_length, shown_part
+from agentwatch.screen.transcript.markdown import split_blocks, split_lines
+from agentwatch.session import Entry, Kind
+
+_GROWING = (Kind.ANSWER, Kind.REASONING)
+_CUT_CHARACTERS = 1 << 16
+"""Of a text so much is cut at once; 4 MB take 150 ms."""
+
+
+class Blocks:
+    """The blocks of a transcript, cut from the texts of its entries as they come."""
+
+    def __init__(self, transcript: list[Entry]) -> None:
+        self.all = BlockList(transcript)
+        self.layout = BlockLayout(self.all)
+        self._transcript = transcript
+        self._firsts = array("I")
+        self._calls = array("I")
+        self._cut_length = 0
+        """How much of the last entry's text is cut."""
+        self._fixed_length = 0
+        """How long that text is, where it cannot grow."""
+        self._tail_start = 0
+        """Where in it the last block begins, which is cut again when more text comes."""
+        self._thought: Entry | None = None
+        self._rule: SafeText | None = None
+        self._ruled: int | None = None
+        self._rule_from = 0
+
+    def take(self, *, folds: bool, seconds: float = inf) -> int:
+        """Cut what is new into blocks, for about so many seconds; return the first block that changed.
+
+        Args:
+            folds: A thought that ended since the last time is folded; otherwise it stays open.
+            seconds: What is not cut by then is cut the next time.
+        """
+        until = perf_counter() + seconds
+        changed = len(self.all)
+        if self._firsts:
+            changed = min(changed, self._grow_last_entry(until), self._end_thought(folds=folds))
+        while len(self._firsts) < len(self._transcript) and not self._is_within_last():
+            entry = self._transcript[len(self._firsts)]
+            self._begin(entry)
+            if entry.kind is not Kind.CALL:
+                self._cut(entry, until)
+            if perf_counter() >= until:
+                break
+        last = self.all[-1].entry if self.all else None
+        is_thinking = last is not None and last.is_open and last.kind is Kind.REASONING
+        self._thought = last if is_thinking else None
+        return changed
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether there is more to be cut."""
+        return len(self._firsts) < len(self._transcript) or self._is_within_last()
+
+    def fold(self, number: int) -> None:
+        """Let the thought that an entry is take the lines that it takes, folded or open."""
+        for index in self.of_entry(number):
+            self.layout.fold(index)
+
+    @property
+    def entry_count(self) -> int:
+        """How many entries of the transcript are cut into blocks, the last of them perhaps in part."""
+        return len(self._firsts)
+
+    def of_entry(self, number: int) -> range:
+        """Return the blocks of an entry."""
+        end = self._firsts[number + 1] if number + 1 < len(self._firsts) else len(self.all)
+        return range(self._firsts[number], end)
+
+    def holding(self, number: int, offset: int) -> int:
+        """Return the block of an entry in which a character of its text stands."""
+        blocks = self.of_entry(number)
+        return next((index for index in reversed(blocks) if self.all[index].start <= offset), blocks.start)
+
+    def entry_of_call(self, number: int) -> int | None:
+        """Return the number of the entry that is the place of a call; None before it is cut."""
+        return self._calls[number - 1] if 0 < number <= len(self._calls) else None
+
+    def mark_new(self, rule: SafeText) -> int | None:
+        """Set a rule above what comes next, instead of an earlier one; return that one's block."""
+        self._rule, self._rule_from = rule, len(self.all)
+        ruled, self._ruled = self._ruled, None
+        if ruled is None:
+            return None
+        del self.all.rules[ruled]
+        self.layout.set_gap(ruled, _gap(self.all[ruled].entry, self.all[ruled - 1].entry if ruled else None))
+        return ruled
+
+    def _is_within_last(self) -> bool:
+        """Return whether the entry that was begun last is not yet cut to its end."""
+        if not self._firsts:
+            return False
+        last = self._transcript[len(self._firsts) - 1]
+        return self._cut_length < (len(last.said) if last.kind in _GROWING else self._fixed_length)
+
+    def _end_thought(self, *, folds: bool) -> int:
+        thought = self._thought
+        if thought is None or thought.is_open:
+            return len(self.all)
+        if not folds and not self.layout.shows_thinking:
+            self.layout.exceptions.add(thought)
+        self.fold(len(self._firsts) - 1)
+        return self._firsts[-1]
+
+    def _grow_last_entry(self, until: float) -> int:
+        """Cut the rest of the last known entry into blocks; return the first block that changed."""
+        if not self._is_within_last():
+            return len(self.all)
+        last = self.all[-1] if len(self.all) > self._firsts[-1] else None
+        if last is not None and last.start >= self._tail_start:
+            self._drop_last()
+        index = len(self.all)
+        self._cut(self._transcript[len(self._firsts) - 1], until)
+        return index
+
+    def _drop_last(self) -> None:
+        rule = self.all[-1].rule
+        if rule is not None:
+            self._rule, self._ruled = rule, None
+        self.all.drop_last()
+        self.layout.drop_last()
+
+    def _begin(self, entry: Entry) -> None:
+        """Take an entry of which nothing is cut yet; the line of a call and of an outcome is a block."""
+        number = len(self._firsts)
+        self._firsts.append(len(self.all))
+        self._cut_length = self._tail_start = 0
+        self._fixed_length = 0 if entry.kind in _GROWING else shown_length(entry)
+        if entry.kind is Kind.CALL:
+            self._calls.append(number)
+        if entry.kind in (Kind.CALL, Kind.RESULT):
+            self._add(number, 0, 0, "")
+
+    def _cut(self, entry: Entry, until: float) -> None:
+        """Cut an entry's text from where its last block, which may still change, begins."""
+        is_growing = entry.kind in _GROWING
+        length, size = len(entry.said) if is_growing else self._fixed_length, _CUT_CHARACTERS
+        while True:
+            start, end = self._tail_start, min(self._tail_start + size, length)
+            text = shown_part(entry, start, end)
+            if end < length:
+                text = text[: text.rfind("\n") + 1] or text
+            found = split_blocks(text) if is_growing else split_lines(text)
+            if end == length:
+                self._add_pieces(entry, text, found)
+                self._cut_length = length
+                return
+            if len(found) < 2:
+                size *= 2  # it is within a fence
+                continue
+            self._add_pieces(entry, text, found[:-1])
+            self._cut_length = self._tail_start = start + found[-1][0]
+            if perf_counter() >= until:
+                return
+
+    def _add_pieces(self, entry: Entry, text: str, found: list[tuple[int, int, bool]]) -> None:
+        """Add the blocks that a text was cut into; the tail then begins with the last of them."""
+        offset = self._tail_start
+        if not found and entry.kind in _GROWING and len(self.all) == self._firsts[-1]:
+            found = [(0, len(text), False)]
+        for start, end, is_code in found:
+            self._tail_start = offset + start
+            self._add(len(self._firsts) - 1, offset + start, offset + end, text[start:end], is_code=is_code)
+
+    def _add(self, number: int, start: int, end: int, text: str, *, is_code: bool = False) -> None:
+        """Add a block, of a height that is estimated from its text."""
+        index, entry = len(self.all), self._transcript[number]
+        above = self._transcript[self.all.columns["number"][-1]] if index else None
+        is_whole = entry.kind is not Kind.REASONING or above is not entry
+        rule = self._rule if index >= self._rule_from and is_whole else None
+        if rule is not None:
+            self.all.rules[index], self._rule, self._ruled = rule, None, index
+        gap, height = _gap(entry, above, has_rule=rule is not None), self.layout.estimate(entry, start, text)
+        self.all.add(number, start, end, is_code, gap, height, 0)
+        self.layout.append(height, gap)
+
+
+def _gap(entry: Entry, above: Entry | None, *, has_rule: bool = False) -> int:
+    """Return how many lines stand above a block of an entry, below one of the entry `above`."""
+    if above is None:
+        blank = 0
+    else:
+        are_calls = above.kind is entry.kind is Kind.CALL
+        goes_on = above is entry and entry.kind not in _GROWING
+        blank = 0 if are_calls or goes_on else 1
+    return 2 * blank + 1 if has_rule else blank

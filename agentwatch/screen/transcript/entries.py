@@ -1,0 +1,103 @@
+"""The entries of the transcript as lines: prompt, thinking, text, notices, results, and calls."""
+
+from __future__ import annotations
+
+from rich.segment import Segment
+from textual.strip import Strip
+
+from agentwatch.actions import action
+from agentwatch.events import Outcome
+from agentwatch.safe_text import SafeText, cut, safe_text
+from agentwatch.screen.lines.format import SIGNS, clock
+from agentwatch.screen.lines.line_view import LineView
+from agentwatch.screen.transcript.markdown import MarkdownRenderer
+from agentwatch.session import Call, Entry, Kind, Run
+
+
+class EntryRenderer:
+    """Renders entries, or blocks of them, in the looks of a pane."""
+
+    def __init__(self, pane: LineView, code_theme: str) -> None:
+        """Take the looks from `pane`; colour code by a theme of pygments."""
+        self._pane = pane
+        self._markdown = MarkdownRenderer(pane.look, code_theme)
+
+    def render(self, entry: Entry, start: int, end: int, width: int, *, is_code: bool) -> list[Strip]:
+        """Return the lines of an entry's text from `start` to `end`."""
+        source = safe_text(shown_part(entry, start, end))
+        match entry.kind:
+            case Kind.ANSWER if is_code:
+                return self._markdown.code(source, width)
+            case Kind.ANSWER:
+                return self._markdown.markdown(source, width)
+            case Kind.PROMPT:
+                return self._indented("  " if start else "› ", source, "prompt", width)
+            case Kind.REASONING:
+                thought = self._indented("  ", SafeText(source.strip("\n")), "reasoning", width)
+                return thought if start else [thinking_line(self._pane, entry, is_folded=False), *thought]
+            case Kind.RESULT if entry.run is not None and start == end:
+                return self._outcome(entry.run)
+            case Kind.RESULT:
+                return self._indented("  ", source, "plain", width)
+            case _:
+                return self._indented("  " if start else "· ", source, "muted", width)
+
+    def _outcome(self, run: Run) -> list[Strip]:
+        known = "" if run.duration_ms is None else f" in {clock(run.duration_ms)}"
+        told = SafeText(f"{SIGNS[run.outcome]} {run.outcome}{known}")
+        strips = [self._pane.strip_of([(told, str(run.outcome))])]
+        if run.outcome is not Outcome.FAILED and not run.is_bare and is_result_shown(run):
+            title = SafeText("  its result differs from the text above:")
+            strips.append(self._pane.strip_of([(title, "unfinished")]))
+        return strips
+
+    def _indented(self, lead: str, source: SafeText, look: str, width: int) -> list[Strip]:
+        style = self._pane.look(look)
+        strips = self._markdown.text(source, width - len(lead), style)
+        leads = [lead] + [" " * len(lead)] * (len(strips) - 1)
+        return [Strip([Segment(first, style), *strip]) for first, strip in zip(leads, strips, strict=True)]
+
+
+def is_result_shown(run: Run) -> bool:
+    """Return whether the text of a result is shown: it says something else than the text above."""
+    return bool(run.result_length) and not run.text_matches_result
+
+
+def shown_length(entry: Entry) -> int:
+    """Return how many characters of text an entry shows."""
+    run = entry.run
+    if run is None:
+        return len(entry.said)
+    return run.result_length if is_result_shown(run) else 0
+
+
+def shown_part(entry: Entry, start: int, end: int) -> str:
+    """Return what an entry shows of its text from `start` to `end`."""
+    return entry.said.part(start, end) if entry.run is None else entry.run.result_part(start, end)
+
+
+def call_line(pane: LineView, call: Call, width: int) -> Strip:
+    """Return the line of a call, as it stands now."""
+    look = "muted" if call.outcome is Outcome.SUCCEEDED else str(call.outcome)
+    sign = (SafeText(f"  {SIGNS[call.outcome]} "), str(call.outcome))
+    return pane.strip_of([sign, (cut(action(call), width - 4), look)])
+
+
+def thinking_line(pane: LineView, entry: Entry, *, is_folded: bool) -> Strip:
+    """Return the title of a thought, and whether it is folded."""
+    sign = "" if entry.is_open else " ▸" if is_folded else " ▾"
+    return pane.strip_of([(SafeText(f"{thought_for(entry)}{sign}"), "reasoning")])
+
+
+def thought_for(entry: Entry) -> SafeText:
+    """Return in words that it is thinking, and of a thought that is done how long it took."""
+    took_ms = 0 if entry.started_ms is None or entry.ended_ms is None else entry.ended_ms - entry.started_ms
+    known = f" {clock(took_ms)}" if took_ms > 0 and not entry.is_open else ""
+    return SafeText(f"thinking{known}")
+
+
+def rule_line(pane: LineView, said: SafeText, width: int) -> Strip:
+    """Return a thin rule across the pane that says something at its beginning."""
+    lead = SafeText("── ")
+    rest = SafeText(" " + "─" * max(width - len(lead) - len(said) - 1, 2))
+    return pane.strip_of([(lead, "rule"), (said, "accent"), (rest, "rule")])

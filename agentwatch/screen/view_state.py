@@ -1,0 +1,47 @@
+"""Where the user stands in all panes, to lead back there."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from agentwatch.screen.panes import Panes
+from agentwatch.screen.transcript.pane import Standing
+from agentwatch.session import Call
+
+
+class Standpoint(NamedTuple):
+    """What is shown where, and the pane that has the keys."""
+
+    pane: str
+    transcript: Standing
+    call: Call | None
+    calls_follow: bool
+    calls_top: int
+    detail_top: int
+
+
+def standpoint(panes: Panes, pane: str) -> Standpoint:
+    """Return where the user stands, who is in `pane`."""
+    return Standpoint(
+        pane,
+        panes.transcript.standing(),
+        panes.calls.chosen,
+        panes.calls.following,
+        panes.calls.scroll_offset.y,
+        panes.detail.scroll_offset.y,
+    )
+
+
+def return_to(panes: Panes, before: Standpoint) -> None:
+    """Show again what was shown."""
+    panes.transcript.return_to(before.transcript)
+    if before.calls_follow:
+        panes.calls.action_bottom()
+    elif before.call is not None:
+        if before.call is not panes.calls.chosen:
+            panes.calls.choose_call(before.call)
+        panes.calls.following = False
+        panes.calls.settle_at(before.calls_top)
+    if panes.calls.chosen is not None:
+        panes.detail.show_call(panes.calls.chosen)
+        panes.detail.settle_at(before.detail_top)

@@ -1,0 +1,53 @@
+"""Processes that outlived the agent that started them: found through /proc, so on Linux alone."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import suppress
+from typing import NamedTuple
+
+from agentwatch.sources.procfs import pids, stat_of
+
+_PR_SET_CHILD_SUBREAPER = 36
+
+
+class Survivor(NamedTuple):
+    """A process that still lives."""
+
+    pid: int
+    name: str
+
+
+def adopt_orphans() -> None:
+    """Become the parent of what the agent's children leave behind, even in sessions of their own."""
+    if sys.platform == "linux":
+        import ctypes
+
+        with suppress(OSError, AttributeError):
+            ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def survivors(agent: int) -> list[Survivor]:
+    """Return what lives of the agent's session, or was adopted by us; the agent itself is not counted."""
+    return [found for pid in sorted(pids()) if (found := _look(pid, agent)) is not None]
+
+
+def bury_orphans(agent: int) -> None:
+    """Take note of the end of what we adopted, so that no zombies stay; the agent's own is left alone."""
+    with suppress(ChildProcessError):
+        while (ended := os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)) is not None:
+            if ended.si_pid == agent:
+                return
+            os.waitpid(ended.si_pid, 0)
+
+
+def _look(pid: int, agent: int) -> Survivor | None:
+    stat = stat_of(pid)
+    if stat is None:
+        return None
+    state, parent, _group, session = stat.fields[:4]
+    is_ours = int(session) == agent or int(parent) == os.getpid()
+    if pid in (agent, os.getpid()) or state == b"Z" or not is_ours:
+        return None
+    return Survivor(pid, stat.name)

@@ -1,0 +1,111 @@
+"""Which fields of Cursor's format are known, so that new ones get noticed.
+
+The lists are what real captures of February to September 2026 hold, and what others have published.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from agentwatch.wire.cursor.tools import NAMED_IN_THE_WILD, TOOLS
+from agentwatch.wire.fields import Fields, mapping
+
+_EVERYWHERE = {"type", "subtype", "session_id", "timestamp_ms"}
+_LINES = {
+    "system/init": "apiKeySource cwd model permissionMode",
+    "user": "message",
+    "assistant": "message model_call_id",
+    "thinking/delta": "text",
+    "thinking/completed": "",
+    "tool_call/started": "call_id tool_call model_call_id",
+    "tool_call/completed": "call_id tool_call model_call_id",
+    "interaction_query/request": "query_type query",
+    "interaction_query/response": "query_type response",
+    "connection/reconnecting": "attempt endpoint_url",
+    "connection/reconnected": "",
+    "retry/starting": "attempt is_resume",
+    "retry/resuming": "attempt checkpoint_turn_count",
+    "system/task_notification": "task_id status title",
+    "system/background_shell_timeout": "",
+    "result": "duration_ms duration_api_ms is_error result request_id usage",
+}
+_BESIDE_THE_TOOL = {"hookAdditionalContexts", "toolCallId", "startedAtMs", "completedAtMs", "description"}
+_IN_A_TOOL = {"args", "arguments", "name", "result", "description"}
+_VARIANTS = {
+    *("success", "rejected", "error", "failure", "permissionDenied", "spawnError"),
+    *("timeout", "fileNotFound", "isBackground"),
+}
+_ARGUMENTS = {
+    "shell": "command workingDirectory timeout simpleCommands hasInputRedirect hasOutputRedirect"
+    " parsingResult fileOutputThresholdBytes isBackground skipApproval timeoutBehavior hardTimeout"
+    " description closeStdin conversationId adminCommandDenylist requestId",
+    "read": "path offset limit",
+    "edit": "path streamContent applyPatch strReplace multiStrReplace",
+    "write": "path fileText",
+    "delete": "path",
+    "grep": "pattern path glob outputMode caseInsensitive multiline headLimit type offset",
+    "glob": "globPattern targetDirectory",
+    "ls": "path ignore",
+    "semSearch": "query",
+    "readLints": "paths",
+    "updateTodos": "todos merge",
+    "mcp": "name args providerIdentifier toolName",
+    "task": "description prompt subagentType model agentId mode environment",
+    "webSearch": "searchTerm",
+    "webFetch": "url",
+}
+_SUCCESSES = {
+    "shell": "command workingDirectory exitCode signal stdout stderr executionTime interleavedOutput"
+    " localExecutionTimeMs aborted",
+    "read": "content contentBlobId isEmpty exceededLimit totalLines totalChars fileSize path readRange"
+    " relatedCursorRulePaths relatedCursorRules",
+    "edit": "path linesAdded linesRemoved diffString beforeFullFileContent afterFullFileContent message",
+    "write": "path linesCreated fileSize",
+    "grep": "pattern path outputMode workspaceResults",
+    "glob": "pattern path files totalFiles clientTruncated ripgrepTruncated",
+    "ls": "directoryTreeRoot",
+    "updateTodos": "todos",
+    "mcp": "content isError",
+    "task": "conversationSteps agentId isBackground durationMs",
+    "webSearch": "references",
+}
+
+
+def drift(fields: Fields) -> Iterator[tuple[str, object]]:
+    """Yield what a line holds that is not known: what it is, and a sample of it."""
+    kind, subtype = fields.get("type"), fields.get("subtype")
+    name = next((known for known in (f"{kind}", f"{kind}/{subtype}") if known in _LINES), None)
+    if name is None:
+        yield f"type {kind if subtype is None else f'{kind}/{subtype}'}", dict(fields)
+        return
+    yield from _unknown_keys(fields, _EVERYWHERE | set(_LINES[name].split()), f"of a {name} line")
+    if kind == "tool_call":
+        yield from _tool_drift(mapping(fields.get("tool_call")))
+
+
+def _tool_drift(call: Fields) -> Iterator[tuple[str, object]]:
+    tools = [key for key in call if key == "function" or key.endswith("ToolCall")]
+    yield from _unknown_keys(call, _BESIDE_THE_TOOL | set(tools), "beside a tool")
+    for key in tools:
+        body = mapping(call[key])
+        name = key.removesuffix("ToolCall")
+        if key != "function" and name not in TOOLS and name not in NAMED_IN_THE_WILD:
+            yield f"tool {name}", body
+            continue
+        yield from _unknown_keys(body, _IN_A_TOOL, f"of tool {name}")
+        if name in _ARGUMENTS:
+            known = {"toolCallId", *_ARGUMENTS[name].split()}
+            yield from _unknown_keys(mapping(body.get("args")), known, f"in the arguments of tool {name}")
+        result = mapping(body.get("result"))
+        for variant, value in result.items():
+            if variant not in _VARIANTS:
+                yield f"result {variant} of tool {name}", value
+        if name in _SUCCESSES:
+            success = mapping(result.get("success"))
+            yield from _unknown_keys(success, set(_SUCCESSES[name].split()), f"in a success of tool {name}")
+
+
+def _unknown_keys(fields: Fields, known: set[str], where: str) -> Iterator[tuple[str, object]]:
+    for key in fields:
+        if key not in known:
+            yield f"field {key} {where}", fields[key]

@@ -1,0 +1,104 @@
+"""What happened while the user looked elsewhere is told in one line."""
+
+from __future__ import annotations
+
+import pytest
+
+from agentwatch.analysis.away_summary import Mark, mark, summing_up
+from tests.builders.lines import completed, delta, init, result, session, started
+
+NOTHING = Mark(0, 0, 0, 0, 0)
+MINUTES = 60_000
+
+
+def shell(number: int, exit_code: int = 0) -> bytes:
+    """Return a shell call from start to end."""
+    told = {"success": {"exitCode": exit_code}}
+    return started("shell", f"s-{number}") + completed("shell", f"s-{number}", told)
+
+
+def edit(number: int, path: str, added: int | None, removed: int | None) -> bytes:
+    """Return an edit from start to end."""
+    told = {"success": {"linesAdded": added, "linesRemoved": removed, "diffString": "x"}}
+    call_id = f"e-{number}"
+    return started("edit", call_id, path=path) + completed("edit", call_id, told, path=path)
+
+
+def told(*lines: bytes, since: Mark = NOTHING, after: int = 6 * MINUTES, is_over: bool = False) -> str:
+    """Return what is told of a session since a mark."""
+    return summing_up(session(*lines, is_over=is_over), since, since.at_ms + after)
+
+
+def test_calls_changed_files_and_failures_are_counted() -> None:
+    """A line tells the time, the calls, the files with their lines, and the failures."""
+    edits = [edit(1, "/a", 1, 2), edit(2, "/b", 40, 0), edit(3, "/c", 0, 1), edit(4, "/a", 0, 4)]
+    shells = [shell(n) for n in range(9)]
+    assert told(init(), *edits, *shells, shell(9, 1)) == "6 m: 14 calls, 3 files +41 −7, 1 failure"
+
+
+def test_one_is_said_as_one() -> None:
+    """One call and one file are not many, and what is none is left out."""
+    assert told(init(), edit(1, "/a", 3, None)) == "6 m: 1 call, 1 file +3"
+    assert told(init(), shell(1)) == "6 m: 1 call"
+
+
+def test_a_file_without_known_lines_counts() -> None:
+    """A deleted file is a changed file; one that was only read, or not edited after all, is not."""
+    gone = started("delete", path="/a") + completed("delete", result={"success": {}}, path="/a")
+    assert told(init(), gone) == "6 m: 1 call, 1 file"
+    read = started("read", path="/a") + completed("read", result={"success": {}}, path="/a")
+    assert told(init(), read) == "6 m: 1 call"
+    failed = started("edit", path="/a") + completed("edit", result={"error": {"error": "no"}}, path="/a")
+    assert told(init(), failed) == "6 m: 1 call, 1 failure"
+
+
+def test_what_came_before_the_mark_is_left_out() -> None:
+    """Only what is new counts; the end of a call that had begun counts without the call."""
+    before = [init(), shell(1, 1), edit(1, "/a", 5, 5), started("shell", "late")]
+    then = mark(session(*before, is_over=False), 1000)
+    assert told(*before, since=then) == ""
+    late = completed("shell", "late", {"failure": {"exitCode": 2}})
+    assert told(*before, late, since=then) == "6 m: 1 failure"
+    assert told(*before, late, shell(2), since=then) == "6 m: 1 call, 1 failure"
+
+
+def test_a_rejection_is_told() -> None:
+    """A call that was not allowed is told as that."""
+    rejected = started("shell") + completed("shell", result={"rejected": {"reason": "no"}})
+    assert told(init(), rejected) == "6 m: 1 call, 1 rejection"
+
+
+@pytest.mark.parametrize(
+    ("last", "words"),
+    [
+        (result("ok"), "succeeded"),
+        (result("no", subtype="error", is_error=True), "failed"),
+        (b"", "ended without a result"),
+    ],
+)
+def test_the_end_of_the_run_is_told(last: bytes, words: str) -> None:
+    """That the run is over is told with its outcome, once."""
+    lines = [init(), shell(1), last]
+    assert told(*lines, is_over=True) == f"6 m: 1 call, the run {words}"
+    then = mark(session(*lines), 0)
+    assert told(*lines, since=then, is_over=True) == ""
+
+
+def test_a_stream_that_ends_before_it_began_is_told() -> None:
+    """A stream without a run has ended without a result."""
+    assert told(is_over=True) == "6 m: the run ended without a result"
+
+
+def test_text_alone_is_no_call() -> None:
+    """Where only text came, the line says so."""
+    then = mark(session(init(), delta("One."), is_over=False), 0)
+    assert told(init(), delta("One."), delta("Two."), since=then) == "6 m: no new call"
+
+
+@pytest.mark.parametrize(
+    ("after", "span"),
+    [(-5, "0 s"), (59_999, "59 s"), (60_000, "1 m"), (3_599_000, "59 m"), (7_500_000, "2 h 5 m")],
+)
+def test_the_time_is_read_at_a_glance(after: int, span: str) -> None:
+    """Seconds, minutes or hours; a clock that went back is no time."""
+    assert told(init(), shell(1), after=after) == f"{span}: 1 call"

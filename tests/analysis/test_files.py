@@ -1,0 +1,230 @@
+"""The files that a session has touched: what was done to each, and what is odd about it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentwatch.analysis.files import Deed, Touched, TouchedFile, is_back_to_start, named
+from agentwatch.feed import Feed
+from agentwatch.recording import open_saved
+from tests.builders.lines import CURSOR_SHAPED, CWD, PROPERTY, completed, init, line, result, session, started
+
+FAILED = {"error": {"error": "no such file"}}
+
+
+def call(tool: str, number: int, path: str, outcome: Any = None, at_ms: int | None = None) -> bytes:
+    """Return a call about a file, from its start to its end."""
+    told = FAILED if outcome is FAILED else {"success": outcome or {"path": path}}
+    ids: dict[str, Any] = {"call_id": f"c-{number}", "at_ms": at_ms, "path": path}
+    return started(tool, **ids) + completed(tool, result=told, **ids)
+
+
+def edit(number: int, path: str, before: str | None, after: str | None, at_ms: int | None = None) -> bytes:
+    """Return an edit that tells the contents; without any before, the file is new."""
+    diff = None if after is None else f"-{before}\n+{after}"
+    told = {
+        "beforeFullFileContent": before,
+        "afterFullFileContent": after,
+        "diffString": diff,
+        "linesAdded": 2,
+    }
+    told = {key: value for key, value in told.items() if value is not None}
+    return call("edit", number, path, told | ({} if before is None else {"linesRemoved": 1}), at_ms)
+
+
+def touched(*lines: bytes) -> Touched:
+    """Return the files of a run."""
+    found = Touched(session(init(), *lines))
+    assert not found.take()
+    return found
+
+
+def only(*lines: bytes) -> TouchedFile:
+    """Return the one file of a run."""
+    [file] = touched(*lines).newest_first()
+    return file
+
+
+def test_each_deed_is_counted_by_its_name() -> None:
+    """Reads, edits, creations and deletions are counted apart, changed lines summed up."""
+    file = only(
+        call("read", 1, "a.py"),
+        call("read", 2, "a.py"),
+        edit(3, "a.py", "x", "y"),
+        edit(4, "a.py", "y", "z"),
+        call("delete", 5, "a.py"),
+        edit(6, "a.py", None, "new"),
+    )
+    assert file.deeds == {Deed.READ: 2, Deed.EDITED: 2, Deed.DELETED: 1, Deed.CREATED: 1}
+    assert (file.lines_added, file.lines_removed) == (6, 2)
+    assert [one.number for one in file.calls] == [1, 2, 3, 4, 5, 6]
+
+
+def test_what_is_not_told_of_lines_stays_unknown() -> None:
+    """A file that was only read has no number of changed lines, not even 0."""
+    file = only(call("read", 1, "a.py"))
+    assert file.lines_added is None
+    assert file.lines_removed is None
+
+
+def test_a_failed_call_has_done_nothing() -> None:
+    """A call that failed or never came back is told as tried, whatever it was meant to do."""
+    file = only(call("edit", 1, "a.py", FAILED), started("delete", "c-2", path="a.py"))
+    assert file.deeds == {Deed.TRIED: 2}
+    assert file.unread is None
+
+
+def test_calls_that_are_about_no_file_touch_none() -> None:
+    """A listing, a search, a command touch no file that the call tells of."""
+    found = touched(
+        call("ls", 1, CWD),
+        started("shell", "c-2", command="rm a.py") + completed("shell", "c-2", {"success": {"exitCode": 0}}),
+        started("grep", "c-3", pattern="x", path="a.py") + completed("grep", "c-3", {"success": {}}),
+    )
+    assert found.newest_first() == []
+    assert found.taken == 3
+
+
+@pytest.mark.parametrize(
+    ("lines", "mark"),
+    [
+        ([edit(1, "a.py", "x", "y")], Deed.EDITED),
+        ([call("delete", 1, "a.py")], Deed.DELETED),
+        ([edit(1, "a.py", "x", "y"), call("delete", 2, "a.py")], Deed.EDITED),
+        ([call("read", 1, "a.py"), edit(2, "a.py", "x", "y")], None),
+        ([edit(1, "a.py", None, "x"), edit(2, "a.py", "x", "y"), call("delete", 3, "a.py")], None),
+        ([call("read", 1, "a.py", FAILED), edit(2, "a.py", "x", "y")], Deed.EDITED),
+        ([edit(1, "a.py", "x", "y"), call("read", 2, "a.py"), edit(3, "a.py", "y", "z")], Deed.EDITED),
+        ([call("read", 1, "b/../a.py"), edit(2, f"{CWD}/a.py", "x", "y")], None),
+    ],
+)
+def test_a_change_of_what_was_never_read_is_marked(lines: list[bytes], mark: Deed | None) -> None:
+    """An edit or a deletion is unread when no earlier call of the session has read or created the file."""
+    assert only(*lines).unread is mark
+
+
+def test_a_read_beside_an_edit_comes_too_late_for_it() -> None:
+    """Of parallel calls, a read that ends before the edit but after it began has not told the edit."""
+    file = only(
+        started("edit", "c-1", path="a.py"),
+        call("read", 2, "a.py"),
+        completed("edit", "c-1", {"success": {"beforeFullFileContent": "x"}}, path="a.py"),
+    )
+    assert file.unread is Deed.EDITED
+
+
+def test_the_last_touched_comes_first() -> None:
+    """A file that is touched again stands before the others; the order by name does not depend on it."""
+    found = touched(
+        call("read", 1, "b.py", at_ms=1000), call("read", 2, "a.py"), call("read", 3, "b.py", at_ms=3000)
+    )
+    assert [(file.shown, file.last_ms) for file in found.newest_first()] == [("b.py", 3000), ("a.py", None)]
+    assert [file.shown for file in found.by_name()] == ["a.py", "b.py"]
+
+
+@pytest.mark.parametrize(
+    ("path", "cwd", "shown", "is_outside"),
+    [
+        ("/home/ada/app/src/a.py", "/home/ada/app", "src/a.py", False),
+        ("src/../a.py", "/home/ada/app/", "a.py", False),
+        ("../x.py", "/home/ada/app", "/home/ada/x.py", True),
+        ("/home/ada/apple/a.py", "/home/ada/app", "/home/ada/apple/a.py", True),
+        ("/home/ada/app", "/home/ada/app", ".", False),
+        ("/etc/passwd", "/", "etc/passwd", False),
+        ("/etc/passwd", None, "/etc/passwd", False),
+        ("~/.bashrc", "/home/ada/app", "~/.bashrc", False),
+        ("C:\\Users\\Ada\\App\\src\\a.py", "c:\\users\\ada\\app", "src\\a.py", False),
+        ("c:/Users/Ada/App/a.py", "C:\\Users\\Ada\\App\\", "a.py", False),
+        ("src/a.py", "C:\\Users\\Ada", "src\\a.py", False),
+        ("D:\\secret.txt", "C:\\Users\\Ada", "D:\\secret.txt", True),
+        ("\\\\host\\share\\a", "C:\\Users", "\\\\host\\share\\a", True),
+        ("/c/Users/Ada/a.py", "C:\\Users\\Ada", "/c/Users/Ada/a.py", False),
+        ("C:\\x", "/home/ada", "C:\\x", False),
+    ],
+)
+def test_a_path_is_shown_from_the_cwd(path: str, cwd: str | None, shown: str, is_outside: bool) -> None:
+    """Inside is told from outside by the rules of the agent's system, and not where it cannot be known."""
+    assert named(path, cwd)[1:] == (shown, is_outside)
+
+
+def test_one_file_by_two_names_is_one() -> None:
+    """Relative, absolute and, on Windows, differently cased paths name one file."""
+    assert only(call("read", 1, "a.py"), call("read", 2, f"{CWD}/a.py")).deeds[Deed.READ] == 2
+    windows = Touched(
+        session(init("C:\\App"), call("read", 1, "c:/app/A.py"), call("read", 2, "C:\\App\\a.py"))
+    )
+    windows.take()
+    assert len(windows.newest_first()) == 1
+
+
+def test_a_file_outside_the_cwd_is_marked() -> None:
+    """Outside is judged by the cwd of the run that touched the file."""
+    assert only(call("read", 1, "/etc/hosts")).is_outside
+    assert not only(call("read", 1, "hosts")).is_outside
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        ([edit(1, "a", "x", "y"), edit(2, "a", "y", "x")], True),
+        ([edit(1, "a", "x", "y"), edit(2, "a", "y", "z")], False),
+        ([edit(1, "a", "x", "x")], True),
+        ([edit(1, "a", None, "x"), call("delete", 2, "a")], True),
+        ([edit(1, "a", "", "x"), call("delete", 2, "a")], False),
+        ([edit(1, "a", None, "x")], False),
+        ([call("write", 1, "a"), call("delete", 2, "a")], None),
+        ([call("delete", 1, "a")], None),
+        ([call("delete", 1, "a"), edit(2, "a", None, "x")], None),
+        ([call("read", 1, "a")], None),
+        ([edit(1, "a", "x", "y"), call("edit", 2, "a", FAILED), edit(3, "a", "y", "x")], True),
+        ([edit(1, "a", "x", "y"), edit(2, "a", "y", "x"), started("edit", "c-3", path="a")], None),
+        ([edit(1, "a", "x", "y"), call("edit", 2, "a", {"linesRemoved": 1})], None),
+        ([edit(1, "a", "x", "y" * (1 << 20)), edit(2, "a", "y", "x")], None),
+        ([call("edit", 1, "a", {"beforeFullFileContent": "x", "afterFullFileContent": "x"})], True),
+    ],
+)
+def test_a_file_may_be_back_to_its_start(lines: list[bytes], expected: bool | None, tmp_path: Path) -> None:
+    """The contents before the first change and after the last tell it; what they do not tell is unknown."""
+    path = tmp_path / "session.ndjson"
+    path.write_bytes(b"".join([init(), *lines, result()]))
+    feed = Feed(open_saved(path, False))
+    while not feed.is_over:
+        feed.advance()
+    found = Touched(feed.session)
+    found.take()
+    [file] = found.newest_first()
+    assert is_back_to_start(file, feed) is expected
+
+
+def test_the_calls_are_taken_some_at_a_time() -> None:
+    """However few calls are taken at once, the files come to the same, and no call is counted twice."""
+    lines = [init(), *(call("read", number, f"{number % 3}.py", at_ms=number) for number in range(10))]
+    whole, slowly = Touched(session(*lines)), Touched(session(*lines))
+    whole.take()
+    takes = 1
+    while slowly.take(3):
+        takes += 1
+    assert takes == 4
+    assert not slowly.take()
+    assert [vars_of(file) for file in slowly.newest_first()] == [
+        vars_of(file) for file in whole.newest_first()
+    ]
+
+
+def vars_of(file: TouchedFile) -> tuple[object, ...]:
+    """Return what tells two files apart."""
+    return file.shown, file.deeds, [call.number for call in file.calls], file.last_ms
+
+
+@PROPERTY
+@given(st.lists(CURSOR_SHAPED, max_size=8))
+def test_no_call_is_too_odd(fields: list[dict[str, Any]]) -> None:
+    """Whatever a line holds, the files of its session can be told."""
+    found = Touched(session(*map(line, fields)))
+    found.take()
+    assert len(found.by_name()) == len(found.newest_first())

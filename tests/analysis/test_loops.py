@@ -1,0 +1,190 @@
+"""Calls that loop are told once an episode, and only where they are the same."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+
+from agentwatch.analysis.loops import Loop, Loops, arguments_of
+from agentwatch.feed import Feed
+from agentwatch.safe_text import columns
+from agentwatch.session import Call
+from agentwatch.sources.open import saved_source
+from tests.builders.lines import completed, event, init, line, started
+
+
+def calls(names: Iterable[str], run: int = 1) -> list[Call]:
+    """Return a call for each letter: its target."""
+    return [Call(n, run, f"c-{n}", "shell", "Ran", target=name) for n, name in enumerate(names, 1)]
+
+
+class Asked(Counter[int]):
+    """Arguments, and how often those of each call were asked for."""
+
+    def each_anew(self, call: Call) -> int:
+        """Return other arguments for each call."""
+        self[call.number] += 1
+        return call.number
+
+    def all_the_same(self, call: Call) -> int:
+        """Return the same arguments for each call."""
+        self[call.number] += 1
+        return 0
+
+
+def told(names: str, *, step: int = 1) -> list[tuple[int, int, bool]]:
+    """Return which calls begin a loop, taken so many at a time: number, times, in a row."""
+    loops, made, found = Loops(lambda _call: ()), calls(names), list[Loop]()
+    for end in range(step, len(made) + step, step):
+        found += loops.take(made[:end])
+    return [(loop.calls[-1].number, loop.times, loop.is_row) for loop in found]
+
+
+def test_four_equal_calls_in_a_row_are_a_loop() -> None:
+    """The fourth call of a row is told, the third is not."""
+    assert told("aaa") == []
+    assert told("baaaa") == [(5, 4, True)]
+
+
+def test_six_of_the_last_ten_are_a_loop() -> None:
+    """A call that is six of the last ten is told, though others come in between; five are none."""
+    assert told("aabaabaa") == [(8, 6, False)]
+    assert told("aabaabacd") == []
+
+
+def test_four_rounds_of_two_or_three_calls_are_a_loop() -> None:
+    """Calls that take turns are told when the fourth round is whole; rounds of four calls are none."""
+    assert told("ab" * 3 + "a") == told("abc" * 3 + "ab") == []
+    assert told("ab" * 50) == [(8, 4, True)]
+    assert told("d" + "abc" * 50) == [(13, 4, True)]
+    assert told("abcd" * 50) == []
+
+
+def test_a_change_between_the_rounds_is_no_loop() -> None:
+    """What is edited and tested in turn is no loop: each edit has other arguments."""
+    made = calls(["app.py", "pytest -q"] * 20)
+    assert Loops(lambda call: call.number if call.target == "app.py" else 0).take(made) == []
+    assert Loops(lambda call: None if call.target == "app.py" else 0).take(made) == []
+    assert told("ababab" + "x" + "ababab" + "x" + "ab") == []
+
+
+def test_a_round_with_a_call_that_was_told_is_the_same_episode() -> None:
+    """A call that loops alone, then with another, or the other way round, is told once."""
+    assert told("aaaa" + "ba" * 20) == [(4, 4, True)]
+    assert told("ab" * 4 + "a" * 20) == [(8, 4, True)]
+    assert told("aab" * 20) == [(8, 6, False)]
+    assert told("ab" * 4 + "cdefghijk" + "ba" * 4) == [(8, 4, True), (25, 4, True)]
+
+
+def test_an_episode_is_told_once() -> None:
+    """However long a loop lasts, it is told when it begins; with nine others in between it begins again."""
+    assert told("a" * 300) == [(4, 4, True)]
+    assert told("aaaab" + "a" * 20) == [(4, 4, True)]
+    assert told("aaaa" + "bcdefghi" + "aaaa") == [(4, 4, True)]
+    assert told("aaaa" + "bcdefghij" + "aaaa") == [(4, 4, True), (17, 4, True)]
+
+
+def test_two_loops_are_two_warnings() -> None:
+    """Another call that loops is told, though the first loop is not yet out of sight."""
+    assert told("aaaabbbb") == [(4, 4, True), (8, 4, True)]
+
+
+def test_it_does_not_matter_how_many_come_at_once() -> None:
+    """Calls taken one by one and calls taken together give the same loops."""
+    chance = random.Random(6)
+    for _ in range(200):
+        names = "".join(chance.choices("aabcd", k=40))
+        assert told(names) == told(names, step=7) == told(names, step=40)
+
+
+def test_a_run_begins_anew() -> None:
+    """Three calls of one run and one of the next are no loop."""
+    loops = Loops(lambda _call: ())
+    made = calls("aaaa")
+    made[3].run = 2
+    assert loops.take(made) == []
+    rounds = calls("abababab")
+    for call in rounds[4:]:
+        call.run = 2
+    assert Loops(lambda _call: ()).take(rounds) == []
+
+
+def test_other_arguments_are_another_call() -> None:
+    """Calls of one target with different arguments are no loop, nor are those of unknown arguments."""
+    assert Loops(lambda call: call.number).take(calls("aaaaaaaaaa")) == []
+    assert Loops(lambda _call: None).take(calls("aaaaaaaaaa")) == []
+
+
+def test_another_tool_is_another_call() -> None:
+    """Reading a file and writing it in turn is no loop of four."""
+    made = calls("aaaa")
+    made[2].tool = "read"
+    assert Loops(lambda _call: ()).take(made) == []
+
+
+def test_arguments_are_asked_for_only_where_a_call_came_before() -> None:
+    """Calls that differ in their targets cost no reading, and each of the others is read once."""
+    asked = Asked()
+    Loops(asked.each_anew).take(calls("abcdefghijabcxxxx"))
+    assert asked == dict.fromkeys((14, 15, 16, 17), 1)
+
+
+def test_of_a_burst_only_the_end_is_looked_at() -> None:
+    """A hundred thousand calls at once cost what fifty cost."""
+    asked = Asked()
+    Loops(asked.all_the_same).take(calls("a" * 100_000))
+    assert asked.total() == 50
+
+
+def test_a_loop_is_told_in_words() -> None:
+    """The words are one safe line of at most 80 columns."""
+    [row] = Loops(lambda _call: ()).take(calls(["pytest -q"] * 4))
+    assert row.words() == "the same call 4 times in a row: shell pytest -q"
+    [turns] = Loops(lambda _call: ()).take(calls(["a.py", "pytest -q"] * 4))
+    assert turns.words() == "the same 2 calls 4 times in turn: shell a.py, shell pytest -q"
+    some = Loop((calls(["x\x1b]0;a\x07\n" * 40])[0],), 6, False).words()
+    assert some.startswith("the same call 6 of the last 10 times: shell x␛]0;a␇␊")
+    assert some.isprintable()
+    assert len(some) == 80
+
+
+def test_of_a_round_each_call_is_told() -> None:
+    """However long the targets are, each call of a round has its part of the 80 columns."""
+    words = Loop(tuple(calls(["x" * 90, "東" * 90, "short"])), 4, True).words()
+    first, second, third = words.partition(": ")[2].split(", ")
+    assert first.startswith("shell xxx")
+    assert second.startswith("shell 東")
+    assert third == "shell short"
+    assert columns(words) <= 80
+
+
+def test_arguments_are_read_from_the_recording(tmp_path: Path) -> None:
+    """Edits of one file with different contents differ; the ids of calls make no difference."""
+    edits = [("1", "same"), ("2", "same"), ("3", "other")]
+    lines = [init()]
+    for call_id, text in edits:
+        lines.append(started("edit", call_id, path="/a", fileText=text, toolCallId=call_id))
+    lines.append(started("edit", "4", path="/a", fileText="x" * 70_000))
+    lines.append(completed("edit", "5", {"success": {}}, path="/a"))
+    path = tmp_path / "session.ndjson"
+    path.write_bytes(b"".join(lines))
+    feed = Feed(saved_source(path).reader)
+    feed.advance()
+    first, second, third, large, startless = (arguments_of(feed, call) for call in feed.session.calls)
+    assert first == second != third
+    assert first is not None
+    assert large is None
+    assert startless is None
+
+
+def test_a_hostile_stream_is_data(tmp_path: Path) -> None:
+    """Calls without a name, a target or an end are compared like others, and raise nothing."""
+    odd = [event("tool_call", "started", call_id=str(n), tool_call={"function": {}}) for n in range(6)]
+    path = tmp_path / "session.ndjson"
+    path.write_bytes(init() + b"".join(odd) + line({"type": "tool_call"}))
+    feed = Feed(saved_source(path).reader)
+    feed.advance()
+    found = Loops(lambda call: arguments_of(feed, call)).take(feed.session.calls)
+    assert [loop.times for loop in found] == [4]

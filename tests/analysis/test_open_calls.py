@@ -1,0 +1,158 @@
+"""An open call is told with its time and its limit, and is quiet when it has used them up."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from agentwatch.analysis.silence import is_quiet, is_stalled
+from agentwatch.analysis.status import status
+from tests.builders.lines import DONE, completed, event, init, result, session, started
+from tests.builders.sentences import BUSY, IDLE, NOW, of_step, paced, sentence, told
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        ({"command": "make"}, "running make · 42 s"),
+        ({"command": "make", "timeout": 120_000}, "running make · 42 s of its 120 s limit"),
+        ({"command": "make", "timeout": 600_000}, "running make · 42 s of its 10:00 limit"),
+        ({"command": "make", "timeout": 42_000}, "running make · 42 s of its 42 s limit"),
+        ({"command": "make", "timeout": 32_000}, "running make · 42 s, 10 s over its limit"),
+        ({"command": "make", "timeout": 0}, "running make · 42 s"),
+        ({"command": "make", "timeout": -1}, "running make · 42 s"),
+        ({"command": "make\nall"}, "running make · 42 s"),
+        ({"command": "ma\x1b[2Jke"}, "running ma␛[2Jke · 42 s"),
+        ({}, "running shell · 42 s"),
+    ],
+)
+def test_one_open_call_is_told_with_its_time(args: dict[str, Any], words: str) -> None:
+    """A running call is named, with its time and its limit; that is why it is quiet."""
+    lines = (init(), started("shell", **args))
+    assert sentence(*lines, after_ms=42_000) == words
+    assert sentence(*lines, after_ms=42_000, agent=BUSY) == f"{words} · its processes use CPU"
+
+
+def test_a_call_within_its_limit_is_not_quiet() -> None:
+    """A call has its whole limit and 30 s to come back before it is quiet, and 60 s before it stalls."""
+    lines = (init(), started("shell", command="pytest -q", timeout=600_000))
+    read = session(*lines, seen_ms=NOW, is_over=False)
+    assert [is_quiet(read, NOW + ms) for ms in (0, 629_999, 630_000)] == [False, False, True]
+    assert [is_stalled(read, NOW + ms) for ms in (659_999, 660_000)] == [False, True]
+    assert not is_stalled(read, NOW + 660_000, BUSY)
+    assert sentence(*lines, after_ms=659_999) == "running pytest -q · 10:59, 59 s over its limit"
+    assert sentence(*lines, after_ms=660_000) == "stalled? running pytest -q · 11:00, 60 s over its limit"
+
+
+def test_a_call_without_a_limit_is_judged_by_its_like() -> None:
+    """A read that takes far longer than reads do here is quiet; of commands no two are alike."""
+    for tool, name in (("read", "read y"), ("shell", "y")):
+        past = [
+            line
+            for number in range(5)
+            for line in (
+                (1, started(tool, f"p-{number}", command="x", path="x")),
+                (4, completed(tool, f"p-{number}", DONE)),
+            )
+        ]
+        read = paced([(0, init()), *past, (0, started(tool, "now", command="y", path="y"))])
+        usual = " (usually under 5)" if tool == "read" else ""
+        assert told(read, 4) == f"running {name} · 4 s"
+        assert told(read, 62) == f"running {name} · 62 s{usual}"
+        assert is_quiet(read[0], read[1] + 60_000) is (tool == "read")
+        assert not is_quiet(read[0], read[1] + 59_999)
+        assert is_quiet(read[0], read[1] + 600_000)
+
+
+def test_an_unlike_call_without_a_limit_has_ten_minutes() -> None:
+    """Where nothing like it went before, a call without a limit is quiet after ten minutes."""
+    reads = [
+        line
+        for number in range(5)
+        for line in ((0, started("read", f"r-{number}")), (4, completed("read", f"r-{number}", DONE)))
+    ]
+    for past in ([(0, init())], [(0, init()), *reads]):
+        read, now = paced([*past, (0, started("webFetch", url="https://x.example"))])
+        assert not is_quiet(read, now + 599_999)
+        assert is_quiet(read, now + 600_000)
+
+
+def test_the_newest_calls_are_the_measure() -> None:
+    """A call is judged by the newest of its like, as long ago the tool may have been another."""
+    past = [(0, init())]
+    for number, length in enumerate([100] * 64 + [1] * 64):
+        past += [(0, started("read", f"p-{number}")), (length, completed("read", f"p-{number}", DONE))]
+    assert told(paced([*past, (0, started("read", "now"))]), 6) == "running read · 6 s (usually under 2)"
+
+
+def test_one_call_that_has_its_time_explains_the_silence() -> None:
+    """With several open calls it is quiet when all have used up their time, and no line has come for long."""
+    late = started("shell", "a", command="late", timeout=10_000)
+    in_time = started("shell", "b", command="in time", timeout=500_000)
+    read = session(init(), late, in_time, seen_ms=NOW, is_over=False)
+    assert not is_quiet(read, NOW + 100_000)
+    assert is_quiet(read, NOW + 530_000)
+    noisy = paced([(0, init()), (0, late), (50, event("connection", "reconnected"))])
+    assert not is_quiet(noisy[0], noisy[1] + 29_999)
+    assert is_quiet(noisy[0], noisy[1] + 30_000)
+
+
+def test_a_time_that_is_not_known_is_not_told() -> None:
+    """Without a clock the call is named, and neither its time nor its limit is."""
+    line = started("shell", command="make", timeout=600_000)
+    assert sentence(init(), line, after_ms=None) == "running make"
+    untimed = session(init(), line, is_over=False)
+    assert status(untimed, NOW) == "running make"
+    assert not is_quiet(untimed, NOW)
+    assert not is_quiet(session(init(), line, seen_ms=NOW, is_over=False), None)
+
+
+def test_a_call_that_began_at_no_known_time_is_not_late() -> None:
+    """A call whose start bears no time of arrival is neither timed nor called quiet, whatever came since."""
+    read = session(init(), started("shell", command="make"), is_over=False)
+    read.apply((), read.calls[0].started._replace(seen_ms=NOW), 0)  # type: ignore[union-attr]
+    assert status(read, NOW + 99_000) == "running make"
+    assert not is_quiet(read, NOW + 99_000)
+
+
+def test_a_clock_that_runs_backwards_is_at_zero() -> None:
+    """A call that began in the future has run for no time."""
+    assert sentence(init(), started("shell", command="make"), after_ms=-5_000) == "running make · 0 s"
+
+
+def test_parallel_calls_of_one_step_are_counted_down() -> None:
+    """Of the calls that one model step asked for it is told how many there were, are left, and the oldest."""
+    lines = [init(), started("read", "before", path="z"), completed("read", "before", DONE)]
+    lines += [of_step(name) for name in "abcd"]
+    assert sentence(*lines, after_ms=3_000) == "4 parallel calls, 4 left: read a 3 s"
+    lines += [completed("read", name, DONE) for name in "ab"]
+    assert sentence(*lines, after_ms=3_000) == "4 parallel calls, 2 left: read c 3 s"
+    lines += [completed("read", "c", DONE)]
+    assert sentence(*lines, after_ms=12_000) == "4 parallel calls, 1 left: read d 12 s"
+    assert sentence(*lines, after_ms=12_000, agent=IDLE).endswith("read d 12 s · its processes are idle")
+    assert sentence(init(), of_step("a"), after_ms=3_000) == "running read a · 3 s"
+    many = [of_step(f"{number}") for number in range(300)]
+    assert sentence(init(), *many) == "300 parallel calls, 300 left: read 0 0 s"
+    later = [completed("read", f"l-{number}", DONE) for number in range(300)]
+    assert sentence(*lines, *later).startswith("4 parallel calls, 1 left: read d")
+    again = (result(), init(), of_step("a"))
+    assert sentence(*lines, *again, after_ms=3_000) == "running read a · 3 s"
+
+
+def test_open_calls_of_several_steps_are_told_by_the_oldest() -> None:
+    """Of open calls that no step binds together the number is told and the one that began first."""
+    lines = [started("read", name, path=name) for name in "abc"]
+    words = sentence(init(), *lines, completed("read", "a", DONE), after_ms=3_000)
+    assert words == "2 parallel calls, the oldest: read b 3 s"
+    two_steps = (of_step("a"), of_step("b"), of_step("c", "m-2"))
+    assert sentence(init(), *two_steps, after_ms=3_000) == "3 parallel calls, the oldest: read a 3 s"
+
+
+def test_the_call_that_is_over_its_limit_is_told_first() -> None:
+    """Among parallel calls the one that should have come back is the news."""
+    lines = [
+        started("shell", name, command=name, timeout=limit) for name, limit in (("a", 90_000), ("b", 5_000))
+    ]
+    words = sentence(init(), *lines, after_ms=15_000)
+    assert words == "2 parallel calls, one late: b 15 s, 10 s over its limit"

@@ -1,0 +1,26 @@
+"""A query knows which bytes cannot hold what it looks for, and is wrong about none that do."""
+
+from __future__ import annotations
+
+import json
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentwatch.analysis.query import Query
+from agentwatch.safe_text import safe_text
+from tests.builders.lines import PROPERTY
+
+TEXT = st.text(st.sampled_from('ab Kk\u212a"\\\n\tßéİſK東<>+2\u202e\x1b\u200d🦀'), min_size=1, max_size=8)
+
+
+@PROPERTY
+@given(text=TEXT, start=st.integers(0, 7), length=st.integers(1, 5), is_ascii=st.booleans())
+def test_no_payload_is_passed_over(text: str, start: int, length: int, is_ascii: bool) -> None:
+    """A query that a shown text holds may be in the bytes of its line, however these are written."""
+    shown = safe_text(text)
+    written = json.dumps(text, ensure_ascii=is_ascii).encode(errors="surrogatepass")
+    for typed in (shown[start : start + length], shown[start : start + length].lower()):
+        query = Query(typed)
+        if query.words and query.pattern.search(shown):
+            assert not query.missing(query.needles, written)

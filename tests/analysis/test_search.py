@@ -1,0 +1,288 @@
+"""Search finds whatever a session shows, in its order, a slice at a time."""
+
+from __future__ import annotations
+
+import json
+import random
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from agentwatch.analysis.matches import Match, Side
+from agentwatch.analysis.search import MOST_MATCHES, Search
+from agentwatch.feed import Feed
+from agentwatch.recording import open_saved
+from tests.builders.lines import completed, delta, init, result, started, thought, thought_through, user
+
+Saver = Callable[..., Feed]
+
+
+@pytest.fixture
+def saved(tmp_path: Path) -> Saver:
+    """Return a function that saves a recording of these lines and reads it to its end."""
+
+    def save(*lines: bytes, follow: bool = False) -> Feed:
+        path = tmp_path / "session.ndjson"
+        path.write_bytes(b"".join(lines))
+        feed = Feed(open_saved(path, follow))
+        feed.advance()
+        return feed
+
+    return save
+
+
+def complete(feed: Feed, text: str, entry: int = 0, offset: int = 0) -> Search:
+    """Return a search that has come round."""
+    search = Search(feed, text, entry, offset)
+    search.advance()
+    assert search.is_complete
+    return search
+
+
+def places(feed: Feed, text: str) -> list[str]:
+    """Return in words where a text is found, in order."""
+    search = complete(feed, text)
+    return [search.place(match) for match in search.found]
+
+
+def call(number: int, command: str, stdout: str) -> bytes:
+    """Return a shell call from start to end."""
+    call_id = f"c-{number}"
+    done = {"success": {"exitCode": 0, "stdout": stdout}}
+    return started("shell", call_id, command=command) + completed("shell", call_id, done, command=command)
+
+
+def test_everything_that_is_shown_is_found(saved: Saver) -> None:
+    """Prompt, thinking, text, target, arguments and result are searched, in the order in which they came."""
+    feed = saved(
+        init(),
+        user("find the Needle"),
+        thought("a needle?"),
+        thought_through(),
+        delta("A needle, and a needle."),
+        call(1, "grep needle", "12: needle\n14: needle\n"),
+        started("edit", "c-9", path="/home/ada/app/x.py", strReplace={"oldText": "needle"}),
+        completed("edit", "c-9", {"error": {"error": "no needle"}}),
+        result("A needle, and a needle."),
+    )
+    assert places(feed, "needle") == [
+        "prompt",
+        "thinking",
+        *["text"] * 2,
+        "call 1 shell grep needle",
+        *["call 1 shell grep needle, result"] * 2,
+        "call 2 edit x.py",
+        "call 2 edit x.py, arguments",
+        "call 2 edit x.py, result",
+    ]
+
+
+def test_an_upper_case_letter_makes_case_count(saved: Saver) -> None:
+    """Lower case finds both cases, in text and payload; a query with an upper-case letter finds its own."""
+    feed = saved(init(), delta("Café CAFÉ"), call(1, "make", "CAFÉ Café"), result("Café CAFÉ"))
+    assert len(complete(feed, "café").found) == 4
+    assert len(complete(feed, "Café").found) == 2
+    assert complete(feed, "cAfé").found == []
+
+
+@pytest.mark.parametrize(
+    ("query", "shown"),
+    [
+        ('say "hi"', 'say "hi" twice'),
+        ("one two", "one\ntwo"),
+        ("東京", "in 東京 now"),
+        ("naïve", "so naïve a"),
+        ("a\\b", "x a\\b y"),
+        ("🦀", "a 🦀 b"),
+        ("a/b", "see a/b"),
+        ("␛[31m", "\x1b[31mred"),
+        ("<U+202E>", "a \u202e b"),
+        ("202E", "a \u202e b"),
+        ("9b", "a \x9b b"),
+    ],
+)
+@pytest.mark.parametrize("is_ascii", [True, False])
+def test_escapes_hide_nothing(saved: Saver, query: str, shown: str, is_ascii: bool) -> None:
+    """Text is found in a payload however JSON wrote it, and as safe text shows it."""
+    line = json.loads(completed("shell", "c-1", {"success": {"stdout": shown}}, command="x"))
+    written = json.dumps(line, ensure_ascii=is_ascii).encode() + b"\n"
+    feed = saved(init(), started("shell", "c-1", command="x"), written, delta(shown), result(shown))
+    assert places(feed, query) == ["call 1 shell x, result", "text"]
+
+
+def test_letters_written_as_escapes_are_found(saved: Saver) -> None:
+    """A word of which each letter is a `\\u` escape is found."""
+    line = completed("shell", "c-1", {"success": {"stdout": "QQQ"}}, command="x")
+    hidden = line.replace(b"QQQ", b"".join(b"\\u%04x" % ord(char) for char in "needle"))
+    feed = saved(init(), started("shell", "c-1", command="x"), hidden, result(""))
+    assert places(feed, "Needle".lower()) == ["call 1 shell x, result"]
+
+
+def test_a_nested_string_of_json_is_searched(saved: Saver) -> None:
+    """Arguments that are a string of JSON are found as the detail shows them."""
+    arguments = json.dumps({"query": 'a "quoted" word'})
+    line = started("mcp", "c-1").replace(b'"args": {}', b'"args": ' + json.dumps(arguments).encode())
+    feed = saved(init(), line, result(""))
+    assert places(feed, 'a "quoted" word') == ["call 1 mcp , arguments".replace(" ,", ",")]
+
+
+def test_steps_of_a_subagent_are_searched_as_they_are_told(saved: Saver) -> None:
+    """The phrases and notes that the detail tells steps in are found, though no byte of the line has them."""
+    steps: list[object] = [
+        {"toolCall": {"readToolCall": {"args": {"path": "/a"}, "result": {"success": {"totalLines": 54}}}}},
+        {"toolCall": {"editToolCall": {"args": {"path": "/b"}, "result": {"permissionDenied": {}}}}},
+    ]
+    feed = saved(
+        init(),
+        started("task", "c-1", description="look"),
+        completed("task", "c-1", {"success": {"conversationSteps": steps}}),
+        result(""),
+    )
+    for words in ("Read file", "54 lines", "permission denied"):
+        assert places(feed, words) == ["call 1 task look, result"], words
+
+
+def test_marks_of_markdown_hide_nothing(saved: Saver) -> None:
+    """What reads as one phrase is found across the marks and line ends of the Markdown it was written in."""
+    text = "I **oil** the\nwheel. **Note**: see [the docs](x)."
+    feed = saved(init(), delta(text), result(text))
+    for phrase in ("oil the wheel", "note: see the docs", "**oil**"):
+        assert places(feed, phrase) == ["text"], phrase
+
+
+def test_what_the_target_tells_is_found_once(saved: Saver) -> None:
+    """Arguments that only repeat the target are not found again; the rest of a long command is."""
+    feed = saved(init(), call(1, "make needle", ""), call(2, "make needle\nmake needle", ""), result(""))
+    assert places(feed, "needle") == [
+        "call 1 shell make needle",
+        "call 2 shell make needle",
+        "call 2 shell make needle, arguments",
+    ]
+
+
+def history(count: int) -> list[bytes]:
+    """Return texts and calls, each with its number."""
+    made = [init()]
+    for number in range(count):
+        made += [delta(f"word {number} hit. Another hit. "), call(number, f"echo {number}", "one hit\n" * 2)]
+    return made
+
+
+def test_a_search_goes_both_ways_from_where_it_began(saved: Saver) -> None:
+    """The first match is the first from there on, or the last before; next and previous go round."""
+    feed = saved(*history(10), result(""))
+    whole = complete(feed, "hit").found
+    assert whole == sorted(whole)
+    assert len(whole) == 40
+    for entry, offset in ((0, 0), (6, 12), (7, 0), (19, 0), (30, 0)):
+        search = complete(feed, "hit", entry, offset)
+        assert search.found == whole
+        ahead = (match for match in whole if match >= (entry, Side.TEXT, offset))
+        assert search.first() == next(ahead, whole[-1])
+        assert [search.number(match) for match in whole] == list(range(1, 41))
+        for index, match in enumerate(whole):
+            assert search.step(match, 1) == whole[(index + 1) % 40]
+            assert search.step(match, -1) == whole[index - 1]
+
+
+@pytest.mark.parametrize("begin", [0, 20, 40, 59, 60])
+def test_while_it_searches_nothing_is_guessed(saved: Saver, begin: int) -> None:
+    """First match, steps and numbers wait for what they depend on, and no longer; none is ever wrong."""
+    feed = saved(*history(30), result(""))
+    whole = complete(feed, "hit").found
+    expected = next((match for match in whole if match.entry >= begin), whole[-1])
+    search = Search(feed, "hit", begin)
+    known: Counter[str] = Counter()
+    while not search.is_complete:
+        search.advance(0)
+        assert search.first() in (None, expected)
+        for match in random.Random(len(search.found)).sample(search.found, min(len(search.found), 3)):
+            number = search.number(match)
+            assert number in (None, whole.index(match) + 1)
+            known["number"] += number is not None and not search.is_complete
+            for direction in (1, -1):
+                step = search.step(match, direction)
+                assert step in (whole[(whole.index(match) + direction) % len(whole)], None)
+                known["step" if step else "none"] += 1
+    assert known["step"]
+    assert known["none"]
+    assert bool(known["number"]) == (begin < 30)
+    assert search.found == whole
+
+
+def test_cuts_hide_nothing_and_double_nothing(saved: Saver, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However a text or a line is cut to be searched, each match is found once."""
+    text = "".join(f"{'x' * (number % 23)} the needle\t" for number in range(60))
+    outputs = [text] + [f"{'x' * length} the needle" for length in range(120)]
+    calls = (call(number, "make", output) for number, output in enumerate(outputs))
+    feed = saved(init(), delta(text), *calls, result(text))
+    whole = complete(feed, "the needle").found
+    assert len(whole) == 60 * 2 + 120
+    for size in (111, 128, 150):
+        monkeypatch.setattr("agentwatch.analysis.matches._CHUNK", size)
+        monkeypatch.setattr("agentwatch.analysis.matches._PIECE_BYTES", size)
+        assert complete(feed, "the needle").found == whole
+        assert complete(feed, "the needle", 0, 777).found == whole
+
+
+def test_what_comes_later_is_found_in_its_place(saved: Saver, tmp_path: Path) -> None:
+    """Growing text, new calls and the result of a call that was still running are found as they come."""
+    feed = saved(init(), delta("a nee"), follow=True)
+    search = complete(feed, "needle")
+    assert search.found == []
+    path = tmp_path / "session.ndjson"
+    for lines in (
+        delta("dle needle") + delta(" nee") + delta("dle"),
+        started("shell", "c-1", command="x"),
+        started("shell", "c-2", command="needle"),
+        completed("shell", "c-1", {"success": {"stdout": "needle"}}, command="x"),
+        completed("shell", "c-2", {"success": {"stdout": "no"}}, command="needle") + delta("needle"),
+    ):
+        with path.open("ab") as file:
+            file.write(lines)
+        feed.advance()
+        search.advance()
+    assert search.found == complete(feed, "needle").found
+    assert [search.place(match) for match in search.found] == [
+        *["text"] * 3,
+        "call 1 shell x, result",
+        "call 2 shell needle",
+        "text",
+    ]
+
+
+def test_a_slice_is_short(saved: Saver) -> None:
+    """A long recording is searched in slices of about the time that was given."""
+    big = "lorem ipsum " * 20_000
+    feed = saved(init(), *(call(number, "make", big) for number in range(60)), delta(big * 4), result(""))
+    search = Search(feed, "needle")
+    longest = slices = 0.0
+    while not search.is_complete:
+        begun = time.thread_time()
+        search.advance(0.002)
+        longest = max(longest, time.thread_time() - begun)
+        slices += 1
+    assert slices > 5
+    assert longest < 0.03
+
+
+def test_a_word_that_is_everywhere_ends_the_search(saved: Saver) -> None:
+    """After so many matches the search rests, and says so; it goes on when a step leads beyond."""
+    feed = saved(init(), call(1, "make", "zz " * (MOST_MATCHES + 5)), result(""))
+    search = complete(feed, "zz")
+    assert search.is_full
+    assert len(search.found) == MOST_MATCHES
+    assert search.step(search.found[-1], 1) is None
+    search.advance()
+    assert not search.is_full
+    assert len(search.found) == MOST_MATCHES + 5
+    assert search.step(search.found[MOST_MATCHES - 1], 1) == search.found[MOST_MATCHES]
+
+
+def test_matches_sort_as_they_stand() -> None:
+    """An action comes before its arguments, these before the result."""
+    first, second, third = Match(1, Side.TEXT, 9), Match(1, Side.ARGUMENTS, 0), Match(1, Side.RESULT, 0)
+    assert sorted([third, first, second]) == [first, second, third]

@@ -1,0 +1,161 @@
+"""One sentence says what goes on, and why it is quiet when it is quiet."""
+
+from __future__ import annotations
+
+import pytest
+
+from agentwatch.analysis.silence import AgentFacts, is_quiet
+from agentwatch.analysis.status import brief_clock
+from tests.builders.lines import (
+    completed,
+    delta,
+    event,
+    init,
+    result,
+    segment,
+    session,
+    started,
+    thought,
+    thought_through,
+    user,
+)
+from tests.builders.sentences import BUSY, IDLE, NOW, sentence
+
+FAILED = completed("shell", "x", {"failure": {"exitCode": 1}})
+
+
+def test_before_the_first_event() -> None:
+    """Before anything came, the status waits for it; it takes an agent about 8 s."""
+    assert sentence() == "waiting for the first event"
+    assert sentence(after_ms=None) == "waiting for the first event"
+    assert sentence(after_ms=8_000, agent=BUSY) == "waiting for the first event · its processes use CPU"
+    assert sentence(after_ms=62_000, agent=BUSY) == "quiet for 62 s, no event yet · its processes use CPU"
+    assert sentence(after_ms=99_000) == "waiting for the first event"
+
+
+@pytest.mark.parametrize(
+    ("lines", "words", "in_the_middle"),
+    [
+        ((user(),), "waiting for the model", ""),
+        ((thought("hm"), thought_through()), "waiting for the model", ""),
+        ((delta("I"), started("read"), completed("read")), "waiting for the model", ""),
+        ((result(), init()), "waiting for the model", ""),
+        ((thought("hm"),), "thinking", " · in the middle of a thought"),
+        ((delta("I"),), "writing", " · it was writing"),
+    ],
+)
+def test_what_the_model_does(lines: tuple[bytes, ...], words: str, in_the_middle: str) -> None:
+    """Without an open call the model thinks, writes or is waited for; without a history a minute is quiet."""
+    for after_ms in (0, 4_999, None):
+        assert sentence(init(), *lines, after_ms=after_ms) == words
+    lead = "quiet for " if words == "writing" else ""
+    assert sentence(init(), *lines, after_ms=59_999) == f"{words} · {lead}59 s"
+    quiet = f"quiet for 60 s, no open call{in_the_middle}"
+    assert sentence(init(), *lines, after_ms=60_000) == quiet
+    assert sentence(init(), *lines, after_ms=119_999) == quiet.replace("60", "119")
+    assert sentence(init(), *lines, after_ms=120_000) == f"stalled? {quiet.replace('60', '120')}"
+
+
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [
+        ((result(),), "succeeded"),
+        ((FAILED, result()), "succeeded · 1 call failed on the way"),
+        ((FAILED, completed("read", "y", {"error": {}}), result()), "succeeded · 2 calls failed on the way"),
+        ((completed("shell", "x", {"rejected": {}}), result()), "succeeded"),
+        ((FAILED, result("No", is_error=True)), "failed: No"),
+        ((result("No\nmore", is_error=True),), "failed: No"),
+        ((result("\n a\x1b[2J \nb", is_error=True),), "failed: a␛[2J "),
+        ((result(None, is_error=True),), "failed: no reason given"),
+        ((result(" \n", is_error=True),), "failed: no reason given"),
+    ],
+)
+def test_a_result_is_the_last_word(lines: tuple[bytes, ...], words: str) -> None:
+    """After the result the status is its outcome, whatever time passes, before the end and after."""
+    for is_over in (False, True):
+        assert sentence(init(), *lines, after_ms=99_000, is_over=is_over) == words
+        read = session(init(), *lines, seen_ms=NOW, is_over=is_over)
+        assert not is_quiet(read, NOW + 9_000_000)
+
+
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [
+        ((), "ended without a result"),
+        ((init(), user()), "ended without a result"),
+        ((init(), started("shell")), "ended without a result · 1 call never completed"),
+        ((init(), started("a", "a"), started("b", "b")), "ended without a result · 2 calls never completed"),
+    ],
+)
+def test_an_end_without_a_result_is_all_that_is_known(lines: tuple[bytes, ...], words: str) -> None:
+    """A stream that ends without a result neither succeeded nor failed, though it held nothing at all."""
+    assert sentence(*lines, is_over=True) == words
+
+
+@pytest.mark.parametrize(
+    ("agent", "words"),
+    [
+        (AgentFacts(exit_code=1, stderr=" no\x1b login "), "exit 1 · stderr: no␛ login"),
+        (AgentFacts(exit_code=1), "exit 1"),
+        (AgentFacts(exit_code=0), "exit 0"),
+        (AgentFacts(exit_code=137), "exit 137 (SIGKILL)"),
+        (AgentFacts(exit_code=255, stderr="x" * 999), f"exit 255 · stderr: {'x' * 119}…"),
+    ],
+)
+def test_how_the_process_ended_explains_an_end_without_a_result(agent: AgentFacts, words: str) -> None:
+    """Under `run` the exit code and the last line of stderr say why there is no result."""
+    assert sentence(is_over=True, agent=agent) == f"ended without a result · {words}"
+    told_all = sentence(init(), started("shell"), is_over=True, agent=agent)
+    assert told_all == f"ended without a result · {words} · 1 call never completed"
+
+
+def test_an_exit_code_beside_a_result_is_told() -> None:
+    """A result that its process does not confirm is told with the exit code; a reason needs no stderr."""
+    ended = AgentFacts(exit_code=1, stderr="oops")
+    assert sentence(init(), result(), is_over=True, agent=ended) == "succeeded · exit 1"
+    assert sentence(init(), result(), is_over=True, agent=AgentFacts(exit_code=0)) == "succeeded"
+    failed = (init(), result("No login", is_error=True))
+    assert sentence(*failed, is_over=True, agent=ended) == "failed: No login · exit 1"
+    unsaid = sentence(init(), result(None, is_error=True), is_over=True, agent=ended)
+    assert unsaid == "failed: no reason given · exit 1 · stderr: oops"
+
+
+def test_a_process_that_outlives_its_result_is_told() -> None:
+    """Half a minute after the result a process that is still there is the news: agents hang then."""
+    lines = (init(), result())
+    assert sentence(*lines, after_ms=29_999, agent=IDLE) == "succeeded"
+    words = "result came 30 s ago, process 4121 still alive · succeeded"
+    assert sentence(*lines, after_ms=30_000, agent=IDLE) == words
+    assert sentence(*lines, after_ms=30_000, agent=AgentFacts(exit_code=0)) == "succeeded"
+    assert sentence(*lines, after_ms=None, agent=IDLE) == "succeeded"
+
+
+@pytest.mark.parametrize(
+    ("ms", "words"),
+    [
+        (0, "0 s"),
+        (999, "0 s"),
+        (199_999, "199 s"),
+        (200_000, "3:20"),
+        (3_599_000, "59:59"),
+        (3_723_000, "1:02:03"),
+    ],
+)
+def test_a_clock_for_the_corner_of_an_eye(ms: int, words: str) -> None:
+    """Times are in whole seconds, and from 200 s on in minutes and hours."""
+    assert brief_clock(ms) == words
+
+
+def test_a_status_is_one_line() -> None:
+    """No field of the stream or of the process breaks the status line."""
+    hostile = "a\r\nb\u2028c\x85d"
+    for lines in (
+        (started("weather" + hostile, place=hostile),),
+        (started("shell", command=hostile, timeout=1),),
+        (event("result", "error", is_error=True, result=hostile),),
+        (segment(hostile),),
+    ):
+        for is_over in (False, True):
+            agent = AgentFacts(exit_code=1, stderr=hostile)
+            words = sentence(init(), *lines, after_ms=99_000, is_over=is_over, agent=agent, room=37)
+            assert len(words.splitlines()) == 1

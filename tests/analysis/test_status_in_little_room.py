@@ -1,0 +1,104 @@
+"""In few columns the status has fewer words and still the answer."""
+
+from __future__ import annotations
+
+import pytest
+
+from agentwatch.analysis.silence import NO_FACTS, AgentFacts
+from agentwatch.safe_text import columns
+from tests.builders.lines import init, result, started, user
+from tests.builders.sentences import BUSY, IDLE, of_step, sentence
+
+
+@pytest.mark.parametrize(
+    "path", ["/home/ada/app/" + "deep/" * 20 + "test_nearest.py", "東京/" * 30 + "東.py"]
+)
+def test_a_path_keeps_its_end(path: str) -> None:
+    """In little room a path makes place for the time, and keeps its end, which names the file."""
+    words = sentence(init(), started("read", path=path), after_ms=12_000, room=37)
+    assert words.startswith("running read …")
+    assert words.endswith(path[-4:] + " · 12 s")
+    assert columns(words) in (36, 37)
+    short = sentence(init(), started("read", path="a/b.py"), after_ms=12_000, room=37)
+    assert short == "running read a/b.py · 12 s"
+
+
+COMMAND = started("shell", command="pytest -q " + "tests/test_nearest.py " * 9, timeout=120_000)
+LATE = COMMAND.replace(b"120000", b"2000")
+FETCH = started("webFetch", "f", url="https://docs.example.org/tide/tables")
+STEP = tuple(of_step(name) for name in "abc")
+MANY = tuple(started("shell", name, command=name, timeout=5000) for name in "ab")
+
+
+@pytest.mark.parametrize(
+    ("lines", "agent", "room", "words"),
+    [
+        ((COMMAND,), NO_FACTS, 37, "running pytest -q te… · 12 s of 120 s"),
+        (
+            (COMMAND,),
+            IDLE,
+            70,
+            "running pytest -q tests/test_nearest.py tes… · 12 s of its 120 s limit",
+        ),
+        ((LATE,), NO_FACTS, 37, "running pytest -q … · 12 s, 10 s over"),
+        ((COMMAND,), NO_FACTS, 60, "running pytest -q tests/test_near… · 12 s of its 120 s limit"),
+        ((COMMAND,), IDLE, 60, "running pytest -q tests/test_near… · 12 s of its 120 s limit"),
+        (
+            (COMMAND,),
+            IDLE,
+            75,
+            "running pytest -q tests… · 12 s of its 120 s limit · its processes are idle",
+        ),
+        ((FETCH,), NO_FACTS, 37, "running webFetch https://docs… · 12 s"),
+        ((FETCH,), NO_FACTS, 24, "running webFetch · 12 s"),
+        (STEP, NO_FACTS, 37, "3 of 3 left: read a 12 s"),
+        ((*STEP[:2], FETCH), NO_FACTS, 37, "3 calls, the oldest: read a 12 s"),
+        (MANY, NO_FACTS, 37, "2 calls, the oldest: a 12 s, 7 s over"),
+        ((started("t" * 99, "t", x="y"),), NO_FACTS, 37, "running tttttttttt… ttttttttt… · 12 s"),
+    ],
+)
+def test_a_narrow_screen_still_has_the_answer(
+    lines: tuple[bytes, ...], agent: AgentFacts, room: int, words: str
+) -> None:
+    """In little room the words are fewer, and what a call is about gives way to its time."""
+    found = sentence(init(), *lines, after_ms=12_000, agent=agent, room=room)
+    assert found == words
+    assert len(found) <= room
+
+
+@pytest.mark.parametrize(
+    ("lines", "after_s", "is_over", "agent", "words"),
+    [
+        ((user(),), 119, False, NO_FACTS, "quiet 119 s, no open call"),
+        ((user(),), 120, False, NO_FACTS, "stalled? quiet 120 s, no open call"),
+        ((user(),), 120, False, BUSY, "quiet 120 s, no open call · uses CPU"),
+        ((COMMAND,), 190, False, NO_FACTS, "stalled? pytest -… · 190 s, 70 s over"),
+        ((result(),), 30, False, IDLE, "process 4121 alive 30 s after result…"),
+        (
+            (user(),),
+            0,
+            True,
+            AgentFacts(exit_code=1, stderr="no login"),
+            "no result · exit 1 · stderr: no login",
+        ),
+    ],
+)
+def test_a_silence_is_explained_in_forty_columns(
+    lines: tuple[bytes, ...],
+    after_s: int,
+    is_over: bool,
+    agent: AgentFacts,
+    words: str,
+) -> None:
+    """A screen of 40 columns says whether it hangs, and by what evidence; what is cut off is marked."""
+    found = sentence(init(), *lines, after_ms=after_s * 1000, is_over=is_over, agent=agent, room=37)
+    assert found == words
+
+
+def test_with_room_enough_nothing_is_cut() -> None:
+    """A command is cut at 60 columns even where there is room, so that its time is found."""
+    command = "pytest -q " + "tests/test_nearest.py " * 9
+    words = f"running {command[:59]}… · 12 s of its 120 s limit"
+    for room in (None, 200):
+        assert sentence(init(), COMMAND, after_ms=12_000, room=room) == words
+        assert sentence(init(), COMMAND, after_ms=12_000, room=room, agent=IDLE).startswith(words)

@@ -1,0 +1,146 @@
+"""Whatever a session told, and whenever it is looked at, the parts of its time add up to the whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentwatch.analysis.time import Share, Spent, Union
+from agentwatch.events import Text, TextEnded, ToolEnded, ToolStarted
+from agentwatch.session import Call, Kind, Session
+from tests.builders.lines import CURSOR_SHAPED, PROPERTY, line, session
+from tests.builders.timed_events import (
+    INIT,
+    NOTICE,
+    PROMPT,
+    Told,
+    account,
+    begins,
+    ends,
+    falls_silent,
+    over,
+    says,
+    tell,
+    thinks,
+    told,
+)
+
+TIME = st.integers(0, 60)
+EVENTS: st.SearchStrategy[Told] = st.one_of(
+    st.builds(begins, st.integers(0, 6), TIME | st.none(), st.none() | TIME),
+    st.builds(ends, st.integers(0, 6), TIME | st.none(), st.none() | TIME),
+    st.builds(says, TIME | st.none()),
+    st.builds(thinks, TIME | st.none()),
+    st.builds(falls_silent, TIME | st.none()),
+    st.sampled_from([NOTICE, INIT, PROMPT]),
+    st.builds(over, st.none() | st.integers(0, 90), st.none() | TIME),
+)
+
+
+def in_order(events: list[Told]) -> list[Told]:
+    """Return the events with clocks that never go back, without starts of calls that have ended already."""
+    agent = iter(sorted(at for event, _ in events if (at := getattr(event, "at_ms", None)) is not None))
+    ours = iter(sorted(seen_ms for _, seen_ms in events if seen_ms is not None))
+    kept: list[Told] = []
+    ended: set[str] = set()
+    for event, seen_ms in events:
+        timed = event
+        if isinstance(event, Text | TextEnded | ToolStarted | ToolEnded) and event.at_ms is not None:
+            timed = event._replace(at_ms=next(agent))
+        if not (isinstance(event, ToolStarted) and event.call_id in ended):
+            kept.append((timed, None if seen_ms is None else next(ours)))
+        if isinstance(event, ToolEnded):
+            ended.add(event.call_id)
+    return kept
+
+
+STREAMS = st.lists(EVENTS, max_size=25).map(in_order)
+
+
+@PROPERTY
+@given(st.lists(EVENTS, max_size=25))
+def test_the_parts_add_up_to_the_whole(events: list[Told]) -> None:
+    """Whatever was told in whatever order, no part is negative and none is missing."""
+    found = account(*events)
+    assert sum(found.parts.values()) == found.whole_ms
+    assert min(found.parts.values()) >= 0
+    assert found.between_runs_ms >= 0
+
+
+@PROPERTY
+@given(STREAMS, st.lists(st.integers(1, 3), max_size=25))
+def test_when_it_is_looked_at_changes_nothing(events: list[Told], steps: list[int]) -> None:
+    """Taken as it grows, a few entries at a time and looked at in between, it comes to the same."""
+    read = Session()
+    spent = Spent(read)
+    left = events
+    for most in steps:
+        now, left = left[:most], left[most:]
+        tell(read, now)
+        spent.take(most)
+        spent.account()
+    tell(read, left)
+    while spent.take(2):
+        spent.account()
+    assert spent.account() == account(*events)
+
+
+def is_known(calls: Iterable[Call], ms: int) -> bool:
+    """Return whether a call ran at a moment."""
+    return any(
+        call.duration_ms is not None and call.started_ms <= ms < (call.ended_ms or 0)
+        for call in calls
+        if call.started_ms is not None
+    )
+
+
+@PROPERTY
+@given(STREAMS)
+def test_each_moment_is_the_strongests(events: list[Told]) -> None:
+    """Moment by moment: a tool's if any call ran, else writing if a text was written, else thinking."""
+    read = told(*events)
+    found = account(*events)
+    if not found.is_agent_time:
+        return
+    texts = [entry for entry in read.transcript if entry.kind in (Kind.ANSWER, Kind.REASONING)]
+    counted = dict.fromkeys((Share.TOOLS, Share.WRITING, Share.THINKING), 0)
+    for ms in range(61):
+        kinds = {
+            entry.kind
+            for entry in texts
+            if entry.started_ms is not None and entry.started_ms <= ms < (entry.ended_ms or 0)
+        }
+        if is_known(read.calls, ms):
+            counted[Share.TOOLS] += 1
+        elif Kind.ANSWER in kinds:
+            counted[Share.WRITING] += 1
+        elif Kind.REASONING in kinds:
+            counted[Share.THINKING] += 1
+    assert counted == {share: found.parts[share] for share in counted}
+
+
+@PROPERTY
+@given(st.lists(st.tuples(TIME, TIME), max_size=20), TIME, TIME)
+def test_a_union_holds_each_moment_once(pairs: list[tuple[int, int]], start: int, end: int) -> None:
+    """Its total, and what it misses of any stretch, are those of the set of its moments."""
+    union, moments = Union(), set[int]()
+    for pair in pairs:
+        union.add(min(pair), max(pair))
+        moments |= set(range(min(pair), max(pair)))
+    assert union.total == len(moments)
+    start, end = sorted((start, end))
+    assert union.missing(start, end) == len(set(range(start, end)) - moments)
+    assert union.total == sum(last - first for first, last in union.intervals())
+
+
+@PROPERTY
+@given(st.lists(CURSOR_SHAPED, max_size=8))
+def test_no_line_is_too_odd(fields: list[dict[str, Any]]) -> None:
+    """Whatever a line holds, the time of its session adds up."""
+    spent = Spent(session(*map(line, fields)))
+    spent.take()
+    found = spent.account()
+    assert sum(found.parts.values()) == found.whole_ms

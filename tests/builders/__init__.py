@@ -1,0 +1,1 @@
+"""What makes lines, sessions and screens for the tests."""

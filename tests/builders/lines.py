@@ -1,0 +1,237 @@
+"""Lines of Cursor's stream as small as they can be, and the ways to read them in memory."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from hypothesis import settings
+from hypothesis import strategies as st
+
+from agentwatch.events import Event
+from agentwatch.feed.line_joiner import LineJoiner
+from agentwatch.recording import Line
+from agentwatch.session import Call, Place, Session
+from agentwatch.wire import Decoder
+
+SESSION = "s-1"
+CWD = "/home/ada/app"
+_ESCAPED_LINE_END = re.compile(rb"(\\+)n")
+DONE: dict[str, Any] = {"success": {}}
+"""What a call that succeeded gives back at the least."""
+
+
+def line(fields: dict[str, Any]) -> bytes:
+    """Return a line of these fields; a field that is None is left out."""
+    present = {key: value for key, value in fields.items() if value is not None}
+    return json.dumps(present, ensure_ascii=False).encode(errors="surrogatepass") + b"\n"
+
+
+def event(kind: str, subtype: str | None = None, **fields: Any) -> bytes:
+    """Return a line of a type, a subtype and whatever else."""
+    return line({"type": kind, "subtype": subtype, "session_id": SESSION} | fields)
+
+
+def init(cwd: str = CWD, **fields: Any) -> bytes:
+    """Return the line that begins a run."""
+    own = {"apiKeySource": "login", "cwd": cwd, "model": "Auto", "permissionMode": "default"}
+    return event("system", "init", **(own | fields))
+
+
+def message(role: str, text: str, **fields: Any) -> bytes:
+    """Return a message of one text."""
+    content = [{"type": "text", "text": text}]
+    return event(role, message={"role": role, "content": content}, **fields)
+
+
+def user(text: str = "Do it.") -> bytes:
+    """Return the echo of the prompt."""
+    return message("user", text)
+
+
+def delta(text: str, at_ms: Any = 1000) -> bytes:
+    """Return new text as partial mode sends it: a time, no model_call_id."""
+    return message("assistant", text, timestamp_ms=at_ms)
+
+
+def segment(text: str, at_ms: int = 1000) -> bytes:
+    """Return a whole segment before a tool call: in partial mode a flush, otherwise the only copy."""
+    return message("assistant", text, timestamp_ms=at_ms, model_call_id="m-1")
+
+
+def final(text: str) -> bytes:
+    """Return the last segment: in partial mode a flush, otherwise the only copy."""
+    return message("assistant", text)
+
+
+def thought(text: str, at_ms: int = 1000) -> bytes:
+    """Return a piece of the model's reasoning."""
+    return event("thinking", "delta", text=text, timestamp_ms=at_ms)
+
+
+def thought_through(at_ms: int = 1000) -> bytes:
+    """Return the end of a block of reasoning."""
+    return event("thinking", "completed", timestamp_ms=at_ms)
+
+
+def started(tool: str, call_id: str = "c-1", at_ms: Any = None, **args: Any) -> bytes:
+    """Return the start of a call of `tool` (the wire's key without `ToolCall`)."""
+    call = {f"{tool}ToolCall": {"args": args}}
+    return event("tool_call", "started", call_id=call_id, tool_call=call, timestamp_ms=at_ms)
+
+
+def completed(tool: str, call_id: str = "c-1", result: Any = None, at_ms: Any = None, **args: Any) -> bytes:
+    """Return the end of a call; without `args` the line bears none, as rejections often do."""
+    body = {"args": args, "result": result} if args else {"result": result}
+    call = {f"{tool}ToolCall": body}
+    return event("tool_call", "completed", call_id=call_id, tool_call=call, timestamp_ms=at_ms)
+
+
+def asked(kind: str = "webFetch", at_ms: int = 1000) -> bytes:
+    """Return the request of an interaction query."""
+    name = f"{kind}RequestQuery"
+    return event(
+        "interaction_query", "request", query_type=name, query={"id": 0, name: {}}, timestamp_ms=at_ms
+    )
+
+
+def answered(answer: dict[str, Any], kind: str = "webFetch", at_ms: int = 1000) -> bytes:
+    """Return the agent's own response to an interaction query."""
+    response = {"id": 0, f"{kind}RequestResponse": answer}
+    name = f"{kind}RequestQuery"
+    return event("interaction_query", "response", query_type=name, response=response, timestamp_ms=at_ms)
+
+
+def result(text: str | None = "", **fields: Any) -> bytes:
+    """Return the result of a run that succeeded, unless the fields say otherwise."""
+    own: dict[str, Any] = {
+        "subtype": "success",
+        "is_error": False,
+        "duration_ms": 5234,
+        "duration_api_ms": 5200,
+    }
+    return event("result", **(own | {"result": text, "request_id": "r-1"} | fields))
+
+
+def raw(line: bytes, line_end: bytes = b"\n") -> bytes:
+    """Return a line whose escaped line ends are left raw."""
+
+    def end(found: re.Match[bytes]) -> bytes:
+        return found[1][:-1] + line_end if len(found[1]) % 2 else found[0]
+
+    return _ESCAPED_LINE_END.sub(end, line)
+
+
+def non_blank(data: bytes) -> int:
+    """Return how many physical lines are not blank."""
+    return sum(1 for line in data.split(b"\n") if line.strip())
+
+
+def events(*lines: bytes) -> list[Event]:
+    """Return the events of the last line, read after those before it; blank lines are passed over."""
+    decoder = Decoder()
+    found: list[Event] = []
+    for data in lines:
+        if data.strip():
+            found = decoder.decode(data.removesuffix(b"\n"))
+    return found
+
+
+def physical_lines(data: bytes) -> list[Line]:
+    """Return the lines of a recording as a reader gives them, blank ones among them."""
+    found, offset = [], 0
+    for piece in data.split(b"\n"):
+        found.append(Line(offset, piece, None))
+        offset += len(piece) + 1
+    return found
+
+
+def session(*lines: bytes, seen_ms: int | None = None, is_over: bool = True) -> Session:
+    """Return what the lines come to when the stream ends after them, or while it still goes on."""
+    decoder, read = Decoder(), Session()
+    joiner = LineJoiner(decoder)
+    for piece in physical_lines(b"".join(lines)):
+        for found in joiner.take(piece._replace(seen_ms=seen_ms)):
+            read.apply(*found)
+    if is_over:
+        for found in joiner.rest():
+            read.apply(*found)
+        read.apply(decoder.end(), Place(0, 0, None), 0)
+        read.close()
+    return read
+
+
+def call(*lines: bytes) -> Call:
+    """Return the one call of a run."""
+    [only] = session(init(), *lines).calls
+    return only
+
+
+PROPERTY = settings(max_examples=150, deadline=None, database=None)
+"""How often a property is tried."""
+
+ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=12)
+"""Text of all code points, halves of surrogate pairs among them."""
+
+ANY_JSON: st.SearchStrategy[Any] = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**80), 2**80) | st.floats() | ANY_TEXT,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(ANY_TEXT, inner, max_size=3),
+    max_leaves=8,
+)
+"""Any JSON value, and the NaN and Infinity that Python reads and writes besides."""
+
+
+def _of(*usual: Any) -> st.SearchStrategy[Any]:
+    return st.sampled_from(usual) | ANY_JSON
+
+
+_BODY = st.fixed_dictionaries(
+    {},
+    optional={
+        **dict.fromkeys(("path", "command", "url", "error", "reason", "stderr", "content"), _of("x\ny")),
+        **dict.fromkeys(
+            ("exitCode", "totalLines", "linesAdded", "linesRemoved", "timeout"), _of(0, "7", 1e30)
+        ),
+        **dict.fromkeys(("todos", "paths", "references", "readRange", "workspaceResults"), ANY_JSON),
+        "isError": _of(True),
+    },
+)
+_VARIANTS = ("success", "error", "failure", "rejected", "timeout", "isBackground", "later")
+_CALL = st.fixed_dictionaries(
+    {},
+    optional={
+        "args": _BODY | ANY_JSON,
+        "arguments": _BODY | ANY_JSON,
+        "name": _of("lookup"),
+        "result": st.dictionaries(st.sampled_from(_VARIANTS), _BODY | ANY_JSON, max_size=2) | ANY_JSON,
+    },
+)
+_KEYS = st.sampled_from(
+    [
+        *("readToolCall", "editToolCall", "shellToolCall", "mcpToolCall", "readLintsToolCall", "function"),
+        *("grepToolCall", "updateTodosToolCall", "webSearchToolCall", "weatherToolCall", "ToolCall"),
+        "toolCallId",
+    ]
+)
+_TYPES = ("tool_call", "assistant", "user", "system", "result", "thinking", "interaction_query", "retry")
+_SUBTYPES = ("started", "completed", "init", "delta", "success", "request", "response", "task_notification")
+CURSOR_SHAPED: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
+    {"type": _of(*_TYPES)},
+    optional={
+        "subtype": _of(*_SUBTYPES),
+        "session_id": _of(SESSION),
+        "call_id": _of("c-1"),
+        "tool_call": st.dictionaries(_KEYS, _CALL | ANY_JSON, max_size=2) | ANY_JSON,
+        "timestamp_ms": _of(1000, "1000", 1e300),
+        "model_call_id": _of("m-1"),
+        "message": st.fixed_dictionaries({"content": ANY_JSON}) | ANY_JSON,
+        "apiKeySource": _of("login"),
+        **dict.fromkeys(("usage", "response", "query", "query_type", "is_error"), ANY_JSON),
+        **dict.fromkeys(("duration_ms", "duration_api_ms", "attempt"), _of(1, 1e30)),
+        **dict.fromkeys(
+            ("cwd", "model", "permissionMode", "text", "result", "request_id", "title"), _of("a")
+        ),
+    },
+)
+"""Lines with Cursor's keys, and anything at all as their values."""

@@ -1,0 +1,1 @@
+"""What shows one pane or one screen alone."""

@@ -1,0 +1,44 @@
+"""The detail of one call alone, over a recording."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from textual.pilot import Pilot
+
+from agentwatch.feed import Feed
+from agentwatch.recording import open_saved
+from agentwatch.screen.detail.pane import DetailView
+from tests.screen.conftest import PaneApp
+
+Detail = tuple[Feed, DetailView, Pilot[None]]
+
+
+@asynccontextmanager
+async def shown(
+    path: Path, call: int = 0, size: tuple[int, int] = (70, 30), *, follow: bool = False
+) -> AsyncIterator[Detail]:
+    """Show the detail of a recording's call in a terminal of its own, focused."""
+    feed = Feed(open_saved(path, follow))
+    detail = DetailView(feed)
+    app = PaneApp(detail)
+    async with app.run_test(size=size) as pilot:
+        detail.focus()
+        feed.advance()
+        await pilot.pause()
+        detail.show_call(feed.session.calls[call])
+        await pilot.pause()
+        yield feed, detail, pilot
+
+
+def looks_of(detail: DetailView, beginning: str) -> set[str]:
+    """Return the names of the looks in which the lines that begin so are shown."""
+    known = {str(detail.look(name)): name for name in ("plain", "added", "removed", "hunk", "failed")}
+    found = set()
+    for y in range(detail.line_count()):
+        strip = detail.draw(y, 60)
+        if strip.text.startswith(beginning):
+            found |= {known.get(str(segment.style), "other") for segment in strip}
+    return found

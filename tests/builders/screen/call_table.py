@@ -1,0 +1,63 @@
+"""The table of calls alone, over a recording."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from textual.pilot import Pilot
+
+from agentwatch.feed import Feed
+from agentwatch.recording import open_saved
+from agentwatch.screen.calls.pane import CallTable
+from tests.screen.conftest import CWD, PaneApp, ended, eventually, lines_of, started
+
+NARROW = (60, 12)
+"""So few columns that there is no room for the time strip."""
+
+
+class TableApp(PaneApp):
+    """The table alone, with the keys that lead to its actions from any pane."""
+
+    BINDINGS = [("f", "filter"), ("s", "slowest")]
+
+    def __init__(self, table: CallTable) -> None:
+        super().__init__(table)
+        self.action_filter = table.action_filter
+        self.action_slowest = table.action_slowest
+
+
+@asynccontextmanager
+async def shown(
+    path: Path, size: tuple[int, int] = (70, 12), *, follow: bool = False
+) -> AsyncIterator[tuple[Feed, CallTable, Pilot[None]]]:
+    """Show the table of a recording in a terminal of its own, focused."""
+    feed = Feed(open_saved(path, follow))
+    table = CallTable(feed)
+    app = TableApp(table)
+    async with app.run_test(size=size) as pilot:
+        table.focus()
+        feed.advance()
+        table.sync(None)
+        await pilot.pause()
+        yield feed, table, pilot
+
+
+def read(number: int, name: str) -> bytes:
+    """Return a successful read of a file."""
+    args: dict[str, object] = {"path": f"{CWD}/{name}"}
+    call_id = f"read-{number}"
+    return started(call_id, "read", args) + ended(call_id, "read", args, {"success": {"totalLines": 4}})
+
+
+def reads(*names: str) -> bytes:
+    """Return successful reads of files."""
+    return b"".join(read(number, name) for number, name in enumerate(names))
+
+
+async def filtered(table: CallTable, pilot: Pilot[None], *keys: str) -> list[str]:
+    """Press keys, and return the rows when they have done what they do."""
+    await pilot.press(*keys)
+    await eventually(pilot, lambda: not table._list.is_waiting, "the rows that were asked for")
+    return lines_of(table)

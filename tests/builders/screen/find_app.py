@@ -1,0 +1,115 @@
+"""Find over the panes, without the rest of the screen."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from textual import on
+from textual.app import App, ComposeResult
+from textual.binding import Binding
+from textual.pilot import Pilot
+from textual.widgets import Static
+
+from agentwatch.feed import Feed
+from agentwatch.recording import open_saved
+from agentwatch.resources import resource
+from agentwatch.screen.calls.pane import CallTable
+from agentwatch.screen.overlays.find_bar import FindBar
+from agentwatch.screen.panes import Panes
+from tests.screen.conftest import eventually
+
+
+class FindApp(App[None]):
+    """The panes side by side over the line of find, with the keys that a screen gives it."""
+
+    CSS_PATH = resource("styles") / "agentwatch.tcss"
+    CSS = """
+    Screen { layout: horizontal; }
+    #calls, #detail { width: 9fr; height: 1fr; }
+    #log { width: 12; height: 1fr; }
+    #find { dock: bottom; height: 1; }
+    #slash { width: 2; }
+    #find Input { width: 1fr; max-width: 40; }
+    #found { width: 2fr; text-wrap: nowrap; text-overflow: ellipsis; }
+    """
+    BINDINGS = [
+        Binding("slash", "find"),
+        Binding("n", "find_next(1)"),
+        Binding("N", "find_next(-1)"),
+        Binding("escape", "close"),
+    ]
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.feed = Feed(open_saved(path, True))
+        self.feed.advance()
+        self.panes = Panes(self.feed)
+        self.bar = FindBar(self.feed, self.panes)
+        self.pane = "transcript"
+        self.shown: list[FindBar.Shown] = []
+
+    def compose(self) -> ComposeResult:
+        """Show the panes and the line."""
+        panes = self.panes
+        yield from (panes.transcript, panes.calls, panes.detail, panes.log)
+        yield self.bar
+
+    def on_mount(self) -> None:
+        """Show what is there."""
+        self.action_pane("transcript")
+        self.call_after_refresh(self.sync)
+
+    def sync(self) -> None:
+        """Take what is new, as a tick does."""
+        self.feed.advance()
+        self.panes.sync(None)
+        self.bar.sync()
+
+    def action_pane(self, name: str) -> None:
+        """Go to a pane."""
+        self.pane = name
+        self.panes.named(name).focus()
+
+    def action_find(self) -> None:
+        """Open the line."""
+        self.bar.open(self.pane)
+
+    def action_find_next(self, step: int) -> None:
+        """Go to another match."""
+        if not self.bar.step(step, self.pane):
+            self.notify("nothing")
+
+    def action_close(self) -> None:
+        """Take the line away."""
+        self.bar.close()
+
+    @on(CallTable.Chosen)
+    def _call_chosen(self, event: CallTable.Chosen) -> None:
+        self.panes.detail.show_call(event.call)
+
+    @on(FindBar.Shown)
+    def _find_shown(self, event: FindBar.Shown) -> None:
+        self.pane = event.pane
+        self.shown.append(event)
+
+    @on(FindBar.Closed)
+    def _find_closed(self, event: FindBar.Closed) -> None:
+        self.action_pane(event.pane)
+
+    @property
+    def told(self) -> str:
+        """What the line tells."""
+        return str(self.bar.query_one("#found", Static).content)
+
+
+@asynccontextmanager
+async def shown(path: Path, size: tuple[int, int] = (160, 20)) -> AsyncIterator[tuple[FindApp, Pilot[None]]]:
+    """Show a recording, read to its end."""
+    app = FindApp(path)
+    async with app.run_test(size=size) as pilot:
+        await eventually(pilot, app.panes.transcript.line_count, "the transcript")
+        while app.panes.transcript.is_measuring:
+            app.panes.transcript.measure_some()
+        yield app, pilot

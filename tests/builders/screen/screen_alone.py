@@ -1,0 +1,46 @@
+"""A screen that opens over the panes, alone."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any, Generic, TypeVar
+
+from textual.app import App
+from textual.pilot import Pilot
+
+from agentwatch.feed import Feed
+from agentwatch.resources import resource
+from agentwatch.screen.overlays.files import FilesScreen
+from agentwatch.screen.overlays.time import SpentScreen
+from tests.screen.conftest import eventually
+
+Opened = TypeVar("Opened", FilesScreen, SpentScreen)
+
+
+class ScreenApp(App[None], Generic[Opened]):
+    """An app that opens one screen of a feed."""
+
+    CSS_PATH = resource("styles") / "agentwatch.tcss"
+
+    def __init__(self, feed: Feed, opened: Opened) -> None:
+        super().__init__()
+        self.feed = feed
+        self.opened: Opened = opened
+        self.given: list[Any] = []
+        """What the screen gave back when it was left."""
+
+    def on_mount(self) -> None:
+        """Open it."""
+        self.push_screen(self.opened, self.given.append)
+
+
+@asynccontextmanager
+async def at_rest(app: ScreenApp[Opened], size: tuple[int, int]) -> AsyncIterator[Pilot[None]]:
+    """Run the app until its screen is open and has taken all there is."""
+    async with app.run_test(size=size) as pilot:
+        await eventually(pilot, lambda: app.screen is app.opened, "the screen")
+        while app.opened.sync():
+            pass
+        await pilot.pause()
+        yield pilot

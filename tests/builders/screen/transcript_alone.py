@@ -1,0 +1,85 @@
+"""The transcript alone, over a recording, measured to its end."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from math import inf
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+
+from agentwatch.feed import Feed
+from agentwatch.recording import open_saved
+from agentwatch.screen.transcript.pane import Transcript
+from tests.screen.conftest import PaneApp, answer, init, lines_of, prompt, result, shell
+
+
+@asynccontextmanager
+async def shown(transcript: Transcript, size: tuple[int, int] = (60, 20)) -> AsyncIterator[Pilot[None]]:
+    """Show the pane in a terminal of its own, focused."""
+    app = PaneApp(transcript)
+    async with app.run_test(size=size) as pilot:
+        transcript.focus()
+        await pilot.pause()
+        yield pilot
+
+
+def of(path: Path, *, follow: bool = False) -> tuple[Feed, Transcript]:
+    """Return a recording's feed and the pane of its session."""
+    feed = Feed(open_saved(path, follow))
+    return feed, Transcript(feed.session)
+
+
+def cut_all(feed: Feed, transcript: Transcript) -> None:
+    """Apply all that is there, cut into blocks before it is shown; out of view heights are estimates."""
+    feed.advance()
+    assert transcript.take(transcript.scrollable_content_region.width, inf)
+    transcript.sync()
+
+
+def measure_all(transcript: Transcript) -> None:
+    """Measure every block, as the ticks do bit by bit."""
+    for _ in range(10_000):
+        if not transcript.is_measuring:
+            return
+        transcript.measure_some()
+    pytest.fail("measuring does not come to an end")
+
+
+def brought_up(feed: Feed, transcript: Transcript) -> list[str]:
+    """Apply all that is there and return every line."""
+    feed.advance()
+    transcript.sync()
+    measure_all(transcript)
+    return lines_of(transcript)
+
+
+def chosen_lines(transcript: Transcript) -> list[str]:
+    """Return the lines in view that look chosen."""
+    look = transcript.look("chosen").bgcolor
+    strips = [transcript.render_line(y) for y in range(transcript.scrollable_content_region.height)]
+    return [strip.text.strip() for strip in strips if any(s.style and s.style.bgcolor == look for s in strip)]
+
+
+def history(paragraphs: int) -> bytes:
+    """Return a long session: numbered words in paragraphs of many lengths, a list, code and a call each."""
+    made, word = [init(), prompt("go on")], 0
+    for number in range(paragraphs):
+        words = [f"w{word + n}" for n in range(1 + number * 7 % 40)]
+        word += len(words)
+        made.append(answer(" ".join(words) + f"\n\n```\nc{number}\n```\n\n- i{number}\n"))
+        made.append(shell(number))
+    return b"".join(made) + result("")
+
+
+def pieces(text: str, chance: random.Random) -> list[str]:
+    """Cut a text into pieces of arbitrary size."""
+    cut = []
+    while text:
+        size = chance.choice((1, 1, 2, 3, 5, 8, 40))
+        cut.append(text[:size])
+        text = text[size:]
+    return cut

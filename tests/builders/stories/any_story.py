@@ -1,0 +1,190 @@
+"""Any story of the event grammar, as Hypothesis draws it."""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+
+from tests.builders.lines import CWD, answered, asked, event
+from tests.builders.stories.story import (
+    Aside,
+    Doing,
+    Ending,
+    Finish,
+    RunStory,
+    Say,
+    Step,
+    Story,
+    Think,
+    ToolCall,
+)
+
+_TOKENS = [
+    *("a", " the", " the", "**", "-", "\n", "\n\n", "🌊", "👩🏽‍💻", "干潮", "\t", '"', "\\", "\u2028", "é"),
+    *("{", "}"),
+]
+TEXTS = st.lists(st.sampled_from(_TOKENS), max_size=6).map("".join)
+_CUTS = st.lists(st.integers(0, 30), max_size=4).map(tuple)
+_SAYS = st.builds(Say, TEXTS, _CUTS)
+_THINKS = st.builds(Think, TEXTS, _CUTS, st.booleans())
+
+_ASIDES = st.sampled_from(
+    [
+        Aside((asked(), answered({"approved": {}})), is_query=True),
+        Aside((asked("webSearch"), answered({"rejected": {"reason": "no"}}, "webSearch")), is_query=True),
+        Aside((answered({"result": {"rejected": {"reason": ""}}}),), is_query=True),
+        Aside((event("connection", "reconnecting", attempt=1), event("connection", "reconnected"))),
+        Aside((event("retry", "starting", attempt="2"), event("retry", "resuming"))),
+        Aside((event("system", "task_notification", title="job", status="done"),)),
+        Aside((event("system", "background_shell_timeout"),)),
+        Aside((b"", b" \r")),
+        Aside((b"Checking for updates...",), malformed=1),
+        Aside((b'{"type":"assistant","message":{"content":[{"type":"text","te',), malformed=1),
+        Aside((b"[1, 2]", b'"}"', b"warning: }"), malformed=3),
+        Aside((event("weather", "sunny"), event("system", "reboot")), unknown=2),
+    ]
+)
+
+_PATHS = (
+    *((f"{CWD}/src/a.py", "src/a.py"), (CWD, "."), ("/etc/hosts", "/etc/hosts"), ("ebb 🌊.md", "ebb 🌊.md")),
+    *((f"{CWD}le/b", f"{CWD}le/b"), ("/a\x1b[2J\nb", "/a␛[2J␊b")),
+)
+_COMMANDS = (("pytest -q", "pytest -q"), ("cat <<E\nx\nE", "cat <<E"), (" ls \r\n", "ls"))
+_WORDS = (("low water", "low water"), (r"\.seconds\b", r"\.seconds\b"), ("x\ty", "x    y"))
+
+_DOINGS = [
+    *(Doing("read", "Read file", {"path": path, "limit": 9}, shown) for path, shown in _PATHS),
+    *(Doing("edit", "Edited file", {"path": path, "streamContent": "z"}, shown) for path, shown in _PATHS),
+    *(Doing("write", "Created new file", {"path": path}, shown) for path, shown in _PATHS[:2]),
+    Doing("delete", "Deleted file", {"path": f"{CWD}/x"}, "x"),
+    Doing("ls", "Listed directory", {"path": CWD, "ignore": []}, "."),
+    *(Doing("shell", "Ran terminal command", {"command": told}, shown) for told, shown in _COMMANDS),
+    *(Doing("grep", "Searched files", {"pattern": told, "path": "/p"}, shown) for told, shown in _WORDS),
+    Doing("glob", "Found files", {"globPattern": "**/*.py", "targetDirectory": CWD}, "**/*.py"),
+    *(Doing("semSearch", "Searched codebase", {"query": told}, shown) for told, shown in _WORDS),
+    Doing("readLints", "Read lints", {"paths": [f"{CWD}/a", "/b"]}, "a, /b"),
+    Doing("updateTodos", "Updated to-do list", {"todos": [], "merge": True}, None),
+    Doing("mcp", "Called MCP tool", {"name": "s-t", "providerIdentifier": "s", "toolName": "t"}, "s t"),
+    Doing("mcp", "Called MCP tool", {"name": "s-t", "args": {}}, "s-t"),
+    Doing("task", "Ran subagent", {"description": "Look", "prompt": "p"}, "Look"),
+    Doing("webSearch", "Searched the web", {"searchTerm": "tides"}, "tides"),
+    Doing("webFetch", "Fetched web page", {"url": "https://example.org"}, "https://example.org"),
+    Doing("askQuestion", "Used tool", {"title": "Which?", "questions": []}, "askQuestion Which?"),
+    Doing("await", "Used tool", {"blockUntilMs": 5, "taskId": "t-1"}, "await t-1"),
+    Doing("teleport", "Used tool", {"speed": 9, "to": "Mars"}, "teleport Mars", is_unknown=True),
+]
+
+_ENDINGS = [
+    Ending({"error": {"errorMessage": "no such file"}}, "failed", "no such file"),
+    Ending({"error": {"error": "one\ntwo"}}, "failed", "one\ntwo"),
+    Ending({"error": "as it is"}, "failed", "as it is"),
+    Ending({"failure": {"exitCode": 2, "stderr": "e"}, "isBackground": False}, "failed", "exit 2", 2),
+    Ending({"isBackground": True, "failure": {"exitCode": "127"}}, "failed", "exit 127", 127),
+    Ending({"failure": {"exitCode": 0, "signal": "SIGKILL"}}, "failed", "signal SIGKILL", 0),
+    Ending({"failure": {"aborted": True}}, "failed", "aborted"),
+    Ending({"rejected": {"reason": "not now"}}, "rejected", "not now"),
+    Ending({"rejected": {"reason": "", "isReadonly": False}}, "rejected"),
+    Ending({"permissionDenied": {"error": "not yours"}}, "failed", "not yours"),
+    Ending({"spawnError": {"error": "ENOENT"}}, "failed", "ENOENT"),
+    Ending({"timeout": {}}, "failed", "timeout"),
+    Ending({"fileNotFound": {}}, "failed", "file not found"),
+    Ending({"success": {"exitCode": 1, "stdout": ""}}, "failed", "exit 1", 1),
+    Ending({"success": {"isError": True, "content": [{"text": {"text": "403"}}]}}, "failed", "403"),
+    Ending(None, "unfinished", "came back without a result"),
+    Ending({"later": {"x": 1}}, "unfinished", "unknown outcome later", is_unknown=True),
+]
+"""Endings that any tool may come to."""
+
+_MATCHES = {"content": {"totalMatchedLines": 3}, "count": {"totalMatchedLines": "1"}}
+_CHANGE = {"linesAdded": 3, "linesRemoved": "1", "beforeFullFileContent": "", "afterFullFileContent": "y"}
+_NEW = {"linesAdded": 4, "linesRemoved": 0, "afterFullFileContent": "z", "diffString": "--- /dev/null"}
+_DONE = {"status": "TODO_STATUS_COMPLETED", "content": "a"}
+_SUCCESSES: dict[str, list[Ending]] = {
+    "read": [
+        Ending({"success": {"content": "{}", "totalLines": "54"}}, "succeeded", note="54 lines"),
+        Ending({"success": {"contentBlobId": "b", "totalLines": 1}}, "succeeded", note="1 line"),
+        Ending(
+            {"success": {"totalLines": 54, "readRange": {"startLine": "3", "endLine": 9}}},
+            "succeeded",
+            note="lines 3-9 of 54",
+        ),
+    ],
+    "edit": [
+        Ending({"success": _CHANGE}, "succeeded", note="+3 -1", added=3, removed=1),
+        Ending({"success": _NEW}, "succeeded", None, None, "4 lines", "Created new file", 4, 0),
+    ],
+    "write": [Ending({"success": {"linesCreated": 19}}, "succeeded", note="19 lines")],
+    "shell": [
+        Ending({"success": {"exitCode": 0, "stdout": "\x1b"}, "isBackground": True}, "succeeded", None, 0),
+        Ending({"isBackground": True, "success": {"exitCode": "0"}}, "succeeded", None, 0),
+    ],
+    "grep": [
+        Ending({"success": {"workspaceResults": {CWD: _MATCHES}}}, "succeeded", note="4 matches"),
+    ],
+    "glob": [Ending({"success": {"files": [], "totalFiles": 7}}, "succeeded", note="7 files")],
+    "ls": [Ending({"success": {"directoryTreeRoot": {"numFiles": 1}}}, "succeeded", note="1 file")],
+    "updateTodos": [Ending({"success": {"todos": [_DONE, {}]}}, "succeeded", note="1 of 2 done")],
+    "mcp": [Ending({"success": {"content": [{"text": {"text": "x"}}], "isError": False}}, "succeeded")],
+    "task": [Ending({"success": {"conversationSteps": [], "durationMs": "12"}}, "succeeded")],
+    "webSearch": [Ending({"success": {"references": [{"title": ""}]}}, "succeeded", note="1 result")],
+}
+_ANY_SUCCESS = [Ending({"success": {}}, "succeeded")]
+_IDS = ("toolu_1", "call_2\nfc_2", "Read_1", "call-4-0\nfc_4_0", "tool_x\t", "[b]{6}")
+
+
+@st.composite
+def _calls(draw: st.DrawFn, call_id: str) -> ToolCall:
+    doing = draw(st.sampled_from(_DOINGS))
+    endings = _SUCCESSES.get(doing.tool, _ANY_SUCCESS)
+    ending = draw(st.sampled_from(endings * (len(_ENDINGS) // len(endings)) + _ENDINGS))
+    has_start, has_end = draw(
+        st.sampled_from([(True, True), (True, True), (True, True), (True, False), (False, True)])
+    )
+    places = ["both", "start", "end"] if has_start and has_end else ["start" if has_start else "end"]
+    return ToolCall(
+        call_id,
+        doing,
+        ending,
+        has_start,
+        has_end,
+        draw(st.sampled_from(places)),
+        draw(st.sampled_from(["object", "object", "string", "function", "function of strings"])),
+        draw(st.sampled_from(["none", "before", "after"])),
+        draw(st.none() | st.integers(1000, 1100)),
+        draw(st.none() | st.integers(1050, 9000)),
+        draw(st.booleans()),
+        draw(st.sampled_from(["m-1", None])),
+    )
+
+
+_FINISHES = st.builds(
+    Finish,
+    st.sampled_from([None, None, None, None, "another", "a the"]),
+    st.sampled_from([False, False, False, False, True]),
+    st.sampled_from(["success", "correcto", "成功"]),
+    st.sampled_from([False, False, False, True]),
+    st.booleans(),
+    st.sampled_from(["r-1", None]),
+    st.sampled_from([None, {"inputTokens": 5, "outputTokens": 7}]),
+)
+
+
+@st.composite
+def _runs(draw: st.DrawFn) -> RunStory:
+    count = draw(st.integers(0, 4))
+    calls = [draw(_calls(call_id)) for call_id in _IDS[:count]]
+    steps: list[Step] = [step for call in calls for step in [call] * (call.has_start + call.has_end)]
+    steps += draw(st.lists(st.one_of(_SAYS, _SAYS, _THINKS, _ASIDES), max_size=6))
+    order = draw(st.permutations(range(len(steps))))
+    finish = draw(st.none() | _FINISHES | _FINISHES | _FINISHES)
+    session_id = draw(st.sampled_from(["s-1", "s-2\n"]))
+    prompt = draw(st.sampled_from(["Do it.", "Two\nlines 🌊"]))
+    return RunStory(session_id, prompt, tuple(steps[at] for at in order), finish, draw(st.booleans()))
+
+
+STORIES = st.builds(
+    Story,
+    st.lists(_runs(), min_size=1, max_size=3).map(tuple),
+    st.sampled_from([b"\n", b"\n", b"\r\n"]),
+    st.booleans(),
+    st.booleans(),
+)

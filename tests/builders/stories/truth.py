@@ -1,0 +1,100 @@
+"""What a story comes to: the summary that is true of it."""
+
+from __future__ import annotations
+
+from tests.builders.lines import CWD
+from tests.builders.stories.story import Aside, Ending, Json, RunStory, Say, Story, Think, ToolCall
+
+
+def call_truth(call: ToolCall) -> Json:
+    """Return what the summary says of a call."""
+    told: Json = {"call_id": call.call_id, "tool": call.doing.tool, "target": call.doing.target}
+    ending = call.ending if call.has_end else Ending(None, "unfinished")
+    note = ending.note or {"rejected": "rejected", "unfinished": "unfinished"}.get(ending.outcome)
+    if ending.outcome == "failed":
+        note = f"failed: {str(ending.error).partition(chr(10))[0]}"
+    words = [ending.phrase or call.doing.phrase, call.doing.target, note and f"({note})"]
+    began = call.started_ms if call.has_start else None
+    ended = call.ended_ms if call.has_end else None
+    is_timed = began is not None and ended is not None and ended >= began
+    return told | {
+        "action": " ".join(word for word in words if word),
+        "outcome": ending.outcome,
+        "error": ending.error,
+        "exit_code": ending.exit_code,
+        "lines_added": ending.added,
+        "lines_removed": ending.removed,
+        "started_ms": began,
+        "ended_ms": ended,
+        "duration_ms": ended - began if is_timed and ended is not None and began is not None else None,
+    }
+
+
+def calls_of(run: RunStory) -> list[ToolCall]:
+    """Return a run's calls in the order in which they first appear."""
+    return list({step.call_id: step for step in run.steps if isinstance(step, ToolCall)}.values())
+
+
+def text_of(run: RunStory) -> str:
+    """Return what the assistant says in a run."""
+    return "".join(step.text for step in run.steps if isinstance(step, Say))
+
+
+def thoughts_of(story: Story) -> str:
+    """Return what the model thinks in all runs."""
+    return "".join(step.text for run in story.runs for step in run.steps if isinstance(step, Think))
+
+
+def result_of(run: RunStory) -> str | None:
+    """Return the text of a run's result."""
+    if run.finish is None or run.finish.says_nothing:
+        return None
+    return text_of(run) if run.finish.result is None else run.finish.result
+
+
+def truth(story: Story) -> Json:
+    """Return the summary that a story comes to, without the counts of lines."""
+    last = story.runs[-1]
+    finish, result, text = last.finish, result_of(last), text_of(last)
+    calls = [call for run in story.runs for call in calls_of(run)]
+    steps = [step for run in story.runs for step in run.steps]
+    malformed = sum(step.malformed for step in steps if isinstance(step, Aside))
+    unknown = sum(step.unknown for step in steps if isinstance(step, Aside))
+    for call in calls:
+        odd_end = call.has_end and (call.doing.is_unknown or call.ending.is_unknown)
+        unknown += (call.has_start and call.doing.is_unknown) + odd_end
+    paired = sum(call.has_start and call.has_end for call in calls)
+    matches = None if result is None else text == result
+    compared = {True: "text = result", False: "text ≠ result", None: "no result to compare"}[matches]
+    same = [ours == theirs for ours, theirs in zip(text, result or "", strict=False)]
+    common = [*same, False].index(False)
+    return {
+        "format": "cursor",
+        "session_id": last.session_id,
+        "model": "Auto",
+        "cwd": CWD,
+        "permission_mode": "default",
+        "api_key_source": "login",
+        "outcome": "unfinished" if finish is None else "failed" if finish.is_error else "succeeded",
+        "prompt": last.prompt,
+        "text": "".join(map(text_of, story.runs)),
+        "result": result,
+        "text_matches_result": matches,
+        "duration_ms": None if finish is None else 5234,
+        "duration_api_ms": None if finish is None else 5200,
+        "request_id": finish and finish.request_id,
+        "usage": finish and finish.usage,
+        "runs": len(story.runs),
+        "calls": [call_truth(call) for call in calls],
+        "lines": {"malformed": malformed, "unknown": unknown},
+        "orphans": {
+            "completed_without_started": sum(not call.has_start for call in calls),
+            "never_completed": sum(not call.has_end for call in calls),
+        },
+        "integrity": {
+            "holds": paired == len(calls) and not malformed and not unknown and matches is not False,
+            "line": f"{compared} · {paired} of {len(calls)} call{'' if len(calls) == 1 else 's'} paired"
+            f" · {malformed} malformed · {unknown} unknown",
+            "difference_at": common if matches is False else None,
+        },
+    }

@@ -1,0 +1,77 @@
+"""Events with the times at which they came, and where that time went."""
+
+from __future__ import annotations
+
+from agentwatch.analysis.time import Account, Spent
+from agentwatch.events import (
+    Channel,
+    Event,
+    Notice,
+    Outcome,
+    Prompt,
+    RunEnded,
+    RunStarted,
+    Text,
+    TextEnded,
+    ToolEnded,
+    ToolStarted,
+)
+from agentwatch.session import Place, Session
+
+Told = tuple[Event, int | None]
+"""An event, and when its line reached us."""
+
+
+def begins(number: int, at_ms: int | None, seen_ms: int | None = None, tool: str = "shell") -> Told:
+    """Return the start of a call."""
+    return ToolStarted(f"c-{number}", "s", tool, "Ran", None, at_ms=at_ms), seen_ms
+
+
+def ends(number: int, at_ms: int | None, seen_ms: int | None = None, tool: str = "shell") -> Told:
+    """Return its end."""
+    return ToolEnded(f"c-{number}", "s", tool, Outcome.SUCCEEDED, "Ran", at_ms=at_ms), seen_ms
+
+
+def says(at_ms: int | None, channel: Channel = Channel.ANSWER) -> Told:
+    """Return a piece of text."""
+    return Text(channel, "x", at_ms), None
+
+
+def thinks(at_ms: int | None) -> Told:
+    """Return a piece of reasoning."""
+    return says(at_ms, Channel.REASONING)
+
+
+def falls_silent(at_ms: int | None) -> Told:
+    """Return the end of a block of reasoning."""
+    return TextEnded(Channel.REASONING, at_ms), None
+
+
+NOTICE: Told = Notice("connection reconnecting"), None
+INIT: Told = RunStarted("cursor"), None
+PROMPT: Told = Prompt("Do it."), None
+
+
+def over(duration_ms: int | None = None, seen_ms: int | None = None) -> Told:
+    """Return the result of a run."""
+    return RunEnded(Outcome.SUCCEEDED, "x", duration_ms=duration_ms), seen_ms
+
+
+def told(*events: Told) -> Session:
+    """Return the session that the events come to."""
+    read = Session()
+    tell(read, events)
+    return read
+
+
+def tell(read: Session, events: tuple[Told, ...] | list[Told]) -> None:
+    """Let a session take events."""
+    for event, seen_ms in events:
+        read.apply([event], Place(0, 1, seen_ms))
+
+
+def account(*events: Told) -> Account:
+    """Return where the time of these events went."""
+    spent = Spent(told(*events))
+    spent.take()
+    return spent.account()

@@ -1,0 +1,55 @@
+"""Nothing that an agent prints is a command to the runner that reads our output."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.builders.lines import completed, init, result, user
+from tests.harness.program import watch
+
+RUNNERS = ["GITHUB_ACTIONS", "TF_BUILD", "TEAMCITY_VERSION", "GITLAB_CI"]
+COMMAND = "##[error]a\n::set-env name=x::y ##vso[task] ##teamcity[z]"
+
+
+@pytest.fixture
+def recording(tmp_path: Path) -> Path:
+    """A recording whose every string is a command."""
+    shell = completed("shell", "c", {"failure": {"exitCode": 1}}, command=COMMAND)
+    odd = completed(f"::{COMMAND}", "d", {"error": {"error": COMMAND}}, path=COMMAND)
+    path = tmp_path / "case.ndjson"
+    path.write_bytes(init(model=COMMAND, cwd=COMMAND) + user(COMMAND) + shell + odd + result(COMMAND))
+    return path
+
+
+def printed(*arguments: str | Path) -> str:
+    """Return what agentwatch prints, on stdout and stderr."""
+    done = watch(*arguments)
+    return (done.stdout + done.stderr).decode()
+
+
+@pytest.mark.parametrize("runner", RUNNERS)
+@pytest.mark.parametrize(
+    "arguments", [["-p"], ["--output-format", "json"], ["--output-format", "summary"], ["log"]]
+)
+def test_no_line_is_a_command(
+    recording: Path, arguments: list[str], runner: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a runner no line begins with `::`, and `##` stands nowhere."""
+    monkeypatch.setenv(runner, "true")
+    shown = printed(*arguments, recording)
+    assert shown.strip()
+    assert "##" not in shown
+    assert not any(line.lstrip().startswith("::") for line in shown.splitlines())
+
+
+@pytest.mark.parametrize("output_format", ["json", "summary"])
+def test_json_says_the_same(recording: Path, output_format: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is broken in JSON is its spelling: the values are those that are printed elsewhere."""
+    plain = json.loads(printed("--output-format", output_format, recording))
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    broken = json.loads(printed("--output-format", output_format, recording))
+    assert plain == broken
+    assert "##[error]" in plain["result"]

@@ -1,0 +1,43 @@
+"""The shell completes commands, options and files."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from tests.conftest import ROOT
+
+MAIN = "import sys; sys.argv[0] = 'agentwatch'; from agentwatch.cli.app import main; main()"
+
+
+def completed(*words: str) -> list[str]:
+    """Return what bash is offered for the last word."""
+    asked = {"COMP_WORDS": " ".join(("agentwatch", *words)), "COMP_CWORD": str(len(words))}
+    done = subprocess.run(
+        [sys.executable, "-c", MAIN],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        env=os.environ | asked | {"_AGENTWATCH_COMPLETE": "bash_complete"},
+        check=True,
+    )
+    return done.stdout.split()
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        (("re",), ["plain,replay", "file,re"]),
+        (("dr",), ["plain,drift", "file,dr"]),
+        (("--out",), ["plain,--output-format"]),
+        (("--output-format", "su"), ["plain,summary"]),
+        (("run", "--no-l"), ["plain,--no-log"]),
+        (("replay", "x"), ["file,x"]),
+    ],
+)
+def test_the_last_word_is_completed(words: tuple[str, ...], offered: list[str]) -> None:
+    """A first word may be a command, an option or a file; what follows is that command's own."""
+    assert completed(*words) == offered

@@ -1,0 +1,157 @@
+"""The settings are taken as they are meant, and what is wrong with them is said in one line."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from agentwatch.cli.config import Config, bound_keys, read_config
+from agentwatch.faults import USAGE, Fault
+from tests.conftest import ROOT
+
+
+def read(tmp_path: Path, text: str | bytes) -> Config:
+    """Return what a file says."""
+    path = tmp_path / "config.toml"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return read_config({"AGENTWATCH_CONFIG": str(path)})
+
+
+def fault(tmp_path: Path, text: str | bytes) -> str:
+    """Return what is said of a file that is wrong, without its name."""
+    with pytest.raises(Fault) as found:
+        read(tmp_path, text)
+    assert found.value.exit_code == USAGE
+    message = str(found.value)
+    assert message.isprintable()
+    assert message.startswith(f"{tmp_path}/config.toml: ")
+    return message.removeprefix(f"{tmp_path}/config.toml: ")
+
+
+def test_all_that_can_be_set_is_taken(tmp_path: Path) -> None:
+    """Each section and key has its effect."""
+    text = """
+        [keys]
+        freeze = "f9,ctrl+g"
+        leave = "Q"
+        [screen]
+        theme = "nord"
+        thinking = true
+        [attention]
+        bell = false
+        note = false
+        title = false
+    """
+    keys = {"freeze": "f9,ctrl+g", "leave": "Q"}
+    assert read(tmp_path, text) == Config(keys, "nord", True, False, False, False)
+
+
+def test_what_is_not_set_has_its_default(tmp_path: Path) -> None:
+    """An empty file, and /dev/null, change nothing."""
+    assert read(tmp_path, "") == read_config({"AGENTWATCH_CONFIG": "/dev/null"}) == Config()
+    assert read(tmp_path, "[attention]\nbell = false") == Config(bell=False)
+
+
+def test_the_file_lies_in_the_users_config_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without AGENTWATCH_CONFIG it is config.toml in our folder of the user's; it need not be there."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert read_config({}) == Config()
+    from platformdirs import user_config_path
+
+    folder = user_config_path("agentwatch")
+    assert tmp_path in folder.parents
+    folder.mkdir(parents=True)
+    (folder / "config.toml").write_text("[screen]\nthinking = true\n")
+    assert read_config({}) == Config(thinking=True)
+    assert read_config({"AGENTWATCH_CONFIG": ""}) == Config(thinking=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[attention]\nbell: true", "this is not TOML: Expected '=' after a key"),
+        ("\n\n[screen\nx = 1", "this is not TOML: Expected ']' at the end of a table declaration (at line 3"),
+        (b"[screen]\ntheme = '\xff'", "UTF-8 is expected, byte 18 is not"),
+        ("a = " + "[" * 20_000, "this is not TOML"),
+        ("[atention]", "atention is not known; [keys], [screen], [attention] are"),
+        ("attention = 1", "attention: a table is expected, [attention]"),
+        ("[attention]\nbel = true", "[attention] bel is not known; bell, note, title are"),
+        ("[screen]\ncolour = true", "[screen] colour is not known; theme, thinking are"),
+        ("[attention]\nbell = 'yes'", "[attention] bell: true or false is expected, not 'yes'"),
+        ("[screen]\nthinking = 1", "[screen] thinking: true or false is expected, not 1"),
+        ("[screen]\ntheme = true", "[screen] theme: a text in quotes is expected, not True"),
+        ("[screen]\ntheme = 'neon'", "[screen] theme: there is no theme neon; there are ansi-dark, "),
+        ("[keys]\nfreeze = ['f']", "[keys] freeze: a text in quotes is expected, not ['f']"),
+        ("[keys]\nfrieze = 'f'", "[keys] frieze is not known; "),
+        ("[keys]\nfreeze = ''", "[keys] freeze: nothing is no key; expected are"),
+        ("[keys]\nfreeze = 'x,'", "[keys] freeze: x, is no key; expected are"),
+        ("[keys]\nfreeze = 'Ctrl+G'", "[keys] freeze: Ctrl+G is no key; expected are keys like f, ctrl+g"),
+        ("[keys]\nfreeze = 'ctrl+'", "[keys] freeze: ctrl+ is no key"),
+        ("[keys]\nfreeze = 'Full_Stop'", "[keys] freeze: Full_Stop is no key"),
+        ("[keys]\nfreeze = 'blank'", "[keys] freeze: blank is no key"),
+        ("[keys]\nfreeze = 'e'", "[keys] freeze: e is the key of next-failure; give that another"),
+        ("[keys]\nfreeze = 'ctrl+g'\nleave = 'f8,ctrl+g'", "[keys] freeze: ctrl+g is the key of leave"),
+        ('"\\u001b]0;x\\u0007\\n" = 1', "␛]0;x␇␊ is not known"),
+        ("[screen]\ntheme = '" + "x" * 500 + "'", f"[screen] theme: there is no theme {'x' * 39}…; there"),
+    ],
+)
+def test_what_is_wrong_is_said(tmp_path: Path, text: str | bytes, said: str) -> None:
+    """The file, the line or the key, and what is expected, in one line; the exit code is 2."""
+    assert fault(tmp_path, text).startswith(said)
+
+
+def test_a_file_that_cannot_be_read_is_said(tmp_path: Path) -> None:
+    """A named file that is not there, and a folder, are wrong use."""
+    for path in (tmp_path / "missing.toml", tmp_path):
+        with pytest.raises(Fault, match="cannot open") as found:
+            read_config({"AGENTWATCH_CONFIG": str(path)})
+        assert found.value.exit_code == USAGE
+
+
+def test_keys_can_change_places(tmp_path: Path) -> None:
+    """A key may be taken from a binding that gets another; names and signs are the same key."""
+    text = "[keys]\nfreeze = 'e'\nnext-failure = 'y,.'\ncopy = 'f7'\nstep = 'full_stop,f9'"
+    assert fault(tmp_path, text) == "[keys] next-failure: full_stop is the key of step; give that another"
+    text = (
+        "[keys]\nfreeze = 'e'\nnext-failure = 'y,.'\ncopy = 'f7'\nstep = 'ctrl+full_stop,f5,?'\nhelp = 'f1'"
+    )
+    assert read(tmp_path, text).keys["freeze"] == "e"
+
+
+def test_every_binding_that_can_be_rebound_has_keys_that_can_be_pressed(tmp_path: Path) -> None:
+    """Each binding with an id can be given its own default keys again, all of them at once."""
+    known = bound_keys({})
+    assert known["freeze"] == ["space"]
+    assert known["down"] == ["j", "down"]
+    text = "[keys]\n" + "".join(f"{name} = '{','.join(keys)}'\n" for name, keys in known.items())
+    assert set(read(tmp_path, text).keys) == set(known)
+
+
+def test_the_bindings_documented_are_the_bindings_there_are() -> None:
+    """docs/CONFIG.md names every binding that can be rebound, and every theme."""
+    from textual.theme import BUILTIN_THEMES
+
+    told = (ROOT / "docs" / "CONFIG.md").read_text(encoding="utf-8")
+    assert [name for name in (*bound_keys({}), *BUILTIN_THEMES) if f"`{name}`" not in told] == []
+
+
+def test_a_file_without_keys_and_theme_loads_no_screen(tmp_path: Path) -> None:
+    """Settings that need no look at the bindings or the themes are read without Textual."""
+    path = tmp_path / "config.toml"
+    path.write_text("[attention]\nbell = false\n")
+    program = "import sys; from agentwatch.cli.config import read_config; read_config(); print(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env={"AGENTWATCH_CONFIG": str(path), "PATH": ""},
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=20,
+        check=True,
+    )
+    assert "tomllib" in done.stdout
+    assert {"textual", "rich"}.isdisjoint(done.stdout.split())

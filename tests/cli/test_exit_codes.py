@@ -1,0 +1,168 @@
+"""The exit code and a line on stderr tell how it went: of the run, of the agent, of the use, of the files."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+from tests.harness.fake_agent import command
+from tests.harness.program import AGENTWATCH, FAILED, PLAIN, PLAIN_TEXT, UNFINISHED, environment, files, watch
+
+
+@pytest.mark.parametrize("form", ["text", "stream-json"])
+@pytest.mark.parametrize("path", [FAILED, UNFINISHED], ids=lambda path: path.stem)
+def test_the_exit_code_is_that_of_the_run(path: Path, form: str) -> None:
+    """A run that failed, or has no result, is 1, whatever is printed of it."""
+    assert watch(path, "--output-format", form).returncode == 1
+
+
+@pytest.mark.parametrize("data", [b"", b"\nno JSON\n", b'{"type":"weather"}\n'])
+def test_a_stream_that_says_nothing_is_a_failure(data: bytes) -> None:
+    """A stream that ends without a result is 1, if only because nothing came."""
+    done = watch("-p", stdin=data)
+    assert (done.returncode, done.stdout) == (1, b"")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["missing.ndjson"],
+        ["."],
+        ["log", "missing.ndjson"],
+        ["--output-format", "xml"],
+        ["--no-such-option"],
+        ["--brief", "--output-format", "json"],
+        ["--log", "a", "--no-log"],
+        ["--record", "a", "--no-record"],
+        ["--tee", "--print"],
+        ["run"],
+        ["plain.ndjson", "--record", "a"],
+    ],
+    ids=" ".join,
+)
+def test_wrong_use_is_said_in_a_line(arguments: list[str], tmp_path: Path) -> None:
+    """Wrong use, or an input that cannot be opened, is 2, one line on stderr, and no file."""
+    (tmp_path / "plain.ndjson").write_bytes(PLAIN.read_bytes())
+    done = watch(*arguments, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert re.fullmatch(rb"agentwatch: [^\n]+\n", done.stderr)
+    assert files(tmp_path) == {"plain.ndjson"}
+
+
+@pytest.mark.parametrize(
+    ("option", "kind"),
+    [("--record", "file"), ("--record", "dangling"), ("--record", "no folder"), ("--log", "file")],
+)
+def test_what_cannot_be_created_is_said_first(tmp_path: Path, option: str, kind: str) -> None:
+    """A recording or log that cannot be created is 73, said in a line; nothing is overwritten."""
+    path = tmp_path / "out"
+    if kind == "file":
+        path.write_text("mine")
+    elif kind == "dangling":
+        path.symlink_to(tmp_path / "elsewhere")
+    else:
+        path = path / "deeper"
+    done = watch("-p", option, path, stdin=PLAIN.read_bytes())
+    assert (done.returncode, done.stdout) == (73, b"")
+    assert re.fullmatch(rb"agentwatch: cannot create [^\n]+\n", done.stderr)
+    assert not (tmp_path / "elsewhere").exists()
+    assert kind != "file" or path.read_text() == "mine"
+    assert files(tmp_path) <= {"out"}
+
+
+@pytest.mark.parametrize("option", ["--record", "--log"])
+def test_no_agent_is_started_without_its_files(tmp_path: Path, option: str) -> None:
+    """When the recording or the log of `run` cannot be created, the agent does not start."""
+    taken, mark = tmp_path / "taken", tmp_path / "mark"
+    taken.write_text("mine")
+    done = watch("run", "-p", option, taken, "--", "touch", mark)
+    assert (done.returncode, mark.exists(), taken.read_text()) == (73, False, "mine")
+
+
+def test_a_recording_that_is_not_complete_is_said(tmp_path: Path) -> None:
+    """When the recording cannot take all that comes, that is 74 and a line on stderr."""
+    limited = f'ulimit -f 1; exec "$@" -p --no-log --record {tmp_path / "r"}'
+    done = subprocess.run(
+        ["sh", "-c", limited, "sh", *AGENTWATCH],
+        input=PLAIN.read_bytes(),
+        capture_output=True,
+        env=environment(PYTHONDONTWRITEBYTECODE="1"),
+        timeout=20,
+        check=False,
+    )
+    assert done.returncode == 74
+    assert re.fullmatch(rb"agentwatch: the recording is not complete: [^\n]+\n", done.stderr)
+
+
+def test_a_fault_of_our_own_is_said_in_a_line(tmp_path: Path) -> None:
+    """A fault of ours is 70, one line on stderr, and its traceback lies beside the recording."""
+    broken = "import agentwatch.outputs.summary as room\ndef fault(session): raise RuntimeError('injected')\n"
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken" / "sitecustomize.py").write_text(broken + "room.summary = fault\n")
+    (tmp_path / "out").mkdir()
+    done = subprocess.run(
+        [*AGENTWATCH, "--output-format", "summary", "--record", str(tmp_path / "out" / "r.ndjson")],
+        input=PLAIN.read_bytes(),
+        capture_output=True,
+        env=environment(PYTHONPATH=f"{tmp_path / 'broken'}{os.pathsep}{ROOT}"),
+        timeout=20,
+        check=False,
+        start_new_session=True,
+    )
+    assert done.returncode == 70
+    assert re.fullmatch(rb"agentwatch: [^\n]+\n", done.stderr)
+    assert [path for path in (tmp_path / "out").iterdir() if "RuntimeError: injected" in path.read_text()]
+
+
+@pytest.mark.parametrize(
+    ("path", "switches", "code"),
+    [
+        (PLAIN, [], 0),
+        (PLAIN, ["--exit", "3"], 3),
+        (FAILED, [], 1),
+        (UNFINISHED, [], 1),
+        (UNFINISHED, ["--die", "TERM"], 128 + signal.SIGTERM),
+        (PLAIN, ["--die", "KILL"], 128 + signal.SIGKILL),
+    ],
+)
+def test_the_exit_code_of_run_is_the_agents(path: Path, switches: list[str], code: int) -> None:
+    """The agent's own code is ours, 128 + n when a signal ended it; 0 without a good result is 1."""
+    done = watch("run", "-p", "--", *command(path, *switches))
+    assert done.returncode == code
+    assert path is not PLAIN or done.stdout == PLAIN_TEXT
+
+
+def test_a_command_that_is_not_there_is_127(home: Path) -> None:
+    """A command that is not found is 127, in a line, and leaves no session behind."""
+    done = watch("run", "-p", "--", "no-such-agent-anywhere", "-x")
+    assert (done.returncode, done.stdout) == (127, b"")
+    assert re.fullmatch(rb"agentwatch: cannot start no-such-agent-anywhere: [^\n]+\n", done.stderr)
+    assert files(home) == set()
+
+
+@pytest.mark.parametrize("kind", ["file", "folder", "no program"])
+def test_a_command_that_is_no_program_is_126(tmp_path: Path, kind: str) -> None:
+    """A command that cannot be executed is 126, in a line."""
+    path = tmp_path / "agent"
+    if kind == "folder":
+        path.mkdir()
+    else:
+        path.write_bytes(b"\x00\x01 no program")
+        path.chmod(0o755 if kind == "no program" else 0o644)
+    done = watch("run", "-p", "--", path)
+    assert (done.returncode, done.stdout) == (126, b"")
+    assert re.fullmatch(rb"agentwatch: cannot start [^\n]+\n", done.stderr)
+
+
+def test_run_says_what_the_agent_said_when_it_fails() -> None:
+    """The last lines of a failed agent's stderr are told, safely; those of a good one are not."""
+    done = watch("run", "-p", "--", *command(UNFINISHED, "--stderr", "no \x1b[31mlogin", "--exit", "1"))
+    assert "no ␛[31mlogin" in done.stderr.decode()
+    assert b"\x1b" not in done.stderr
+    assert watch("run", "-p", "--", *command(PLAIN, "--stderr", "a warning")).stderr == b""

@@ -1,0 +1,74 @@
+"""Without a terminal those files are written that are asked for, each private, and no others."""
+
+from __future__ import annotations
+
+import json
+import re
+import stat
+from pathlib import Path
+
+import pytest
+
+from tests.builders.lines import init, result, started
+from tests.conftest import Saver
+from tests.harness.fake_agent import command
+from tests.harness.program import PLAIN, PLAIN_TEXT, files, watch
+
+
+def test_run_records_all_of_its_agent(home: Path) -> None:
+    """A session of `run` is a stem with five files, private: recording, times, log, stderr, process."""
+    agent = command(PLAIN, "--stderr", "a warning", "--exit", "3")
+    assert watch("run", "-p", "--", *agent).returncode == 3
+    found = sorted((home / "sessions").iterdir())
+    assert len({path.stem for path in found}) == 1
+    assert [path.suffix for path in found] == [".json", ".log", ".ndjson", ".stderr", ".times"]
+    assert {stat.S_IMODE(path.stat().st_mode) for path in found} == {0o600}
+    process, log, recording, stderr, times = found
+    assert recording.read_bytes() == PLAIN.read_bytes()
+    assert stderr.read_bytes() == b"a warning\n"
+    assert re.fullmatch(rb"0 \d{13}\n(\d+ \d{13}\n)*", times.read_bytes())
+    told = json.loads(process.read_bytes())
+    assert (told["command"], told["exit_code"]) == (agent, 3)
+    assert told["started_ms"] <= told["ended_ms"]
+    assert watch("log", recording).stdout == log.read_bytes()
+
+
+def test_run_may_keep_nothing(home: Path) -> None:
+    """With --no-record and --no-log nothing is written, and all is printed."""
+    done = watch("run", "-p", "--no-record", "--no-log", "--", *command(PLAIN))
+    assert (done.returncode, done.stdout) == (0, PLAIN_TEXT)
+    assert files(home) == set()
+
+
+@pytest.mark.parametrize(
+    ("options", "written"),
+    [
+        ([], set()),
+        (["--record", "r.ndjson"], {"r.ndjson", "r.times", "r.log"}),
+        (["--record", "r.ndjson", "--no-log"], {"r.ndjson", "r.times"}),
+        (["--log", "l.txt"], {"l.txt"}),
+        (["--record", "r.ndjson", "--log", "l.txt"], {"r.ndjson", "r.times", "l.txt"}),
+    ],
+    ids=lambda value: " ".join(sorted(value)) or "nothing",
+)
+def test_printing_writes_what_it_is_asked_for(tmp_path: Path, options: list[str], written: set[str]) -> None:
+    """Printing a pipe writes the files that --record and --log name, private, and no others."""
+    done = watch("-p", *options, stdin=PLAIN.read_bytes(), cwd=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (0, PLAIN_TEXT, b"")
+    assert files(tmp_path) == written
+    assert all(stat.S_IMODE((tmp_path / name).stat().st_mode) == 0o600 for name in written)
+    if "r.ndjson" in written:
+        assert (tmp_path / "r.ndjson").read_bytes() == PLAIN.read_bytes()
+
+
+def test_opening_a_file_writes_nothing(tmp_path: Path, recording: Saver) -> None:
+    """Opening and replaying a recording leaves no file behind but the log that is asked for."""
+    path = recording(init(), started("read", path="a"), result())
+    commands: list[list[str | Path]] = [[path], ["replay", path], ["log", path], ["sessions"]]
+    for words in commands:
+        assert watch(*words, cwd=tmp_path).returncode == 0
+    assert files(tmp_path) == {"session.ndjson"}
+    assert watch(path, "--log", "0.log", cwd=tmp_path).returncode == 0
+    assert watch("replay", path, "--log", "1.log", cwd=tmp_path).returncode == 0
+    assert files(tmp_path) == {"session.ndjson", "0.log", "1.log"}
+    assert (tmp_path / "0.log").read_bytes() == (tmp_path / "1.log").read_bytes() == watch("log", path).stdout

@@ -1,0 +1,134 @@
+"""`-f` follows a file as `tail -F` does: through truncation, rotation and replacement."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.builders.lines import completed, init, started
+from tests.conftest import ROOT
+
+READ = [
+    b"".join((started("read", f"c{n}", path=f"{n}.py"), completed("read", f"c{n}", {"success": {}})))
+    for n in range(5)
+]
+
+
+def read_line(number: int) -> str:
+    """Return how the text format tells one of the calls."""
+    return f"Read file {number}.py"
+
+
+class Follower:
+    """`agentwatch -f FILE --print`, and what it has printed so far."""
+
+    def __init__(self, path: Path, *options: str) -> None:
+        self.path = path
+        self._printed = path.with_name("printed")
+        with self._printed.open("wb") as sink:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "agentwatch", "-f", "--print", str(path), *options],
+                stdout=sink,
+                stderr=sink,
+                cwd=ROOT,
+                start_new_session=True,
+            )
+
+    def lines(self) -> list[str]:
+        """Return the whole lines that it has printed."""
+        return self._printed.read_text().split("\n")[:-1]
+
+    def wait_for(self, *expected: str) -> None:
+        """Wait until just these lines are printed."""
+        until = time.monotonic() + 15
+        while self.lines() != list(expected):
+            assert time.monotonic() < until, self.lines()
+            time.sleep(0.01)
+
+
+@pytest.fixture
+def follow(tmp_path: Path) -> Iterator[Callable[..., Follower]]:
+    """Follow a file that begins with one call."""
+    begun = []
+
+    def start(*options: str) -> Follower:
+        path = tmp_path / "followed.ndjson"
+        path.write_bytes(init() + READ[0])
+        follower = Follower(path, *options)
+        begun.append(follower.process)
+        follower.wait_for(read_line(0))
+        return follower
+
+    yield start
+    for process in begun:
+        process.kill()
+        process.wait()
+
+
+def test_a_truncated_file_is_started_over(follow: Callable[..., Follower]) -> None:
+    """A file that shrinks is said to be truncated, and is read from its beginning."""
+    follower = follow()
+    os.truncate(follower.path, 0)
+    over = f"agentwatch: {follower.path} was truncated: starting over"
+    follower.wait_for(read_line(0), over)
+    with follower.path.open("ab") as file:
+        file.write(init() + READ[1])
+    follower.wait_for(read_line(0), over, read_line(1))
+
+
+def test_a_replaced_file_is_started_over(follow: Callable[..., Follower], tmp_path: Path) -> None:
+    """Another file under the name is said to have replaced it, and is read from its beginning."""
+    follower = follow()
+    other = tmp_path / "other"
+    other.write_bytes(init() + READ[1])
+    other.rename(follower.path)
+    over = f"agentwatch: {follower.path} was replaced: starting over"
+    follower.wait_for(read_line(0), over, read_line(1))
+
+
+def test_a_rotated_file_is_read_to_its_end(follow: Callable[..., Follower], tmp_path: Path) -> None:
+    """A file that is renamed away is followed on until another lies in its place, and read to its end."""
+    follower = follow()
+    follower.path.rename(tmp_path / "rotated")
+    with (tmp_path / "rotated").open("ab") as file:
+        file.write(READ[1])
+    follower.wait_for(read_line(0), read_line(1))
+    follower.path.write_bytes(init() + READ[2])
+    over = f"agentwatch: {follower.path} was replaced: starting over"
+    follower.wait_for(read_line(0), read_line(1), over, read_line(2))
+
+
+def test_a_deleted_file_is_waited_for(follow: Callable[..., Follower]) -> None:
+    """A file that is deleted ends nothing; one that is made anew in its place is read."""
+    follower = follow()
+    follower.path.unlink()
+    follower.path.write_bytes(init() + READ[1])
+    over = f"agentwatch: {follower.path} was replaced: starting over"
+    follower.wait_for(read_line(0), over, read_line(1))
+    assert follower.process.poll() is None
+
+
+def test_the_log_goes_on(follow: Callable[..., Follower], tmp_path: Path) -> None:
+    """The action log of a file that was started over holds what came before and what came after."""
+    log = tmp_path / "actions.log"
+    follower = follow("--log", str(log))
+    until = time.monotonic() + 15
+    while read_line(0) not in log.read_text():
+        assert time.monotonic() < until
+        time.sleep(0.01)
+    os.truncate(follower.path, 0)
+    follower.wait_for(read_line(0), f"agentwatch: {follower.path} was truncated: starting over")
+    with follower.path.open("ab") as file:
+        file.write(init() + READ[1])
+    until = time.monotonic() + 15
+    while read_line(1) not in log.read_text():
+        assert time.monotonic() < until
+        time.sleep(0.01)
+    told = [line.partition(" ")[2] for line in log.read_text().splitlines() if not line.startswith("#")]
+    assert told == [read_line(0), read_line(1)]

@@ -1,0 +1,243 @@
+"""Random texts, made of what attacks are made of, through everything that is told: nothing of them acts.
+
+20,000 of them, always the same; `AGENTWATCH_EXAMPLES=1000000` tries so many.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from agentwatch.actions import action, brief_action, outcome_note
+from agentwatch.analysis.integrity import integrity
+from agentwatch.analysis.status import status
+from agentwatch.cli.ci_runner import broken, broken_json
+from agentwatch.outputs.action_log import ActionLog
+from agentwatch.outputs.summary import summary
+from agentwatch.recording import open_saved
+from agentwatch.safe_text import safe_line, safe_text
+from agentwatch.wire.drift import report
+from tests.builders.lines import completed, event, init, result, session, started, user
+from tests.builders.packed import mark, marks_of
+from tests.builders.payloads import CLASSES, PAYLOADS
+from tests.harness.runners import commands
+from tests.harness.terminal_oracle import acting, driving, foreign
+from tests.harness.viewer import watched
+
+COUNT = max(20_000, int(os.environ.get("AGENTWATCH_EXAMPLES", "0")))
+SEED = 20261120
+BATCH = 100
+_PIECES = [
+    *(
+        "\x1b",
+        "\x1b[",
+        "\x1b]",
+        "\x1bP",
+        "\x1b_",
+        "\x1b^",
+        "\x1bX",
+        "\x1b\\",
+        "\x07",
+        "\x9b",
+        "\x9d",
+        "\x9c",
+        "\x90",
+    ),
+    *(
+        "0;",
+        "52;c;",
+        "8;;",
+        "?1049",
+        "?",
+        ">",
+        "38;2;1;2;3",
+        "2J",
+        "H",
+        "m",
+        "l",
+        "h",
+        "n",
+        "c",
+        "6n",
+        "$p",
+        "t",
+    ),
+    *("\r", "\n", "\r\n", "\t", "\x08", "\x00", "\x7f", "\x85", "\x0e", "\x0f", "\x1a", "\u2028", "\u2029"),
+    *(
+        "\u202e",
+        "\u2066",
+        "\u2069",
+        "\u200b",
+        "\u200d",
+        "\ufeff",
+        "\xad",
+        "\u061c",
+        "\U000e0041",
+        "\ufe0f",
+        "\u180e",
+    ),
+    *(
+        "\u0301",
+        "\u0301" * 9,
+        "\u20dd",
+        "\U0001f3fd",
+        "👩",
+        "🇪",
+        "日",
+        "é",
+        "\ud83d",
+        "\ude00",
+        "\uffff",
+        "\ue000",
+    ),
+    *(
+        "[",
+        "]",
+        "[/]",
+        "[@click=app.quit]",
+        "[link='",
+        "[bold",
+        "`",
+        "```\n",
+        "*",
+        "|",
+        "# ",
+        "<",
+        "&#27;",
+        "\\",
+    ),
+    *(
+        "::",
+        "#",
+        "##",
+        "##[",
+        "##vso[",
+        "##teamcity[",
+        "error",
+        "set-output name=a",
+        "section_start:1:a",
+        " ",
+        "\xa0",
+    ),
+    *('"', "{", "}", ",", ":", "a", "word", "2026-11-20T10:00:00Z ", "agentwatch: "),
+]
+
+
+def hostile_texts(count: int, seed: int = SEED) -> Iterator[str]:
+    """Yield random texts of such pieces; every tenth has random code points, halves of pairs among them."""
+    chance = random.Random(seed)
+    for number in range(count):
+        pieces = chance.choices(_PIECES, k=chance.randint(1, 12))
+        if number % 10 == 0:
+            pieces += map(chr, (chance.randrange(0x110000) for _ in range(8)))
+        yield "".join(pieces)
+
+
+def batches(size: int = BATCH) -> Iterator[list[str]]:
+    """Yield all texts, so many at a time."""
+    texts = list(hostile_texts(COUNT))
+    yield from (texts[first : first + size] for first in range(0, len(texts), size))
+
+
+@pytest.mark.parametrize("name", [name for kind in CLASSES if kind != "markup" for name in CLASSES[kind]])
+def test_the_oracle_sees_what_acts(name: str) -> None:
+    """Each payload that holds a control or what is not seen is found where it is written between text."""
+    text = PAYLOADS[name]
+    written = f"\x1b[1;1Hbefore{text}\x1b[2;1Hafter".encode("utf-8", "surrogatepass")
+    assert bool(foreign(written, screens=0)) == bool(acting(text.replace("\r\n", "\n")))
+
+
+def test_safe_text_is_safe() -> None:
+    """Safe text holds nothing that acts, a safe line is one line, and both are safe already."""
+    for text in hostile_texts(COUNT):
+        safe, line = safe_text(text), safe_line(text)
+        assert acting(safe) == acting(line) == [], ascii(text)
+        assert len(line.splitlines()) <= 1, ascii(text)
+        assert (safe_text(safe), safe_line(line)) == (safe, line), ascii(text)
+
+
+def calls_of(texts: list[str]) -> bytes:
+    """Return a run of which all that is told is made of the texts."""
+    lines = [init(texts[0], model=texts[1], session_id=texts[2], permissionMode=texts[3]), user(texts[4])]
+    for number, text in enumerate(texts):
+        said, named = texts[number - 1], {text or "odd": {"error": text}}
+        ends = ({"failure": {"error": text}}, {"rejected": {"reason": said}}, {"success": named}, named)
+        tool = ("shell", "read", "mcp", text)[number % 4]
+        arguments = {"command": text, "path": f"{text}/{said}", "toolName": said, said: text}
+        lines.append(started(tool, f"c{number}", number, **{"x": text} | arguments))
+        lines.append(
+            completed(tool, f"c{number}", ends[number // 4 % 4], number + 1, **{"x": text} | arguments)
+        )
+        lines.append(event(text, said, **{f"{text}!": said}))
+    return b"".join(lines)
+
+
+def test_what_is_told_is_safe(tmp_path: Path) -> None:
+    """Actions, log, summary, integrity, status and drift of such a session: each line is one line."""
+    path = tmp_path / "case.ndjson"
+    for number, texts in enumerate(batches()):
+        data = calls_of(texts)
+        last = number % 3
+        data += (
+            result(texts[5], is_error=True),
+            started("shell", "open", command=texts[6]),
+            result(texts[7]),
+        )[last]
+        read = session(data, is_over=last != 1)
+        log = list(ActionLog(read).new_lines(is_over=True))
+        assert len(log) == 2 + len(read.ended_calls)
+        told = [*log, integrity(read).line(), status(read, 5000)]
+        for call in read.calls:
+            told += [action(call), brief_action(call), outcome_note(call)]
+        path.write_bytes(data)
+        told += report(open_saved(path))
+        assert len(read.ended_calls) == len(texts)
+        for line in told:
+            assert acting(line) == [], ascii(line)
+            assert "\n" not in line, ascii(line)
+        printed = b"".join(summary(read))
+        assert b"\n" not in printed
+        assert driving(printed.decode()) == []
+        assert json.loads(printed)["outcome"] == read.outcome
+
+
+def test_no_line_is_a_runners_command() -> None:
+    """As a line that is printed in a runner, none of the texts holds a command."""
+    for text in hostile_texts(COUNT):
+        line = safe_line(text)
+        assert commands(broken(line)) == [], ascii(line)
+
+
+def test_no_line_of_json_is_a_runners_command() -> None:
+    """As JSON that is printed in a runner none of the texts holds a command, and it says the same."""
+    for text in hostile_texts(COUNT):
+        data = json.dumps({"result": text})
+        told = broken_json(data.encode()).decode()
+        assert commands(told) == [], ascii(told)
+        assert json.loads(told) == json.loads(data)
+
+
+def test_nothing_acts_on_a_terminal(tmp_path: Path) -> None:
+    """Of a tenth of the texts, in the details of calls on a real terminal, nothing acts on it."""
+    texts = list(hostile_texts(COUNT // 10, SEED + 1))
+    groups = [mark("x", texts[first : first + 200]) for first in range(0, len(texts), 200)]
+    calls = [
+        completed("read", f"{group[0]}{n}", {"success": {"content": "\n".join(group)}}, path=group[0])
+        for n, group in enumerate(groups)
+    ]
+    path = tmp_path / "case.ndjson"
+    path.write_bytes(init() + b"".join(calls) + result("".join(texts)))
+    with watched(str(path), size=(160, 500)) as viewer:
+        viewer.wait_for("succeeded")
+        viewer.press("2", "g")
+        viewer.wait_for("✓ read", "m")
+        viewer.see("3", marks_of("x", groups[0]))
+        for group in groups[1:]:
+            viewer.wait_for("✓ read", "2")
+            viewer.press("j")
+            viewer.see("3", marks_of("x", group))

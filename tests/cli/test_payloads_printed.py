@@ -1,0 +1,81 @@
+"""Every payload in what is printed: on a terminal it does nothing, in a runner it is no command."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.builders.lines import init, result, session
+from tests.builders.packed import all_of
+from tests.builders.payloads import PAYLOADS
+from tests.harness.on_a_pty import in_terminal
+from tests.harness.program import watch
+from tests.harness.runners import commands
+from tests.harness.terminal_oracle import acting, driving
+
+FORMATS = (["log"], ["drift"], ["-p"], ["-p", "--brief"], ["--output-format", "summary"])
+
+
+@pytest.mark.parametrize("arguments", FORMATS, ids=" ".join)
+def test_nothing_acts_in_what_is_printed(tmp_path: Path, arguments: list[str]) -> None:
+    """No byte of what is printed of all payloads in all places acts, on stdout or stderr."""
+    path = tmp_path / "case.ndjson"
+    path.write_bytes(all_of(list(PAYLOADS.values())))
+    done = watch(*arguments, path)
+    assert done.stdout.count(b"\n") >= 1
+    told = done.stdout.decode()
+    assert (driving(told) if "summary" in arguments else acting(told)) == []
+    assert acting(done.stderr.decode()) == []
+
+
+@pytest.mark.parametrize("output_format", ["json", "summary"])
+def test_nothing_acts_in_the_json_on_a_terminal(tmp_path: Path, output_format: str) -> None:
+    """On a terminal the result's own line and the summary hold nothing that acts, and say the same."""
+    texts = [text for text in PAYLOADS.values() if not re.search("[\ud800-\udfff]", text)]
+    path = tmp_path / "case.ndjson"
+    path.write_bytes(init() + result("\n".join(texts)))
+    with in_terminal("--output-format", output_format, str(path), size=(200, 24)) as terminal:
+        assert terminal.wait_exit() == 0
+        told = terminal.raw.decode()
+    assert driving(told.replace("\r\n", "\n")) == []
+    assert json.loads(told)["result"] == session(init(), result("\n".join(texts))).run.result
+
+
+def test_bytes_of_no_encoding_do_not_act_in_the_json_on_a_terminal(tmp_path: Path) -> None:
+    """On a terminal the result's own line holds no byte that is not UTF-8: it could be a control."""
+    path = tmp_path / "case.ndjson"
+    path.write_bytes(init() + result("a@b").replace(b"@", b"\x9b31m\x9d0;x\x9c\xff"))
+    with in_terminal("--output-format", "json", str(path), size=(200, 24)) as terminal:
+        assert terminal.wait_exit() == 0
+        assert acting(terminal.raw.decode("utf-8", "surrogateescape").replace("\r\n", "\n")) == []
+
+
+@pytest.mark.parametrize("runner", ["GITHUB_ACTIONS", "TF_BUILD", "TEAMCITY_VERSION", "GITLAB_CI"])
+def test_nothing_printed_is_a_runners_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, runner: str
+) -> None:
+    """In a runner nothing that is printed of all payloads in all places is a command, on stdout or stderr."""
+    monkeypatch.setenv(runner, "true")
+    path = tmp_path / "case.ndjson"
+    path.write_bytes(all_of(list(PAYLOADS.values())))
+    for arguments in (*FORMATS, ["--output-format", "json"]):
+        done = watch(*arguments, path)
+        assert commands((done.stdout + done.stderr).decode()) == []
+
+
+def test_a_cut_result_is_no_runners_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The line of a result that raw line ends have cut is printed as one, without a command in it."""
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    path = tmp_path / "case.ndjson"
+    path.write_bytes(init() + result("a@b").replace(b"@", b"\n::error::x\r::warning::y "))
+    assert commands(watch("--output-format", "json", path).stdout.decode()) == []
+
+
+def test_a_failure_is_told_in_a_line(tmp_path: Path) -> None:
+    """A result that failed is told on stderr in one line, so that none of its own can pass for ours."""
+    path = tmp_path / "case.ndjson"
+    path.write_bytes(init() + result(PAYLOADS["forged word of ours"], is_error=True))
+    assert watch("--output-format", "json", path).stderr.count(b"\n") == 1

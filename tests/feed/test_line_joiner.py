@@ -1,0 +1,253 @@
+"""Strings with raw line ends in them: physical lines that only together are one event are joined again."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from agentwatch.actions import action
+from agentwatch.events import Malformed, Part, Unknown
+from agentwatch.feed import Feed
+from agentwatch.recording import open_saved
+from agentwatch.session import LineCounts, Session
+from agentwatch.wire import Decoder
+from tests.builders.lines import (
+    completed,
+    delta,
+    event,
+    final,
+    init,
+    message,
+    non_blank,
+    raw,
+    result,
+    session,
+    started,
+    user,
+)
+
+
+def check_counts(read: Session, *lines: bytes) -> None:
+    """Check that the counts of a session add up to the lines of its recording."""
+    counts = read.lines
+    assert counts.total == counts.events + counts.malformed + counts.unknown == non_blank(b"".join(lines))
+    assert counts.repaired <= counts.events
+
+
+# --- joined ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 4000], ids=["one", "two", "three", "4,000"])
+@pytest.mark.parametrize("line_end", [b"\n", b"\r\n"], ids=["LF", "CRLF"])
+def test_a_line_cut_by_raw_line_ends_is_joined_again(count: int, line_end: bytes) -> None:
+    """Physical lines that make one object together are that event, and each of them is counted."""
+    told = "\n".join(f"line {number}" for number in range(count + 1))
+    lines = (init(), raw(final(told), line_end=line_end), result(told))
+    read = session(*lines)
+    assert read.text == told.replace("\n", line_end.decode())
+    assert read.lines == LineCounts(events=count + 3, repaired=1)
+    check_counts(read, *lines)
+
+
+def test_blank_lines_inside_a_string_stay() -> None:
+    """Raw line ends that follow each other are blank lines of the text, not counted as lines."""
+    lines = (init(), raw(final("one\n\n\n  \ntwo")), result("one\n\n\n  \ntwo"))
+    read = session(*lines)
+    assert read.run.text_matches_result
+    assert read.lines == LineCounts(events=4, repaired=1)
+
+
+@pytest.mark.parametrize(
+    "piece", ["[1, 2]", "7", "null", '\\"quoted\\"', "}", "{", "{a}", "}}}", "warning: }", "\\\\", "\t{"]
+)
+def test_a_piece_may_look_like_anything(piece: str) -> None:
+    """A piece of a string that alone is a number, an array or broken JSON is still a piece."""
+    told: str = json.loads(f'"{piece}"') if "\t" not in piece else "{"
+    read = session(init(), raw(final(f"a\n{told}\nb")), user("next"))
+    assert read.text == f"a\n{told}\nb"
+    assert read.lines == LineCounts(events=5, repaired=1)
+
+
+def test_two_cut_events_in_a_row_are_two() -> None:
+    """The end of one joined event is not the beginning of the next."""
+    lines = (init(), raw(delta("a\nb")), raw(delta("c\n\nd")), delta("e"), raw(final("a\nbc\n\nde")))
+    read = session(*lines)
+    assert read.text == "a\nbc\n\nde"
+    assert read.lines.malformed == 0
+    assert read.lines.repaired == 3
+    check_counts(read, *lines)
+
+
+def test_a_cut_call_is_the_call() -> None:
+    """Arguments and results with raw line ends in them come to the call that they are."""
+    lines = (
+        init(),
+        raw(started("shell", "c\n1", command="cat <<E\nx\nE")),
+        raw(completed("shell", "c\n1", {"success": {"exitCode": 3, "stdout": "x\n\ny\n"}})),
+        raw(result("all\nwell")),
+    )
+    read = session(*lines)
+    assert [(action(call), call.call_id, call.exit_code) for call in read.calls] == [
+        ("Ran terminal command cat <<E (failed: exit 3)", "c\n1", 3)
+    ]
+    assert read.run.result == "all\nwell"
+    check_counts(read, *lines)
+
+
+def test_a_lone_carriage_return_in_a_piece_is_kept() -> None:
+    """A raw carriage return inside a string is a character of it."""
+    read = session(init(), final("a\rb\nc").replace(b"\\r", b"\r").replace(b"\\n", b"\n"))
+    assert (read.text, read.lines.repaired) == ("a\rb\nc", 1)
+
+
+def test_bad_bytes_in_a_cut_line_are_mended_too() -> None:
+    """A joined line may hold invalid UTF-8, half an emoji and NaN; it counts as repaired once."""
+    line = (
+        raw(message("assistant", "x\nQ", value=0))
+        .replace(b"Q", b"\xff\\ud83d")
+        .replace(b'"value": 0', b'"value": NaN')
+    )
+    read = session(init(), line)
+    assert read.text == "x\n\ufffd\ufffd"
+    assert read.lines == LineCounts(events=3, repaired=1)
+
+
+def test_a_cut_line_of_an_unknown_type_counts_all_of_its_lines() -> None:
+    """Physical lines that together are an unknown event are unknown, each of them, and no events."""
+    lines = (init(), raw(event("weather", text="a\nb\n\nc")), user("Hi"))
+    read = session(*lines)
+    check_counts(read, *lines)
+    assert read.lines == LineCounts(events=2, unknown=3)
+    [odd] = read.lines.odd
+    assert odd.event == Unknown("type weather")
+    assert (odd.place.offset, odd.place.length) == (len(lines[0]), len(lines[1]) - 1)
+
+
+@pytest.mark.parametrize("lead", [b"\xef\xbb\xbf", b" ", b"\t \xef\xbb\xbf"[:1]])
+def test_what_stands_before_a_cut_line_does_not_matter(lead: bytes) -> None:
+    """A line that a raw newline has cut is joined again behind a byte order mark or white space."""
+    cut = user("one\ntwo").replace(b"\\n", b"\n")
+    read = session(lead + cut, result(""))
+    assert [run.prompt for run in read.runs] == ["one\ntwo"]
+    assert read.lines.malformed == 0
+
+
+def test_pieces_that_are_no_object_are_not_joined() -> None:
+    """Only an object is an event: pieces that together are another value, or none, stay what they are."""
+    assert Decoder().decode_joined([b'["a', b'b"]']) is None
+    assert Decoder().decode_joined([b'{"a', b'b"']) is None
+
+
+# --- left as they are ------------------------------------------------------------------------------------
+
+
+def test_a_cut_line_before_a_good_one_stays_malformed() -> None:
+    """Half a line, and then a whole one: the half is malformed, the whole line is what it is."""
+    half = final("lost")[:60] + b"\n"
+    lines = (init(), half, user("Hi"), half, half, final("well"), half)
+    read = session(*lines)
+    assert read.lines == LineCounts(events=3, malformed=4)
+    assert (read.run.prompt, read.text) == ("Hi", "well")
+    assert [odd.event.text for odd in read.lines.odd if isinstance(odd.event, Malformed)] == [
+        half.decode().strip()
+    ] * 4
+
+
+def test_half_a_line_before_a_cut_one_does_not_swallow_it() -> None:
+    """A line that was cut short is malformed, and the joined event after it is what it is."""
+    half = final("lost")[:60] + b"\n"
+    lines = (init(), half, raw(started("read", "c\n1", path="a")), half, half, raw(final("x\ny")), user("Hi"))
+    read = session(*lines)
+    check_counts(read, *lines)
+    assert ([call.call_id for call in read.calls], read.text) == (["c\n1"], "x\ny")
+    assert read.lines == LineCounts(events=6, malformed=3, repaired=2)
+
+
+def test_noise_is_not_joined() -> None:
+    """Lines of stderr before, between and after events are malformed, each by itself."""
+    lines = (b"warning: {\n", init(), b"  at foo (bar.js)\n", b"}\n", user("Hi"), b"done }\n", result(""))
+    read = session(*lines)
+    assert read.lines == LineCounts(events=3, malformed=4)
+    check_counts(read, *lines)
+
+
+@pytest.mark.parametrize("count", [4095, 4096, 9000])
+def test_a_line_of_too_many_pieces_is_given_up(count: int) -> None:
+    """After 4,096 lines each is counted as malformed, and what follows is understood."""
+    lines = (init(), b'{"type":"user","text":"\n', b"x\n" * count, user("Hi"), result(""))
+    read = session(*lines)
+    assert read.lines == LineCounts(events=3, malformed=count + 1)
+    assert read.run.prompt == "Hi"
+    check_counts(read, *lines)
+
+
+def test_as_many_pieces_as_are_held_are_joined() -> None:
+    """4,096 physical lines are one event; with one line more they are none."""
+    for count, repaired in ((4096, 1), (4097, 0)):
+        read = session(init(), raw(final("\n".join(["x"] * count))), user("Hi"))
+        assert (read.lines.repaired, read.run.prompt) == (repaired, "Hi")
+        assert read.lines.total == count + 2
+
+
+def test_a_line_of_too_many_bytes_is_given_up() -> None:
+    """After 16 MiB what is held is malformed, and what follows is understood."""
+    lines = (init(), b'{"a":"\n', (b"x" * (1 << 20) + b"\n") * 18, b'"}\n', user("Hi"))
+    read = session(*lines)
+    assert read.lines == LineCounts(events=2, malformed=20)
+    assert read.run.prompt == "Hi"
+
+
+def test_lines_that_seem_to_end_an_object_are_not_tried_for_ever() -> None:
+    """Where every piece ends in a brace, joining is tried for a bounded number of bytes, then given up."""
+    lines = (init(), b'{"a":"\n', (b"x" * 200_000 + b"}\n") * 60, user("Hi"))
+    read = session(*lines)
+    assert read.lines == LineCounts(events=2, malformed=61)
+    assert read.run.prompt == "Hi"
+
+
+def test_what_is_held_at_the_end_of_the_stream_is_counted() -> None:
+    """A stream that ends inside a line counts its pieces as malformed; before the end they may be joined."""
+    lines = (init(), b'{"a":"x\n', b"\n", b"y\n")
+    assert session(*lines).lines == LineCounts(events=1, malformed=2)
+    assert session(*lines, is_over=False).lines == LineCounts(events=1)
+
+
+# --- read back -------------------------------------------------------------------------------------------
+
+
+def test_the_place_of_a_joined_line_reads_back(tmp_path: Path) -> None:
+    """The detail of a call whose lines were cut is read from all of its pieces; the recording stays."""
+    outcome = {"success": {"stdout": "one\n\ntwo", "exitCode": 0}}
+    lines = (
+        init(),
+        raw(started("shell", command="cat <<E\nx\nE")),
+        b"\n",
+        raw(completed("shell", result=outcome)),
+        result(""),
+    )
+    path = tmp_path / "cut.ndjson"
+    path.write_bytes(b"".join(lines))
+    feed = Feed(open_saved(path))
+    feed.advance()
+    [call] = feed.session.calls
+    assert call.started is not None
+    assert call.ended is not None
+    assert [feed.line_at(place) + b"\n" for place in (call.started, call.ended)] == [lines[1], lines[3]]
+    assert [(part.kind, part.text) for part in feed.parts(call.started)] == [("command", "cat <<E\nx\nE")]
+    assert feed.parts(call.ended)[0] == Part("stdout", "one\n\ntwo")
+    assert path.read_bytes() == b"".join(lines)
+    assert (feed.offset, feed.backlog()) == (len(path.read_bytes()), 0)
+
+
+def test_a_joined_line_counts_as_one_step_of_the_feed(tmp_path: Path) -> None:
+    """What is applied at once is a whole event, and the offset never stands inside of one."""
+    lines = (init(), raw(final("a\nb\nc")), result("a\nb\nc"))
+    path = tmp_path / "cut.ndjson"
+    path.write_bytes(b"".join(lines))
+    feed = Feed(open_saved(path))
+    offsets = []
+    while feed.advance(0):
+        offsets.append(feed.offset)
+    assert offsets == [len(b"".join(lines[: count + 1])) for count in range(3)]

@@ -1,0 +1,1 @@
+"""Real programs, processes and terminals for the tests."""

@@ -1,0 +1,176 @@
+"""The fake agent does what the tests that rest on it take for granted."""
+
+import json
+import os
+import select
+import signal
+import socket
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.harness.fake_agent import command
+from tests.harness.tests.conftest import INIT, RECORDING, RESULT, TEXT
+
+
+def play(recording: Path, *switches: str) -> subprocess.CompletedProcess[bytes]:
+    """Run the fake agent to its end."""
+    argv = command(recording, *switches)
+    return subprocess.run(argv, capture_output=True, timeout=10, check=False)
+
+
+def writes(recording: Path, *switches: str) -> list[bytes]:
+    """Run the fake agent with a datagram socket as stdout, which keeps its writes apart."""
+    ours, stdout = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+    argv = command(recording, *switches)
+    with ours, stdout:
+        subprocess.run(argv, stdout=stdout.fileno(), timeout=10, check=True)
+        got = []
+        while select.select([ours], [], [], 0)[0]:
+            got.append(ours.recv(1 << 16))
+        return got
+
+
+def wait_for_report(path: Path) -> dict[str, int]:
+    """Wait until the agent has written its report, and read it."""
+    deadline = time.monotonic() + 10
+    while not path.exists():
+        assert time.monotonic() < deadline, "no report"
+        time.sleep(0.01)
+    facts: dict[str, int] = json.loads(path.read_bytes())
+    return facts
+
+
+def test_plays_the_bytes_as_they_are(recording: Path) -> None:
+    """Without switches the agent writes the recording, unchanged, and exits with 0."""
+    done = play(recording)
+    assert (done.returncode, done.stdout, done.stderr) == (0, RECORDING, b"")
+
+
+def test_pace_is_one_write_for_each_line(recording: Path) -> None:
+    """A paced agent writes line by line, the first at once, and keeps its pace."""
+    begun = time.monotonic()
+    assert writes(recording, "--pace", "10") == [INIT, TEXT, RESULT]
+    assert time.monotonic() - begun >= 2 / 10
+
+
+def test_times_plays_the_reads_of_the_sidecar(recording: Path) -> None:
+    """With --times the writes are the recorded reads, in the recorded time divided by --speed."""
+    recording.with_suffix(".times").write_text("0 1000\n5 5000\n# no read\n9 13000\n")
+    begun = time.monotonic()
+    reads = [RECORDING[:5], RECORDING[5:9], RECORDING[9:]]
+    assert writes(recording, "--times", "--speed", "40") == reads
+    assert time.monotonic() - begun >= 12 / 40
+
+
+def test_exit_code_and_stderr(recording: Path) -> None:
+    """The exit code and the lines on stderr are those of the switches."""
+    done = play(recording, "--exit", "3", "--stderr", "first", "--stderr", "second")
+    assert (done.returncode, done.stdout, done.stderr) == (3, RECORDING, b"first\nsecond\n")
+
+
+def test_stderr_forever_is_more_than_a_pipe_holds(recording: Path) -> None:
+    """A noisy agent writes over 64 KiB to stderr before its first line, and more as it waits."""
+    quick = play(recording, "--stderr-forever")
+    slow = play(recording, "--stderr-forever", "--pace", "20")
+    assert quick.stdout == slow.stdout == RECORDING
+    assert 1 << 16 < len(quick.stderr) < len(slow.stderr)
+
+
+def test_burst_is_exact_and_valid(recording: Path) -> None:
+    """A burst is so many bytes of numbered assistant lines of the recording's session."""
+    done = play(recording, "--burst", "200003")
+    burst = done.stdout.removeprefix(RECORDING)
+    events = [json.loads(line) for line in burst.splitlines()]
+    assert len(burst) == 200003
+    assert {(event["type"], event["session_id"]) for event in events} == {("assistant", "s-1")}
+    texts = [event["message"]["content"][0]["text"] for event in events]
+    assert [int(text.split()[0]) for text in texts] == list(range(200))
+
+
+@pytest.mark.parametrize("pace", ["0", "1000"])
+def test_cut_ends_in_the_middle_of_a_line(recording: Path, pace: str) -> None:
+    """A cut agent writes the first bytes only."""
+    cut = len(INIT) + 7
+    assert play(recording, "--cut", str(cut), "--pace", pace).stdout == RECORDING[:cut]
+
+
+def test_hang_ends_by_a_signal_only(recording: Path, tmp_path: Path) -> None:
+    """A hanging agent has reported all that it wrote, and TERM ends it by that signal."""
+    report = tmp_path / "report"
+    argv = command(recording, "--hang", "--report", str(report))
+    with subprocess.Popen(argv, stdout=subprocess.PIPE) as agent:
+        facts = wait_for_report(report)
+        assert agent.poll() is None
+        agent.terminate()
+        assert agent.communicate(timeout=10)[0] == RECORDING
+    assert agent.returncode == -signal.SIGTERM
+    assert (facts["lines"], facts["bytes"]) == (3, len(RECORDING))
+
+
+def test_hang_before_result_holds_the_result_back(recording: Path, tmp_path: Path) -> None:
+    """The agent plays up to the result line, and that one never comes."""
+    report = tmp_path / "report"
+    argv = command(recording, "--hang-before-result", "--report", str(report))
+    with subprocess.Popen(argv, stdout=subprocess.PIPE) as agent:
+        wait_for_report(report)
+        agent.terminate()
+        assert agent.communicate(timeout=10)[0] == INIT + TEXT
+
+
+def test_ignore_term_leaves_other_signals(recording: Path, tmp_path: Path) -> None:
+    """An agent that ignores TERM is still there for INT."""
+    report = tmp_path / "report"
+    argv = command(recording, "--hang", "--ignore-term", "--report", str(report))
+    with subprocess.Popen(argv, stdout=subprocess.DEVNULL) as agent:
+        wait_for_report(report)
+        agent.terminate()
+        agent.send_signal(signal.SIGINT)
+        assert agent.wait(10) == -signal.SIGINT
+
+
+@pytest.mark.parametrize("switch", ["--fork", "--setsid"])
+def test_child_holds_stdout_open(recording: Path, tmp_path: Path, switch: str) -> None:
+    """The agent ends, and its child, in its group or in a session of its own, holds stdout."""
+    report = tmp_path / "report"
+    argv = command(recording, switch, "60", "--report", str(report))
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, start_new_session=True) as agent:
+        assert agent.wait(10) == 0
+        assert agent.stdout
+        assert os.read(agent.stdout.fileno(), 1 << 16) == RECORDING
+        assert not select.select([agent.stdout], [], [], 0)[0]
+        [child] = json.loads(report.read_bytes())["children"]
+        assert os.getpgid(child) == (agent.pid if switch == "--fork" else child)
+        os.kill(child, signal.SIGKILL)
+        assert agent.stdout.read() == b""
+
+
+@pytest.mark.parametrize("name", ["KILL", "SIGTERM", "11"])
+def test_die_is_by_the_signal(recording: Path, name: str) -> None:
+    """The agent plays to the end, then the signal ends it."""
+    done = play(recording, "--die", name)
+    assert done.stdout == RECORDING
+    assert -done.returncode in (signal.SIGKILL, signal.SIGTERM, signal.SIGSEGV)
+
+
+def test_repeat_and_report(recording: Path, tmp_path: Path) -> None:
+    """The report counts lines and bytes, and knows the slowest write."""
+    report = tmp_path / "report"
+    assert play(recording, "--repeat", "50", "--report", str(report)).stdout == RECORDING * 50
+    facts = wait_for_report(report)
+    assert (facts["lines"], facts["bytes"]) == (150, 50 * len(RECORDING))
+    assert facts["worst_write_ms"] > 0
+
+
+def test_reader_that_goes_away_ends_the_agent(recording: Path) -> None:
+    """When nobody reads its stdout any more, the agent exits with 1 and says nothing."""
+    argv = command(recording, "--repeat", "100000")
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as agent:
+        assert agent.stdout
+        assert agent.stderr
+        agent.stdout.read(1)
+        agent.stdout.close()
+        assert agent.stderr.read() == b""
+    assert agent.returncode == 1

@@ -1,0 +1,223 @@
+"""The terminal of the tests does what they take for granted."""
+
+import os
+import re
+import select
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.harness.fake_agent import command
+from tests.harness.terminal import Terminal
+from tests.harness.tests.conftest import INIT, RECORDING
+
+APP = """
+from textual.app import App, ComposeResult
+from textual.events import Key, Resize
+from textual.widgets import Label
+
+class Probe(App[None]):
+    def compose(self) -> ComposeResult:
+        yield Label("ready", id="size")
+        yield Label("", id="key")
+
+    def on_resize(self, event: Resize) -> None:
+        self.query_one("#size", Label).update(f"{event.size.width} by {event.size.height}")
+
+    def on_key(self, event: Key) -> None:
+        self.query_one("#key", Label).update(f"key {event.key}")
+        if event.key == "q":
+            self.exit(return_code=5)
+
+probe = Probe()
+probe.run()
+print("left")
+raise SystemExit(probe.return_code)
+"""
+
+
+def test_terminal_drives_a_textual_app(tmp_path: Path) -> None:
+    """Keys reach the app, its screen is read, a resize arrives, and it leaves no trace."""
+    app = tmp_path / "app.py"
+    app.write_text(APP)
+    with Terminal([sys.executable, str(app)], size=(60, 10)) as terminal:
+        terminal.wait_for("60 by 10")
+        terminal.send("x")
+        terminal.wait_for(re.compile(r"^key x$", re.MULTILINE))
+        assert terminal.alt_screen_active
+        taken = {"?1049h", "?1003h", "?25l", "?2004h", "kitty keys", "tty"}
+        assert taken <= set(terminal.leftovers())
+        terminal.resize(70, 12)
+        terminal.wait_for("70 by 12")
+        assert len(terminal.screen_text().split("\n")) == 12
+        terminal.send("q")
+        assert terminal.wait_exit() == 5
+        assert terminal.leftovers() == []
+        assert terminal.restored()
+        assert terminal.screen_text().strip() == terminal.line(0) == "left"
+
+
+def test_terminal_sees_what_is_left_behind() -> None:
+    """Modes left on and settings left changed are named, and the terminal is not restored."""
+    script = r"stty -echo; printf '\033[?1049h\033[?1000;1006hx\033[?1006l\033[?25l'"
+    with Terminal(["sh", "-c", script]) as terminal:
+        assert terminal.wait_exit() == 0
+        assert terminal.alt_screen_active
+        assert terminal.leftovers() == ["?1049h", "?1000h", "?25l", "tty"]
+        assert not terminal.restored()
+
+
+def test_terminal_has_an_alternate_screen() -> None:
+    """Leaving the alternate screen brings back the text, and the place, from before."""
+    script = r"printf 'one\033[?1049h\033[2;2Htwo'; read x; printf '\033[?1049l three'"
+    with Terminal(["sh", "-c", script]) as terminal:
+        terminal.wait_for("two")
+        assert "one" not in terminal.screen_text()
+        terminal.send("\n")
+        terminal.wait_for("one three")
+        assert "two" not in terminal.screen_text()
+
+
+@pytest.mark.parametrize(
+    "sequence",
+    [
+        r"\033[<u",
+        r"\033[>4;1m",
+        r"\033[?2026$p",
+        r"\033[?6n",
+        r"\033[1;2;3;4A",
+        r"\033[9K",
+        r"\033Pq payload\033\\",
+        r"\033_Gi=1;AAAA\033\\",
+        r"\033]22;pointer\007",
+        r"\033]52;c;AAAA\033\\",
+        "\ufe0f",
+        "\u200d",
+    ],
+)
+def test_terminal_passes_over_what_pyte_misreads(sequence: str) -> None:
+    """A sequence that shows nothing leaves the text, its colours and the title as they were."""
+    script = rf"printf 'a{sequence}bc\n'"
+    with Terminal(["sh", "-c", script], size=(20, 3)) as terminal:
+        assert terminal.wait_exit() == 0
+        assert terminal.screen_text() == "abc\n\n"
+        assert not terminal.screen.buffer[0][1].underscore
+        assert terminal.screen.title == ""
+
+
+def test_terminal_reads_a_sequence_that_comes_in_parts() -> None:
+    """A sequence cut by the reads is one sequence all the same."""
+    script = r"stty -echo; printf 'a\033['; read x; printf '<u'; read x; printf '\303'; read x; "
+    with Terminal(["sh", "-c", script + r"printf '\251 end'"]) as terminal:
+        terminal.wait_for("a")
+        for _ in range(3):
+            terminal.send("\n")
+            assert terminal.line(0).startswith("a")
+        terminal.wait_for("aé end")
+
+
+def test_pipeline_has_the_pty_as_its_controlling_terminal(recording: Path, tmp_path: Path) -> None:
+    """In `producer | program | consumer` the program talks with /dev/tty, and bytes pass."""
+    script = "cat; printf 'name? ' >/dev/tty; read x </dev/tty; echo hello $x >/dev/tty; exit 7"
+    passed = tmp_path / "passed"
+    consumer = ["sh", "-c", f"cat >{passed}; exit 2"]
+    with Terminal.pipeline(command(recording), ["sh", "-c", script], consumer) as terminal:
+        terminal.wait_for("name?")
+        terminal.send("you\n")
+        terminal.wait_for("hello you")
+        assert [terminal.wait_exit(stage=stage) for stage in range(3)] == [0, 7, 2]
+    assert passed.read_bytes() == RECORDING
+
+
+def test_program_ends_before_its_producer(recording: Path) -> None:
+    """A stage's end is known while the others live, and the terminal's end ends them all."""
+    with Terminal.pipeline(command(recording, "--hang"), ["head", "-n1"]) as terminal:
+        assert terminal.wait_exit() == 0
+        assert terminal.screen_text().startswith(INIT.decode().strip())
+        assert terminal.exit_status(stage=0) is None
+        producer = terminal.pids[0]
+    with pytest.raises(ProcessLookupError):
+        os.kill(producer, 0)
+
+
+def test_ctrl_z_stops_the_job() -> None:
+    """The keys for stop, interrupt and end of file do to a job what they do under a shell."""
+    with Terminal(["cat"]) as terminal:
+        terminal.send("one\n")
+        terminal.wait_for("one\none")
+        terminal.send("\x1a")
+        terminal.wait_stopped()
+        terminal.signal(signal.SIGCONT)
+        terminal.send("two\n")
+        terminal.wait_for("two\ntwo")
+        assert terminal.exit_status() is None
+        terminal.send("\x03")
+        assert terminal.wait_exit() == 128 + signal.SIGINT
+
+
+def test_hang_up_sends_sighup() -> None:
+    """When the terminal is closed, the program gets SIGHUP, and its exit is still known."""
+    script = "import signal, sys; signal.signal(1, lambda *_: sys.exit(3)); print('ready'); "
+    with Terminal([sys.executable, "-Sc", script + "signal.pause()"]) as terminal:
+        terminal.wait_for("ready")
+        terminal.hang_up()
+        assert terminal.wait_exit() == 3
+
+
+def test_leftover_children_live_until_the_close(recording: Path, tmp_path: Path) -> None:
+    """Children outlive their program, and none of them, in whatever session, the terminal."""
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    reader = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
+    agent = " ".join(command(recording, "--fork", "60", "--setsid", "60"))
+    with Terminal(["sh", "-c", f"exec {agent} >{fifo}"]) as terminal:
+        assert terminal.wait_exit() == 0
+        assert os.read(reader, 1 << 16) == RECORDING
+        assert not select.select([reader], [], [], 0)[0]
+    assert os.read(reader, 1) == b""
+    os.close(reader)
+
+
+def test_paused_terminal_reads_nothing(tmp_path: Path) -> None:
+    """While reading is paused no byte is taken, and a program with much to say has to wait."""
+    begun, done = tmp_path / "begun", tmp_path / "done"
+    script = f"read x; : >{begun}; head -c 200000 /dev/zero | tr '\\0' x; : >{done}; echo over"
+    with Terminal(["sh", "-c", script]) as terminal:
+        terminal.pause_reading()
+        terminal.send("\n")
+        terminal.wait_until(begun.exists)
+        assert (terminal.raw, done.exists()) == (b"", False)
+        terminal.resume_reading()
+        terminal.wait_for("over")
+        assert terminal.raw.count(b"x") == 200_000
+
+
+def test_environment_is_small_and_sane(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What would change a screen is not inherited; what the test asks for is there."""
+    for name in ("NO_COLOR", "CI", "COLUMNS", "TEXTUAL_DRIVER", "TMUX"):
+        monkeypatch.setenv(name, "1")
+    with Terminal(["env"], env={"ASKED": "yes"}) as terminal:
+        assert terminal.wait_exit() == 0
+        text = terminal.screen_text()
+    assert not re.search("NO_COLOR|CI=|COLUMNS|TEXTUAL|TMUX", text)
+    for line in ("TERM=xterm-256color", "COLORTERM=truecolor", "LANG=C.UTF-8", "ASKED=yes"):
+        assert line in text
+
+
+def test_a_wait_in_vain_shows_the_screen() -> None:
+    """A text that does not come fails with the screen; at once, if the program has ended."""
+    with Terminal(["sh", "-c", "echo something else; kill -9 $$"]) as terminal:
+        assert terminal.wait_exit() == 128 + signal.SIGKILL
+        with pytest.raises(AssertionError, match=r"(?s)ended.*something else"):
+            terminal.wait_for("something new", timeout=60)
+    with Terminal(["cat"]) as terminal, pytest.raises(AssertionError, match=r"in 0\.1 s"):
+        terminal.wait_for("anything", timeout=0.1)
+
+
+def test_program_that_is_not_there() -> None:
+    """A command that cannot be started exits with 127 and says so on the screen."""
+    with Terminal(["no-such-program"]) as terminal:
+        assert terminal.wait_exit() == 127
+        terminal.wait_for("no-such-program: No such file or directory")

@@ -1,0 +1,164 @@
+"""A call is one line of the text format: phrase, target, and what is known of the outcome."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from agentwatch.actions import action, brief_action, target
+from agentwatch.safe_text import columns
+from agentwatch.session import Call
+from tests.builders.lines import call, completed, session, started
+
+
+def read_ok(lines: int) -> bytes:
+    """Return the end of a read of so many lines."""
+    return completed("read", result={"success": {"totalLines": lines}})
+
+
+EDITED = {"success": {"linesAdded": 3, "linesRemoved": 1, "beforeFullFileContent": "x"}}
+
+
+@pytest.mark.parametrize(
+    ("lines", "shown", "brief"),
+    [
+        (
+            (started("read", path="/home/ada/app/README.md"), read_ok(54)),
+            "Read file README.md (54 lines)",
+            "Read file",
+        ),
+        (
+            (started("edit", path="src/app.py"), completed("edit", result=EDITED)),
+            "Edited file src/app.py (+3 -1)",
+            "Edited file",
+        ),
+        (
+            (
+                started("shell", command="pytest -q"),
+                completed("shell", result={"failure": {"exitCode": 1, "stderr": "no"}}),
+            ),
+            "Ran terminal command pytest -q (failed: exit 1)",
+            "Ran terminal command",
+        ),
+        (
+            (
+                started("write", path="summary.txt"),
+                completed(
+                    "write", result={"success": {"path": "/home/ada/app/summary.txt", "linesCreated": 19}}
+                ),
+            ),
+            "Created new file summary.txt (19 lines)",
+            "Created new file",
+        ),
+        (
+            (
+                started("webFetch", url="https://example.com"),
+                completed("webFetch", result={"rejected": {"reason": "no"}}),
+            ),
+            "Fetched web page https://example.com (rejected)",
+            "Fetched web page",
+        ),
+        (
+            (started("shell", command="sleep 600"),),
+            "Ran terminal command sleep 600 (unfinished)",
+            "Ran terminal command",
+        ),
+        (
+            (started("shell", command="true"), completed("shell", result={"success": {"exitCode": 0}})),
+            "Ran terminal command true",
+            "Ran terminal command",
+        ),
+        (
+            (
+                started("edit", path="new.py"),
+                completed(
+                    "edit",
+                    result={"success": {"linesAdded": 2, "linesRemoved": 0, "afterFullFileContent": "x"}},
+                ),
+            ),
+            "Created new file new.py (2 lines)",
+            "Created new file",
+        ),
+        (
+            (started("updateTodos"), completed("updateTodos", result={"success": {}})),
+            "Updated to-do list",
+            None,
+        ),
+        ((started("weather", place="Zermatt"),), "Used tool weather Zermatt (unfinished)", "Used tool"),
+        (
+            (completed("grep", result={"error": {"error": "bad\npattern"}}),),
+            "Searched files (failed: bad)",
+            None,
+        ),
+    ],
+)
+def test_an_action_is_phrase_target_and_outcome(
+    lines: tuple[bytes, ...], shown: str, brief: str | None
+) -> None:
+    """A line is the phrase, the target, and in brackets what is known of the outcome; brief is the phrase."""
+    told = call(*lines)
+    assert action(told) == shown
+    assert brief is None or brief_action(told) == brief
+
+
+def test_a_running_call_says_so() -> None:
+    """A call without an end yet is shown as running."""
+    [told] = session(started("shell", command="make"), is_over=False).calls
+    assert action(told) == "Ran terminal command make (running)"
+
+
+HOSTILE: list[Any] = [
+    "a\nb",
+    "a\r\nb\rc",
+    "a\x1b[2Jb\x07\x00",
+    "a\u2028b\u2029c\x85d\x0b\x0ce",
+    "\u202egnp.exe",
+    "\x1b]0;title\x07",
+    "::error::x\n##[error]y",
+    "\ud800",
+]
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_an_action_is_one_line_whatever_it_holds(text: str) -> None:
+    """No target, reason or name of a tool breaks the line or reaches the terminal as a control."""
+    for told in (
+        call(started("read", path=text)),
+        call(started("shell", command=text), completed("shell", result={"error": {"error": text}})),
+        call(started("weather\n" + text, place=text)),
+    ):
+        for line in (action(told), brief_action(told), target(told)):
+            assert len(line.splitlines()) <= 1
+            assert line.isprintable()
+
+
+@pytest.mark.parametrize("char", ["x", "日", "e\u0301", "🦀"])
+def test_a_target_is_cut_at_200_columns(char: str) -> None:
+    """A target of 200 columns is whole; a longer one ends with an ellipsis and takes no more than 200."""
+    width = 2 if char in "日🦀" else 1
+    fits, too_long = char * (200 // width), char * (200 // width + 1)
+    assert target(call(started("grep", pattern=fits))) == fits
+    cut = target(call(started("grep", pattern=too_long)))
+    assert cut.endswith("…")
+    assert 200 - width < columns(cut) <= 200
+    assert too_long.startswith(cut.removesuffix("…"))
+
+
+def test_a_target_that_is_not_known_is_empty() -> None:
+    """A call without arguments has no target, and its line no gap where one would stand."""
+    told = call(completed("read", result={"error": {}}))
+    assert (target(told), action(told)) == ("", "Read file (failed: error)")
+
+
+def test_a_long_reason_is_cut() -> None:
+    """What went wrong is told in one line of bounded width."""
+    told = call(completed("read", result={"error": {"error": "x" * 1_000_000}}))
+    assert columns(action(told)) < 200
+
+
+def test_an_edit_of_which_one_count_is_known_shows_that() -> None:
+    """A count that is not known is not shown as 0."""
+    told = Call(1, 1, "c", "edit", "Edited file", "a", lines_added=3)
+    told.outcome = call(completed("edit", result=EDITED)).outcome
+    assert action(told) == "Edited file a (+3)"

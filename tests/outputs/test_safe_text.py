@@ -1,0 +1,143 @@
+"""Foreign text is made safe visibly: nothing that acts comes through, nothing is lost without a sign."""
+
+from __future__ import annotations
+
+import re
+import runpy
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentwatch.safe_text import columns, cut, safe_line, safe_text
+from tests.builders.lines import ANY_TEXT, PROPERTY
+from tests.conftest import SHARED
+
+PAYLOADS = SHARED.parent / "security" / "payloads.py"
+ACTS = re.compile(
+    "[\x00-\x09\x0b-\x1f\x7f-\x9f"  # C0 but the line end, DEL, C1
+    "\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"  # bidi, zero-width
+    "\u180e\U000e0000-\U000e007f\ud800-\udfff]"  # tags, surrogates
+)
+NASTY = st.text(
+    st.sampled_from(
+        "\x00\x07\x08\t\n\r\x1b\x7f\x85\x9b\xad\u0300\u200b\u200d\u202e\u2066\ufe0f\ufeff\ud800\udc00"
+    )
+    | st.sampled_from("a日👩🏽🔬\U000e0041é[/]"),
+    max_size=30,
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "safe"),
+    [
+        ("plain text, é 日本 한국 🦀", "plain text, é 日本 한국 🦀"),
+        ("\x1b[31m", "␛[31m"),
+        ("\x00\x07\x08\x1f", "␀␇␈␟"),
+        ("\x7f", "␡"),
+        ("\x80\x9b\x9f", "<80><9B><9F>"),
+        ("\x85", "<85>"),
+        ("a\tb", "a    b"),
+        ("a\r\nb", "a\nb"),
+        ("a\rb", "a␍b"),
+        ("a\nb", "a\nb"),
+        ("\u202e\u2066\u200f\u061c", "<U+202E><U+2066><U+200F><U+061C>"),
+        ("\u200b\u2060\ufeff\xad", "<U+200B><U+2060><U+FEFF><U+00AD>"),
+        ("\u2028\u2029", "<U+2028><U+2029>"),
+        ("\U000e0041", "<U+E0041>"),
+        ("\ue000\uffff", "<U+E000><U+FFFF>"),
+        ("\u3164\u115f", "<U+3164><U+115F>"),
+        ("\ud83d|\ude00", "\ufffd|\ufffd"),
+        ("a\u0301", "a\u0301"),
+        ("a" + "\u0301" * 8, "a" + "\u0301" * 8),
+        ("a" + "\u0301" * 9, "a" + "\u0301" * 8 + "…"),
+        ("👩\u200d🔬", "👩🔬"),
+        ("👍🏽", "👍"),
+        ("☁\ufe0f", "☁"),
+        ("a\u200db", "a<U+200D>b"),
+        ("\xa0\u3000", "\xa0\u3000"),
+        ("[/x] [@click=app.quit]", "[/x] [@click=app.quit]"),
+    ],
+)
+def test_what_could_act_is_shown_as_a_picture(text: str, safe: str) -> None:
+    """Controls, direction marks and what is not seen become signs; plain text is unchanged."""
+    assert safe_text(text) == safe
+
+
+def test_a_safe_line_is_one_line() -> None:
+    """Where a line is wanted, line ends are signs too."""
+    assert safe_line("a\nb\r\nc\rd\u2028e") == "a␊b␊c␍d<U+2028>e"
+
+
+@pytest.mark.parametrize(
+    "marks",
+    ["\u0301", "\u0301\ufe0f", "\u0301\U0001f3fd", "\u0301\ufe0e\u0302", "\u05b0", "\u0e38", "\u093c"],
+    ids=ascii,
+)
+def test_marks_cannot_be_piled_up(marks: str) -> None:
+    """Of more than eight combining marks on one character the rest is cut off, however they come."""
+    safe = safe_text("a" + marks * 50)
+    pile = "".join("m" if unicodedata.category(char) == "Mn" else char for char in safe)
+    assert "m" * 9 not in pile
+
+
+@PROPERTY
+@given(ANY_TEXT | NASTY)
+def test_nothing_that_acts_comes_through(text: str) -> None:
+    """No output holds a control but the line end, nor a direction mark, a zero-width or half a pair."""
+    assert not ACTS.search(safe_text(text))
+    assert not ACTS.search(safe_line(text))
+    assert "\n" not in safe_line(text)
+    assert len(safe_line(text).splitlines()) <= 1
+    safe_text(text).encode()
+
+
+@PROPERTY
+@given(ANY_TEXT | NASTY)
+def test_safe_text_is_safe_already(text: str) -> None:
+    """What was made safe once does not change when it is made safe again."""
+    assert safe_text(safe_text(text)) == safe_text(text)
+    assert safe_line(safe_line(text)) == safe_line(text)
+
+
+@PROPERTY
+@given(st.text(st.characters(categories=("L", "N", "P"))))
+def test_letters_digits_and_punctuation_are_unchanged(text: str) -> None:
+    """Safe text of a character that is printed as itself is that character."""
+    visible = "".join(char for char in text if char not in "\u115f\u1160\u3164\uffa0")
+    assert safe_text(visible) == visible
+
+
+@PROPERTY
+@given(ANY_TEXT | NASTY | st.text("日e\u0301x", max_size=40), st.integers(1, 30))
+def test_a_cut_never_exceeds_its_limit(text: str, limit: int) -> None:
+    """What is cut fits, ends with an ellipsis and is otherwise a beginning; what fits is not cut."""
+    line = safe_line(text)
+    shown = cut(line, limit)
+    assert columns(shown) <= limit
+    if columns(line) <= limit:
+        assert shown == line
+    else:
+        assert shown.endswith("…")
+        assert line.startswith(shown[:-1])
+        assert columns(shown) >= limit - 1
+
+
+def test_columns_are_those_of_a_terminal() -> None:
+    """Wide characters take two columns, combining marks none."""
+    assert columns(safe_line("abc")) == 3
+    assert columns(safe_line("日本é🦀e\u0301ｶ")) == 2 + 2 + 1 + 2 + 1 + 1
+
+
+@pytest.mark.skipif(not PAYLOADS.exists(), reason="the payloads are not in this checkout")
+def test_no_payload_reaches_the_terminal() -> None:
+    """None of the collected attacks is in the bytes that would be written."""
+    payloads = runpy.run_path(str(PAYLOADS))["P"]
+    assert payloads
+    for name, (text, proof) in payloads.items():
+        if name.startswith("markup"):  # not a terminal's language: the widgets' business
+            continue
+        for safe in (safe_text(text), safe_line(text)):
+            reached = proof.search(safe.encode())
+            assert not reached or name == "lone_surrogate", name

@@ -1,0 +1,111 @@
+"""The core is headless: what prints, records and decodes loads neither Textual nor Rich."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+import tomllib
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import RECORDINGS, ROOT
+
+DUMP = "\nimport sys; print(*sorted({name.partition('.')[0] for name in sys.modules}), file=sys.stderr)"
+RUN = """
+import runpy, sys
+sys.argv[:1] = ["agentwatch"]
+try:
+    runpy.run_module("agentwatch", run_name="__main__")
+except SystemExit as stop:
+    assert not stop.code, stop.code
+"""
+PACKAGE = ROOT / "agentwatch"
+ROOMS = sorted(
+    ".".join(path.relative_to(PACKAGE).with_suffix("").parts)
+    for path in (*PACKAGE.glob("[!_]*"), *PACKAGE.glob("outputs/[!_]*.py"))
+    if path.name not in ("screen", "cli") and (path.suffix == ".py" or (path / "__init__.py").exists())
+)
+
+
+def loaded(program: str, *arguments: str) -> set[str]:
+    """Return the packages that a program has loaded at its end."""
+    done = subprocess.run(
+        [sys.executable, "-c", program + DUMP, *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        stdin=subprocess.DEVNULL,
+        text=True,
+        timeout=20,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return set(done.stderr.splitlines()[-1].split())
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_room_of_the_core_loads_no_screen(room: str) -> None:
+    """Each room of the core can be imported alone and draws in neither Textual nor Rich."""
+    packages = loaded(f"import agentwatch.{room}")
+    assert "agentwatch" in packages
+    assert packages.isdisjoint({"textual", "rich", "click"})
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--help"],
+        ["--version"],
+        ["run", "--help"],
+        ["sessions"],
+        ["log", str(RECORDINGS / "plain.ndjson")],
+        *(
+            [str(RECORDINGS / "plain.ndjson"), "--print", "--output-format", name]
+            for name in ("text", "summary")
+        ),
+        *(
+            [str(RECORDINGS / "plain.ndjson"), "--print", "--output-format", name]
+            for name in ("json", "stream-json")
+        ),
+        ["run", "--print", "--no-record", "--", "cat", str(RECORDINGS / "plain.ndjson")],
+        ["replay", str(RECORDINGS / "plain.ndjson"), "--print", "--speed", "1000"],
+    ],
+    ids=lambda arguments: " ".join(Path(word).name for word in arguments),
+)
+def test_a_command_that_draws_no_screen_loads_none(arguments: list[str]) -> None:
+    """Help, version, listing, log and print start without Textual, which takes 150 ms to load."""
+    packages = loaded(RUN, *arguments)
+    assert "click" in packages
+    assert packages.isdisjoint({"textual", "rich"})
+
+
+def test_printing_a_file_loads_only_what_a_file_needs() -> None:
+    """What starts an agent, reads the settings or writes a traceback is not loaded to print a file: 4 ms."""
+    packages = loaded(RUN, str(RECORDINGS / "plain.ndjson"), "--print")
+    assert packages.isdisjoint({"fcntl", "select", "subprocess", "platformdirs", "tomllib", "traceback"})
+
+
+def test_the_screen_loads_textual() -> None:
+    """What this file looks for is found where it is: the screen is drawn by Textual."""
+    assert {"textual", "rich"} <= loaded("import agentwatch.screen.app")
+
+
+def test_the_screen_begins_without_markdown_and_lexers() -> None:
+    """The Markdown parser and pygments, 27 ms, are loaded when the first text needs them."""
+    assert loaded("import agentwatch.screen.app").isdisjoint({"markdown_it", "pygments"})
+
+
+def test_what_is_imported_is_depended_on() -> None:
+    """Each foreign package that is imported is installed with agentwatch, and nothing else is."""
+    trees = (ast.parse(path.read_bytes()) for path in (ROOT / "agentwatch").rglob("*.py"))
+    nodes = [node for tree in trees for node in ast.walk(tree)]
+    named = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    named |= {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)}
+    foreign = {name.partition(".")[0] for name in named} - sys.stdlib_module_names - {"agentwatch"}
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    distributions = packages_distributions()
+    wanted = {re.split("[<>=]", wanted)[0] for wanted in project["dependencies"]}
+    assert {distributions[name][0].lower() for name in foreign} == wanted

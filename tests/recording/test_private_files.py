@@ -1,0 +1,253 @@
+"""The files that we write are ours alone: whatever lies in their way, nothing of anybody's is touched."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import RECORDINGS, ROOT
+from tests.harness.fake_agent import command
+from tests.harness.program import AGENTWATCH, watch
+
+PLAIN = RECORDINGS / "plain.ndjson"
+KINDS = ("link", "dangling", "link to a folder", "hardlink", "fifo", "folder", "socket")
+READ_ONLY_TO_ALL = Path("/sys/kernel")
+
+
+def put_in_the_way(path: Path, kind: str) -> None:
+    """Put something at `path`; what belongs to somebody else is `victim`, in the folder above."""
+    victim = path.parent.parent / "victim"
+    match kind:
+        case "file":
+            path.write_text("mine")
+        case "link" | "dangling":
+            if kind == "link":
+                victim.write_text("mine")
+            path.symlink_to(victim)
+        case "link to a folder":
+            victim.mkdir()
+            path.symlink_to(victim)
+        case "hardlink":
+            victim.write_text("mine")
+            path.hardlink_to(victim)
+        case "fifo":
+            os.mkfifo(path)
+        case "folder":
+            path.mkdir()
+        case "socket":
+            os.mknod(path, stat.S_IFSOCK | 0o600)
+
+
+def state(folder: Path) -> dict[str, tuple[object, ...]]:
+    """Return everything below a folder: its kind and mode, where it leads, what it holds."""
+    found: dict[str, tuple[object, ...]] = {}
+    for path in sorted(folder.rglob("*")):
+        facts = path.lstat()
+        link = os.readlink(path) if path.is_symlink() else None
+        data = path.read_bytes() if stat.S_ISREG(facts.st_mode) else None
+        found[str(path.relative_to(folder))] = (facts.st_mode, facts.st_ino, link, data)
+    return found
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder to write into, beside which somebody else's file may lie."""
+    (tmp_path / "world" / "out").mkdir(parents=True)
+    return tmp_path / "world" / "out"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("way", ["pipe", "run"])
+@pytest.mark.parametrize("option", ["--record", "--log"])
+def test_a_name_that_is_taken(folder: Path, option: str, way: str, kind: str) -> None:
+    """A name that leads elsewhere, or to what is no file, is refused with 73; all is as it was."""
+    put_in_the_way(folder / "r.ndjson", kind)
+    before = state(folder.parent)
+    mark = folder / "started"
+    if way == "run":
+        done = watch("run", "-p", option, "r.ndjson", "--", "touch", mark, cwd=folder)
+    else:
+        done = watch("-p", option, "r.ndjson", cwd=folder, stdin=PLAIN.read_bytes())
+    assert (done.returncode, done.stdout) == (73, b"")
+    assert done.stderr.count(b"\n") == 1
+    assert done.stderr.startswith(b"agentwatch: cannot create r.ndjson: ")
+    assert state(folder.parent) == before
+
+
+@pytest.mark.parametrize("kind", ["file", *KINDS])
+@pytest.mark.parametrize("ending", ["times", "log", "stderr", "json"])
+def test_a_name_beside_it_that_is_taken(folder: Path, ending: str, kind: str) -> None:
+    """Where a file beside the recording is taken, `run` is refused first; all is as it was."""
+    put_in_the_way(folder / f"r.{ending}", kind)
+    before = state(folder.parent)
+    done = watch("run", "-p", "--record", "r.ndjson", "--", "touch", folder / "started", cwd=folder)
+    assert done.returncode == 73
+    assert done.stderr.startswith(f"agentwatch: cannot create r.{ending}: ".encode())
+    assert state(folder.parent) == before
+
+
+@pytest.mark.parametrize(
+    "ending",
+    [
+        *("ndjson", "txt", "crash", "times", "log", "stderr"),
+        "json",
+    ],
+)
+def test_a_recording_may_be_called_anything(folder: Path, ending: str) -> None:
+    """A recording of any ending holds what the agent wrote, or is refused: never what another file holds."""
+    done = watch("run", "-p", "--record", f"out.{ending}", "--", *command(PLAIN), cwd=folder)
+    assert done.returncode in (0, 73)
+    if done.returncode == 0:
+        assert (folder / f"out.{ending}").read_bytes() == PLAIN.read_bytes()
+
+
+@pytest.mark.parametrize("options", [["--no-log"], ["--log", "other"]], ids=" ".join)
+def test_a_command_that_is_not_there_costs_no_file(folder: Path, options: list[str]) -> None:
+    """When the agent cannot be started nothing that was there is deleted, and nothing of ours stays."""
+    (folder / "r.log").write_text("mine")
+    done = watch("run", "-p", "--record", "r.ndjson", *options, "--", "no-such-agent", cwd=folder)
+    assert done.returncode == 127
+    assert [path.name for path in folder.iterdir()] == ["r.log"]
+
+
+@pytest.mark.parametrize("way", ["pipe", "run"])
+@pytest.mark.parametrize("option", ["--record", "--log"])
+@pytest.mark.parametrize("kind", ["missing", "a file", "read-only", "a loop", "a name too long"])
+def test_a_folder_that_takes_no_file(folder: Path, kind: str, option: str, way: str) -> None:
+    """A folder that is not there, is none or takes no file is refused with 73, before the agent starts."""
+    where = folder / "deeper"
+    match kind:
+        case "a file":
+            where.write_text("mine")
+        case "read-only":
+            where.mkdir(mode=0o555)
+            if os.geteuid() == 0:
+                where = READ_ONLY_TO_ALL
+        case "a loop":
+            where.symlink_to(where)
+        case "a name too long":
+            where = folder / ("x" * 300)
+    before = state(folder)
+    if way == "run":
+        done = watch("run", "-p", option, where / "r", "--", "touch", folder / "started", cwd=folder)
+    else:
+        done = watch("-p", option, where / "r", cwd=folder, stdin=PLAIN.read_bytes())
+    assert (done.returncode, done.stdout) == (73, b"")
+    assert done.stderr.startswith(b"agentwatch: cannot create ")
+    assert b"/r: " in done.stderr
+    assert state(folder) == before
+
+
+@pytest.mark.parametrize("umask", [0o000, 0o022, 0o277])
+def test_whatever_the_umask(folder: Path, umask: int) -> None:
+    """With a umask of 0 no file that we make can be read by others; with a strict one it works as well."""
+    agent = command(PLAIN, "--stderr", "a warning")
+    done = watch("run", "-p", "--record", "r.ndjson", "--", *agent, cwd=folder, umask=umask)
+    assert (done.returncode, done.stderr) == (0, b"")
+    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()}
+    assert modes == dict.fromkeys(("r.ndjson", "r.times", "r.log", "r.stderr", "r.json"), 0o600 & ~umask)
+
+
+def test_the_folders_are_private_whatever_the_umask(folder: Path) -> None:
+    """Every folder that we make on the way to the sessions is ours alone, so that none can be replaced."""
+    home = folder / "deep" / "home"
+    done = watch("run", "-p", "--", *command(PLAIN), cwd=folder, umask=0, AGENTWATCH_HOME=str(home))
+    assert done.returncode == 0
+    modes = {stat.S_IMODE(path.stat().st_mode) for path in (home.parent, home, home / "sessions")}
+    assert modes == {0o700}
+
+
+def test_a_folder_that_others_may_write_is_not_taken(folder: Path) -> None:
+    """A folder of sessions that others may enter is made private, or refused."""
+    sessions = folder / "sessions"
+    sessions.mkdir()
+    sessions.chmod(0o777)
+    done = watch("run", "-p", "--", *command(PLAIN), cwd=folder, AGENTWATCH_HOME=str(folder))
+    assert done.returncode == 73 or stat.S_IMODE(sessions.stat().st_mode) == 0o700
+
+
+def test_a_home_behind_a_link(folder: Path) -> None:
+    """The user's own link to the home of the sessions is followed; the files there are private and listed."""
+    elsewhere, home = folder / "elsewhere", folder / "home"
+    elsewhere.mkdir()
+    home.symlink_to(elsewhere)
+    done = watch("run", "-p", "--", *command(PLAIN), cwd=folder, AGENTWATCH_HOME=str(home))
+    assert (done.returncode, done.stderr) == (0, b"")
+    found = [path for path in elsewhere.rglob("*") if not path.is_dir()]
+    assert len(found) == 5
+    assert {stat.S_IMODE(path.stat().st_mode) for path in found} == {0o600}
+    assert b".ndjson" in watch("sessions", cwd=folder, AGENTWATCH_HOME=str(home)).stdout
+
+
+@pytest.mark.parametrize("kind", ["a file", "dangling", "a loop", "sessions is a file", "read-only"])
+def test_a_home_that_is_none(folder: Path, kind: str) -> None:
+    """Where the folder of sessions cannot be made, that is said with 73 before the agent starts."""
+    home = folder / "home"
+    match kind:
+        case "a file":
+            home.write_text("mine")
+        case "dangling":
+            home.symlink_to(folder / "nowhere")
+        case "a loop":
+            home.symlink_to(home)
+        case "sessions is a file":
+            home.mkdir()
+            (home / "sessions").write_text("mine")
+        case "read-only":
+            home.mkdir(mode=0o555)
+            if os.geteuid() == 0:
+                home = READ_ONLY_TO_ALL
+    before = state(folder)
+    done = watch("run", "-p", "--", "touch", folder / "started", cwd=folder, AGENTWATCH_HOME=str(home))
+    assert (done.returncode, done.stdout) == (73, b"")
+    assert done.stderr.startswith(b"agentwatch: cannot create ")
+    assert done.stderr.count(b"\n") == 1
+    assert state(folder) == before
+
+
+def monitor(folder: Path) -> subprocess.Popen[bytes]:
+    """Start a monitor of an open pipe that records to `r.ndjson`."""
+    pipe, env = subprocess.PIPE, os.environ | {"PYTHONPATH": str(ROOT)}
+    argv = [*AGENTWATCH, "-p", "--record", "r.ndjson"]
+    return subprocess.Popen(argv, stdin=pipe, stdout=pipe, stderr=pipe, env=env, cwd=folder)
+
+
+def test_two_monitors_of_one_recording(folder: Path) -> None:
+    """The second monitor that is to record to a file is refused with 73, and the first records on."""
+    first_lines, last_lines = PLAIN.read_bytes()[:3000], PLAIN.read_bytes()[3000:]
+    with monitor(folder) as first:
+        assert first.stdin
+        assert first.stdout
+        first.stdin.write(first_lines)
+        first.stdin.flush()
+        assert first.stdout.readline().startswith(b"Read file")
+        bound = time.monotonic() + 10
+        while b"Read file" not in (folder / "r.log").read_bytes():
+            assert time.monotonic() < bound
+            time.sleep(0.01)
+        before = state(folder)
+        for arguments in (["-p"], ["run", "-p"]):
+            tail = ["--", "touch", str(folder / "started")] if "run" in arguments else []
+            done = watch(*arguments, "--record", "r.ndjson", *tail, cwd=folder, stdin=b"intruder\n")
+            assert (done.returncode, done.stdout) == (73, b"")
+            assert b"there already" in done.stderr
+        assert state(folder) == before
+        first.stdin.write(last_lines)
+        first.stdin.close()
+        assert first.wait(20) == 0
+    assert (folder / "r.ndjson").read_bytes() == PLAIN.read_bytes()
+
+
+def test_monitors_that_start_together(folder: Path) -> None:
+    """Of four monitors that are to record to one file at the same moment, one does and three are refused."""
+    started = [monitor(folder) for _ in range(4)]
+    ended = [one.communicate(PLAIN.read_bytes(), 20)[1] for one in started]
+    assert sorted(one.returncode for one in started) == [0, 73, 73, 73]
+    assert sum(b"cannot create" in said for said in ended) == 3
+    assert (folder / "r.ndjson").read_bytes() == PLAIN.read_bytes()
+    assert {path.name for path in folder.iterdir()} == {"r.ndjson", "r.times", "r.log"}

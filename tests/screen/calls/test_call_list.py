@@ -1,0 +1,62 @@
+"""The list of calls takes what is new, and makes new rows bit by bit."""
+
+from __future__ import annotations
+
+from agentwatch.events import Outcome
+from agentwatch.screen.calls.list import CallList
+from agentwatch.session import Session
+from tests.builders.lines import completed, init, session, started
+from tests.builders.screen.made_calls import end, made
+
+
+def test_a_call_left_open_by_the_end_of_its_run_changes() -> None:
+    """A running call that its run's end leaves unfinished is told of, though no line has ended it."""
+    read = Session()
+    listed = CallList(read)
+    whole = session(init(), started("shell", "c-1", command="a"), is_over=False)
+    read.runs, read.calls, read.open_calls = whole.runs, whole.calls, whole.open_calls
+    listed.ask("running")
+    assert listed.sync()
+    assert listed.go_on(None)
+    assert (len(listed.rows), listed.hidden) == (1, 0)
+    read.close()
+    assert listed.sync()
+    assert (len(listed.rows), listed.hidden) == (0, 1)
+    assert not listed.sync()
+
+
+def test_new_rows_are_made_in_slices() -> None:
+    """A filter of many calls is applied to some at a time; the old rows stay until it is whole."""
+    many = [line for n in range(30) for line in (started("shell", f"{n}"), completed("shell", f"{n}"))]
+    read = session(init(), *many)
+    read.calls = [made("shell", f"{n % 7}") for n in range(20_000)]  # type: ignore[assignment]
+    listed = CallList(read)
+    listed.sync()
+    before = len(listed.rows)
+    listed.ask("3")
+    slices = 0
+    while listed.is_waiting:
+        assert len(listed.rows) == before
+        listed.go_on(0)
+        slices += 1
+    assert slices >= 20
+    assert listed.title("2 Calls").startswith('2 Calls · 17,143 hidden by "3"')
+
+
+def test_what_changes_while_rows_are_made_is_not_lost() -> None:
+    """A call that ends between two slices stands in the new rows as it has ended."""
+    for by_duration in (False, True):
+        read = session(
+            init(), *(started("shell", f"c-{n}", command=f"{n}") for n in range(600)), is_over=False
+        )
+        listed = CallList(read)
+        listed.sync()
+        listed.ask("failed" if not by_duration else "", by_duration=by_duration)
+        assert not listed.go_on(0)
+        first = end(read.calls[0], Outcome.FAILED)
+        first.started_ms, first.ended_ms = 0, 5
+        read.ended_calls.append(first)
+        listed.sync()
+        assert listed.go_on(None)
+        assert listed.rows.row_of(0) == (599 if by_duration else 0)
+        assert listed.call_at(len(listed.rows) - 1) is first

@@ -1,0 +1,23 @@
+"""A word that tells how a call came out is whole, or not there."""
+
+from __future__ import annotations
+
+import pytest
+
+from agentwatch.screen.calls.pane import CallTable
+from tests.screen.conftest import bundled, lines_of, opened
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 100, 110, 120, 160])
+async def test_no_word_is_cut(width: int) -> None:
+    """`exit 1` and `rejected` are whole at any width; what a call found is whole or not there."""
+    async with opened(bundled("demo"), (width, 40)) as stage:
+        await stage.press("2")
+        table = stage.pane("calls")
+        assert isinstance(table, CallTable)
+        rows = lines_of(table)
+        assert any("exit 1" in row for row in rows)
+        assert any("rejected" in row for row in rows)
+        for row in rows:
+            words = row.split()
+            assert not any(word.startswith(("line", "match", "reje")) and "…" in word for word in words), row

@@ -1,0 +1,279 @@
+"""The table of calls: a row for each, drawn from the call as it stands at the time that it is."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.builders.screen.call_table import NARROW, shown
+from tests.conftest import Saver
+from tests.screen.conftest import (
+    CWD,
+    append,
+    bundled,
+    ended,
+    init,
+    lines_of,
+    result,
+    shell,
+    started,
+    viewport,
+)
+
+
+async def test_a_row_for_each_call() -> None:
+    """A row tells sign, tool, target, what is known of the outcome, and the duration."""
+    async with shown(bundled("failures"), NARROW) as (_, table, _):
+        rows = [row.split() for row in lines_of(table)]
+        assert rows[0] == ["✗", "shell", "make", "lint", "exit", "2", "2.3", "s"]
+        assert [row[:2] for row in rows] == [
+            ["✗", "shell"],
+            ["✗", "shell"],
+            ["✗", "edit"],
+            ["✗", "shell"],
+            ["✗", "shell"],
+            ["✗", "mcp"],
+        ]
+
+
+@pytest.mark.parametrize(
+    ("name", "signs"), [("rejected", "⊘⊘⊘"), ("unfinished", "✓◌"), ("parallel", "✓"), ("hostile", "✓✗✓✓⊘◌")]
+)
+async def test_each_outcome_has_its_sign(name: str, signs: str) -> None:
+    """How a call ended can be read without its colour."""
+    async with shown(bundled(name)) as (_, table, _):
+        assert "".join(row[1] for row in lines_of(table)) == signs
+
+
+async def test_a_running_clock_shows_the_time_that_it_is(recording: Saver) -> None:
+    """A running call's clock is the time since its start reached us, computed when it is drawn."""
+    path = recording(init() + shell(1, None))
+    path.with_suffix(".times").write_text("0 1000\n")
+    async with shown(path, NARROW, follow=True) as (feed, table, _):
+        clocks = []
+        for now_ms in (1000, 1042, 2500, 62_000, 3_734_000):
+            table.tick(now_ms)
+            clocks.append(lines_of(table)[0].split("running")[1].strip())
+        assert clocks == ["0 ms", "42 ms", "1.5 s", "1:01", "1:02:13"]
+        append(path, ended("call-1", "shell", {"command": "echo 1"}, {"success": {"exitCode": 0}}))
+        feed.advance()
+        table.sync(9_000_000)
+        assert lines_of(table)[0].split() == ["✓", "shell", "echo", "1", "1.5", "s"]
+
+
+async def test_an_unknown_duration_is_a_dash(recording: Saver) -> None:
+    """Without a clock that gave both ends there is no duration, and none is invented."""
+    args: dict[str, object] = {"command": "true"}
+    alone = ended("a", "shell", args, {"success": {"exitCode": 0}})
+    async with shown(recording(init() + alone + shell(2, None)), NARROW, follow=True) as (_, table, _):
+        assert [row.split()[-1] for row in lines_of(table)] == ["–", "–"]
+
+
+async def test_the_newest_call_is_chosen(recording: Saver) -> None:
+    """The cursor goes to each new call until the user moves it up, and again from the end on."""
+    path = recording(init() + b"".join(shell(n) for n in range(20)))
+    async with shown(path, follow=True) as (feed, table, pilot):
+
+        def come(first: int, count: int) -> None:
+            append(path, b"".join(shell(n) for n in range(first, first + count)))
+            feed.advance()
+            table.sync(None)
+
+        def chosen() -> str | None:
+            return table.chosen.target if table.chosen else None
+
+        assert chosen() == "echo 19"
+        come(20, 2)
+        assert chosen() == "echo 21"
+        await pilot.press("k")
+        assert chosen() == "echo 20"
+        seen = viewport(table)
+        come(22, 5)
+        await pilot.pause()
+        assert chosen() == "echo 20"
+        assert viewport(table) == seen
+        assert str(table.border_subtitle) == "5 new below ▾"
+        await pilot.press("G")
+        assert chosen() == "echo 26"
+        come(27, 30)
+        await pilot.pause()
+        assert chosen() == "echo 56"
+        assert "echo 56" in viewport(table)[-1]
+
+
+@pytest.mark.parametrize(
+    ("keys", "row"),
+    [("g", 0), ("gj", 1), ("gjjk", 1), ("gG", 29), ("k", 28), ("gk", 0), ("j", 29)],
+)
+async def test_keys_move_the_cursor(recording: Saver, keys: str, row: int) -> None:
+    """The cursor moves by a row, to the first and to the last, and stops at both."""
+    path = recording(init() + b"".join(shell(n) for n in range(30)))
+    async with shown(path) as (_, table, pilot):
+        await pilot.press(*keys)
+        assert table.cursor == row
+        assert any(f"echo {row} " in line for line in viewport(table))
+
+
+async def test_page_keys_move_the_cursor_by_a_page(recording: Saver) -> None:
+    """A page is one row less than there is room for."""
+    path = recording(init() + b"".join(shell(n) for n in range(30)))
+    async with shown(path) as (_, table, pilot):
+        await pilot.press("pageup", "pageup")
+        assert table.cursor == 29 - 2 * 9
+        await pilot.press("pagedown")
+        assert table.cursor == 29 - 9
+        await pilot.press("home", "end")
+        assert table.cursor == 29
+
+
+async def test_a_click_chooses_the_row(recording: Saver) -> None:
+    """The row below the mouse is chosen."""
+    path = recording(init() + b"".join(shell(n) for n in range(30)))
+    async with shown(path) as (_, table, pilot):
+        await pilot.press("g")
+        await pilot.click(table, offset=(8, 4))
+        assert table.cursor == 3
+
+
+async def test_a_click_below_the_rows_chooses_none(recording: Saver) -> None:
+    """Where there is no row, a click changes nothing."""
+    async with shown(recording(init() + shell(1) + shell(2))) as (_, table, pilot):
+        await pilot.press("g")
+        await pilot.click(table, offset=(8, 8))
+        assert table.cursor == 0
+
+
+async def test_failures_are_found_in_both_directions(recording: Saver) -> None:
+    """The next and the previous call that failed or was rejected are chosen; at the last it stays."""
+    codes = [1 if n in (3, 7, 12) else 0 for n in range(20)]
+    path = recording(init() + b"".join(shell(n, code) for n, code in enumerate(codes)))
+    async with shown(path) as (_, table, _):
+        rows = []
+        for step in (1, -1, -1, -1, -1, 1, 1, 1):
+            found = table.choose_failure(step)
+            rows.append((found, table.cursor))
+        assert rows == [
+            *((False, 19), (True, 12), (True, 7), (True, 3)),
+            *((False, 3), (True, 7), (True, 12), (False, 12)),
+        ]
+
+
+async def test_an_unfinished_call_counts_as_no_failure() -> None:
+    """A call of which nothing is known is not a failure; a rejected one is."""
+    async with shown(bundled("hostile")) as (_, table, _):
+        found = []
+        while table.choose_failure(-1):
+            found.append(table.cursor)
+        assert found == [4, 1]
+
+
+async def test_a_long_path_keeps_its_name(recording: Saver) -> None:
+    """Of a path that is too long the middle goes: whole folders, and never the name of the file."""
+    path: dict[str, object] = {"path": f"{CWD}/one/two/three/four/five/six/seven/eight/nine/ten/name.py"}
+    call = started("a", "read", path) + ended("a", "read", path, {"success": {"totalLines": 4}})
+    async with shown(recording(init() + call), (56, 10)) as (_, table, _):
+        row = lines_of(table)[0]
+        assert " one/two/…/ten/name.py " in row
+
+
+async def test_a_long_address_keeps_its_end(recording: Saver) -> None:
+    """Of the address of a page the middle goes: four pages of one host can be told from each other."""
+    page: dict[str, object] = {"url": "https://tides.example.org/glossary/of/words/mean-low-water"}
+    call = started("a", "webFetch", page) + ended("a", "webFetch", page, {"success": {"markdown": "# Page"}})
+    async with shown(recording(init() + call), (56, 10)) as (_, table, _):
+        assert " https://…/mean-low-water " in lines_of(table)[0]
+
+
+async def test_a_long_path_of_wide_characters_keeps_its_name(recording: Saver) -> None:
+    """Wide characters are cut by columns, and the row is exactly as wide as the others."""
+    path: dict[str, object] = {"path": f"{CWD}/{'東京' * 30}.md"}
+    call = started("a", "read", path) + ended("a", "read", path, {"success": {"totalLines": 4}})
+    async with shown(recording(init() + call + shell(2)), (56, 10)) as (_, table, _):
+        width = table.scrollable_content_region.width
+        assert {table.draw(y, width).cell_length for y in range(2)} == {width}
+        assert "京.md" in lines_of(table)[0]
+
+
+async def test_a_long_command_keeps_its_beginning(recording: Saver) -> None:
+    """Of a command that is too long the beginning stays."""
+    args: dict[str, object] = {"command": "grep -rn " + "needle " * 20}
+    call = started("a", "shell", args) + ended("a", "shell", args, {"success": {"exitCode": 0}})
+    async with shown(recording(init() + call), (56, 10)) as (_, table, _):
+        row = lines_of(table)[0]
+        assert "grep -rn needle" in row
+        assert "…" in row
+        assert row.endswith("1.5 s")
+
+
+async def test_the_note_gives_way_to_the_target(recording: Saver) -> None:
+    """What is known of the outcome has a column where there is room, less in less, and then none."""
+    args: dict[str, object] = {"command": "make the whole of it"}
+    reason = {"error": {"error": "No space left on the device"}}
+    path = recording(init() + started("a", "shell", args) + ended("a", "shell", args, reason))
+    notes = []
+    for width in (90, 50, 32):
+        async with shown(path, (width, 10)) as (_, table, _):
+            row = lines_of(table)[0]
+            assert "make the" in row
+            notes.append(row.partition("No space")[1] + row.partition("No space")[2])
+    assert notes[0].startswith("No space left")
+    assert notes[2] == ""
+
+
+@pytest.mark.parametrize("width", [1, 3, 10, 20, 40, 64, 200])
+async def test_rows_fit_at_every_width(width: int) -> None:
+    """A row takes the width of the pane, and from 16 columns on its clock is in view."""
+    async with shown(bundled("demo"), (width + 4, 12)) as (_, table, _):
+        room = table.scrollable_content_region.width
+        assert {table.render_line(y).cell_length for y in range(5)} == {room}
+        if width > 15:
+            assert {table.draw(y, room).cell_length for y in range(table.line_count())} == {room}
+
+
+async def test_the_chosen_call_is_copied_as_an_action(recording: Saver) -> None:
+    """What is copied of the chosen call is its line of the text format."""
+    async with shown(recording(init() + shell(1, 2) + shell(2) + result(""))) as (_, table, pilot):
+        await pilot.press("k")
+        assert table.chosen_text() == "Ran terminal command echo 1 (failed: exit 2)"
+
+
+async def test_an_edit_tells_its_size(recording: Saver) -> None:
+    """What an edit changed stands in its row; of several edits of a file, what all of them changed."""
+    args: dict[str, object] = {"path": f"{CWD}/a.py"}
+    change = {"success": {"linesAdded": 9, "linesRemoved": 1, "beforeFullFileContent": "x"}}
+    edits = [started(f"e{n}", "edit", args) + ended(f"e{n}", "edit", args, change) for n in range(2)]
+    async with shown(recording(init() + edits[0] + shell(1) + b"".join(edits)), follow=True) as (_, table, _):
+        assert " +9 −1 " in lines_of(table)[0]
+    twice = edits[0] + edits[1]
+    async with shown(recording(init() + twice), follow=True) as (_, table, _):
+        assert " ▸ a.py ×2 " in lines_of(table)[0]
+        assert " +18 −2 " in lines_of(table)[0]
+
+
+async def test_an_outcome_is_told_by_a_word(recording: Saver) -> None:
+    """Whatever did not succeed says so, not by its sign and colour alone."""
+    args: dict[str, object] = {"command": "x"}
+    told = [
+        started(f"c{n}", "shell", args) + ended(f"c{n}", "shell", args, {name: {"error": "Ω"}})
+        for n, name in enumerate(("error", "rejected"))
+    ]
+    path = recording(init() + b"".join(told) + shell(3, 7) + shell(4, None))
+    async with shown(path, follow=True) as (_, table, _):
+        words = ("failed: Ω", "rejected", "exit 7", "running")
+        assert all(word in row for word, row in zip(words, lines_of(table), strict=True))
+
+
+async def test_parallel_calls_are_bracketed() -> None:
+    """The calls of one step of the model have corners at the beginning of their rows."""
+    async with shown(bundled("demo"), (70, 30)) as (_, table, _):
+        marks = {row.split()[2]: row[0] for row in lines_of(table)}
+        step = ("tidepool/nearest.py", "tests/test_nearest.py", "\\.seconds\\b")
+        corners = "".join(row[0] for row in lines_of(table) if any(name in row for name in step))
+        assert corners == "┌│└ "
+        assert marks["**/*.py"] == " "
+
+
+async def test_the_time_strip_needs_room() -> None:
+    """Where the pane has 60 columns and more a strip shows when each call ran, in fewer it has none."""
+    for width, is_drawn in ((120, True), (64, True), (60, False), (40, False)):
+        async with shown(bundled("demo"), (width, 30)) as (_, table, _):
+            assert any(set(row) & set("▏▎▍▌▋▊▉█▐▕") for row in lines_of(table)) is is_drawn

@@ -1,0 +1,114 @@
+"""The calls are filtered by words and put in order by keys, and every one can still be chosen."""
+
+from __future__ import annotations
+
+from agentwatch.screen.calls.filter_bar import FilterBar
+from tests.builders.screen.call_table import filtered, reads, shown
+from tests.conftest import Saver
+from tests.screen.conftest import append, ended, init, lines_of, shell, started, viewport
+
+
+async def test_words_filter_while_they_are_typed(recording: Saver) -> None:
+    """Each letter filters, and the border says how many calls are hidden by what."""
+    path = recording(init() + shell(1) + shell(2, 1) + reads("echo.py", "b.py", "c.py") + shell(3, 1))
+    async with shown(path) as (_, table, pilot):
+        assert len(await filtered(table, pilot, "f", "e", "c", "h")) == 4
+        assert str(table.border_title) == '2 Calls · 2 hidden by "ech"'
+        rows = await filtered(table, pilot, "o", "space", *"failed")
+        assert [row.split()[2:4] for row in rows] == [["echo", "2"], ["echo", "3"]]
+        assert str(table.border_title) == '2 Calls · 4 hidden by "echo failed"'
+        assert len(await filtered(table, pilot, "x")) == 0
+        assert table.cursor == -1
+        await filtered(table, pilot, "backspace", "enter")
+        assert pilot.app.focused is table
+        assert not pilot.app.query(FilterBar)
+        assert len(lines_of(table)) == 2
+
+
+async def test_escape_drops_the_filter(recording: Saver) -> None:
+    """Esc in the bar shows all calls again, and chooses what was chosen before."""
+    async with shown(recording(init() + b"".join(shell(n) for n in range(40)))) as (_, table, pilot):
+        await pilot.press(*"kkkkk")
+        before = table.chosen
+        assert len(await filtered(table, pilot, "f", "3", "9")) == 1
+        assert table.chosen is not before
+        assert len(await filtered(table, pilot, "escape")) == 40
+        assert table.chosen is before
+        await filtered(table, pilot, "f", "3", "9")
+        assert len(await filtered(table, pilot, "enter", "f", "escape")) == 40
+        assert pilot.app.focused is table
+        assert str(table.border_title) == "2 Calls"
+        await pilot.press("f", "3", "escape")
+        assert len(lines_of(table)) == 40
+
+
+async def test_new_calls_meet_the_filter(recording: Saver) -> None:
+    """What comes while the filter is on is shown if it matches, and followed; what fails later too."""
+    path = recording(init() + shell(1, 1) + shell(2))
+    async with shown(path, follow=True) as (feed, table, pilot):
+        await filtered(table, pilot, "f", *"failed", "enter")
+        for new, count in ((shell(3), 1), (shell(4, None), 1), (shell(5, 1), 2)):
+            append(path, new)
+            feed.advance()
+            table.sync(None)
+            assert len(lines_of(table)) == count
+        assert table.chosen is not None
+        assert table.chosen.target == "echo 5"
+        append(path, ended("call-4", "shell", {"command": "echo 4"}, {"success": {"exitCode": 1}}))
+        feed.advance()
+        table.sync(None)
+        assert [row.split()[3] for row in lines_of(table)] == ["1", "4", "5"]
+
+
+async def test_the_words_of_the_filter_are_no_markup(recording: Saver) -> None:
+    """What is typed is shown as it is."""
+    async with shown(recording(init() + shell(1))) as (_, table, pilot):
+        await filtered(table, pilot, "f", *"[b]", "enter")
+        assert '1 hidden by "[b]"' in table.title
+        assert '1 hidden by "[b]"' in "\n".join(
+            strip.text for strip in pilot.app.screen._compositor.render_strips()
+        )
+
+
+async def test_s_shows_the_slowest_first(recording: Saver) -> None:
+    """`s` puts the slowest call on top and chooses it; `s` again goes back to the order of time."""
+    args: dict[str, object] = {"command": "slow"}
+    begun = 1_793_610_000_000
+    slow = started("s", "shell", args, begun) + ended("s", "shell", args, {"success": {}}, begun + 90_000)
+    path = recording(init() + shell(1) + slow + b"".join(shell(n) for n in range(2, 40)))
+    async with shown(path, follow=True) as (feed, table, pilot):
+        rows = await filtered(table, pilot, "s")
+        assert "slow" in rows[0]
+        assert table.cursor == 0
+        assert viewport(table)[0] == rows[0]
+        assert str(table.border_title) == "2 Calls · slowest first"
+        append(path, shell(50))
+        feed.advance()
+        table.sync(None)
+        assert table.cursor == 0
+        assert table.below == 0
+        await pilot.press("G")
+        last = table.chosen
+        append(path, shell(51))
+        feed.advance()
+        table.sync(None)
+        assert table.chosen is last
+        await pilot.press("g")
+        rows = await filtered(table, pilot, "s")
+        assert "slow" in rows[1]
+        assert table.cursor == 1
+        assert any("slow" in row for row in viewport(table))
+
+
+async def test_a_call_can_be_chosen_wherever_it_is(recording: Saver) -> None:
+    """Whoever comes from elsewhere finds the call: its fold is opened, and a filter that hides it dropped."""
+    path = recording(init() + reads("a.py", "b.py", "c.py") + shell(1) + shell(2))
+    async with shown(path) as (feed, table, pilot):
+        call = feed.session.calls[1]
+        table.choose_call(call)
+        assert table.chosen is call
+        assert lines_of(table)[table.cursor].split()[2] == "b.py"
+        await filtered(table, pilot, "f", *"echo", "enter")
+        table.choose_call(call)
+        assert table.chosen is call
+        assert table.title == "2 Calls"

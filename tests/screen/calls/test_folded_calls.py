@@ -1,0 +1,104 @@
+"""Calls in a row that are alike are one row, which opens and closes and stays chosen."""
+
+from __future__ import annotations
+
+from tests.builders.screen.call_table import read, reads, shown
+from tests.conftest import Saver
+from tests.screen.conftest import CWD, append, ended, init, lines_of, shell, started, viewport
+
+
+async def test_a_run_of_reads_keeps_its_names(recording: Saver) -> None:
+    """Reads in a row are one row that names the files; enter opens it to its calls, and folds it again."""
+    path = recording(init() + shell(1) + reads("src/a.py", "src/b.py", "c.md") + shell(2))
+    async with shown(path) as (_, table, pilot):
+        assert "read" in lines_of(table)[1]
+        assert " ▸ 3 files: a.py, b.py, c.md " in lines_of(table)[1]
+        await pilot.press("g", "j", "enter")
+        assert [row.split()[2:4] for row in lines_of(table)] == [
+            *(["echo", "1"], ["▾", "3"], ["src/a.py", "4"], ["src/b.py", "4"], ["c.md", "4"], ["echo", "2"])
+        ]
+        await pilot.press("j", "j")
+        assert table.chosen is not None
+        assert table.chosen.target == "src/b.py"
+        await pilot.press("k", "k", "enter")
+        assert len(lines_of(table)) == 3
+
+
+async def test_a_fold_that_closes_leaves_no_empty_rows(recording: Saver) -> None:
+    """When a fold closes the rows before it fill the room that is left."""
+    path = recording(
+        init() + b"".join(map(shell, range(12))) + reads(*(f"{n}.py" for n in range(30))) + shell(50)
+    )
+    async with shown(path) as (_, table, pilot):
+        await pilot.press("k", "enter")
+        table.settle_at(12)
+        assert "▾" in viewport(table)[0]
+        await pilot.press("enter")
+        assert all(viewport(table))
+
+
+async def test_files_are_counted_once(recording: Saver) -> None:
+    """Where a file was read twice the row tells of reads, and names each file once."""
+    async with shown(recording(init() + reads("a.py", "b.py", "a.py"))) as (_, table, _):
+        assert " ▸ 3 reads: a.py, b.py " in lines_of(table)[0]
+
+
+async def test_the_same_call_again_tells_how_often(recording: Saver) -> None:
+    """A repeated call is one row, and how often it was made is in view however long its target is."""
+    args: dict[str, object] = {"command": "make " + "all " * 40}
+    one = b"".join(
+        started(f"c{n}", "shell", args) + ended(f"c{n}", "shell", args, {"success": {"exitCode": 2}})
+        for n in range(12)
+    )
+    for width in (100, 50, 38):
+        async with shown(recording(init() + one), (width, 10)) as (_, table, _):
+            [row] = lines_of(table)
+            assert row.startswith(" ✗ shell")
+            assert " ▸ make" in row
+            assert "… ×12 " in row
+
+
+async def test_the_chosen_call_stays_when_rows_are_folded(recording: Saver) -> None:
+    """A call that ends and makes three rows one leaves the cursor on its call and the view where it is."""
+    args: dict[str, object] = {"path": f"{CWD}/d.py"}
+    head = init() + reads("a.py", "b.py") + started("d", "read", args)
+    path = recording(head + b"".join(shell(n) for n in range(30)))
+    async with shown(path, follow=True) as (feed, table, pilot):
+        await pilot.press(*"k" * 15)
+        was, seen = table.chosen, viewport(table)
+        assert was is not None
+        append(path, ended("d", "read", args, {"success": {"totalLines": 4}}))
+        feed.advance()
+        table.sync(None)
+        await pilot.pause()
+        assert "3 files" in lines_of(table)[0]
+        assert table.chosen is was
+        assert viewport(table) == seen
+        assert f"{was.target} " in lines_of(table)[table.cursor]
+
+
+async def test_a_growing_fold_leaves_the_chosen_call(recording: Saver) -> None:
+    """The newest call of a fold is chosen; another that joins it is chosen only where the end is followed."""
+    path = recording(init() + shell(1) + reads("a.py", "b.py", "c.py"))
+    async with shown(path, follow=True) as (feed, table, pilot):
+        targets = []
+        for number, keys in ((3, ()), (4, ("g", "j")), (5, ("k", "j"))):
+            await pilot.press(*keys)
+            table.following = table.following and number == 3
+            append(path, read(number, f"{number}.py"))
+            feed.advance()
+            table.sync(None)
+            targets.append(table.chosen and table.chosen.target)
+        assert targets == ["3.py", "3.py", "4.py"]
+
+
+async def test_an_open_fold_stays_chosen(recording: Saver) -> None:
+    """The cursor on an open fold stays on it while more comes."""
+    path = recording(init() + shell(1) + reads("a.py", "b.py", "c.py") + shell(2))
+    async with shown(path, follow=True) as (feed, table, pilot):
+        await pilot.press("k", "enter")
+        append(path, shell(3))
+        feed.advance()
+        table.sync(None)
+        assert table.cursor == 1
+        assert "▾" in lines_of(table)[1]

@@ -1,0 +1,136 @@
+"""Each kind of part in the detail is shown as what it is: diffs, files, branches, lists."""
+
+from __future__ import annotations
+
+from tests.builders.screen.call_detail import looks_of, shown
+from tests.conftest import Saver
+from tests.screen.conftest import CWD, ended, init, lines_of, opened, shell, started
+
+
+async def test_a_diff_has_its_looks(recording: Saver) -> None:
+    """Lines added, removed and heads of hunks look different, with their signs; the file is named above."""
+    diff = "--- a/x.py\n+++ b/x.py\n@@ -1,2 +1,2 @@\n kept\n-old\n+new"
+    args: dict[str, object] = {"path": f"{CWD}/x.py"}
+    success = {"success": {"diffString": diff, "linesAdded": 1, "linesRemoved": 1}}
+    async with shown(recording(init() + ended("a", "edit", args, success))) as (_, detail, _):
+        lines = lines_of(detail)
+        at = lines.index("── diff")
+        assert lines[at + 1 : at + 5] == ["@@ -1,2 +1,2 @@", "1 1   kept", "2   - old", "  2 + new"]
+        assert looks_of(detail, "  2 + new") >= {"added"}
+        assert looks_of(detail, "2   - old") >= {"removed"}
+        assert looks_of(detail, "@@") == {"hunk"}
+
+
+READ: dict[str, object] = {"path": f"{CWD}/far.py"}
+
+
+def reading(source: str, **fields: object) -> bytes:
+    """Return a file that was read."""
+    return init() + ended("r", "read", dict(READ), {"success": {"content": source, **fields}})
+
+
+async def test_a_file_has_its_numbers_and_its_colours(recording: Saver) -> None:
+    """Lines of a file have the numbers that they have there, and the colours of its language."""
+    data = reading("def f():\n    return 'x'\n", readRange={"startLine": 9})
+    async with shown(recording(data)) as (_, detail, _):
+        lines = lines_of(detail)
+        at = lines.index("── content")
+        assert lines[at + 1 : at + 3] == [" 9 def f():", "10     return 'x'"]
+        styles = {segment.text: segment.style for segment in detail.draw(at + 1, 66)}
+        assert styles["def"] != styles["f"]
+
+
+async def test_a_minified_file_stays_plain(recording: Saver) -> None:
+    """A file whose lines are too long to be coloured in time is shown without colours."""
+    async with shown(recording(reading("x = 'a';" * 4_000))) as (_, detail, _):
+        assert {str(s.style) for s in detail.draw(10, 66)} == {str(detail.look("plain"))}
+
+
+DEEP = {"alpha": {"beta": {"gamma": [1, 2]}}, "flat": "x"}
+
+
+async def test_a_branch_folds_by_key(recording: Saver) -> None:
+    """Down and up choose the branches in view, to the last; enter or space folds one, and opens it again."""
+    data = init() + ended("m", "mcp", {"args": DEEP}, {"success": {}}) + started("m", "mcp", {"args": DEEP})
+    async with shown(recording(data)) as (_, detail, pilot):
+        before = lines_of(detail)
+        assert "  ▸ alpha: 1 member" in before
+        await pilot.press("j", "j", "j", "space")
+        opened_once = lines_of(detail)
+        at = opened_once.index("  ▾ alpha: 1 member")
+        assert opened_once[at + 1] == "    ▸ beta: 1 member"
+        await pilot.press("enter")
+        assert lines_of(detail) == before
+        await pilot.press("k", "enter")
+        assert "▸ args: 2 members" in lines_of(detail)
+
+
+async def test_a_click_folds_a_branch(recording: Saver) -> None:
+    """A click on a branch folds it; one on anything else does nothing."""
+    data = init() + started("m", "mcp", {"args": DEEP})
+    async with shown(recording(data)) as (_, detail, pilot):
+        row = lines_of(detail).index("▾ args: 2 members")
+        await pilot.click(detail, offset=(3, row + 2))
+        assert "▾ args: 2 members" in lines_of(detail)
+        await pilot.click(detail, offset=(3, row + 1))
+        assert "▸ args: 2 members" in lines_of(detail)
+
+
+async def test_without_a_branch_space_is_the_screens(recording: Saver) -> None:
+    """Where no branch is chosen, space freezes the view, also from the detail."""
+    async with opened(recording(init() + shell(1, None)), follow=True) as stage:
+        await stage.press("3", "space")
+        assert stage.app.screen.has_class("-frozen")
+
+
+async def test_a_list_that_is_given_and_given_back_is_told_once(recording: Saver) -> None:
+    """A to-do list that came back as it was given stands in the detail once, with its signs."""
+    todos: dict[str, object] = {"todos": [{"content": "Mend it", "status": "TODO_STATUS_IN_PROGRESS"}]}
+    data = init() + started("t", "updateTodos", todos) + ended("t", "updateTodos", todos, {"success": todos})
+    async with shown(recording(data)) as (_, detail, _):
+        lines = lines_of(detail)
+        assert lines.count("◐ Mend it") == 1
+        assert next(iter(detail.draw(lines.index("◐ Mend it"), 60))).style == detail.look(
+            "plain"
+        ) + detail.look("running")
+
+
+async def test_another_theme_colours_anew(recording: Saver) -> None:
+    """Code is coloured for a light ground when a light theme is chosen."""
+    async with shown(recording(reading("def f(): pass"))) as (_, detail, pilot):
+        row = lines_of(detail).index("1 def f(): pass")
+
+        def keyword() -> object:
+            return {s.text: s.style.color for s in detail.draw(row, 60) if s.style}["def"]
+
+        dark = keyword()
+        pilot.app.theme = "textual-light"
+        await pilot.pause()
+        assert keyword() != dark
+
+
+async def test_a_search_and_a_subagent_are_lists(recording: Saver) -> None:
+    """Found lines stand below their file with their numbers; a subagent's steps each in a line."""
+    match = {"lineNumber": 12, "content": "  x = 1"}
+    found = {"content": {"matches": [{"file": "a.py", "matches": [match]}]}}
+    grep = ended("g", "grep", {"pattern": "x"}, {"success": {"workspaceResults": {"/w": found}}})
+    task = ended(
+        "t", "task", {}, {"success": {"conversationSteps": [{"assistantMessage": {"text": "Done."}}]}}
+    )
+    glob = ended("f", "glob", {"globPattern": "*"}, {"success": {"files": ["a", "b"]}})
+    async with shown(recording(init() + grep + task + glob)) as (feed, detail, _):
+        lines = lines_of(detail)
+        at = lines.index("── matches")
+        assert lines[at + 1 : at + 3] == ["a.py", "12:  x = 1"]
+        detail.show_call(feed.session.calls[1])
+        assert lines_of(detail)[lines_of(detail).index("── steps") + 1] == "› Done."
+        detail.show_call(feed.session.calls[2])
+        assert lines_of(detail)[lines_of(detail).index("── 2 files") + 1] == "a"
+
+
+async def test_everything_is_copied(recording: Saver) -> None:
+    """What is copied is all of the detail, with the signs of a diff and without its numbers."""
+    diff = "@@ -1,2 +1,2 @@\n kept\n-old\n+new"
+    success = {"success": {"diffString": diff}}
+    async with shown(recording(init() + ended("a", "edit", dict(READ), success))) as (_, detail, _):
+        assert f"── diff\n{diff}\n" in detail.chosen_text()

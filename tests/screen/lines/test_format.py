@@ -1,0 +1,27 @@
+"""What is too long for its column loses the part that tells least."""
+
+from __future__ import annotations
+
+import pytest
+
+from agentwatch.safe_text import SafeText
+from agentwatch.screen.lines.format import cut_middle
+
+
+@pytest.mark.parametrize(
+    ("limit", "shown"),
+    [
+        (40, "agentwatch/screen/parser/tokens.py"),
+        (33, "agentwatch/…/parser/tokens.py"),
+        (29, "agentwatch/…/parser/tokens.py"),
+        (28, "…/screen/parser/tokens.py"),
+        (24, "agentwatch/…/tokens.py"),
+        (21, "…/parser/tokens.py"),
+        (13, "…/tokens.py"),
+        (8, "…kens.py"),
+        (1, "…"),
+    ],
+)
+def test_a_path_is_cut_at_whole_folders(limit: int, shown: str) -> None:
+    """A long path loses folders from its middle, the name last of all."""
+    assert cut_middle(SafeText("agentwatch/screen/parser/tokens.py"), limit) == shown

@@ -1,0 +1,134 @@
+"""The rows that a pane paints by itself are those that Textual would compose, whatever changes."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from rich.style import Style
+from textual.strip import Strip
+from textual.widget import Widget
+
+from agentwatch.safe_text import SafeText
+from agentwatch.screen.lines.line_view import LineView
+from tests.screen.conftest import PaneApp
+
+SIZE = (40, 12)
+
+
+class Words(LineView):
+    """A pane of lines of two looks; none is said to be stable but those of `stable`."""
+
+    def __init__(self) -> None:
+        super().__init__("Words", id="words")
+        self.texts: list[str] = []
+        self.stable: set[int] = set()
+
+    def line_count(self) -> int:
+        """Return how many lines there are."""
+        return len(self.texts)
+
+    def draw(self, y: int, width: int) -> Strip:
+        """Return a line."""
+        return self.strip_of([(SafeText(f"{y} "), "muted"), (SafeText(self.texts[y]), "strong")])
+
+    def is_stable(self, line: int) -> bool:
+        """Return whether a line stays as it is."""
+        return line in self.stable
+
+    def grow(self, count: int) -> None:
+        """Add lines."""
+        self.texts += [f"東京 line {len(self.texts) + n}" for n in range(count)]
+        self.show_lines()
+
+
+def by_character(strips: list[Strip]) -> list[tuple[str, str]]:
+    """Return each character of rows, with its look in words."""
+    looks = []
+    for strip in strips:
+        for segment in strip:
+            style = segment.style or Style()
+            look = f"{style.color} {style.bgcolor} {style.bold} {style.italic} {style.underline}"
+            looks += [(char, look) for char in segment.text]
+    return looks
+
+
+def is_as_composed(view: LineView) -> bool:
+    """Return whether the pane paints what Textual composes from its lines and its styles."""
+    area = view.region.reset_offset
+    painted = by_character(view.render_lines(area))
+    view._styles_cache.clear()
+    return painted == by_character(Widget.render_lines(view, area))
+
+
+async def test_rows_are_those_that_textual_composes() -> None:
+    """Growth, moves, focus, a class that changes the frame, another size: each row is as Textual's."""
+    view, chance = Words(), random.Random(5)
+    app = PaneApp(view)
+    async with app.run_test(size=SIZE) as pilot:
+        for _ in range(60):
+            match chance.randrange(6):
+                case 0:
+                    view.grow(chance.randrange(1, 9))
+                case 1:
+                    await pilot.press(chance.choice(["g", "G", "up", "down", "pageup"]))
+                case 2:
+                    view.screen.set_focus(None if view.has_focus else view)
+                case 3:
+                    view.screen.toggle_class("-frozen")
+                case 4:
+                    await pilot.resize_terminal(chance.choice([20, 40, 80]), chance.choice([5, 12, 30]))
+                case _:
+                    app.theme = chance.choice(["textual-dark", "textual-light", "nord"])
+            await pilot.pause()
+            assert is_as_composed(view)
+
+
+async def test_a_selection_leaves_no_mark_behind() -> None:
+    """What was marked while it was selected is painted as before when it is no longer."""
+    view = Words()
+    async with PaneApp(view).run_test(size=SIZE) as pilot:
+        view.grow(5)
+        view.stable = set(range(5))
+        await pilot.pause()
+        before = by_character(view.render_lines(view.region.reset_offset))
+        view.text_select_all()
+        await pilot.pause()
+        assert by_character(view.render_lines(view.region.reset_offset)) != before
+        view.screen.clear_selection()
+        await pilot.pause()
+        assert by_character(view.render_lines(view.region.reset_offset)) == before
+
+
+async def test_a_line_that_changes_is_painted_as_it_is_now() -> None:
+    """A line that is not stable is drawn each time; one that is stays until it is forgotten."""
+    view = Words()
+    async with PaneApp(view).run_test(size=SIZE) as pilot:
+        view.grow(3)
+        view.stable = {1}
+        await pilot.pause()
+        area = view.region.reset_offset
+        view.render_lines(area)
+        view.texts[0], view.texts[1] = "other", "other"
+        assert [strip.text.count("other") for strip in view.render_lines(area)[1:3]] == [1, 0]
+        view.painter.forget_from(1)
+        assert [strip.text.count("other") for strip in view.render_lines(area)[1:3]] == [1, 1]
+
+
+@pytest.mark.parametrize("count", [0, 5, 10, 11, 60, 2000])
+async def test_the_scrollbar_stands_where_the_view_is(count: int) -> None:
+    """However many lines there are, and wherever one moves, the thumb is where a new drawing would put it."""
+    view = Words()
+    async with PaneApp(view).run_test(size=SIZE) as pilot:
+        view.focus()
+        for keys in ("G", "up pageup", "g", "down down", "G"):
+            view.grow(count)
+            await pilot.press(*keys.split())
+            await pilot.pause()
+            bar = view.vertical_scrollbar
+            area = bar.region.reset_offset
+            shown = by_character(bar.render_lines(area))
+            bar.refresh()
+            await pilot.pause()
+            assert by_character(bar.render_lines(area)) == shown
+            assert bar.window_virtual_size == view.virtual_size.height

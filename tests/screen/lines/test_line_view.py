@@ -1,0 +1,237 @@
+"""A pane of lines follows its end, lets go of it, and gives the text that is on the screen."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+from textual import events
+from textual.pilot import Pilot
+from textual.strip import Strip
+
+from agentwatch.safe_text import SafeText
+from agentwatch.screen.lines.line_view import LineView
+from tests.screen.conftest import PaneApp, eventually, viewport
+
+HEIGHT = 10
+INNER = HEIGHT - 2
+
+
+class Lines(LineView):
+    """A pane of given lines."""
+
+    def __init__(self, *texts: str) -> None:
+        super().__init__("Lines", id="lines")
+        self.texts = [*texts]
+
+    def line_count(self) -> int:
+        """Return how many lines there are."""
+        return len(self.texts)
+
+    def draw(self, y: int, width: int) -> Strip:
+        """Return a line."""
+        return self.strip_of([(SafeText(self.texts[y]), "plain")])
+
+    def grow(self, count: int) -> None:
+        """Add numbered lines."""
+        self.texts += [f"line {len(self.texts) + n}" for n in range(count)]
+        self.show_lines()
+
+    @property
+    def is_at_end(self) -> bool:
+        """Whether the last line is the last in view."""
+        return viewport(self)[-1] == self.texts[-1]
+
+    @property
+    def subtitle(self) -> str:
+        """What stands in the lower border."""
+        return str(self.border_subtitle or "")
+
+
+@asynccontextmanager
+async def shown(view: Lines, width: int = 40) -> AsyncIterator[Pilot[None]]:
+    """Show a pane in a terminal of its own, focused."""
+    app = PaneApp(view)
+    async with app.run_test(size=(width, HEIGHT)) as pilot:
+        view.focus()
+        view.show_lines()
+        await pilot.pause()
+        yield pilot
+
+
+async def test_the_end_stays_in_view_as_it_grows() -> None:
+    """A pane shows its last line as long as nobody moves away from it."""
+    view = Lines()
+    async with shown(view) as pilot:
+        for _ in range(5):
+            view.grow(9)
+            await pilot.pause()
+            assert view.is_at_end
+        assert view.following
+
+
+async def test_lines_fewer_than_rows_stand_at_the_top() -> None:
+    """What fits into the pane begins in its first row."""
+    view = Lines("only")
+    async with shown(view):
+        assert viewport(view) == ["only", *[""] * (INNER - 1)]
+
+
+@pytest.mark.parametrize("key", ["up", "k", "pageup", "ctrl+b", "g", "home"])
+async def test_moving_up_lets_go_of_the_end(key: str) -> None:
+    """After a move up, by a line or more, growth leaves what is in view where it is."""
+    view = Lines()
+    async with shown(view) as pilot:
+        view.grow(30)
+        await pilot.press(key)
+        before = viewport(view)
+        view.grow(3)
+        await pilot.pause()
+        assert viewport(view) == before
+        assert not view.following
+
+
+@pytest.mark.parametrize(
+    ("keys", "first"),
+    [("up", 21), ("k", 21), ("pageup", 15), ("g", 0), ("g down", 1), ("g j", 1), ("g pagedown", 7)],
+)
+async def test_keys_move_by_a_line_a_page_or_all(keys: str, first: int) -> None:
+    """An arrow moves a line, a page key all but one of the lines in view, `g` goes to the beginning."""
+    view = Lines()
+    async with shown(view) as pilot:
+        view.grow(30)
+        await pilot.press(*keys.split())
+        assert viewport(view)[0] == f"line {first}"
+
+
+async def test_the_wheel_lets_go_of_the_end() -> None:
+    """One notch of the wheel upwards lets go, and wheeling back down to the end takes hold again."""
+    view = Lines()
+    async with shown(view) as pilot:
+        view.grow(30)
+        await pilot._post_mouse_events([events.MouseScrollUp], view, offset=(5, 5))
+        await eventually(pilot, lambda: not view.is_at_end, "a move up")
+        before = viewport(view)
+        view.grow(1)
+        assert viewport(view) == before
+        while view.scroll_offset.y < view.max_scroll_y:
+            await pilot._post_mouse_events([events.MouseScrollDown], view, offset=(5, 5))
+            await pilot.pause()
+        view.grow(5)
+        await pilot.pause()
+        assert view.is_at_end
+
+
+async def test_what_is_new_below_is_counted() -> None:
+    """The lower border tells how many lines have come since the end was let go, and only those."""
+    view = Lines()
+    async with shown(view) as pilot:
+        view.grow(30)
+        await pilot.press("up")
+        assert view.subtitle == ""
+        view.grow(3)
+        assert view.subtitle == "3 new below ▾"
+        await pilot.press("up")
+        view.grow(2)
+        assert view.subtitle == "5 new below ▾"
+        await pilot.press("G")
+        assert view.subtitle == ""
+
+
+@pytest.mark.parametrize("key", ["G", "end"])
+async def test_end_takes_hold_again(key: str) -> None:
+    """`G` and End go to the last line and follow what comes after it."""
+    view = Lines()
+    async with shown(view) as pilot:
+        view.grow(30)
+        await pilot.press("g")
+        view.grow(10)
+        await pilot.press(key)
+        assert view.is_at_end
+        view.grow(10)
+        await pilot.pause()
+        assert view.is_at_end
+
+
+async def test_moving_down_to_the_end_takes_hold_again() -> None:
+    """Whoever comes to the last line by moving down follows it again."""
+    view = Lines()
+    async with shown(view) as pilot:
+        view.grow(30)
+        await pilot.press("up", "up", "down")
+        view.grow(1)
+        assert not view.is_at_end
+        await pilot.press("down", "down")
+        view.grow(4)
+        await pilot.pause()
+        assert view.is_at_end
+
+
+async def test_a_resize_keeps_the_end() -> None:
+    """The last line stays the last in view when the pane gets lower or higher."""
+    view = Lines()
+    async with shown(view) as pilot:
+        view.grow(40)
+        for height in (5, 25, 12, 60, 8):
+            await pilot.resize_terminal(40, height)
+            await pilot.pause()
+            shown_lines = [text for text in viewport(view) if text]
+            assert shown_lines[-1] == "line 39"
+            view.grow(0)
+            assert view.following
+
+
+async def test_a_resize_leaves_who_has_let_go() -> None:
+    """A resize does not take hold of an end that was let go."""
+    view = Lines()
+    async with shown(view) as pilot:
+        view.grow(40)
+        await pilot.press("g", "down")
+        await pilot.resize_terminal(40, 20)
+        await pilot.pause()
+        assert viewport(view)[0] == "line 1"
+        view.grow(5)
+        assert viewport(view)[0] == "line 1"
+
+
+async def test_selection_across_wide_characters() -> None:
+    """What the mouse selects across characters of two columns is the text between its columns."""
+    view = Lines("東京 11:42 調査", "plain ascii", "게 🦀 crab")
+    async with shown(view) as pilot:
+        # Column 2 of the pane is column 0 of the text, after the border and the padding.
+        await pilot.mouse_down(view, offset=(2 + 2, 1))
+        await pilot.hover(view, offset=(2 + 5, 3))
+        await pilot.mouse_up(view, offset=(2 + 5, 3))
+        assert pilot.app.screen.get_selected_text() == "京 11:42 調査\nplain ascii\n게 🦀"
+
+
+async def test_a_selection_is_marked_where_it_is() -> None:
+    """The columns that are marked are those of the selected characters, wide ones included."""
+    view = Lines("東京 11:42")
+    async with shown(view) as pilot:
+        await pilot.mouse_down(view, offset=(2 + 2, 1))
+        await pilot.hover(view, offset=(2 + 6, 1))
+        mark = view.look("selected").bgcolor
+        await pilot.pause()
+        marked = [s.text for s in view.render_line(0) if s.style and s.style.bgcolor == mark]
+        await pilot.mouse_up(view, offset=(2 + 6, 1))
+        assert "".join(marked) == "京 11" == pilot.app.screen.get_selected_text()
+
+
+async def test_a_selection_of_everything_is_every_line() -> None:
+    """All the text is selected, in view or not, without the blanks that fill the lines."""
+    view = Lines()
+    async with shown(view) as pilot:
+        view.grow(50)
+        view.text_select_all()
+        await pilot.pause()
+        assert pilot.app.screen.get_selected_text() == "\n".join(view.texts)
+
+
+async def test_a_line_fills_the_width() -> None:
+    """Each row of the pane is as wide as the pane, whatever the text takes."""
+    view = Lines("", "short", "東" * 60, "x" * 100)
+    async with shown(view):
+        width = view.scrollable_content_region.width
+        assert {view.render_line(y).cell_length for y in range(INNER)} == {width}

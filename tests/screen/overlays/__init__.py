@@ -1,0 +1,1 @@
+"""Tests of what opens over the panes."""

@@ -1,0 +1,227 @@
+"""The files screen: every file touched, the calls about the chosen one, and what is odd about them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual.pilot import Pilot
+
+from agentwatch.analysis.files import Touched
+from agentwatch.feed import Feed
+from agentwatch.recording import open_saved
+from agentwatch.screen.overlays.files import FileCallsView, FilesScreen, FilesView
+from tests.builders.screen.screen_alone import ScreenApp, at_rest
+from tests.conftest import Saver
+from tests.screen.conftest import CWD, ended, eventually, init, lines_of, started
+
+BEGAN_MS = 1_793_610_000_000
+
+
+def call(number: int, tool: str, path: str, success: dict[str, Any] | None = None) -> bytes:
+    """Return a call about a file, a second after the one before."""
+    call_id, at_ms = f"call-{number}", BEGAN_MS + number * 1000
+    begun = started(call_id, tool, {"path": path}, at_ms)
+    return begun + ended(call_id, tool, {"path": path}, {"success": success or {}}, at_ms + 100)
+
+
+def edit(number: int, path: str, before: str = "x", after: str = "y") -> bytes:
+    """Return an edit of a file from one text to another."""
+    told = {"linesAdded": 4, "linesRemoved": 2}
+    contents = {"beforeFullFileContent": before, "afterFullFileContent": after}
+    return call(number, "edit", path, told | contents)
+
+
+SESSION = (
+    init()
+    + call(1, "read", f"{CWD}/src/mill.py", {"totalLines": 20})
+    + edit(2, f"{CWD}/src/mill.py", "a", "b")
+    + call(3, "read", f"{CWD}/README.md")
+    + edit(4, f"{CWD}/src/mill.py", "b", "a")
+    + edit(5, f"{CWD}/src/wheel.py")
+    + call(6, "read", "/etc/hosts")
+)
+
+
+class FilesApp(ScreenApp[FilesScreen]):
+    """An app that opens the files."""
+
+    def pane(self, name: str) -> FilesView | FileCallsView:
+        """Return one of its lists."""
+        view = self.opened.query_one(f"#{name}")
+        assert isinstance(view, FilesView | FileCallsView)
+        return view
+
+
+@asynccontextmanager
+async def opened(
+    path: Path, size: tuple[int, int] = (120, 30), *, follow: bool = False
+) -> AsyncIterator[tuple[FilesApp, Pilot[None]]]:
+    """Open the files of a recording."""
+    feed = Feed(open_saved(path, follow))
+    feed.advance()
+    app = FilesApp(feed, FilesScreen(feed, Touched(feed.session)))
+    async with at_rest(app, size) as pilot:
+        yield app, pilot
+
+
+def names(app: FilesApp) -> list[str]:
+    """Return the names of the files, from the top."""
+    return [row.split()[0] for row in lines_of(app.pane("files"))]
+
+
+async def test_a_row_tells_what_was_done_to_a_file(recording: Saver) -> None:
+    """A row has the name from the cwd, the deeds, the changed lines, the time and the marks."""
+    async with opened(recording(SESSION)) as (app, _):
+        rows = [" ".join(row.split()) for row in lines_of(app.pane("files"))]
+        assert rows == [
+            "/etc/hosts ! outside cwd read 09:00:06",
+            "src/wheel.py ! edited unread edited +4 −2 09:00:05",
+            "src/mill.py ! back to start read · edited ×2 +8 −4 09:00:04",
+            "README.md read 09:00:03",
+        ]
+
+
+@pytest.mark.parametrize("width", [38, 60, 80, 120, 200])
+async def test_name_and_marks_stay_at_every_width(recording: Saver, width: int) -> None:
+    """However narrow, a row shows the end of the name and the beginning of the mark, and fits."""
+    async with opened(recording(SESSION), (width, 20)) as (app, _):
+        pane = app.pane("files")
+        room = pane.scrollable_content_region.width
+        rows = [pane.draw(y, room).text for y in range(pane.line_count())]
+        assert max(map(len, rows)) <= room
+        assert "wheel.py" in rows[1]
+        assert "! edited" in rows[1]
+
+
+@pytest.mark.parametrize("size", [(20, 8), (8, 4), (3, 2)])
+async def test_no_terminal_is_too_small(recording: Saver, size: tuple[int, int]) -> None:
+    """Where nothing fits, what there is of a row is drawn."""
+    async with opened(recording(SESSION), size) as (app, pilot):
+        await pilot.press("j", "enter", "j", "escape", "s")
+        assert all(lines_of(app.pane("files")))
+
+
+async def test_the_files_are_sorted_by_time_or_by_name(recording: Saver) -> None:
+    """`s` changes the order; the chosen file stays chosen, and the title says which order it is."""
+    async with opened(recording(SESSION)) as (app, pilot):
+        await pilot.press("j")
+        assert names(app) == ["/etc/hosts", "src/wheel.py", "src/mill.py", "README.md"]
+        await pilot.press("s")
+        assert names(app) == ["/etc/hosts", "README.md", "src/mill.py", "src/wheel.py"]
+        assert app.pane("files").cursor == 3
+        assert "4 touched · by name" in str(app.pane("files").border_title)
+        await pilot.press("s")
+        assert app.pane("files").cursor == 1
+        assert "newest first" in str(app.pane("files").border_title)
+
+
+async def test_the_calls_about_the_chosen_file_are_below(recording: Saver) -> None:
+    """Each call has its time, sign, phrase and size; what is odd about the file is in the title."""
+    async with opened(recording(SESSION)) as (app, pilot):
+        await pilot.press("j", "j")
+        await pilot.pause()
+        rows = [" ".join(row.split()) for row in lines_of(app.pane("file-calls"))]
+        assert rows == [
+            "09:00:01 ✓ Read file · 20 lines 0.1 s",
+            "09:00:02 ✓ Edited file · +4 -2 0.1 s",
+            "09:00:04 ✓ Edited file · +4 -2 0.1 s",
+        ]
+        assert str(app.pane("file-calls").border_title) == "src/mill.py · back to start"
+
+
+async def test_enter_leads_to_the_calls_and_to_one_of_them(recording: Saver) -> None:
+    """Enter goes to the file's calls; there it leaves with the chosen call."""
+    async with opened(recording(SESSION)) as (app, pilot):
+        await pilot.press("j", "j", "enter")
+        assert app.focused is app.pane("file-calls")
+        await pilot.press("G", "enter")
+        await eventually(pilot, lambda: app.given, "a call")
+        assert [chosen and chosen.number for chosen in app.given] == [4]
+
+
+@pytest.mark.parametrize("keys", [("escape",), ("q",), ("F",), ("enter", "escape", "escape"), ("tab", "q")])
+async def test_leaving_chooses_no_call(recording: Saver, keys: tuple[str, ...]) -> None:
+    """Esc goes from the calls to the files and from there out; `q` and `F` leave at once."""
+    async with opened(recording(SESSION)) as (app, pilot):
+        await pilot.press(*keys)
+        await eventually(pilot, lambda: app.given, "the end")
+        assert app.given == [None]
+
+
+async def test_it_grows_while_it_is_open(recording: Saver) -> None:
+    """A file that is touched comes to the top by itself; the chosen one stays chosen."""
+    path = recording(SESSION)
+    async with opened(path, follow=True) as (app, pilot):
+        await pilot.press("j")
+        with path.open("ab") as file:
+            file.write(edit(7, f"{CWD}/new.py"))
+        app.feed.advance()
+        await eventually(pilot, lambda: names(app)[0] == "new.py", "the new file")
+        files = app.pane("files")
+        assert isinstance(files, FilesView)
+        assert files.chosen is not None
+        assert files.chosen.shown == "src/wheel.py"
+        assert files.scroll_y == 0
+
+
+async def test_at_the_newest_the_newest_stays_chosen(recording: Saver) -> None:
+    """Whoever stands at the top of the newest sees what comes next there."""
+    path = recording(SESSION)
+    async with opened(path, follow=True) as (app, _):
+        with path.open("ab") as file:
+            file.write(edit(7, f"{CWD}/new.py"))
+        app.feed.advance()
+        app.opened.sync()
+        assert app.pane("files").cursor == 0
+        assert str(app.pane("file-calls").border_title).startswith("new.py")
+
+
+async def test_a_file_changed_again_is_looked_at_again(recording: Saver) -> None:
+    """A file that was back to its start is not when another edit has followed, and may be again."""
+    path = recording(SESSION)
+    async with opened(path, follow=True) as (app, _):
+        for number, before, after, is_back in ((7, "a", "c", False), (8, "c", "a", True)):
+            with path.open("ab") as file:
+                file.write(edit(number, f"{CWD}/src/mill.py", before, after))
+            app.feed.advance()
+            while app.opened.sync():
+                pass
+            assert ("back to start" in "".join(lines_of(app.pane("files")))) is is_back
+
+
+async def test_without_files_it_says_so(recording: Saver) -> None:
+    """A session that has touched none has one line, which says what is not told."""
+    async with opened(recording(init())) as (app, pilot):
+        assert lines_of(app.pane("files")) == ["no file touched yet; what shell commands do is not told"]
+        await pilot.press("enter", "j", "s")
+        assert app.focused is app.pane("files")
+
+
+async def test_a_second_click_does_what_enter_does(recording: Saver) -> None:
+    """A click chooses a row, a second one opens it."""
+    async with opened(recording(SESSION)) as (app, pilot):
+        await pilot.click("#files", offset=(6, 3))
+        assert app.pane("files").cursor == 2
+        await pilot.click("#files", offset=(6, 3), times=2)
+        await eventually(pilot, lambda: app.focused is app.pane("file-calls"), "its calls")
+
+
+async def test_only_the_files_in_view_are_read_back(recording: Saver) -> None:
+    """Of a thousand files, the contents of those in view are compared, one at a time."""
+    data = init() + b"".join(edit(number, f"{CWD}/{number}.py", "x", "x") for number in range(1000))
+    async with opened(recording(data)) as (app, _):
+        marked = [row for row in lines_of(app.pane("files")) if "back to start" in row]
+        assert 0 < len(marked) <= app.pane("files").size.height
+        assert app.pane("files").scroll_y == 0
+
+
+async def test_foreign_names_cannot_act(recording: Saver) -> None:
+    """A file's name is shown as what it is, markup and escapes included."""
+    async with opened(recording(init() + call(1, "read", f"{CWD}/[b]\x1b[31m\n.py"))) as (app, _):
+        assert "[b]␛[31m␊.py" in lines_of(app.pane("files"))[0]
+        shown = [strip.text for strip in app.screen._compositor.render_strips()]
+        assert any("─ [b]␛[31m␊.py ─" in row for row in shown)

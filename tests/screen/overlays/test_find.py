@@ -1,0 +1,181 @@
+"""Find shows what is found where it stands, while it is typed, and leads back."""
+
+from __future__ import annotations
+
+from textual.widgets import Input
+
+from tests.builders.screen.find_app import FindApp, shown
+from tests.conftest import Saver
+from tests.screen.conftest import answer, append, eventually, init, prompt, result, shell, thinking, viewport
+
+
+def history(count: int) -> bytes:
+    """Return a long session of numbered texts and calls; call 7 printed a needle, text 30 holds another."""
+    made = [init(), prompt("go on")]
+    for number in range(count):
+        needle = " with a needle inside" if number == 30 else ""
+        made.append(answer(f"Text {number}{needle}.\n\nMore of {number}.\n\n"))
+        made.append(shell(number, stdout="a needle here" if number == 7 else "nothing"))
+    return b"".join(made) + result("")
+
+
+def marked(app: FindApp) -> list[str]:
+    """Return the pieces of the transcript that look like the current match."""
+    pane = app.panes.transcript
+    look = pane.look("selected").bgcolor
+    strips = [pane.render_line(y) for y in range(pane.scrollable_content_region.height)]
+    return [piece.text for strip in strips for piece in strip if piece.style and piece.style.bgcolor == look]
+
+
+async def test_what_is_found_is_shown_while_it_is_typed(recording: Saver) -> None:
+    """Typing goes to the first match from where the user is, marks it, and tells the count and the place."""
+    async with shown(recording(history(60))) as (app, pilot):
+        app.panes.transcript.action_top()
+        await pilot.press("slash", *"needle")
+        await eventually(pilot, lambda: app.told.startswith("1 of 2 ·"), "both matches")
+        assert app.told == "1 of 2 · call 8 shell echo 7, result"
+        assert app.panes.calls.chosen is app.feed.session.calls[7]
+        assert any("echo 7" in line for line in viewport(app.panes.transcript))
+        assert any("a needle here" in line for line in viewport(app.panes.detail))
+        await pilot.press("down")
+        assert app.told == "2 of 2 · text"
+        assert marked(app) == ["needle"]
+        assert any("Text 30 with a needle" in line for line in viewport(app.panes.transcript))
+        await pilot.press("down")
+        assert app.told == "1 of 2 · call 8 shell echo 7, result · from the beginning again"
+
+
+async def test_the_screen_learns_where_it_is(recording: Saver) -> None:
+    """Each match that is shown names its pane."""
+    async with shown(recording(history(60))) as (app, pilot):
+        app.panes.transcript.action_top()
+        await pilot.press("slash", *"needle", "down")
+        assert [event.pane for event in app.shown[-2:]] == ["detail", "transcript"]
+
+
+async def test_escape_goes_back(recording: Saver) -> None:
+    """`esc` brings back the pane, the lines in view and the chosen call, and takes the marks away."""
+    async with shown(recording(history(60))) as (app, pilot):
+        app.action_pane("calls")
+        app.panes.calls.choose(3)
+        app.panes.transcript.scroll_to(y=40, animate=False, immediate=True)
+        await pilot.pause()
+        before = [viewport(pane) for pane in (app.panes.transcript, app.panes.calls, app.panes.detail)]
+        await pilot.press("slash", *"inside")
+        await eventually(pilot, lambda: app.told.startswith("1 of 1"), "the match")
+        assert viewport(app.panes.transcript) != before[0]
+        await pilot.press("escape")
+        await pilot.pause()
+        assert [
+            viewport(pane) for pane in (app.panes.transcript, app.panes.calls, app.panes.detail)
+        ] == before
+        assert app.pane == "calls"
+        assert app.focused is app.panes.calls
+        assert not marked(app)
+        assert not app.bar.display
+
+
+async def test_escape_follows_again(recording: Saver) -> None:
+    """Who followed the end when the search began follows it again after `esc`."""
+    path = recording(history(60))
+    async with shown(path) as (app, pilot):
+        await pilot.press("slash", *"text 3", "escape")
+        await pilot.pause()
+        assert app.panes.transcript.following
+        assert app.panes.calls.following
+        assert viewport(app.panes.transcript)[-1].startswith("✓ succeeded")
+
+
+async def test_enter_keeps_the_place(recording: Saver) -> None:
+    """Enter gives the keys back where the match is; `n` and `N` go on; `esc` takes the marks away."""
+    async with shown(recording(history(60))) as (app, pilot):
+        app.panes.transcript.action_top()
+        await pilot.press("slash", *"needle", "enter")
+        await pilot.pause()
+        assert app.focused is app.panes.detail
+        await pilot.press("n")
+        assert app.told.startswith("2 of 2")
+        await pilot.press("N")
+        assert app.told == "1 of 2 · call 8 shell echo 7, result"
+        await pilot.press("N")
+        assert app.told == "2 of 2 · text · from the end again"
+        seen = viewport(app.panes.transcript)
+        await pilot.press("escape")
+        assert viewport(app.panes.transcript)[: len(seen)] == seen
+        assert not marked(app)
+        await pilot.press("n")
+        await eventually(pilot, lambda: app.told.startswith(("1 of 2", "2 of 2")), "the same search again")
+
+
+async def test_another_query_starts_over_where_the_user_was(recording: Saver) -> None:
+    """Each change of the query looks from where the search began; an empty one shows that place."""
+    async with shown(recording(history(60))) as (app, pilot):
+        app.panes.transcript.action_top()
+        before = viewport(app.panes.transcript)
+        await pilot.press("slash", *"text 4")
+        await eventually(pilot, lambda: app.told.startswith("1 of 11"), "11 matches")
+        await pilot.press("2")
+        await eventually(pilot, lambda: app.told == "1 of 1 · text", "one match")
+        await pilot.press("backspace", "backspace")
+        await eventually(pilot, lambda: app.told.startswith("1 of 60"), "all matches")
+        await pilot.press(*["backspace"] * 5)
+        assert app.told == ""
+        assert viewport(app.panes.transcript) == before[:-1]
+        await pilot.press(*"nowhere")
+        await eventually(pilot, lambda: app.told == "not found", "the end of the search")
+
+
+async def test_a_folded_thought_opens_for_what_is_found_in_it(recording: Saver) -> None:
+    """A match in a folded thought opens it, and it is folded again when the search goes on or back."""
+    path = recording(init() + thinking("A needle.") + answer("text") + thinking("A needle too.") + result(""))
+    async with shown(path) as (app, pilot):
+        await pilot.press("slash", *"needle")
+        await eventually(pilot, lambda: app.told == "1 of 2 · thinking", "the first")
+        assert marked(app) == ["needle"]
+        assert [line for line in viewport(app.panes.transcript) if "needle" in line] == ["  A needle."]
+        await pilot.press("down")
+        assert [line for line in viewport(app.panes.transcript) if "needle" in line] == ["  A needle too."]
+        await pilot.press("escape")
+        assert not any("needle" in line for line in viewport(app.panes.transcript))
+
+
+async def test_a_wrapped_match_is_marked_whole(recording: Saver) -> None:
+    """A match that the pane wraps, between words or within one, is marked on each of its lines."""
+    words = "padding of some length before the " + "x" * 20 + "/" + "y" * 70 + " end"
+    async with shown(recording(init() + answer(words) + result("")), (120, 20)) as (app, pilot):
+        await pilot.press("slash", *"xx/yyyy", *"y" * 66)
+        await eventually(pilot, lambda: app.told == "1 of 1 · text", "the match")
+        assert len(marked(app)) > 1
+        assert "".join(marked(app)) == "xx/" + "y" * 70
+
+
+async def test_what_comes_is_counted(recording: Saver) -> None:
+    """While the line stands, what comes is searched too, and nothing moves."""
+    path = recording(history(20))
+    async with shown(path) as (app, pilot):
+        app.panes.transcript.action_top()
+        await pilot.press("slash", *"needle", "enter")
+        await eventually(pilot, lambda: app.told.startswith("1 of 1 "), "the match")
+        seen = viewport(app.panes.transcript)
+        append(path, answer("one more needle"))
+        app.sync()
+        assert app.told.startswith("1 of 2 ")
+        assert viewport(app.panes.transcript) == seen
+
+
+async def test_what_is_pasted_is_safe(recording: Saver) -> None:
+    """A query that is pasted cannot drive the terminal, and finds what safe text shows."""
+    path = recording(init() + answer("a \x1b[31mred word") + result(""))
+    async with shown(path) as (app, pilot):
+        await pilot.press("slash")
+        app.bar.query_one(Input).value = "\x1b[31m"
+        await eventually(pilot, lambda: app.told == "1 of 1 · text", "the match")
+        assert app.bar.query_one(Input).value == "␛[31m"
+        assert marked(app) == ["␛[31m"]
+
+
+async def test_n_without_a_search_does_nothing(recording: Saver) -> None:
+    """Before anything was looked for there is no next match."""
+    async with shown(recording(history(3))) as (app, _):
+        assert not app.bar.step(1, "transcript")
+        assert not app.bar.display

@@ -1,0 +1,82 @@
+"""The help tells every key as it is bound, at every size."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from textual.widgets import Static
+
+from agentwatch.cli.config import Config, bound_keys
+from agentwatch.cli.terminal import HeldSignals
+from agentwatch.feed import Feed
+from agentwatch.screen.app import AgentwatchApp
+from agentwatch.screen.calls.filter_bar import FilterBar
+from agentwatch.screen.calls.pane import CallTable
+from agentwatch.screen.overlays.help import KEYS, Help
+from agentwatch.sources.open import saved_source
+from tests.screen.conftest import bundled, eventually, opened
+
+
+@pytest.mark.parametrize("size", [(160, 50), (100, 40), (80, 24), (40, 12)])
+async def test_no_word_of_the_help_is_cut(size: tuple[int, int]) -> None:
+    """What a key does is told to its last word, on as many lines as it takes."""
+    async with opened(bundled("demo"), size) as stage:
+        await stage.press("?")
+        await stage.until(lambda: stage.app.screen.query(".does"), "the help")
+        room = stage.app.screen.query_one("#help").content_region
+        for static, told in zip(
+            stage.app.screen.query(".does").results(Static),
+            [does for _, keys in KEYS for _, does in keys],
+            strict=True,
+        ):
+            assert static.region.right <= room.right
+            shown = " ".join(strip.text.strip() for strip in static.render_lines(static.size.region))
+            assert "".join(shown.split()) == "".join(told.split())
+
+
+def test_every_binding_is_told() -> None:
+    """The keys of every binding that can be rebound stand in the help, and no others."""
+    told = "".join(keys for _, rows in KEYS for keys, _ in rows)
+    assert set(re.findall(r"{(.+?)}", told)) == set(bound_keys({}))
+
+
+async def test_keys_of_the_user_are_told_and_work() -> None:
+    """Keys that the user has set stand in the place of the defaults, and the one of the help closes it."""
+    source = saved_source(bundled("demo"))
+    keys = {"help": "f1", "freeze": "ctrl+g,.", "step": "f8", "filter-calls": "w", "slowest-calls": "f"}
+    app = AgentwatchApp(source, Feed(source.reader), HeldSignals(), Config(keys=keys))
+    async with app.run_test(size=(160, 60)) as pilot:
+        await pilot.press("f1")
+        assert isinstance(app.screen, Help)
+        rows = {
+            str(does.content): str(key.content)
+            for key, does in zip(
+                app.screen.query(".key").results(Static),
+                app.screen.query(".does").results(Static),
+                strict=True,
+            )
+        }
+        assert rows["every key"] == "f1"
+        assert rows["freeze the view, recording goes on; in a replay: pause"] == "ctrl+g ."
+        assert rows["faster, slower, one event on"] == "+ =, -, f8"
+        assert rows["the slowest calls first, and back"] == "f"
+        assert next(key for does, key in rows.items() if does.startswith("only the calls")) == "w, esc"
+        await pilot.press("f1")
+        assert not isinstance(app.screen, Help)
+
+
+async def test_a_key_that_was_taken_away_does_nothing_in_the_calls() -> None:
+    """Where filter and order have got other keys, the old ones do nothing in the calls either."""
+    source = saved_source(bundled("demo"))
+    keys = {"filter-calls": "w", "slowest-calls": "x"}
+    app = AgentwatchApp(source, Feed(source.reader), HeldSignals(), Config(keys=keys))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await pilot.press("2", "s", "f")
+        await pilot.pause()
+        calls = app.screen.query_one(CallTable)
+        assert calls.title == "2 Calls"
+        assert not app.screen.query(FilterBar)
+        await pilot.press("x", "w")
+        await eventually(pilot, lambda: "slowest first" in calls.title, "the slowest first")
+        assert app.screen.query(FilterBar)

@@ -1,0 +1,160 @@
+"""The time screen: where the time went, in bars that can be read without their colours."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+
+from agentwatch.analysis.time import Spent
+from agentwatch.feed import Feed
+from agentwatch.recording import open_saved
+from agentwatch.screen.overlays.time import SpentScreen, SpentView, bar
+from tests.builders.screen.screen_alone import ScreenApp, at_rest
+from tests.conftest import Saver
+from tests.screen.conftest import bundled, ended, eventually, init, lines_of, result, shell, started, thinking
+
+BEGAN_MS = 1_793_610_000_000
+
+
+class SpentApp(ScreenApp[SpentScreen]):
+    """An app that opens the time screen."""
+
+    def rows(self) -> list[str]:
+        """Return its lines, their blanks closed up."""
+        view = self.opened.query_one(SpentView)
+        return [" ".join(row.split()) for row in lines_of(view)]
+
+
+@asynccontextmanager
+async def opened(
+    path: Path, size: tuple[int, int] = (90, 40), *, follow: bool = False
+) -> AsyncIterator[tuple[SpentApp, Pilot[None]]]:
+    """Open the time of a recording."""
+    feed = Feed(open_saved(path, follow))
+    feed.advance()
+    app = SpentApp(feed, SpentScreen(feed.session, Spent(feed.session)))
+    async with at_rest(app, size) as pilot:
+        yield app, pilot
+
+
+async def test_the_demos_time() -> None:
+    """The parts have their time, their share of the whole and a bar; the whole says by which clock it is."""
+    async with opened(bundled("demo")) as (app, _):
+        rows = app.rows()
+        assert rows[0] == "1:10 by the agent's clock"
+        assert [row.rpartition(" ")[0] for row in rows[2:8]] == [
+            "thinking 5.3 s 8 %",
+            "writing 20.1 s 29 %",
+            "tools 27.1 s 39 %",
+            "waiting, a notice 1.3 s 2 %",
+            "waiting, unknown 14.1 s 20 %",
+            "unattributed 2.1 s 3 %",
+        ]
+        assert rows[8:11] == ["", "Tools, calls that overlap counted each", rows[10]]
+        assert rows[10].startswith("shell ×3 16.0 s ███")
+        slowest = rows.index("Slowest calls")
+        assert rows[slowest + 1 : slowest + 3] == [
+            "9.7 s ✓ task Check .seconds in chart.py",
+            "8.6 s ✗ shell pytest -q",
+        ]
+
+
+async def test_tokens_are_told_as_they_come(recording: Saver) -> None:
+    """The agent's own counts are shown by their names; without any nothing is said of tokens."""
+    usage = {"inputTokens": 1_234_567, "odd[b]": "\x1b[31m", "cost": None}
+    async with opened(recording(init() + shell(1) + result(usage=usage))) as (app, _):
+        rows = app.rows()
+        assert rows[-4:] == [
+            "Tokens, as the agent counts them",
+            "1 234 567 inputTokens",
+            "␛[31m odd[b]",
+            "None cost",
+        ]
+    async with opened(recording(init() + shell(1) + result())) as (app, _):
+        assert not any("Tokens" in row for row in app.rows())
+
+
+async def test_each_run_has_its_tokens() -> None:
+    """Of several runs each tells its own, and the time between them is told apart."""
+    async with opened(bundled("two-runs")) as (app, _):
+        rows = app.rows()
+        assert "not counted: 1:12 between runs" in rows
+        assert rows.index("run 1") < rows.index("run 2")
+
+
+async def test_without_the_agents_clock_it_says_so(recording: Saver) -> None:
+    """A stream without times is told by ours, and without those nothing is claimed."""
+    data = shell(1).replace(b', "timestamp_ms": 1793610000000', b"")
+    begun, whole = data.replace(b', "timestamp_ms": 1793610001500', b"").splitlines(keepends=True)
+    path = recording(init() + begun + whole)
+    async with opened(path) as (app, _):
+        assert app.rows() == ["no time is known: neither the stream nor the recording bears any", ""]
+    times = f"0 1000\n{len(init())} 2000\n{len(init() + begun)} 5000\n"
+    path.with_suffix(".times").write_text(times)
+    async with opened(path) as (app, _):
+        rows = app.rows()
+        assert rows[0] == "4.0 s by our clock: the stream bears no times of its own"
+        assert rows[2].startswith("tools 3.0 s 75 % ██")
+        assert rows[3].startswith("unattributed 1.0 s 25 % ██")
+
+
+async def test_it_grows_while_it_is_open(recording: Saver) -> None:
+    """What the session learns comes by itself, and a running call is told as not counted yet."""
+    path = recording(init() + thinking("Hm."))
+    async with opened(path, follow=True) as (app, pilot):
+        assert app.rows()[0] == "2.5 s by the agent's clock"
+        args: dict[str, object] = {"command": "make"}
+        with path.open("ab") as file:
+            file.write(started("c-1", "shell", args, BEGAN_MS + 3000))
+        app.feed.advance()
+        await eventually(pilot, lambda: app.rows()[0].startswith("3.0 s"), "the call")
+        assert "1 running: not counted as a tool's time before the end" in app.rows()
+        with path.open("ab") as file:
+            file.write(ended("c-1", "shell", args, {"success": {}}, BEGAN_MS + 8000))
+        app.feed.advance()
+        await eventually(pilot, lambda: app.rows()[0].startswith("8.0 s"), "its end")
+        assert not any("running" in row for row in app.rows())
+
+
+async def test_many_tools_are_summed_up(recording: Saver) -> None:
+    """After the twelve tools of the longest time the others are one line."""
+    calls = b"".join(
+        started(f"c-{number}", f"tool{number}", {}, BEGAN_MS)
+        + ended(f"c-{number}", f"tool{number}", {}, {"success": {}}, BEGAN_MS + 1000 * (20 - number))
+        for number in range(15)
+    )
+    async with opened(recording(init() + calls)) as (app, _):
+        rows = app.rows()
+        assert sum(row.startswith("tool") for row in rows) == 12 + 1
+        assert "3 more, 21.0 s together" in rows
+
+
+@pytest.mark.parametrize("size", [(100, 30), (60, 20), (38, 10), (12, 5)])
+async def test_it_fits(size: tuple[int, int]) -> None:
+    """At every size names and numbers stay; the bars give way first."""
+    async with opened(bundled("demo"), size) as (app, _):
+        view = app.opened.query_one(SpentView)
+        width = view.scrollable_content_region.width
+        assert all(len(row) <= max(width, 20) for row in lines_of(view))
+        assert "5.3 s" in app.rows()[2]
+
+
+@pytest.mark.parametrize("key", ["escape", "q", "T"])
+async def test_it_is_left_by_its_keys(key: str) -> None:
+    """Esc, `q` and the key that opens it leave it."""
+    async with opened(bundled("plain")) as (app, pilot):
+        await pilot.press(key)
+        await eventually(pilot, lambda: app.given, "the end")
+
+
+def test_a_bar_tells_eighths() -> None:
+    """A bar is as long as its share; what is little shows, what is nothing does not."""
+    assert bar(50, 100, 8) == "████"
+    assert bar(100, 100, 8) == "████████"
+    assert bar(7, 16, 1) == "▍"
+    assert bar(1, 10_000, 8) == "▏"
+    assert bar(0, 100, 8) == bar(0, 0, 8) == ""

@@ -1,0 +1,158 @@
+"""What is written to the terminal: enough to show what a full redraw would show, and no row that did not
+change."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from rich.console import Console, RenderableType
+from textual._compositor import CompositorUpdate, LayoutUpdate
+from textual.screen import Screen as AppScreen
+from textual.strip import Strip
+from textual.widgets import Static
+
+from agentwatch.cli.terminal import HeldSignals
+from agentwatch.screen.app import AgentwatchApp
+from agentwatch.screen.terminal.compositor import ChangedPieces
+from agentwatch.sources.open import saved_source
+from tests.harness.pyte_screen import Screen, Stream
+from tests.screen.conftest import CountedFeed, Stage, answer, init, prompt, result, shell, thinking
+
+SIZE = (120, 30)
+SAVE = Callable[[bytes], Path]
+KEYS = ("j", "k", "g", "G", "pageup", "pagedown", "tab", "1", "2", "3", "4", "m", "t", "s", "e", "]", "enter")
+SAID = (
+    "words and words ",
+    "two rows\n\nof text ",
+    "漢字と🙏 ",
+    "* a point\n",
+    "`code` and **more** ",
+    "x" * 150,
+)
+
+
+class DrawnApp(AgentwatchApp):
+    """The app, and a terminal that takes what it writes."""
+
+    written: list[str]
+    terminal: Screen
+
+    def _display(self, screen: AppScreen[object], renderable: RenderableType | None) -> None:
+        if isinstance(renderable, CompositorUpdate):
+            self.written.append(renderable.render_segments(self.console))
+            Stream(self.terminal).take(self.written[-1].encode())
+        super()._display(screen, renderable)
+
+    def forget(self) -> None:
+        """Begin with an empty terminal of the app's size."""
+        self.written, self.terminal = [], Screen(*self.size)
+
+
+@asynccontextmanager
+async def drawn(path: Path, *, follow: bool = False) -> AsyncIterator[tuple[DrawnApp, Stage]]:
+    """Open a recording in an app that writes to a terminal of ours."""
+    source = saved_source(path, follow)
+    feed = CountedFeed(source.reader)
+    app = DrawnApp(source, feed, HeldSignals())
+    app.written, app.terminal = [], Screen(*SIZE)
+    async with app.run_test(size=SIZE, notifications=True) as pilot:
+        stage = Stage(app, feed, path, pilot)
+        await stage.until(lambda: not feed.backlog(), "the end of the recording")
+        await stage.settled()
+        yield app, stage
+
+
+def cells(screen: Screen) -> list[list[tuple[object, ...]]]:
+    """Return the characters of a terminal, and how they look."""
+    rows = ([screen.buffer[y][x] for x in range(screen.columns)] for y in range(screen.lines))
+    return [[(c.data, c.fg, c.bg, c.bold, c.italics, c.underscore, c.reverse) for c in row] for row in rows]
+
+
+def redrawn(app: DrawnApp) -> list[list[tuple[object, ...]]]:
+    """Return what a terminal shows on which all is drawn anew, by Textual alone."""
+    screen = Screen(*app.size)
+    rows: list[Iterable[Strip]] = [[strip] for strip in app.screen._compositor.render_strips()]
+    Stream(screen).take(LayoutUpdate(rows, app.size.region).render_segments(app.console).encode())
+    return cells(screen)
+
+
+def said_by(chance: random.Random, number: int) -> bytes:
+    """Return some events."""
+    kind = chance.randrange(6)
+    if kind < 3:
+        return b"".join(answer(chance.choice(SAID)) for _ in range(chance.randrange(1, 12)))
+    if kind == 3:
+        return thinking(chance.choice(SAID))
+    return shell(number, chance.choice([0, 1, None]), chance.choice(SAID))
+
+
+@pytest.mark.parametrize("seed", range(3))
+async def test_what_is_written_adds_up_to_the_screen(recording: SAVE, seed: int) -> None:
+    """Whatever comes and whatever is pressed, the terminal shows what it would show if all were redrawn."""
+    chance = random.Random(seed)
+    path = recording(init() + prompt("go"))
+    async with drawn(path, follow=True) as (app, stage):
+        for number in range(20):
+            if chance.random() < 0.1:
+                size = chance.choice([(120, 30), (80, 24), (140, 40), (60, 14)])
+                await stage.pilot.resize_terminal(*size)
+                app.forget()
+                app.screen.refresh()
+            elif chance.random() < 0.5:
+                with path.open("ab") as file:
+                    file.write(said_by(chance, number))
+                await stage.until(lambda: not stage.feed.backlog(), "the end of the recording")
+            else:
+                await stage.press(*chance.choices(KEYS, k=chance.randrange(1, 4)))
+            await stage.pilot.pause()
+            await stage.until(lambda: cells(app.terminal) == redrawn(app), f"step {number} of seed {seed}")
+
+
+async def test_rows_that_did_not_change_are_not_written(recording: SAVE) -> None:
+    """A line that is added writes its own row and nothing of those above it."""
+    async with drawn(recording(init() + prompt("go") + answer("first\n\n")), follow=True) as (app, stage):
+        await stage.append(answer("second\n\n"))
+        await stage.until(lambda: "second" in "".join(app.written), "the second line")
+        app.written.clear()
+        await stage.append(answer("third"))
+        await stage.until(lambda: "third" in "".join(app.written), "the third line")
+        written = "".join(app.written)
+        assert not any(word in written for word in ("go", "first", "second"))
+
+
+async def test_what_is_drawn_as_it_was_writes_nothing(recording: SAVE) -> None:
+    """A pane that is asked to be drawn again, and looks as before, costs the terminal no byte."""
+    async with drawn(recording(init() + prompt("go") + shell(1) + result("done"))) as (app, stage):
+        pane = stage.pane("calls")
+        pane.refresh()
+        await stage.pilot.pause()
+        app.written.clear()
+        pane.refresh()
+        await stage.until(lambda: app.written, "a frame")
+        assert app.written == [""]
+
+
+def test_what_stands_behind_a_change_is_written_again() -> None:
+    """The rest of a row is written after a change in it: a character may be wider than it is taken to be."""
+    console, shown = Console(), dict[tuple[int, int], str]()
+    rows = [(0, 0, Strip.blank(3)), (0, 3, Strip.blank(1)), (1, 0, Strip.blank(3)), (1, 3, Strip.blank(1))]
+    ChangedPieces(rows, shown).render_segments(console)
+    shown[0, 0] = "old"
+    written = ChangedPieces(rows, shown).render_segments(console)
+    assert written == "\x1b[1;1H   \x1b[1;4H "
+
+
+async def test_after_a_redraw_of_all_nothing_is_taken_for_shown(recording: SAVE) -> None:
+    """A row that a full redraw has changed is written when it becomes again what it was before."""
+    async with drawn(recording(init() + prompt("go") + result("done"))) as (app, stage):
+        status = app.screen.query_one("#status", Static)
+        for words, is_full in (("one", False), ("two", True), ("one", False)):
+            status.update(words, layout=False)
+            if is_full:
+                app.screen.refresh()
+            await stage.pilot.pause()
+            await stage.until(lambda: cells(app.terminal) == redrawn(app), words)

@@ -1,0 +1,32 @@
+"""The driver bears a terminal that is gone."""
+
+from __future__ import annotations
+
+import os
+import threading
+from contextlib import suppress
+
+from agentwatch.screen.terminal.driver import TolerantWriter
+
+
+def test_a_terminal_that_is_gone_holds_nobody_up() -> None:
+    """What is written to a closed terminal is dropped: neither who writes nor who ends waits for it."""
+    master, slave = os.openpty()
+    with open(slave, "w", closefd=False) as terminal:
+        os.close(master)
+        writer = TolerantWriter(terminal)
+        writer.start()
+
+        def draw_and_end() -> None:
+            for _ in range(100):
+                writer.write("a frame")
+            writer.stop()
+
+        ending = threading.Thread(target=draw_and_end, daemon=True)
+        ending.start()
+        ending.join(20)
+        assert not ending.is_alive()
+        assert not writer.is_alive()
+        with suppress(OSError):  # what the file still holds cannot be written either
+            terminal.close()
+    os.close(slave)

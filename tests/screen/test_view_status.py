@@ -1,0 +1,34 @@
+"""The time that is shown of a session: it goes on only while more may come."""
+
+from __future__ import annotations
+
+from agentwatch.analysis.silence import is_stalled
+from agentwatch.feed import Feed
+from agentwatch.recording import now_ms, open_saved
+from agentwatch.screen.view_status import shown_ms
+from tests.conftest import Saver
+from tests.screen.conftest import init, prompt, result
+
+
+def test_a_saved_recording_is_not_quiet_while_it_is_read(recording: Saver) -> None:
+    """Of a recording that nobody writes it is the time of the newest line, before all is read too."""
+    path = recording(init(), prompt("Mend it."), result())
+    path.with_suffix(".times").write_text("0 1000\n")
+    feed = Feed(open_saved(path))
+    feed.advance(0)
+    assert not feed.is_over
+    assert shown_ms(feed, is_frozen=False) == feed.session.last_seen_ms == 1000
+    assert not is_stalled(feed.session, shown_ms(feed, is_frozen=False))
+
+
+def test_the_time_goes_on_while_a_recording_grows(recording: Saver) -> None:
+    """Of a recording that is followed it is our own time, and that of the newest line while it is frozen."""
+    path = recording(init())
+    path.with_suffix(".times").write_text("0 1000\n")
+    feed = Feed(open_saved(path, follow=True))
+    feed.advance()
+    before = now_ms()
+    shown = shown_ms(feed, is_frozen=False)
+    assert shown is not None
+    assert before <= shown <= now_ms()
+    assert shown_ms(feed, is_frozen=True) == 1000

@@ -1,0 +1,186 @@
+"""Markdown is cut into blocks that stand alone, and is shown without anything that could act."""
+
+from __future__ import annotations
+
+import unicodedata
+
+import pytest
+from rich.style import Style
+from textual.strip import Strip
+
+from agentwatch.safe_text import safe_text
+from agentwatch.screen.transcript.markdown import MarkdownRenderer, split_blocks
+
+LOOKS = {name: Style(meta={"look": name}) for name in ("heading", "code", "link", "quote", "accent", "rule")}
+
+
+def look(name: str) -> Style:
+    """Return a look that tells its own name."""
+    return LOOKS.get(name, Style())
+
+
+@pytest.fixture
+def renderer() -> MarkdownRenderer:
+    """A renderer whose looks can be told apart."""
+    return MarkdownRenderer(look, "github-dark")
+
+
+def texts(strips: list[Strip]) -> list[str]:
+    """Return lines without the blanks at their ends."""
+    return [strip.text.rstrip() for strip in strips]
+
+
+def looks(strips: list[Strip]) -> dict[str, str]:
+    """Return the text of each look."""
+    found: dict[str, str] = {}
+    for strip in strips:
+        for segment in strip:
+            name = segment.style.meta.get("look") if segment.style and segment.style._meta else None
+            if name:
+                found[name] = found.get(name, "") + segment.text
+    return found
+
+
+BLOCKS = [
+    ("", []),
+    ("\n \n\n", []),
+    ("one\ntwo\n\nthree", [("one\ntwo\n\n", False), ("three", False)]),
+    ("one\n\n\n\ntwo\n", [("one\n\n\n\n", False), ("two\n", False)]),
+    (
+        "- a\n\n  more of a\n\n  - nested\n\nafter",
+        [("- a\n\n  more of a\n\n  - nested\n\n", False), ("after", False)],
+    ),
+    ("text\n```py\nx\n\ny\n```\nmore", [("text\n", False), ("```py\nx\n\ny\n```\n", True), ("more", False)]),
+    ("```\nnever closed\n\nstill", [("```\nnever closed\n\nstill", True)]),
+    ("````\n```\n````\n", [("````\n```\n````\n", True)]),
+    ("~~~\n```\n~~~\nz", [("~~~\n```\n~~~\n", True), ("z", False)]),
+    ("```\na\n```   \nz", [("```\na\n```   \n", True), ("z", False)]),
+    ("use ```x``` here", [("use ```x``` here", False)]),
+    ("```x``` begins the line", [("```x``` begins the line", False)]),
+    ("- a\n\n  ```\n  inside\n  ```\n", [("- a\n\n  ```\n  inside\n  ```\n", False)]),
+    ("a\r\n\r\n```\r\nb\r\n```\r\nc", [("a\r\n\r\n", False), ("```\r\nb\r\n```\r\n", True), ("c", False)]),
+]
+
+
+@pytest.mark.parametrize(("source", "expected"), BLOCKS)
+def test_blocks(source: str, expected: list[tuple[str, bool]]) -> None:
+    """A fence is a block; else a block ends at a blank line after which text goes on at the margin."""
+    assert [(source[start:end], fence) for start, end, fence in split_blocks(source)] == expected
+
+
+@pytest.mark.parametrize("source", [source for source, _ in BLOCKS])
+def test_blocks_hold_all_that_is_not_blank(source: str) -> None:
+    """No character that shows falls between two blocks."""
+    held = "".join(source[start:end] for start, end, _ in split_blocks(source))
+    assert held.split() == source.split()
+
+
+def test_a_heading_stands_in_its_place(renderer: MarkdownRenderer) -> None:
+    """A heading is at the left, without its signs and without a frame."""
+    strips = renderer.markdown(safe_text("# One"), 40)
+    assert texts(strips) == ["One"]
+    assert looks(strips) == {"heading": "One"}
+
+
+def test_a_list_has_bullets_and_numbers(renderer: MarkdownRenderer) -> None:
+    """Each item has its bullet or number, and nested items stand further in."""
+    bullets = texts(renderer.markdown(safe_text("- a\n- b\n  - c"), 40))
+    assert [line.split() for line in bullets] == [["•", "a"], ["•", "b"], ["•", "c"]]
+    indents = [len(line) - len(line.lstrip()) for line in bullets]
+    assert indents[0] == indents[1] < indents[2]
+    numbers = texts(renderer.markdown(safe_text("3. a\n4. b"), 40))
+    assert [line.split() for line in numbers] == [["3", "a"], ["4", "b"]]
+
+
+def test_a_table_has_its_columns(renderer: MarkdownRenderer) -> None:
+    """The cells of a column begin below each other, wide characters counted as two."""
+    strips = renderer.markdown(safe_text("| 港 | b |\n|---|---|\n| 東京 | x |\n| a | y |"), 40)
+    rows = [row for row in texts(strips) if row.strip("─ ")]
+    assert [row.split() for row in rows] == [["港", "b"], ["東京", "x"], ["a", "y"]]
+    columns = {
+        sum(2 if unicodedata.east_asian_width(char) == "W" else 1 for char in row[: row.index(cell)])
+        for row, cell in zip(rows, "bxy", strict=True)
+    }
+    assert len(columns) == 1
+
+
+def test_looks_of_a_line(renderer: MarkdownRenderer) -> None:
+    """Code, quotes and links have the looks that the sheet names."""
+    strips = renderer.markdown(safe_text("`f(x)` and [here](https://example.org)\n\n> said"), 60)
+    found = looks(strips)
+    assert found["code"] == "f(x)"
+    assert "here" in found["link"]
+    assert "said" in found["quote"]
+
+
+@pytest.mark.parametrize("source", ["```python\nif x:\n\n    y()\n```\n", "```python\nif x:\n\n    y()"])
+def test_code_is_shown_as_it_is(renderer: MarkdownRenderer, source: str) -> None:
+    """A fenced block shows its lines with their indentation and without the fence, closed or not."""
+    assert texts(renderer.code(safe_text(source), 30)) == [" if x:", "", "     y()"]
+
+
+def test_code_is_wrapped(renderer: MarkdownRenderer) -> None:
+    """A long line of code is wrapped, and nothing of it is lost."""
+    strips = renderer.code(safe_text("```\n" + "0123456789" * 9 + "\n```"), 42)
+    assert len(strips) > 1
+    assert all(strip.cell_length <= 42 for strip in strips)
+    assert "".join(text.strip() for text in texts(strips)) == "0123456789" * 9
+
+
+def test_nothing_is_wider_than_the_pane(renderer: MarkdownRenderer) -> None:
+    """Every line of every kind fits into the width."""
+    source = "# " + "head " * 20 + "\n\n" + "東京" * 40 + "\n\n- " + "item " * 20 + "\n\n> " + "quote " * 20
+    strips = renderer.markdown(safe_text(source), 24)
+    assert max(strip.cell_length for strip in strips) <= 24
+
+
+ENTITIES = ["&#x202e;", "&#27;", "&#x1b;[31m", "&#155;", "&#x200b;", "&#7;", "&#xFEFF;", "&#x2028;"]
+
+
+@pytest.mark.parametrize("entity", ENTITIES)
+@pytest.mark.parametrize(
+    "source",
+    ["A{}B", "# A{}B", "- A{}B", "> A{}B", "| A{}B | c |\n|---|---|\n| d | A{}B |", "[A{}B](http://e)"],
+)
+def test_an_entity_cannot_act(renderer: MarkdownRenderer, entity: str, source: str) -> None:
+    """A character that an entity stands for is made safe as if it had been written itself."""
+    strips = renderer.markdown(safe_text(source.replace("{}", entity)), 60)
+    shown = "".join(strip.text for strip in strips)
+    assert not [char for char in shown if unicodedata.category(char) in ("Cc", "Cf", "Zl", "Zp")]
+    assert "A" in shown
+    assert "B" in shown
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "[x](javascript:alert)",
+        "[x](https://evil.example 'title')",
+        "<https://evil.example>",
+        "![x](file:///etc/passwd)",
+        "[x][1]\n\n[1]: http://evil.example",
+        "[link=file:///etc/passwd]x[/link]",
+    ],
+)
+def test_a_link_cannot_be_clicked(renderer: MarkdownRenderer, source: str) -> None:
+    """No link carries a target that a terminal or the app would follow."""
+    for strip in renderer.markdown(safe_text(source), 60):
+        for segment in strip:
+            assert segment.style is None or segment.style.link is None
+            assert not segment.style or not segment.style._meta or set(segment.style.meta) <= {"look"}
+
+
+def test_a_link_tells_where_it_leads(renderer: MarkdownRenderer) -> None:
+    """The target of a link is shown beside its words."""
+    assert "https://evil.example" in "".join(
+        texts(renderer.markdown(safe_text("[bank](https://evil.example)"), 60))
+    )
+
+
+@pytest.mark.parametrize("source", ["x" * 100_000, "word\n" * 20_000, "a" * 16_000 + "\n" + "b" * 40_000])
+def test_no_block_of_text_is_too_large_to_be_rendered_often(source: str) -> None:
+    """Text without an end in sight is cut, where it can be at a line end; nothing of it is lost."""
+    blocks = split_blocks(source)
+    assert all(end - start <= 16_384 for start, end, _ in blocks)
+    assert "".join(source[start:end] for start, end, _ in blocks) == source
+    assert split_blocks(source + "y")[:-1] == blocks[:-1]

@@ -1,0 +1,246 @@
+"""What the reader looks at stays where it is, whatever is cut, measured, wrapped anew or read behind it."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from textual.events import Key
+
+from agentwatch.feed import Feed
+from agentwatch.recording import open_saved
+from agentwatch.screen import app as screen_app
+from agentwatch.screen.calls.pane import CallTable
+from agentwatch.screen.panes import Panes
+from agentwatch.screen.preview import same_call
+from agentwatch.screen.screen import WatchScreen
+from agentwatch.screen.transcript import block_view
+from agentwatch.screen.transcript.pane import Transcript
+from tests.screen.conftest import (
+    PaneApp,
+    answer,
+    init,
+    lines_of,
+    opened,
+    prompt,
+    result,
+    shell,
+    started,
+    thinking,
+    viewport,
+)
+
+Saver = Callable[[bytes], Path]
+LINES = 3_000
+
+
+def history(paragraphs: int) -> bytes:
+    """Return numbered paragraphs of many lengths, with a call after each."""
+    made = [init(), prompt("go on")]
+    for number in range(paragraphs):
+        made.append(answer(f"p{number} " + "word " * (number * 13 % 90)))
+        made.append(shell(number))
+    return b"".join(made)
+
+
+def numbered(count: int) -> str:
+    """Return lines that each tell their number."""
+    return "\n".join(f"line {number} of many" for number in range(count))
+
+
+def first_number(lines: list[str]) -> int:
+    """Return the number of the first paragraph or line that is told."""
+    return next(int(found[1]) for line in lines if (found := re.search(r"\b(?:p|line )(\d+)\b", line)))
+
+
+def settle(transcript: Transcript) -> int:
+    """Let the ticks cut and measure all; return how many it took."""
+    ticks = 0
+    while transcript.is_measuring:
+        transcript.measure_some()
+        ticks += 1
+        assert ticks < 10_000
+    return ticks
+
+
+@pytest.mark.parametrize("width", [30, 44, 90])
+async def test_another_width_leaves_the_reader_where_they_are(recording: Saver, width: int) -> None:
+    """At another width the same paragraph stands at the top, at once and when all is measured."""
+    feed = Feed(open_saved(recording(history(90)), False))
+    transcript = Transcript(feed.session)
+    async with PaneApp(transcript).run_test(size=(60, 16)) as pilot:
+        feed.advance()
+        transcript.sync()
+        settle(transcript)
+        transcript.following = False
+        transcript.settle_at(next(y for y, line in enumerate(lines_of(transcript)) if "p40" in line))
+        assert "p40" in viewport(transcript)[0]
+        await pilot.resize_terminal(width, 16)
+        await pilot.pause()
+        seen = viewport(transcript)
+        assert "p40" in seen[0]
+        settle(transcript)
+        assert viewport(transcript) == seen
+
+
+async def test_a_width_and_back_comes_to_the_same(recording: Saver) -> None:
+    """After another width and back every line is where it was."""
+    feed = Feed(open_saved(recording(history(40)), False))
+    transcript = Transcript(feed.session)
+    async with PaneApp(transcript).run_test(size=(60, 16)) as pilot:
+        feed.advance()
+        transcript.sync()
+        settle(transcript)
+        before = lines_of(transcript)
+        await pilot.resize_terminal(35, 16)
+        await pilot.pause()
+        await pilot.resize_terminal(60, 16)
+        await pilot.pause()
+        settle(transcript)
+        assert lines_of(transcript) == before
+
+
+@pytest.mark.parametrize("where", ["prompt", "answer", "thought", "result"])
+async def test_a_long_text_is_cut_bit_by_bit(
+    recording: Saver, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    """Of a text of many pages no tick cuts or draws all, and all its lines can be read, each once."""
+    monkeypatch.setattr(block_view, "_CUT_SECONDS", 0.0)
+    text = numbered(LINES) if where != "answer" else numbered(LINES).replace("\n", "\n\n")
+    lines = {
+        "prompt": prompt(text),
+        "answer": answer(text),
+        "thought": thinking(text),
+        "result": answer("Short.") + result(text),
+    }[where]
+    feed = Feed(open_saved(recording(init() + lines + shell(1)), False))
+    transcript = Transcript(feed.session)
+    async with PaneApp(transcript).run_test(size=(60, 16)):
+        if where == "thought":
+            transcript.toggle_reasoning()
+        feed.advance()
+        transcript.sync()
+        assert transcript.is_measuring
+        assert settle(transcript) > 1
+        told = "\n".join(lines_of(transcript))
+        numbers = [int(number) for number in re.findall(r"line (\d+) of many", told)]
+        assert numbers == list(range(LINES))
+        assert max(block.end - block.start for block in transcript._blocks.all) < len(text) // 8
+
+
+async def test_blocks_stand_one_below_the_other(recording: Saver) -> None:
+    """Each block begins where the one before ends, while heights are guessed and when they are known."""
+    feed = Feed(open_saved(recording(history(60)), False))
+    transcript = Transcript(feed.session)
+    async with PaneApp(transcript).run_test(size=(40, 12)):
+        feed.advance()
+        transcript.sync()
+        blocks, layout = transcript._blocks, transcript._layout
+        for _ in range(2):
+            tops = [layout.top(index) for index in range(len(blocks.all) + 1)]
+            spans = [block.height + block.gap for block in blocks.all]
+            assert [after - before for before, after in pairwise(tops)] == spans
+            assert tops[-1] == transcript.line_count()
+            settle(transcript)
+
+
+def large(path: Path) -> Path:
+    """Write a recording of which the ends are shown before the middle is read."""
+    lines = [init(), prompt("Do much.")]
+    for number in range(1200):
+        lines += [answer(f"p{number} is told. "), shell(number, stdout="x" * 2000)]
+    path.write_bytes(b"".join([*lines, result("".join(f"p{n} is told. " for n in range(1200)))]))
+    return path
+
+
+@pytest.fixture
+def gate(monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
+    """Take a file of a megabyte for a large one, and show its ends until this is set."""
+    monkeypatch.setattr(screen_app, "_LARGE_BYTES", 1 << 20)
+    is_open, take = asyncio.Event(), Panes.take
+
+    def held(panes: Panes, width: int, seconds: float) -> bool:
+        return take(panes, width, seconds) and is_open.is_set()
+
+    monkeypatch.setattr(Panes, "take", held)
+    return is_open
+
+
+async def test_what_was_chosen_in_the_glimpse_stays_chosen(tmp_path: Path, gate: asyncio.Event) -> None:
+    """When all is read the call that was chosen meanwhile is chosen, in the same row, shown as it was."""
+    async with opened(large(tmp_path / "r.ndjson")) as stage:
+        calls = stage.pane("calls")
+        assert isinstance(calls, CallTable)
+        await stage.press("2", "k", "k", "k", "r")
+        assert "… calls" in stage.header
+        seen, chosen = viewport(calls), calls.chosen
+        assert chosen is not None
+        gate.set()
+        await stage.shows("1200 calls")
+        whole = stage.pane("calls")
+        assert isinstance(whole, CallTable)
+        await stage.until(lambda: whole.chosen is not None and whole.chosen.target == chosen.target, "it")
+        assert [line[:24] for line in viewport(whole)] == [line[:24] for line in seen]
+        await stage.shows("started · byte", "detail")
+        assert stage.app.focused is whole
+
+
+async def test_what_was_read_in_the_glimpse_stays_in_view(tmp_path: Path, gate: asyncio.Event) -> None:
+    """When all is read the lines of the transcript that were in view still are, where they were."""
+    async with opened(large(tmp_path / "r.ndjson")) as stage:
+        await stage.press("1", "pageup", "pageup")
+        assert "… calls" in stage.header
+        seen = viewport(stage.pane("transcript"))
+        assert first_number(seen) < 1190
+        gate.set()
+        await stage.shows("1200 calls")
+        await stage.until(lambda: viewport(stage.pane("transcript")) == seen, "the same lines")
+
+
+def press_k(screen: WatchScreen) -> None:
+    """Let the app have a key as the terminal gives it."""
+    key = Key("k", "k")
+    key.set_sender(screen.app)
+    screen.app.post_message(key)
+
+
+async def test_a_key_pressed_while_the_panes_are_exchanged_is_done(
+    tmp_path: Path, gate: asyncio.Event, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is pressed while the whole takes the place of the glimpse counts from where the user was."""
+    recompose = WatchScreen.recompose
+
+    async def pressed(screen: WatchScreen) -> None:
+        press_k(screen)
+        await recompose(screen)
+        press_k(screen)
+
+    async with opened(large(tmp_path / "r.ndjson")) as stage:
+        calls = stage.pane("calls")
+        assert isinstance(calls, CallTable)
+        await stage.press("2", "k", "k")
+        assert calls.chosen is not None
+        number = int((calls.chosen.target or "").removeprefix("echo "))
+        monkeypatch.setattr(WatchScreen, "recompose", pressed)
+        gate.set()
+        await stage.shows("1200 calls")
+        whole = stage.pane("calls")
+        assert isinstance(whole, CallTable)
+        await stage.until(lambda: whole.chosen and whole.chosen.target == f"echo {number - 2}", "both")
+
+
+async def test_a_call_of_a_glimpse_is_found_by_either_line(recording: Saver) -> None:
+    """A call of which the glimpse has but the end is the one that ended there."""
+    path = recording(init() + b"".join(shell(number) for number in range(5)) + started("a", "read", {}))
+    feed = Feed(open_saved(path, False))
+    feed.advance()
+    calls = feed.session.calls
+    for call in calls:
+        half = type(call)(1, 1, "?", "?", "?", ended=call.ended, started=None if call.ended else call.started)
+        assert same_call(calls, half) is call
+        assert same_call(calls, call) is call
+    assert same_call(calls, type(calls[0])(1, 1, "?", "?", "?")) is None

@@ -1,0 +1,201 @@
+"""The transcript shows what was said and done, in order, each thing as what it is."""
+
+from __future__ import annotations
+
+import random
+import re
+
+import pytest
+
+from tests.builders.screen.transcript_alone import brought_up, measure_all, of, pieces, shown
+from tests.conftest import Saver
+from tests.screen.conftest import (
+    CWD,
+    answer,
+    append,
+    ended,
+    init,
+    line,
+    lines_of,
+    prompt,
+    result,
+    shell,
+    started,
+    thinking,
+)
+
+
+async def test_everything_has_its_look(recording: Saver) -> None:
+    """Prompt, thinking, text, calls and result stand in the order in which they came."""
+    edit = {"path": f"{CWD}/src/wheel.py"}
+    path = recording(
+        init()
+        + prompt("Mend the wheel.\nPlease.")
+        + thinking("It squeaks.")
+        + answer("I **oil** it.")
+        + started("a", "edit", dict(edit))
+        + ended("a", "edit", dict(edit), {"success": {"linesAdded": 3, "linesRemoved": 1}})
+        + shell(7, 2)
+        + answer("Done.")
+        + result("I **oil** it.Done.")
+    )
+    feed, transcript = of(path)
+    async with shown(transcript):
+        assert brought_up(feed, transcript) == [
+            "› Mend the wheel.",
+            "  Please.",
+            "",
+            "thinking 2.5 s ▸",
+            "",
+            "I oil it.",
+            "",
+            "  ✓ Edited file src/wheel.py (+3 -1)",
+            "  ✗ Ran terminal command echo 7 (failed: exit 2)",
+            "",
+            "Done.",
+            "",
+            "✓ succeeded in 5.2 s",
+        ]
+
+
+async def test_a_result_that_differs_is_shown(recording: Saver) -> None:
+    """A result whose text is not the text above is shown, and said to differ."""
+    feed, transcript = of(recording(init() + answer("Four.") + result("Five.")))
+    async with shown(transcript):
+        lines = brought_up(feed, transcript)
+        assert lines[-3:] == ["✓ succeeded in 5.2 s", "  its result differs from the text above:", "  Five."]
+
+
+async def test_a_failure_shows_its_reason(recording: Saver) -> None:
+    """Of a run that failed the reason stands below the outcome."""
+    feed, transcript = of(recording(init() + result("out of quota\nretry later", is_error=True)))
+    async with shown(transcript):
+        lines = brought_up(feed, transcript)
+        assert lines == ["✗ failed in 5.2 s", "  out of quota", "  retry later"]
+
+
+async def test_what_is_not_understood_is_shown(recording: Saver) -> None:
+    """A line of an unknown type and a line that is no event are shown in their place."""
+    feed, transcript = of(recording(init() + line(type="weather") + b"not json\n" + answer("on")))
+    async with shown(transcript):
+        lines = brought_up(feed, transcript)
+        assert lines[0] == "· unknown: type weather"
+        assert lines[2].startswith("· not an event (")
+        assert lines[2].endswith("not json")
+        assert lines[-1] == "on"
+
+
+async def test_a_call_marker_tells_how_the_call_stands(recording: Saver) -> None:
+    """The line of a running call tells of its end as soon as it is drawn again, and no other changes."""
+    path = recording(init() + answer("a") + shell(1, None) + answer("b"))
+    feed, transcript = of(path, follow=True)
+    async with shown(transcript):
+        before = brought_up(feed, transcript)
+        assert before[2] == "  ◐ Ran terminal command echo 1 (running)"
+        append(path, ended("call-1", "shell", {"command": "echo 1"}, {"failure": {"exitCode": 3}}))
+        feed.advance()
+        after = lines_of(transcript)
+        assert after[2] == "  ✗ Ran terminal command echo 1 (failed: exit 3)"
+        assert [*before[:2], *before[3:]] == [*after[:2], *after[3:]]
+
+
+THOUGHTS = init() + prompt("p") + thinking("It\n\nsqueaks.") + answer("text") + thinking("more")
+FOLDED = ["› p", "", "thinking 2.5 s ▸", "", "text", "", "thinking 2.5 s ▸"]
+UNFOLDED = [
+    *("› p", "", "thinking 2.5 s ▾", "  It", "", "  squeaks.", "", "text", "", "thinking 2.5 s ▾", "  more"),
+]
+
+
+async def test_thoughts_are_folded_when_they_are_done(recording: Saver) -> None:
+    """A thought that is done is one line; `t`'s toggle shows all of them, and folds them again."""
+    feed, transcript = of(recording(THOUGHTS))
+    async with shown(transcript):
+        assert brought_up(feed, transcript) == FOLDED
+        transcript.toggle_reasoning()
+        measure_all(transcript)
+        assert lines_of(transcript) == UNFOLDED
+        stable = [transcript.is_stable(y) for y in range(transcript.line_count())]
+        assert [line for line, is_kept in zip(UNFOLDED, stable, strict=True) if "▾" in line and is_kept] == []
+        transcript.toggle_reasoning()
+        assert lines_of(transcript) == FOLDED
+
+
+async def test_a_thought_is_shown_while_it_is_thought(recording: Saver) -> None:
+    """The thinking is seen as it comes, and folds when it is done; who reads it keeps it open."""
+    begun = line(type="thinking", subtype="delta", text="It\n\nsqueaks", timestamp_ms=1_793_610_000_000)
+    done = line(type="thinking", subtype="completed", timestamp_ms=1_793_610_002_500)
+    for is_read in (False, True):
+        path = recording(init() + begun)
+        feed, transcript = of(path, follow=True)
+        async with shown(transcript):
+            assert brought_up(feed, transcript) == ["thinking", "  It", "", "  squeaks"]
+            transcript.following = not is_read
+            append(path, done)
+            lines = brought_up(feed, transcript)
+            assert lines == (
+                ["thinking 2.5 s ▾", "  It", "", "  squeaks"] if is_read else ["thinking 2.5 s ▸"]
+            )
+
+
+async def test_a_thought_that_comes_in_pieces_folds_to_the_same(recording: Saver) -> None:
+    """However a thought came, folded and opened it is what it is when it came at once."""
+    for seed in range(3):
+        path = recording(init() + prompt("p"))
+        feed, transcript = of(path, follow=True)
+        async with shown(transcript):
+            brought_up(feed, transcript)
+            for piece in pieces("It\n\nsqueaks.", random.Random(seed)):
+                append(
+                    path, line(type="thinking", subtype="delta", text=piece, timestamp_ms=1_793_610_000_000)
+                )
+                brought_up(feed, transcript)
+            append(path, line(type="thinking", subtype="completed", timestamp_ms=1_793_610_002_500))
+            append(path, answer("text") + thinking("more"))
+            assert brought_up(feed, transcript) == FOLDED
+            transcript.toggle_reasoning()
+            measure_all(transcript)
+            assert lines_of(transcript) == UNFOLDED
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        (answer("old"), answer(" end") + shell(1), ["old end", "", "── new", "", "  ✓ Ran terminal"]),
+        (shell(1), shell(2), ["  ✓ Ran terminal", "── new", "  ✓ Ran terminal"]),
+        (shell(1), thinking("a\n\nb"), ["  ✓ Ran terminal", "", "── new", "", "thinking 2.5"]),
+        (b"", shell(1), ["── new", "  ✓ Ran terminal"]),
+        (shell(1), answer("a") + answer(" b"), ["  ✓ Ran terminal", "", "── new", "", "a b"]),
+        (answer("old"), answer("\n\nnew\n\nnewer"), ["old", "", "── new", "", "new", "", "newer"]),
+    ],
+)
+async def test_a_rule_marks_what_is_new(
+    recording: Saver, before: bytes, after: bytes, expected: list[str]
+) -> None:
+    """One rule stands above what comes next; nothing shows before it comes."""
+    path = recording(init() + before)
+    feed, transcript = of(path, follow=True)
+    async with shown(transcript):
+        old = brought_up(feed, transcript)
+        transcript.mark_new(1_793_610_000_000)
+        assert brought_up(feed, transcript) == old
+        for piece in after.splitlines(keepends=True):
+            append(path, piece)
+            brought_up(feed, transcript)
+        lines = brought_up(feed, transcript)
+        assert len(lines) == len(expected)
+        assert all(found.startswith(begins) for found, begins in zip(lines, expected, strict=True)), lines
+        assert sum("── new since 09:00 ──" in found for found in lines) == 1
+
+
+async def test_there_is_one_rule_at_most(recording: Saver) -> None:
+    """A later rule takes the place of the earlier one, whose line is gone."""
+    path = recording(init() + answer("a"))
+    feed, transcript = of(path, follow=True)
+    async with shown(transcript):
+        for number, text in enumerate("bc"):
+            brought_up(feed, transcript)
+            transcript.mark_new(1_793_610_000_000)
+            append(path, shell(number) + answer(text))
+        lines = brought_up(feed, transcript)
+        assert [found[:6] for found in lines if found] == ["a", "  ✓ Ra", "b", "── new", "  ✓ Ra", "c"]
+        assert not re.search(r"\n\n\n", "\n".join(lines))

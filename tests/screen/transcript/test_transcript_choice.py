@@ -1,0 +1,90 @@
+"""A line of the transcript is chosen by key or click, leads to its call and opens its thought."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from textual.pilot import Pilot
+
+from agentwatch.screen.transcript.pane import Transcript
+from tests.builders.screen.transcript_alone import brought_up, chosen_lines, history, measure_all, of, shown
+from tests.conftest import Saver
+from tests.screen.conftest import PaneApp, answer, init, lines_of, prompt, shell, thinking, viewport
+
+
+class ChoosingApp(PaneApp):
+    """A pane alone, whose chosen calls are kept."""
+
+    def __init__(self, transcript: Transcript) -> None:
+        super().__init__(transcript)
+        self.chosen: list[tuple[int, bool]] = []
+
+    def on_transcript_call_chosen(self, event: Transcript.CallChosen) -> None:
+        """Take note of the call."""
+        self.chosen.append((event.call.number, event.goes_there))
+
+
+@asynccontextmanager
+async def choosing(
+    path: Path, size: tuple[int, int] = (60, 20)
+) -> AsyncIterator[tuple[Transcript, ChoosingApp, Pilot[None]]]:
+    """Show a recording's transcript, and keep what is chosen in it."""
+    feed, transcript = of(path)
+    app = ChoosingApp(transcript)
+    async with app.run_test(size=size) as pilot:
+        transcript.focus()
+        await pilot.pause()
+        brought_up(feed, transcript)
+        yield transcript, app, pilot
+
+
+async def test_the_keys_lead_from_a_line_to_its_call(recording: Saver) -> None:
+    """`[` and `]` choose the lines of calls and thoughts; enter leads to the call and opens the thought."""
+    path = recording(init() + shell(1) + thinking("It squeaks.") + shell(2) + answer("end"))
+    async with choosing(path) as (transcript, app, pilot):
+        await pilot.press("enter")
+        assert chosen_lines(transcript) == ["✓ Ran terminal command echo 2"]
+        await pilot.press("enter", "left_square_bracket")
+        assert app.chosen == [(2, True)]
+        assert chosen_lines(transcript) == ["thinking 2.5 s ▸"]
+        await pilot.press("enter")
+        assert chosen_lines(transcript) == ["thinking 2.5 s ▾"]
+        assert "  It squeaks." in lines_of(transcript)
+        await pilot.press("enter", "left_square_bracket", "enter", "left_square_bracket")
+        assert chosen_lines(transcript) == ["✓ Ran terminal command echo 1"]
+        assert app.chosen == [(2, True), (1, True)]
+        assert "  It squeaks." not in lines_of(transcript)
+
+
+async def test_a_click_chooses_a_call_and_opens_a_thought(recording: Saver) -> None:
+    """A click on the line of a call chooses it, a second leads there; one on a thought opens it."""
+    path = recording(init() + prompt("p") + shell(1) + thinking("It squeaks."))
+    async with choosing(path) as (transcript, app, pilot):
+        assert lines_of(transcript)[2:5:2] == ["  ✓ Ran terminal command echo 1", "thinking 2.5 s ▸"]
+        await pilot.click(transcript, offset=(8, 1))
+        assert app.chosen == []
+        await pilot.click(transcript, offset=(8, 3))
+        assert app.chosen == [(1, False)]
+        await pilot.click(transcript, offset=(8, 3), times=2)
+        assert app.chosen[-1] == (1, True)
+        await pilot.click(transcript, offset=(8, 5))
+        assert lines_of(transcript)[-2:] == ["thinking 2.5 s ▾", "  It squeaks."]
+        await pilot.click(transcript, offset=(8, 5))
+        assert lines_of(transcript)[-1] == "thinking 2.5 s ▸"
+
+
+async def test_a_call_leads_back_to_its_line(recording: Saver) -> None:
+    """A call's line is brought into view and chosen, also among blocks that are not measured yet."""
+    feed, transcript = of(recording(history(120)))
+    async with shown(transcript, (50, 16)):
+        feed.advance()
+        transcript.sync()
+        for number in (3, 60, 119):
+            transcript.reveal_call(feed.session.calls[number])
+            assert chosen_lines(transcript) == [f"✓ Ran terminal command echo {number}"]
+            assert not transcript.following
+            seen = viewport(transcript)
+            measure_all(transcript)
+            assert viewport(transcript) == seen

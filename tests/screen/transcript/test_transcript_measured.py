@@ -1,0 +1,149 @@
+"""A long transcript is laid out bit by bit, however its text comes, exactly as high as it is."""
+
+from __future__ import annotations
+
+import random
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.builders.screen.transcript_alone import brought_up, history, measure_all, of, pieces, shown
+from tests.conftest import Saver
+from tests.screen.conftest import answer, append, init, lines_of, shell, thinking, viewport
+
+DOCUMENTS = {
+    "prose": "One line.\nThe next of the same paragraph.\n\n\nAnother, *with* `code` and **weight**.\n",
+    "headings": "# Top\n## Second\ntext at once\n\n### Third\n\nend",
+    "lists": "Text\n\n- one\n- two\n\n  still two\n\n  - nested\n    - deeper\n\n1. a\n2. b\n\nend",
+    "fences": "Text\n```python\nif x:\n\n    y\n```\nmore\n\n~~~\na ``` b\n~~~\n\n````md\n```\n````\nend",
+    "open fence": "Look:\n\n```sh\necho 1\n\necho 2",
+    "tables": "| a | b |\n|---|---|\n| 1 | 東京 |\n\n> quoted\n> text\n\n---\n\n[a](https://b.org) c",
+    "wide": "東京の潮位を調べる。\n\n게 🦀 는 \U0001f469\u200d\U0001f52c 옆에\n\n- é́ x\n",
+    "endings": "windows\r\nlines\r\n\r\n```\r\ncode\r\n```\r\nend\r\n",
+    "hostile": "\x1b[31mred\n\n\u202eelif \x9b31m\n\n```\n\x1b]0;t\x07\n```\n[/x] [@click=app.quit]x[/]",
+}
+
+
+async def test_what_is_opened_is_not_new(recording: Saver) -> None:
+    """Lines that opening, measuring and wrapping bring are not among those that are new below."""
+    feed, transcript = of(recording(thinking("It squeaks.\n\nAlways.") + history(120)))
+    async with shown(transcript, (50, 16)) as pilot:
+        brought_up(feed, transcript)
+        await pilot.press("pageup")
+        transcript.toggle_reasoning()
+        measure_all(transcript)
+        assert transcript.below == 0
+        await pilot.resize_terminal(30, 16)
+        await pilot.pause()
+        measure_all(transcript)
+        assert not transcript.following
+        assert transcript.below == 0
+
+
+async def test_a_tick_costs_what_is_new(recording: Saver) -> None:
+    """With a long history a tick lays out what is new, not what was there."""
+    path = recording(history(400))
+    feed, transcript = of(path, follow=True)
+    async with shown(transcript, (50, 16)):
+        brought_up(feed, transcript)
+        first_changes, take = [], transcript._blocks.take
+
+        def noted(**how: Any) -> int:
+            first_changes.append(take(**how))
+            return first_changes[-1]
+
+        transcript._blocks.take = noted  # type: ignore[method-assign]
+        for number in range(5):
+            append(path, thinking(f"t {number}") + answer(f"more {number}"))
+            feed.advance()
+            transcript.sync()
+        assert len(first_changes) == 5
+        assert min(first_changes) >= len(transcript._blocks.all) - 12
+
+
+async def test_blocks_are_as_high_as_their_lines(recording: Saver) -> None:
+    """In a long history that is measured bit by bit no line is lost and none is blank without reason."""
+    feed, transcript = of(recording(history(120)))
+    async with shown(transcript, (50, 16)):
+        lines = brought_up(feed, transcript)
+        text = "\n".join(lines)
+        numbers = [int(found) for found in re.findall(r"\bw(\d+)", text)]
+        assert numbers == list(range(len(numbers)))
+        assert re.findall(r"\bc(\d+)", text) == [str(n) for n in range(120)]
+        assert re.findall(r"\bi(\d+)", text) == [str(n) for n in range(120)]
+        assert not re.search(r"\n\n\n", text)
+        assert lines[-1].startswith("✓ succeeded")
+
+
+async def test_measuring_leaves_what_is_in_view(recording: Saver) -> None:
+    """While blocks above are measured, what is read stays where it is."""
+    feed, transcript = of(recording(history(120)))
+    async with shown(transcript, (50, 16)) as pilot:
+        feed.advance()
+        transcript.sync()
+        await pilot.press("pageup", "pageup", "pageup")
+        transcript.sync()
+        seen = viewport(transcript)
+        assert transcript.is_measuring
+        measure_all(transcript)
+        assert viewport(transcript) == seen
+
+
+async def test_the_end_is_in_view_while_all_is_measured(recording: Saver) -> None:
+    """A long history opens at its end and stays there."""
+    feed, transcript = of(recording(history(120)))
+    async with shown(transcript, (50, 16)):
+        feed.advance()
+        transcript.sync()
+        assert viewport(transcript)[-1].startswith("✓ succeeded")
+        measure_all(transcript)
+        assert viewport(transcript)[-1].startswith("✓ succeeded")
+
+
+@pytest.mark.parametrize("width", [24, 50, 100])
+async def test_a_resize_wraps_anew(recording: Saver, width: int) -> None:
+    """After a resize every line is what it is in a pane that had this width from the beginning."""
+    path = recording(history(30))
+    feed, transcript = of(path)
+    async with shown(transcript, (width, 16)):
+        expected = brought_up(feed, transcript)
+    feed, transcript = of(path)
+    async with shown(transcript, (70, 30)) as pilot:
+        brought_up(feed, transcript)
+        await pilot.resize_terminal(width, 16)
+        await pilot.pause()
+        measure_all(transcript)
+        assert lines_of(transcript) == expected
+        assert viewport(transcript)[-1].startswith("✓ succeeded")
+
+
+async def comes_to(path: Path, chunks: list[str]) -> list[str]:
+    """Return the lines of a text that came in chunks, each shown before the next."""
+    feed, transcript = of(path, follow=True)
+    async with shown(transcript, (40, 12)):
+        for chunk in chunks:
+            append(path, answer(chunk))
+            feed.advance()
+            transcript.sync()
+            viewport(transcript)
+        append(path, shell(1))
+        return brought_up(feed, transcript)
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+async def test_a_growing_text_comes_to_the_same(recording: Saver, name: str) -> None:
+    """Text that comes in pieces of any size ends as the same lines as text that comes at once."""
+    text = DOCUMENTS[name]
+    expected = await comes_to(recording(init()), [text])
+    for seed in range(4):
+        chunks = list(text) if seed == 0 else pieces(text, random.Random(seed))
+        assert await comes_to(recording(init()), chunks) == expected, chunks
+
+
+async def test_inline_code_of_three_ticks_comes_to_the_same(recording: Saver) -> None:
+    """What begins like a fence and turns out to be code within a line is shown as at once."""
+    text = "Run\n```make all``` now, in\nthis folder."
+    at_once = await comes_to(recording(init()), [text])
+    assert await comes_to(recording(init()), list(text)) == at_once

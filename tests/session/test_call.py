@@ -1,0 +1,152 @@
+"""Calls are joined on their call_id, counted once and closed."""
+
+from __future__ import annotations
+
+import pytest
+
+from agentwatch.events import Outcome
+from tests.builders.lines import DONE, call, completed, event, init, result, session, started, user
+
+
+@pytest.mark.parametrize("call_id", ["toolu_1", "call_1\nfc_2", "Read_1", "[/x]\x1b[0m", ""])
+def test_start_and_end_are_joined_on_the_call_id(call_id: str) -> None:
+    """Two lines of one id are one call, whatever characters the id is made of."""
+    told = call(started("read", call_id, path="a"), completed("read", call_id, DONE))
+    assert (told.call_id, told.outcome) == (call_id, Outcome.SUCCEEDED)
+    assert told.started is not None
+    assert told.ended is not None
+
+
+def test_ids_that_share_a_first_line_are_two_calls() -> None:
+    """An id with a newline is the whole of it."""
+    read = session(init(), started("read", "a\nb"), started("read", "a\nc"), completed("read", "a\nc", DONE))
+    assert [told.outcome for told in read.calls] == [Outcome.UNFINISHED, Outcome.SUCCEEDED]
+
+
+def test_an_id_that_comes_again_in_the_next_run_is_another_call() -> None:
+    """Ids are unique in a run and no further."""
+    once = (started("read", "Read_1", path="a"), completed("read", "Read_1", DONE), result())
+    again = (started("shell", "Read_1", command="b"), completed("shell", "Read_1", {"error": {}}), result())
+    read = session(init(), *once, init(), *again)
+    told = [(told.run, told.tool, told.outcome) for told in read.calls]
+    assert told == [(1, "read", Outcome.SUCCEEDED), (2, "shell", Outcome.FAILED)]
+
+
+def test_an_id_that_comes_again_in_another_session_is_another_call() -> None:
+    """Two sessions in one stream may use one id each."""
+    other = started("grep", "c-1").replace(b'"s-1"', b'"s-2"')
+    read = session(init(), started("read", "c-1"), other, completed("read", "c-1", DONE))
+    assert [(told.tool, told.outcome) for told in read.calls] == [
+        ("read", Outcome.SUCCEEDED),
+        ("grep", Outcome.UNFINISHED),
+    ]
+
+
+def test_interleaved_calls_each_get_their_own_end() -> None:
+    """Calls stand in the order in which they began and end in the order in which they ended."""
+    lines = [started("read", name, path=name) for name in "abc"]
+    lines += [
+        completed("read", "b", DONE),
+        completed("read", "c", {"error": {}}),
+        completed("read", "a", {"rejected": {}}),
+    ]
+    read = session(init(), *lines)
+    assert [(told.target, told.outcome) for told in read.calls] == [
+        ("a", Outcome.REJECTED),
+        ("b", Outcome.SUCCEEDED),
+        ("c", Outcome.FAILED),
+    ]
+    assert [told.target for told in read.ended_calls] == ["b", "c", "a"]
+    assert read.failed_calls == 1
+
+
+def test_an_end_without_a_start_is_a_call() -> None:
+    """A call that was never started is counted as an orphan, and has no start and no duration."""
+    read = session(init(), completed("webSearch", "w", {"rejected": {"reason": "no"}}, 9, searchTerm="x"))
+    [told] = read.calls
+    assert (told.outcome, told.target, told.started, told.started_ms) == (Outcome.REJECTED, "x", None, None)
+    assert (told.ended_ms, told.duration_ms) == (9, None)
+    assert (read.completed_without_started, read.never_completed) == (1, 0)
+
+
+def test_a_call_runs_until_something_ends_it() -> None:
+    """While the stream goes on, a call without an end is running and is no orphan."""
+    read = session(init(), started("shell"), is_over=False)
+    assert [told.outcome for told in read.calls] == [Outcome.RUNNING]
+    assert list(read.open_calls.values()) == list(read.calls)
+    assert (len(read.ended_calls), read.never_completed) == (0, 0)
+
+
+@pytest.mark.parametrize("closer", [b"", result(), init()], ids=["end", "result", "init"])
+def test_a_call_that_never_ends_is_closed(closer: bytes) -> None:
+    """The result, the next run and the end of the stream each leave an open call unfinished."""
+    read = session(init(), started("shell"), closer)
+    [told] = read.calls
+    assert (told.outcome, told.ended, told.ended_ms, told.duration_ms) == (
+        Outcome.UNFINISHED,
+        None,
+        None,
+        None,
+    )
+    assert (read.never_completed, read.open_calls, list(read.ended_calls)) == (1, {}, [told])
+
+
+def test_no_call_is_running_after_the_result() -> None:
+    """From the result on a spinner would turn in vain, even while the stream goes on."""
+    read = session(init(), started("shell"), result(), is_over=False)
+    assert [told.outcome for told in read.calls] == [Outcome.UNFINISHED]
+
+
+def test_an_end_that_comes_after_the_result_still_counts() -> None:
+    """A call that ends late has the outcome that its line tells, and is no orphan."""
+    read = session(init(), started("shell"), result(), completed("shell", result=DONE))
+    assert [told.outcome for told in read.ended_calls] == [Outcome.SUCCEEDED]
+    assert (read.never_completed, read.completed_without_started) == (0, 0)
+
+
+def test_lines_that_come_again_count_once() -> None:
+    """A start or an end that is repeated changes nothing: the first of each holds."""
+    lines = (started("shell", at_ms=1000), started("shell", at_ms=2000))
+    ends = (completed("shell", result=DONE, at_ms=3000), completed("shell", result={"error": {}}, at_ms=4000))
+    read = session(init(), *lines, *ends)
+    [told] = read.calls
+    assert (told.outcome, told.started_ms, told.ended_ms) == (Outcome.SUCCEEDED, 1000, 3000)
+    assert (list(read.ended_calls), read.failed_calls) == ([told], 0)
+    assert (read.completed_without_started, read.never_completed) == (0, 0)
+    assert read.lines.events == 5
+
+
+def test_an_orphan_that_comes_again_counts_once() -> None:
+    """The end of a call that was never started makes one call, however often it comes."""
+    read = session(init(), completed("grep", result=DONE), completed("grep", result=DONE))
+    assert (len(read.calls), len(read.ended_calls), read.completed_without_started) == (1, 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "duration"),
+    [(1000, 1706, 706), (1000, 1000, 0), (None, 1706, None), (1000, None, None), (1706, 1000, None)],
+)
+def test_a_duration_needs_both_ends_of_one_clock(
+    start: int | None, end: int | None, duration: int | None
+) -> None:
+    """A duration is the difference of two agent times in order, and otherwise unknown."""
+    told = call(started("read", at_ms=start), completed("read", result=DONE, at_ms=end))
+    assert told.duration_ms == duration
+
+
+def test_the_tools_own_clock_is_another_clock() -> None:
+    """`startedAtMs` and `completedAtMs` disagree with `timestamp_ms` by seconds and are not mixed with it."""
+    body = {"readToolCall": {"args": {}, "result": DONE}, "startedAtMs": "1", "completedAtMs": "9"}
+    ended = event("tool_call", "completed", call_id="c-1", tool_call=body, timestamp_ms=1500)
+    told = call(started("read"), ended)
+    assert (told.started_ms, told.ended_ms, told.duration_ms) == (None, 1500, None)
+
+
+def test_a_call_knows_the_places_of_its_lines() -> None:
+    """Start and end are kept as offsets and lengths in the recording, from which they can be read back."""
+    lines = (init(), user("日本"), started("read"), completed("read", result=DONE))
+    data = b"".join(lines)
+    [told] = session(data).calls
+    for place, line in ((told.started, lines[2]), (told.ended, lines[3])):
+        assert place is not None
+        assert data[place.offset : place.offset + place.length] == line.rstrip(b"\n")

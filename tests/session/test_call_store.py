@@ -1,0 +1,120 @@
+"""A session has all of its calls as they are, though the old ones are kept packed."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentwatch.events import Outcome
+from agentwatch.session import Call, Kind, Place
+from agentwatch.session.call_store import CallOrder, Calls
+from tests.builders.lines import PROPERTY, completed, init, result, session, started
+
+MANY = 3000
+NUMBERS = st.none() | st.integers(-(1 << 63), 1 << 63)
+TEXTS = st.none() | st.text("ab\n é🙂\ud83d", max_size=9)
+PLACES = st.none() | st.builds(Place, st.integers(0, 1 << 60), st.integers(0, 1 << 60), NUMBERS)
+CALLS = st.builds(
+    Call,
+    number=st.just(1),
+    run=st.integers(1, 9),
+    **{name: st.text("ab\n é🙂\ud83d", max_size=9) for name in ("call_id", "tool", "phrase")},
+    **dict.fromkeys(("target", "path", "group", "error", "note"), TEXTS),
+    **dict.fromkeys(("limit_ms", "exit_code", "lines_added", "lines_removed"), NUMBERS),
+    **dict.fromkeys(("started_ms", "ended_ms"), NUMBERS),
+    **dict.fromkeys(("started", "ended"), PLACES),
+    outcome=st.sampled_from(Outcome),
+)
+
+
+def many(count: int = MANY) -> Calls:
+    """Return so many calls that have ended, most of which are packed."""
+    calls = Calls()
+    for number in range(1, count + 1):
+        calls.add(Call(number, 1, f"c-{number}", "read", "Read file", target=f"{number}.py"))
+        calls.settle(calls[-1])
+    return calls
+
+
+@PROPERTY
+@given(CALLS)
+def test_a_packed_call_is_the_same(call: Call) -> None:
+    """Each field comes back with its value and its type, halves of emoji and large numbers as well."""
+    told = [getattr(call, field.name) for field in fields(Call)]
+    calls = Calls()
+    calls.add(replace(call))
+    calls.settle(calls[0])
+    for number in range(2, 300):
+        calls.add(Call(number, 1, "", "read", "Read file"))
+        calls.settle(calls[-1])
+    found = [getattr(calls[0], field.name) for field in fields(Call)]
+    assert found == told
+    assert list(map(type, found)) == list(map(type, told))
+
+
+def test_a_call_is_one_object_for_whoever_holds_it() -> None:
+    """What is held while it is packed, and what is unpacked, is found again as the same object."""
+    calls = many(10)
+    held = calls[3]
+    for number in range(11, MANY):
+        calls.add(Call(number, 1, "", "read", "Read file"))
+        calls.settle(calls[-1])
+    assert calls[3] is held
+    old = calls[5]
+    assert all(call is calls[index] for index, call in enumerate(list(calls)))
+    assert calls[5] is old
+
+
+def test_calls_are_a_sequence() -> None:
+    """They have a length, an end to count from, slices, and no more than there are."""
+    calls = many()
+    assert [call.number for call in calls] == list(range(1, MANY + 1))
+    assert [call.target for call in calls[1:7:3]] == ["2.py", "5.py"]
+    assert (calls[-1].number, calls[-MANY].number, calls[MANY:]) == (MANY, 1, [])
+    order = CallOrder(calls)
+    for index in (7, 0, 2000):
+        order.append(calls[index])
+    assert [call.number for call in order] == [8, 1, 2001]
+    assert [call.number for call in order[-2:]] == [1, 2001]
+    assert next(reversed(order)).number == 2001
+
+
+def test_what_an_old_call_is_told_late_is_kept() -> None:
+    """A start that comes 3,000 calls after its end is told of that call, and stays with it."""
+    others = [line for n in range(MANY) for line in (started("read", f"{n}"), completed("read", f"{n}"))]
+    read = session(
+        init(),
+        completed("read", "late", at_ms=9),
+        *others,
+        started("read", "late", at_ms=5, path="/a"),
+        *others,
+        completed("read", "late", at_ms=99),
+    )
+    assert (read.calls[0].started_ms, read.calls[0].ended_ms, read.calls[0].path) == (5, 9, "/a")
+    assert (len(read.calls), len(read.ended_calls), read.completed_without_started) == (MANY + 1, MANY + 1, 1)
+
+
+def test_a_call_that_is_settled_again_is_kept_once_more() -> None:
+    """What was changed after it was settled is packed as it stands then."""
+    calls = many(2)
+    calls[0].target = "b.py"
+    calls.settle(calls[0])
+    for number in range(3, MANY):
+        calls.add(Call(number, 1, "", "read", "Read file"))
+        calls.settle(calls[-1])
+    assert calls[0].target == "b.py"
+
+
+def test_an_order_tells_where_its_calls_stand() -> None:
+    """Between two places of an order stand calls, each at its place among all."""
+    assert list(CallOrder(many(9), [7, 0, 5, 2]).indices(1, 3)) == [0, 5]
+
+
+def test_an_entry_tells_its_call_and_its_run() -> None:
+    """The place of a call tells the call, that of a result the run, and a text neither."""
+    read = session(init(), *(line for n in range(600) for line in (started("read", f"{n}"),)), result("done"))
+    told = {entry.kind: (entry.call, entry.run) for entry in reversed(read.transcript)}
+    assert told == {Kind.CALL: (read.calls[0], None), Kind.RESULT: (None, read.run)}
+    assert [entry.text for entry in read.transcript[-1:]] == [""]

@@ -1,0 +1,290 @@
+"""Every call to the file system that recording makes fails once, and from then on; each time it ends well.
+
+The way of SQLite: the n-th call fails, for n = 1, 2, 3 … until no n-th call is made any more. Whatever
+fails, recording and printing end, nothing is raised but a Fault before anything has begun, what is
+kept of the stream is its beginning in whole lines, and stderr and the exit code tell of what is not.
+EINTR is not among the errors: Python tries again by itself.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from agentwatch.cli.front import watch
+from agentwatch.cli.options import Options
+from agentwatch.faults import Fault
+from agentwatch.feed import Feed
+from agentwatch.outputs.action_log import follow_log
+from agentwatch.recording import open_saved
+from agentwatch.sources.open import Keep, agent_source, pipe_source
+from agentwatch.sources.source import Source
+from tests.builders.gaps import fits
+from tests.conftest import RECORDINGS
+
+PLAIN = RECORDINGS / "plain.ndjson"
+WHOLE = PLAIN.read_bytes()
+OTHERS = (errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EMFILE)
+ERRORS = [errno.ENOSPC, errno.EIO, *(pytest.param(number, marks=pytest.mark.long) for number in OTHERS)]
+END_SECONDS = 10
+MOST_CALLS = 500
+
+
+class Case(NamedTuple):
+    """Which calls fail, and how."""
+
+    names: tuple[str, ...]
+    lasting: bool = False
+    """Once one has failed, all that are named do."""
+    halves: bool = False
+    """A write that is to fail first writes half, as on a disk that runs full."""
+    intake_only: bool = False
+    """The calls of those who read the recording do not fail."""
+
+    @property
+    def leaves_lines(self) -> bool:
+        """Whether the stream is read to its end, and half a line can still be cut off."""
+        return not {"read", "ftruncate", "pread"} & set(self.names)
+
+    def __str__(self) -> str:
+        """Name it in a test's name."""
+        words = [*self.names, *(word for word in self._fields[1:] if getattr(self, word))]
+        return "-".join(words)
+
+
+CASES = [
+    Case(("write",)),
+    Case(("write",), lasting=True),
+    Case(("write",), halves=True),
+    Case(("write",), lasting=True, halves=True),
+    Case(("write", "ftruncate"), lasting=True, halves=True),
+    Case(("write", "pread"), lasting=True, halves=True, intake_only=True),
+    Case(("write", "ftruncate", "pread", "fstat", "fsync", "fdatasync"), lasting=True),
+    Case(("pread",)),
+    Case(("pread",), lasting=True),
+    Case(("fstat",)),
+    Case(("fstat",), lasting=True),
+    Case(("read",)),
+    Case(("fstatvfs",)),
+    Case(("fstatvfs",), lasting=True),
+    Case(("fdatasync", "fsync")),
+    Case(("fdatasync", "fsync"), lasting=True),
+]
+
+
+@dataclass
+class FailingOs:
+    """The module `os`, some of whose calls fail: the n-th alone, or all from it on."""
+
+    case: Case
+    number: int
+    first: int
+    """Which call is the first to fail."""
+    calls: int = 0
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def __getattr__(self, name: str) -> Any:
+        """Give what the module has, or what may fail in its place."""
+        real = getattr(os, name)
+        return self._failing(name, real) if name in self.case.names else real
+
+    def _failing(self, name: str, real: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*args: Any, **named: Any) -> Any:
+            if args[0] in (0, 1, 2) or (
+                self.case.intake_only and threading.current_thread().name != "intake"
+            ):
+                return real(*args, **named)
+            with self.lock:
+                self.calls += 1
+                since = self.calls - self.first
+            if since == 0 and name == "write" and self.case.halves:
+                return real(args[0], args[1][: len(args[1]) // 2])
+            is_due = since >= 0 if self.case.lasting else since == int(self.case.halves)
+            if is_due:
+                raise OSError(self.number, os.strerror(self.number))
+            return real(*args, **named)
+
+        return call
+
+
+@pytest.fixture(autouse=True)
+def raised(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Collect what threads raise; none is to last much longer than what it serves."""
+    found: list[str] = []
+    monkeypatch.setattr("agentwatch.recording.disk_sync._SYNC_SECONDS", 0.01)
+    monkeypatch.setattr(threading, "excepthook", lambda args: found.append(repr(args.exc_value)))
+    return found
+
+
+@pytest.fixture(autouse=True)
+def _closed_files() -> Iterator[None]:
+    """Close what a test's sources leave open: they live as long as a process."""
+    before = os.listdir("/dev/fd")
+    yield
+    for fd in set(os.listdir("/dev/fd")) - set(before):
+        with suppress(OSError):
+            os.close(int(fd))
+
+
+def plain_pipe(keep: Keep) -> Source:
+    """Give a pipe from which each read takes 400 bytes."""
+    source_fd, agent_fd = os.pipe2(os.O_DIRECT) if sys.platform == "linux" else os.pipe()
+    for at in range(0, len(WHOLE), 400):
+        os.write(agent_fd, WHOLE[at : at + 400])
+    os.close(agent_fd)
+    try:
+        return pipe_source(source_fd, keep)
+    except Fault:
+        assert os.read(source_fd, 1), "it was read before the fault was told"
+        raise
+
+
+def plain_agent(keep: Keep) -> Source:
+    """Start an agent that writes it all at once."""
+    return agent_source(["cat", str(PLAIN)], keep)
+
+
+def each_call(case: Case, number: int) -> Iterator[FailingOs]:
+    """Let the first call fail, then the second and so on, until there is no such call any more."""
+    for at in range(1, MOST_CALLS):
+        failing = FailingOs(case, number, at)
+        yield failing
+        if failing.calls < at:
+            return
+    raise AssertionError("the calls never end")
+
+
+def watched(begin: Callable[[Keep], Source], keep: Keep, failing: FailingOs) -> int | BaseException:
+    """Watch a source while calls fail; it must end, and the exit code is returned, or what was raised."""
+    ended: list[int | BaseException] = []
+
+    def run() -> None:
+        try:
+            ended.append(watch(begin(keep), Options(printing=True)))
+        except Fault as fault:
+            ended.append(fault.exit_code)
+        except BaseException as error:  # noqa: BLE001 - whoever asked looks at it
+            ended.append(error)
+
+    with pytest.MonkeyPatch.context() as patch:
+        for module in [module for name, module in sys.modules.items() if name.startswith("agentwatch.")]:
+            for name, value in list(vars(module).items()):
+                if value is os:
+                    patch.setattr(module, name, failing)
+                elif value in (os.fsync, os.fdatasync):
+                    patch.setattr(module, name, getattr(failing, value.__name__))
+        thread = threading.Thread(target=run, daemon=True)
+        before = threading.enumerate()
+        thread.start()
+        thread.join(END_SECONDS)
+        assert ended, f"it does not end when call {failing.first} fails"
+        for other in set(threading.enumerate()) - set(before):
+            other.join(END_SECONDS)
+            assert not other.is_alive(), f"thread {other.name} does not end when call {failing.first} fails"
+    return ended[0]
+
+
+@pytest.mark.parametrize("number", ERRORS, ids=errno.errorcode.get)
+@pytest.mark.parametrize("case", CASES, ids=str)
+@pytest.mark.parametrize("begin", [plain_pipe, plain_agent])
+def test_whatever_fails_is_told(
+    begin: Callable[[Keep], Source],
+    case: Case,
+    number: int,
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+    raised: list[str],
+) -> None:
+    """Whichever call fails, it ends, keeps whole lines, and tells by word and code what is not complete."""
+    for failing in each_call(case, number):
+        path = tmp_path / f"{failing.first}.ndjson"
+        code, said = watched(begin, Keep(recording=path), failing), capfd.readouterr().err
+        where = f"call {failing.first}: code {code}, said {said!r}, raised {raised}"
+        assert not raised, where
+        assert path.exists(), where
+        kept = path.read_bytes()
+        assert WHOLE.startswith(kept), where
+        assert kept.endswith(b"\n") or kept == b"" or not case.leaves_lines, where
+        expected = 74 if "the recording is not complete" in said else 0
+        assert code == (70 if f"Error({number}," in said else expected), where
+        if kept != WHOLE or (case.names[0] == "fdatasync" and failing.calls >= failing.first):
+            assert f"the recording is not complete: {os.strerror(number)}" in said, where
+        is_told = "the arrival times are not complete" in said or code == 70
+        assert fits(WHOLE, path) or is_told or case.names == ("read",), where
+        log = list(follow_log(Feed(open_saved(path))))
+        if path.with_suffix(".log").read_bytes().count(b"\n") != len(log):
+            assert "the action log is not complete" in said or code == 70, where
+        path.unlink()  # the room ahead of it may not have been given back
+    is_asked = case.names[0] not in (("read",) if begin is plain_agent else ("fstat", "fstatvfs"))
+    assert failing.first > 1 or not is_asked, "no such call was made"
+
+
+def test_a_pipe_that_does_not_block_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pipe that somebody else made non-blocking has not ended when there is nothing in it yet."""
+    counting = FailingOs(Case(("read",)), 0, MOST_CALLS)
+    monkeypatch.setattr("agentwatch.sources.pipe.os", counting)
+    source_fd, agent_fd = os.pipe()
+    os.set_blocking(source_fd, False)
+    source = pipe_source(source_fd, Keep(recording=tmp_path / "r.ndjson", write_log=False))
+    while not counting.calls:
+        pass
+    os.write(agent_fd, WHOLE)
+    os.close(agent_fd)
+    assert watch(source, Options(printing=True)) == 0
+    assert (tmp_path / "r.ndjson").read_bytes() == WHOLE
+
+
+@pytest.mark.parametrize("number", ERRORS, ids=errno.errorcode.get)
+@pytest.mark.parametrize("case", [case for case in CASES if case.names == ("write",)], ids=str)
+def test_after_a_fault_it_goes_on_at_the_next_line(
+    case: Case,
+    number: int,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    """When it can be written again the recording goes on with a whole line; the gap is written down."""
+    monkeypatch.setattr("agentwatch.sources.pipe._RETRY_SECONDS", 0.0)
+    lines, resumed = set(WHOLE.splitlines()), 0
+    for failing in each_call(case, number):
+        path = tmp_path / f"{failing.first}.ndjson"
+        code, said = watched(plain_pipe, Keep(recording=path), failing), capfd.readouterr().err
+        kept, where = path.read_bytes(), f"call {failing.first}: code {code}, said {said!r}"
+        assert set(kept.splitlines()) <= lines, where
+        assert code == (0 if kept == WHOLE else 74), where
+        assert fits(WHOLE, path) or "the arrival times are not complete" in said, where
+        resumed += not WHOLE.startswith(kept)
+    assert case.lasting or resumed
+
+
+@pytest.mark.parametrize("number", ERRORS, ids=errno.errorcode.get)
+@pytest.mark.parametrize("begin", [plain_pipe, plain_agent])
+def test_what_cannot_be_created_stops_it_before_it_begins(
+    begin: Callable[[Keep], Source], number: int, tmp_path: Path
+) -> None:
+    """A file that cannot be created is said before anything begins, by code 73, and no other file stays."""
+    needed = {"ndjson", "times", "log"} | ({"stderr", "json"} if begin is plain_agent else set())
+    for failing in each_call(Case(("open",)), number):
+        code = watched(begin, Keep(recording=tmp_path / f"{failing.first}.ndjson"), failing)
+        found = {made.suffix[1:] for made in tmp_path.glob(f"{failing.first}.*")}
+        if failing.first <= len(needed):
+            assert (code, found) == (73, set())
+        else:
+            assert code == 0
+            assert found >= needed
+
+
+@pytest.mark.parametrize("begin", [plain_pipe, plain_agent])
+def test_a_nameless_recording_is_told_as_well(begin: Callable[[Keep], Source]) -> None:
+    """Where nothing is to be kept, a temporary folder that takes no file is told by code 73 all the same."""
+    for failing in each_call(Case(("open",)), errno.EROFS):
+        assert watched(begin, Keep(record=False, write_log=False), failing) in (0, 73)

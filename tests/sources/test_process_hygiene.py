@@ -1,0 +1,200 @@
+"""Whatever an agent does with its processes: no zombie, no survivor unnamed, no hang, no byte lost."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import RECORDINGS, ROOT
+from tests.harness.fake_agent import assistant_lines, command
+from tests.harness.processes import zombies_of
+from tests.harness.program import HURRIED
+
+PLAIN = RECORDINGS / "plain.ndjson"
+DATA = PLAIN.read_bytes()
+BEFORE_RESULT = DATA[: DATA.index(b'{"type":"result"')]
+BURST = 1 << 20
+KEEPER = """
+import ctypes, json, os, pathlib, signal, subprocess, sys, time
+
+def children():
+    found = {}
+    for path in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        try:
+            state, parent = path.read_text().rpartition(")")[2].split()[:2]
+        except OSError:
+            continue
+        if int(parent) == os.getpid():
+            found[int(path.parent.name)] = state
+    return found
+
+told, stop_when, *argv = sys.argv[1:]
+ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # what agentwatch leaves behind becomes a child of ours
+program = subprocess.Popen(argv)
+late, code = time.monotonic() + 60, None
+while code is None and time.monotonic() < late:
+    if stop_when and os.path.exists(stop_when):
+        program.terminate()
+        stop_when = ""
+    try:
+        code = program.wait(0.02)
+    except subprocess.TimeoutExpired:
+        pass
+with open(told, "w") as file:
+    json.dump({"code": code, "left": children()}, file)
+while left := children():
+    for pid in left:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+"""
+"""Runs a program, tells its exit code and which processes it left behind, and ends those."""
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are found through /proc")
+
+
+@dataclass(frozen=True)
+class Agent:
+    """What an agent does, and what is to come of it."""
+
+    switches: tuple[str, ...]
+    code: int = 0
+    """Our exit code."""
+    own_code: int | None = 0
+    """Its exit code, as it is written down; None while it lives."""
+    written: bytes = DATA
+    leaves_children: bool = False
+    is_stopped: bool = False
+    """We are asked to end, with TERM, once it has written all."""
+
+
+STOPPED = 128 + signal.SIGTERM
+AGENTS = {
+    "forks": Agent(("--fork", "60"), leaves_children=True),
+    "forks twice": Agent(("--fork", "60", "--setsid", "60"), leaves_children=True),
+    "forks and fails": Agent(("--fork", "60", "--exit", "3"), 3, 3, leaves_children=True),
+    "forks into a session": Agent(("--setsid", "60"), leaves_children=True),
+    "never exits": Agent(("--hang",), 0, None),
+    "never exits, ignoring TERM": Agent(("--hang", "--ignore-term"), 0, None),
+    "never gets to its result": Agent(
+        ("--hang-before-result",), STOPPED, STOPPED, BEFORE_RESULT, is_stopped=True
+    ),
+    "ignores TERM, with a child": Agent(
+        ("--hang-before-result", "--ignore-term", "--fork", "60"),
+        STOPPED,
+        128 + signal.SIGKILL,
+        BEFORE_RESULT,
+        is_stopped=True,
+    ),
+    "ignores TERM, with a child in a session": Agent(
+        ("--hang-before-result", "--ignore-term", "--setsid", "60"),
+        STOPPED,
+        128 + signal.SIGKILL,
+        BEFORE_RESULT,
+        is_stopped=True,
+    ),
+    "is stopped, with a child in a session": Agent(
+        ("--hang-before-result", "--setsid", "60"), STOPPED, STOPPED, BEFORE_RESULT, is_stopped=True
+    ),
+    "exits after a burst": Agent(("--burst", str(BURST)), written=DATA + assistant_lines(BURST, DATA)),
+    "dies in mid-line": Agent(("--cut", "3001", "--die", "KILL"), 137, 137, DATA[:3001]),
+    "dies in mid-line, with a child": Agent(
+        ("--cut", "3001", "--die", "KILL", "--fork", "60"), 137, 137, DATA[:3001], leaves_children=True
+    ),
+    "fills stderr": Agent(("--stderr-forever", "--hang"), 0, None),
+    "fills stderr and never gets to its result": Agent(
+        ("--stderr-forever", "--hang-before-result"), STOPPED, STOPPED, BEFORE_RESULT, is_stopped=True
+    ),
+}
+
+
+def watch(folder: Path, argv: Sequence[str], stop_when: Path | None = None) -> dict[str, Any]:
+    """Run a program to its end; return its exit code, what it left behind and what it said."""
+    with (folder / "stdout").open("wb") as stdout, (folder / "stderr").open("wb") as stderr:
+        subprocess.run(
+            [sys.executable, "-c", KEEPER, str(folder / "told"), str(stop_when or ""), *argv],
+            stdin=subprocess.DEVNULL,
+            stdout=stdout,
+            stderr=stderr,
+            env=os.environ | {"PYTHONPATH": str(ROOT)},
+            start_new_session=True,
+            timeout=90,
+            check=True,
+        )
+    told: dict[str, Any] = json.loads((folder / "told").read_text())
+    told["left"] = {int(pid): state for pid, state in told["left"].items()}
+    return told | {"said": (folder / "stderr").read_text()}
+
+
+def check(folder: Path, agent: Agent, program: Sequence[str] = (sys.executable, "-c", HURRIED)) -> None:
+    """Watch an agent to its end and check what came of it."""
+    folder.mkdir()
+    report, recording = folder / "report.json", folder / "r.ndjson"
+    run = ["run", "--print", "--record", str(recording), "--", *command(PLAIN, *agent.switches)]
+    told = watch(folder, [*program, *run, "--report", str(report)], report if agent.is_stopped else None)
+    written = json.loads(report.read_text())
+    process = json.loads((folder / "r.json").read_text())
+    assert told["code"] == agent.code, told
+    assert process["exit_code"] == agent.own_code
+    left = set(written["children"]) if agent.leaves_children else set()
+    left |= {process["pid"]} if agent.own_code is None else set()
+    living = {pid for pid, state in told["left"].items() if state != "Z"}
+    assert living == left, told
+    assert agent.is_stopped or set(told["left"]) == left, told  # whom we kill may end when we do
+    assert {int(pid) for pid in re.findall(r"process (\d+)", told["said"])} == left
+    assert "Traceback" not in told["said"]
+    assert recording.read_bytes() == agent.written
+    assert written["bytes"] == len(agent.written)
+
+
+@pytest.mark.parametrize("name", list(AGENTS))
+def test_nothing_is_left_unsaid(tmp_path: Path, name: str) -> None:
+    """We end, with the true code; each process that still lives is named, none is a zombie, no byte lost."""
+    check(tmp_path / "trial", AGENTS[name])
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", list(AGENTS))
+def test_nothing_is_left_unsaid_twenty_times(tmp_path: Path, name: str) -> None:
+    """It is so each time."""
+    for trial in range(20):
+        check(tmp_path / str(trial), AGENTS[name])
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["never exits", "fills stderr"])
+def test_the_whole_time_of_grace(tmp_path: Path, name: str) -> None:
+    """An agent that never exits is left after the 30 s that the program gives it, not later than a minute."""
+    check(tmp_path / "trial", AGENTS[name], (sys.executable, "-m", "agentwatch"))
+
+
+def test_what_an_agent_abandons_becomes_no_zombie(tmp_path: Path) -> None:
+    """What an agent's children leave behind comes to us: when it ends we take note, while the agent works."""
+    mark, zombies = tmp_path / "mark", list[int]()
+    abandons = f"for n in 1 2 3 4 5; do ( ( sleep 0.1; : ) & ); done; sleep 0.3; touch '{mark}'; sleep 60"
+    argv = [sys.executable, "-m", "agentwatch", "run", "--print", "--", "sh", "-c", abandons]
+    with subprocess.Popen(
+        argv,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        start_new_session=True,
+    ) as program:
+        try:
+            late = time.monotonic() + 2
+            while not mark.exists() or (zombies := zombies_of(program.pid)):
+                assert time.monotonic() < late, zombies
+                time.sleep(0.01)
+        finally:
+            program.terminate()
+    assert program.returncode == STOPPED

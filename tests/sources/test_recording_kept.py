@@ -1,0 +1,106 @@
+"""The recording at the end is the file that was recorded; room is kept ahead of it; it reaches the disk."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from agentwatch.cli.printing import print_session
+from agentwatch.feed import Feed
+from agentwatch.recording import ArrivalTimes, DiskSync, create_file
+from agentwatch.sources.disk_reserve import Reserve
+from agentwatch.sources.open import Keep, agent_source, pipe_source
+from agentwatch.sources.pipe import PipeIntake
+from tests.conftest import RECORDINGS
+
+PLAIN = RECORDINGS / "plain.ndjson"
+
+
+def displace(path: Path, way: str) -> None:
+    """Do to a recording what an agent in a bad mood might."""
+    if way == "deleted":
+        path.unlink()
+    elif way == "moved":
+        path.rename(path.with_name("elsewhere"))
+    elif way == "linked":
+        os.link(path, path.with_name("second name"))
+    else:
+        path.unlink()
+        path.write_bytes(b"{}\n")
+
+
+@pytest.mark.parametrize("way", ["deleted", "moved", "linked", "replaced"])
+def test_a_displaced_recording_is_said(tmp_path: Path, way: str, capfd: pytest.CaptureFixture[str]) -> None:
+    """A recording that is not where it was made, or not there alone, is said at the end, with code 74."""
+    source_fd, agent_fd = os.pipe()
+    source = pipe_source(source_fd, Keep(recording=tmp_path / "r.ndjson", write_log=False))
+    os.write(agent_fd, PLAIN.read_bytes())
+    displace(tmp_path / "r.ndjson", way)
+    os.close(agent_fd)
+    assert print_session(source, Feed(source.reader), "summary") == 74
+    said = "the recording is not complete: it was moved, replaced or linked while it was written"
+    assert said in capfd.readouterr().err
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="room is reserved on Linux")
+def test_room_is_kept_ahead_of_an_agent(tmp_path: Path) -> None:
+    """While an agent runs its recording has room ahead on the disk; afterwards the room is given back."""
+    path, done = tmp_path / "r.ndjson", tmp_path / "done"
+    waiting = f"cat {PLAIN}; while [ ! -e {done} ]; do sleep 0.01; done"
+    source = agent_source(["sh", "-c", waiting], Keep(recording=path, write_log=False))
+    while source.reader.growth.size() < PLAIN.stat().st_size:
+        pass
+    assert path.stat().st_blocks * 512 > 1 << 20
+    done.touch()
+    assert print_session(source, Feed(source.reader), "summary") == 0
+    assert path.read_bytes() == PLAIN.read_bytes()
+    assert path.stat().st_blocks * 512 < PLAIN.stat().st_size + (1 << 16)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="room is reserved on Linux")
+def test_reserved_room_does_not_show_in_the_size(tmp_path: Path) -> None:
+    """A file with room reserved ahead has the size of what was written, and gives the rest back."""
+    fd = create_file(tmp_path / "r.ndjson")
+    reserve = Reserve(fd)
+    os.write(fd, b"x" * 1000)
+    kept = os.fstat(fd)
+    assert kept.st_size == 1000
+    assert kept.st_blocks * 512 > 1 << 20
+    reserve.give_back()
+    assert os.fstat(fd).st_blocks * 512 <= 8192
+    os.close(fd)
+
+
+def test_the_last_bytes_reach_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What an ended recording holds has been sent to the disk when `finish` returns."""
+    sizes = []
+    monkeypatch.setattr("agentwatch.recording.disk_sync._sync", lambda fd: sizes.append(os.fstat(fd).st_size))
+    recording_fd = create_file(tmp_path / "r.ndjson")
+    source_fd, agent_fd = os.pipe()
+    intake = PipeIntake(source_fd, recording_fd, ArrivalTimes())
+    sync = DiskSync(recording_fd, intake)
+    os.write(agent_fd, PLAIN.read_bytes())
+    os.close(agent_fd)
+    while not intake.has_ended():
+        pass
+    sync.finish()
+    assert sizes[-1] == PLAIN.stat().st_size
+    assert not any(thread.name == "disk sync" for thread in threading.enumerate())
+
+
+def test_a_disk_that_takes_nothing_is_a_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A recording that the system could not bring to the disk is not complete."""
+
+    def fail(_fd: int) -> None:
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr("agentwatch.recording.disk_sync._sync", fail)
+    source_fd, agent_fd = os.pipe()
+    source = pipe_source(source_fd, Keep(recording=tmp_path / "r.ndjson", write_log=False))
+    os.write(agent_fd, PLAIN.read_bytes())
+    os.close(agent_fd)
+    assert print_session(source, Feed(source.reader), "summary") == 74

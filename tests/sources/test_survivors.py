@@ -1,0 +1,84 @@
+"""What outlives the agent is named, and ended when the user asks; nothing waits for it."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from agentwatch.cli.printing import print_session
+from agentwatch.feed import Feed
+from agentwatch.sources import process
+from agentwatch.sources import source as sources
+from agentwatch.sources.open import Keep, agent_source
+from agentwatch.sources.source import Source
+from tests.conftest import RECORDINGS
+from tests.harness.fake_agent import command
+from tests.harness.processes import is_alive
+
+PLAIN = RECORDINGS / "plain.ndjson"
+NOTHING_KEPT = Keep(record=False, write_log=False)
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are found through /proc")
+
+
+@pytest.fixture
+def start(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Source]:
+    """Start a fake agent that plays a short recording; it is stopped within a second where it must be."""
+    monkeypatch.setattr(process, "_STOP_SECONDS", 0.3)
+
+    def started(*switches: str) -> Source:
+        return agent_source(command(PLAIN, *switches), NOTHING_KEPT)
+
+    return started
+
+
+@pytest.mark.parametrize("switch", ["--fork", "--setsid"])
+def test_a_child_left_behind_is_named(
+    start: Callable[..., Source], switch: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """A child that holds the agent's stdout holds nobody up; it is named with its pid, and left alone."""
+    source = start(switch, "60")
+    assert source.agent is not None
+    assert print_session(source, Feed(source.reader), "text") == 0
+    said = capfd.readouterr().err
+    found = re.fullmatch(r"agentwatch: process (\d+) \(sleep\) outlived the agent and still runs\n", said)
+    assert found
+    assert is_alive(int(found[1]))
+    source.agent.stop()
+    assert not is_alive(int(found[1]))
+    assert source.agent.survivors() == []
+
+
+@pytest.mark.parametrize("switches", [(), ("--ignore-term",), ("--fork", "60", "--ignore-term")])
+def test_stop_ends_all(start: Callable[..., Source], tmp_path: Path, switches: tuple[str, ...]) -> None:
+    """The agent and its children are asked to end, and killed when they do not."""
+    report = tmp_path / "report.json"
+    source = start("--hang", "--report", str(report), *switches)
+    assert source.agent is not None
+    feed = Feed(source.reader)
+    while not report.exists():
+        feed.advance()
+    source.agent.stop()
+    assert source.agent.exit_code == 128 + (signal.SIGKILL if switches else signal.SIGTERM)
+    assert not is_alive(source.agent.pid)
+    assert source.agent.survivors() == []
+
+
+def test_an_agent_that_hangs_after_its_result_is_left(
+    start: Callable[..., Source], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """When the agent has not exited in the time of grace after its result, we end, and say that it runs."""
+    monkeypatch.setattr(sources, "LATE_EXIT_MS", 50)
+    source = start("--hang")
+    assert source.agent is not None
+    assert print_session(source, Feed(source.reader), "text") == 0
+    assert f"the agent, process {source.agent.pid}, still runs" in capfd.readouterr().err
+    assert is_alive(source.agent.pid)
+    os.killpg(source.agent.pid, signal.SIGKILL)
+    source.agent._process.wait()

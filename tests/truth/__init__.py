@@ -1,0 +1,1 @@
+"""Whole sessions against a truth that was written independently."""

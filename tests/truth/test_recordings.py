@@ -1,0 +1,238 @@
+"""What the bundled recordings come to, read by hand from their lines; and any beginning of them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from agentwatch.actions import action
+from agentwatch.events import Outcome
+from agentwatch.session import Session
+from tests.builders.lines import session
+from tests.conftest import RECORDINGS, SHARED
+
+BUNDLED = sorted(RECORDINGS.glob("*.ndjson"))
+FOREIGN = sorted((SHARED / "docs").glob("*.ndjson")) + sorted((SHARED / "cursor").glob("*.ndjson"))
+
+CONTRADICTING = {
+    *("disagreement", "failed-run", "docs-ja", "docs-ko"),
+    "reifying-full-session-handmade",
+}
+"""Recordings whose result really is another text than the one that was streamed."""
+
+PROGRAM = "from datetime import timedelta; print(timedelta(minutes=-20).seconds)"
+MANUAL = "https://docs.python.org/3/library/datetime.html#timedelta-objects"
+OUTSIDE = "The command writes outside of the workspace."
+TWICE = "The text to replace occurs 2 times in the file; it must occur once."
+
+ACTIONS = {
+    "connection": ["Read file timetable.csv (4 lines)"],
+    "demo": [
+        "Found files **/*.py (7 files)",
+        "Updated to-do list (0 of 5 done)",
+        "Read file tidepool/nearest.py (20 lines)",
+        "Read file tests/test_nearest.py (35 lines)",
+        r"Searched files \.seconds\b (3 matches)",
+        "Ran terminal command pytest -q (failed: exit 1)",
+        "Updated to-do list (2 of 5 done)",
+        "Edited file tidepool/nearest.py (+8 -3)",
+        f"Fetched web page {MANUAL} (rejected)",
+        f'Ran terminal command python -c "{PROGRAM}"',
+        "Ran subagent Check .seconds in chart.py",
+        "Created new file tests/test_past_lows.py (28 lines)",
+        "Ran terminal command pytest -q",
+        "Updated to-do list (5 of 5 done)",
+    ],
+    "disagreement": ["Ran terminal command wc -l accounts.csv"],
+    "failed-run": ["Read file manual.md (4 lines)"],
+    "failures": [
+        "Ran terminal command make lint (failed: exit 2)",
+        "Ran terminal command grep -q FIXME src/blades.py (failed: exit 1)",
+        f"Edited file src/blades.py (failed: {TWICE})",
+        f"Ran terminal command rm -rf /var/cache/windmill (failed: {OUTSIDE})",
+        "Ran terminal command windmill-ctl reload (failed: spawn /opt/windmill/bin/sh ENOENT)",
+        "Called MCP tool tracker close_issue (failed: 403: the token may not close issues)",
+    ],
+    "json-format": [],
+    "malformed": ["Read file LICENCE (4 lines)"],
+    "parallel": [
+        "Read file config/dev.toml (3 lines)",
+        "Read file config/test.toml (3 lines)",
+        "Read file config/prod.toml (4 lines)",
+    ],
+    "partial": ["Read file almanac/cache.py (2 lines)", "Read file almanac/index.py (2 lines)"],
+    "plain": ["Read file lantern/settings.py (6 lines)", "Edited file lantern/settings.py (+1 -1)"],
+    "rejected": [
+        "Ran terminal command curl -s https://maps.example.org/version (rejected)",
+        "Fetched web page https://maps.example.org/releases (rejected)",
+        "Searched the web compass map data latest release (rejected)",
+    ],
+    "stuck": [
+        "Read file package.json (11 lines)",
+        "Read file tsconfig.json (9 lines)",
+        "Read file src/rope.ts (7 lines)",
+        "Read file src/drum.ts (20 lines)",
+        "Called MCP tool tracker get_issue",
+        "Edited file src/drum.ts (+3 -6)",
+        *["Ran terminal command npm run build (failed: exit 2)"] * 4,
+    ],
+    "two-runs": ["Read file beacon.py (2 lines)", "Edited file beacon.py (+1 -1)"],
+    "unfinished": [
+        "Read file Cargo.toml (4 lines)",
+        "Ran terminal command cargo build --release (unfinished)",
+    ],
+    "unknown": ["Used tool weather Zermatt", "Read file routes/north.md (unfinished)"],
+    "wide": ["Read file 干潮.csv (4 lines)", "Read file 메모 🦀.md (4 lines)"],
+}
+"""The calls of each bundled recording in the order in which they began; hostile.ndjson has its own test."""
+
+COUNTS = {
+    "connection": (16, 0, 0),
+    "demo": (583, 0, 0),
+    "disagreement": (7, 0, 0),
+    "failed-run": (6, 0, 0),
+    "failures": (17, 0, 0),
+    "hostile": (18, 0, 2),
+    "json-format": (1, 0, 0),
+    "malformed": (9, 3, 0),
+    "parallel": (11, 0, 0),
+    "partial": (25, 0, 0),
+    "plain": (14, 0, 0),
+    "rejected": (16, 0, 0),
+    "stuck": (65, 0, 0),
+    "two-runs": (13, 0, 0),
+    "unfinished": (10, 1, 0),
+    "unknown": (6, 0, 6),
+    "wide": (22, 0, 0),
+}
+"""Events, malformed and unknown lines of each bundled recording."""
+
+
+@pytest.mark.parametrize("path", BUNDLED + FOREIGN, ids=lambda path: path.stem)
+def test_every_recording_is_understood(path: Path, session_of: Callable[[bytes], Session]) -> None:
+    """Every line counts once, every call has a name and ends, and the text is the result's where it is."""
+    data = path.read_bytes()
+    read = session_of(data)
+    assert read.lines.total == sum(1 for line in data.split(b"\n") if line.strip())
+    assert path in BUNDLED or read.lines.malformed == read.lines.unknown == 0
+    assert all(call.tool not in ("", "unknown") and call.phrase and call.target != "" for call in read.calls)
+    assert all(call.outcome is not Outcome.RUNNING for call in read.calls)
+    assert sorted(call.number for call in read.ended_calls) == [call.number for call in read.calls]
+    expected = None if path.stem in ("unfinished", "stuck", "json-format") else path.stem not in CONTRADICTING
+    assert read.run.text_matches_result is expected
+
+
+@pytest.mark.parametrize("path", BUNDLED, ids=lambda path: path.stem)
+def test_every_bundled_recording_is_told_as_read_by_hand(path: Path) -> None:
+    """The actions and the counts of a bundled recording are those of its lines."""
+    read = session(path.read_bytes())
+    assert path.stem == "hostile" or [action(call) for call in read.calls] == ACTIONS[path.stem]
+    assert (read.lines.events, read.lines.malformed, read.lines.unknown) == COUNTS[path.stem]
+
+
+def test_the_hostile_recording_is_told_safely() -> None:
+    """Its calls come out as their lines say, and none of their text can act."""
+    read = session((RECORDINGS / "hostile.ndjson").read_bytes())
+    assert [(call.phrase, call.outcome.value) for call in read.calls] == [
+        ("Read file", "succeeded"),
+        ("Ran terminal command", "failed"),
+        ("Ran terminal command", "succeeded"),
+        ("Edited file", "succeeded"),
+        ("Called MCP tool", "rejected"),
+        ("Used tool", "unfinished"),
+    ]
+    assert all(action(call).isprintable() for call in read.calls)
+
+
+@pytest.mark.parametrize(
+    ("name", "outcome"),
+    [
+        ("plain", "succeeded"),
+        ("failed-run", "failed"),
+        ("unfinished", "unfinished"),
+        ("rejected", "succeeded"),
+    ],
+)
+def test_a_run_comes_out_as_its_result_says(name: str, outcome: str) -> None:
+    """A run is what its result says, and unfinished without one."""
+    assert session((RECORDINGS / f"{name}.ndjson").read_bytes()).outcome == outcome
+
+
+def test_parallel_calls_end_in_the_order_of_their_lines() -> None:
+    """Started A, B, C and completed B, C, A: the text format tells them so."""
+    read = session((RECORDINGS / "parallel.ndjson").read_bytes())
+    assert [call.target for call in read.ended_calls] == [
+        f"config/{name}.toml" for name in ("test", "prod", "dev")
+    ]
+    assert len({call.group for call in read.calls}) == 1
+    assert [call.duration_ms for call in read.calls] == [1194, 224, 554]
+
+
+def test_orphans_are_counted() -> None:
+    """The search that never started and the build that never ended are orphans, and no other call is."""
+    orphans = {}
+    for path in BUNDLED:
+        read = session(path.read_bytes())
+        orphans[path.stem] = (read.completed_without_started, read.never_completed)
+    assert {name: counts for name, counts in orphans.items() if counts != (0, 0)} == {
+        "rejected": (1, 0),
+        "unfinished": (0, 1),
+    }
+
+
+def test_partial_output_is_the_text_once() -> None:
+    """Deltas that equal earlier ones stay, and flushes go: the text is the one that the result bears."""
+    read = session((RECORDINGS / "partial.ndjson").read_bytes())
+    assert read.text == "---\nBoth the **cache** and the **index** are cleared every hour."
+
+
+# --- cut anywhere ----------------------------------------------------------------------------------
+
+
+def offsets(path: Path, data: bytes) -> range:
+    """Return where to cut: everywhere in plain.ndjson, at 200 places in the others."""
+    return range(0, len(data) + 1, 1 if path.stem == "plain" else max(1, len(data) // 200))
+
+
+def endings(data: bytes) -> list[tuple[int, str]]:
+    """Return for each `completed` line the offset at which its object is whole, and its call_id."""
+    found = []
+    for match in re.finditer(rb"[^\n]+", data):
+        try:
+            fields = json.loads(match[0].decode("utf-8", "replace"))
+        except ValueError:
+            continue
+        if isinstance(fields, dict) and (fields["type"], fields.get("subtype")) == ("tool_call", "completed"):
+            found.append((match.start() + len(match[0].rstrip()), fields["call_id"]))
+    return found
+
+
+@pytest.mark.parametrize("path", BUNDLED, ids=lambda path: path.stem)
+def test_a_beginning_tells_no_more_than_its_lines(path: Path) -> None:
+    """Cut anywhere, a recording raises nothing, and no call has an outcome that no line bears."""
+    data = path.read_bytes()
+    whole = {call.call_id: call.outcome for call in session(data).calls}
+    ends = endings(data)
+    for offset in offsets(path, data):
+        read = session(data[:offset])
+        ended = {call_id for end, call_id in ends if end <= offset}
+        told = {call.call_id: call.outcome for call in read.calls}
+        assert set(told) <= set(whole)
+        for call_id, outcome in told.items():
+            assert outcome is (whole[call_id] if call_id in ended else Outcome.UNFINISHED)
+        assert ended <= set(told)
+        assert read.lines.total == sum(1 for line in data[:offset].split(b"\n") if line.strip())
+
+
+@pytest.mark.parametrize("path", BUNDLED, ids=lambda path: path.stem)
+def test_the_text_of_a_beginning_is_a_beginning_of_the_text(path: Path) -> None:
+    """No text that was shown has to be taken back when more of the recording comes."""
+    data = path.read_bytes()
+    whole = session(data).text
+    for end in [match.end() for match in re.finditer(rb"\n", data)]:
+        text = session(data[:end], is_over=False).text
+        assert text == whole[: len(text)]

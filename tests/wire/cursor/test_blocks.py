@@ -1,0 +1,261 @@
+"""What a line of a call carries for its detail: a person's first question first, and nothing twice."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from agentwatch.events import Malformed, Outcome, Oversize, Part, ToolEnded
+from agentwatch.session import Call, Place
+from agentwatch.wire import Decoder
+from agentwatch.wire.cursor.known_fields import drift
+from tests.builders.lines import completed, event, events, init, result, session, started, user
+
+
+def parts(line: bytes, *before: bytes) -> list[tuple[str, str]]:
+    """Return the pieces of a line, read in a recording of Cursor's."""
+    decoder = Decoder()
+    for known in before or (init(),):
+        decoder.decode(known)
+    return [(part.kind, part.text) for part in decoder.parts(line.removesuffix(b"\n"))]
+
+
+def test_arguments_are_told_a_line_for_each() -> None:
+    """Short arguments stand together, long ones by themselves, and what tells nothing is left out."""
+    line = started("shell", command="cat <<E\nx\nE", timeout=5, toolCallId="x", description="", deep={"a": 1})
+    assert parts(line) == [("arguments", 'timeout: 5\ndeep: {\n  "a": 1\n}'), ("command", "cat <<E\nx\nE")]
+
+
+def test_what_is_to_be_written_is_a_content() -> None:
+    """The text of a file that a call writes is told as what a file holds."""
+    assert parts(started("write", path="/a", fileText="x\ny\n")) == [
+        ("arguments", "path: /a"),
+        ("content", "x\ny\n"),
+    ]
+
+
+def test_todos_are_a_list_with_signs() -> None:
+    """Each to-do has the sign of its status, in the arguments and in the result; the rest follows."""
+    names = ("COMPLETED", "IN_PROGRESS", "CANCELLED", "PENDING")
+    todos: list[Any] = [{"status": f"TODO_STATUS_{name}", "content": name[:1]} for name in names]
+    told = "✓ C\n◐ I\n✗ C\n○ P\n○ "
+    assert parts(started("updateTodos", todos=[*todos, 7], merge=True)) == [
+        ("to-do list", told),
+        ("arguments", "merge: true"),
+    ]
+    assert parts(completed("updateTodos", result={"success": {"todos": [*todos, {}]}})) == [
+        ("to-do list", told)
+    ]
+
+
+COUNTED = 'workspaceResults: {\n  "/a": {\n    "count": {\n      "a.py": 3\n    }\n  }\n}'
+
+
+@pytest.mark.parametrize(
+    ("outcome", "told"),
+    [
+        ({"error": {"errorMessage": "gone", "path": "/a"}}, [("error", "gone"), ("result", "path: /a")]),
+        ({"rejected": {"reason": "no"}}, [("error", "no")]),
+        ({"error": "as it is"}, [("error", "as it is")]),
+        ({"failure": {"exitCode": 2, "stderr": "e"}}, [("stderr", "e"), ("result", "exitCode: 2")]),
+        ({"success": {"stdout": "o", "stderr": "", "interleavedOutput": "o"}}, [("stdout", "o")]),
+        ({"success": {"message": "fine"}}, [("result", "message: fine")]),
+        (
+            {"success": {"diffString": "+a", "afterFullFileContent": "a", "linesAdded": 1}},
+            [("diff", "+a"), ("result", "linesAdded: 1")],
+        ),
+        ({"success": {"content": "text"}}, [("content", "text")]),
+        (
+            {"success": {"content": [{"text": {"text": "a"}}, {"text": "b"}, {}, {"text": {"text": "c"}}]}},
+            [("content", "a\nb\nc")],
+        ),
+        (
+            {"success": {"files": ["a", 7, "b"], "totalFiles": 2}},
+            [("list", "a\nb"), ("result", "totalFiles: 2")],
+        ),
+        (
+            {"success": {"conversationSteps": [{"assistantMessage": {"text": "I looked"}}, {}]}},
+            [("steps", "› I looked")],
+        ),
+        ({"success": {"conversationSteps": [{}, 7]}}, []),
+        (
+            {"success": {"afterFullFileContent": "a", "beforeFullFileContent": "b"}},
+            [("change", "a")],
+        ),
+        ({"success": {"workspaceResults": {"/a": {"count": {"a.py": 3}}}}}, [("result", COUNTED)]),
+        ({"success": {}, "isBackground": True}, []),
+    ],
+)
+def test_a_result_is_told_in_pieces(outcome: dict[str, Any], told: list[tuple[str, str]]) -> None:
+    """Errors, output, changes, contents and lists have a piece of their own; the rest is told in lines."""
+    assert parts(completed("read", result=outcome)) == told
+
+
+def test_what_has_a_structure_keeps_it() -> None:
+    """Arguments carry their JSON, a change or diff the file before and after, a content where it begins."""
+    decoder = Decoder()
+    decoder.decode(init())
+
+    def pieces(line: bytes) -> list[Part]:
+        return decoder.parts(line.rstrip())
+
+    [given] = pieces(started("await", taskId="t", deep={"a": [1]}, empty=[]))
+    assert given.value == {"taskId": "t", "deep": {"a": [1]}}
+    assert hash(given) == hash(pieces(started("await", taskId="t", deep={"a": [1]}))[0])
+    edit = {"success": {"beforeFullFileContent": "old\n", "afterFullFileContent": "new\n"}}
+    assert pieces(completed("edit", result=edit)) == [Part("change", "new\n", before="old\n", after="new\n")]
+    made = {"success": {"afterFullFileContent": ""}}
+    assert pieces(completed("edit", result=made)) == [Part("change", "", after="")]
+    drawn = {"success": edit["success"] | {"diffString": "-old\n+new"}}
+    assert pieces(completed("edit", result=drawn)) == [
+        Part("diff", "-old\n+new", before="old\n", after="new\n")
+    ]
+    for start, first in ((41, 41), (0, 1), ("x", 1)):
+        read = {"success": {"content": "x", "readRange": {"startLine": start}}}
+        assert pieces(completed("read", result=read))[0].first_line == first
+
+
+def test_matches_stand_below_their_file() -> None:
+    """A search tells each file, its lines with their numbers, context and cuts; then the rest it knows."""
+    lines = [
+        {"lineNumber": 11, "content": "def f():\n", "isContextLine": True},
+        {"lineNumber": 12, "content": "a\nb", "contentTruncated": True},
+        {"content": "x"},
+    ]
+    found = {"matches": [{"file": "a.py", "matches": lines}, {"matches": 7}], "totalLines": 3}
+    names = {"files": ["b.py", 7], "totalLines": 1}
+    result = {"success": {"workspaceResults": {"/w": {"content": found, "files": names}}}}
+    assert parts(completed("grep", result=result)) == [
+        ("matches", "a.py\n11-def f():\n12:a␊b…\n:x\n?"),
+        ("list", "b.py"),
+        ("result", 'content: {\n  "totalLines": 3\n}\nfiles: {\n  "totalLines": 1\n}'),
+    ]
+
+
+def test_the_steps_of_a_subagent() -> None:
+    """What a subagent thought and said stands with a sign, each of its calls in a line with its outcome."""
+    steps: list[Any] = [
+        {"thinkingMessage": {"text": "hm\nwell"}},
+        {"assistantMessage": {"text": "I look.\n"}},
+        {"toolCall": {"readToolCall": {"args": {"path": "a.py"}, "result": {"success": {"totalLines": 3}}}}},
+        {
+            "toolCall": {
+                "shellToolCall": {"args": {"command": "make\nx"}, "result": {"failure": {"exitCode": 2}}}
+            }
+        },
+        {"webFetchToolCall": {"args": {"url": "u"}, "result": {"rejected": {"reason": "no"}}}},
+        {"toolCall": {"teleportToolCall": {"args": {"x": "y"}}}},
+        {"toolCall": {"awaitToolCall": {"result": {}}, "ToolCall": {}, "id": "x"}},
+        {"toolCall": {"updateTodosToolCall": {"result": {"success": {}}}}},
+    ]
+    [(kind, told)] = parts(completed("task", result={"success": {"conversationSteps": steps}}))
+    assert kind == "steps"
+    assert told.split("\n") == [
+        "~ hm",
+        "  well",
+        "› I look.",
+        "✓ Read file a.py (3 lines)",
+        "✗ Ran terminal command make (exit 2)",
+        "⊘ Fetched web page u (no)",
+        "◌ Used tool teleport y",
+        "◌ Used tool await (came back without a result)",
+        "✓ Updated to-do list",
+    ]
+
+
+def test_what_cannot_be_read_is_its_own_content() -> None:
+    """A line that is no object, or of no known agent, is shown as it is."""
+    assert parts(b"oops \xff") == [("content", "oops \ufffd")]
+    assert parts(b"[1]") == [("content", "[1]")]
+    assert parts(started("read", path="a"), b'{"a":1}') == [
+        ("content", started("read", path="a").decode().rstrip()),
+    ]
+    assert [*Decoder().parts(b"{}")] == [Part("content", "{}")]
+
+
+def test_a_variant_that_is_no_object_says_nothing() -> None:
+    """A result whose only variant is a plain value tells no outcome."""
+    [ended] = events(init(), completed("read", result={"later": 7, "isBackground": False}))
+    assert isinstance(ended, ToolEnded)
+    assert (ended.outcome, ended.error) == (Outcome.UNFINISHED, "came back without a result")
+
+
+def test_a_tool_without_lists_of_its_fields_is_not_listed() -> None:
+    """Of a tool that is only known by name no argument and no field of a success is new."""
+    line = completed("await", result={"success": {"anything": 1}}, whatever=2)
+    assert list(drift(json.loads(line))) == []
+    bare = event(
+        "tool_call", "started", call_id="c", tool_call={"function": {"name": "x", "arguments": "{}"}}
+    )
+    assert list(drift(json.loads(bare))) == []
+
+
+def test_the_seen_duration_is_that_of_two_reads() -> None:
+    """By our clock a call takes the time between its two lines, if they did not come in one read."""
+    call = Call(1, 1, "c", "read", "Read file")
+    assert call.seen_duration_ms is None
+    call.started = Place(0, 1, 1000)
+    assert call.seen_duration_ms is None
+    for seen_ms, duration in ((3000, 2000), (1000, None), (None, None), (500, None)):
+        call.ended = Place(2, 1, seen_ms)
+        assert call.seen_duration_ms == duration
+
+
+def test_a_path_without_a_cwd_stays_whole() -> None:
+    """A recording whose head is missing shows paths as the agent named them."""
+    read = session(
+        started("read", path="/home/ada/app/a"), init("/"), started("read", path="/home/ada/app/a"), user()
+    )
+    assert [call.target for call in read.calls] == ["/home/ada/app/a"] * 2
+
+
+def ends(line: bytes, kept: int) -> tuple[bytes, bytes, int]:
+    """Return what is kept of a line as Cursor writes it, and how long it is."""
+    data = json.dumps(json.loads(line), separators=(",", ":")).encode()
+    return data[:kept], data[-kept:], len(data)
+
+
+@pytest.mark.parametrize(
+    ("tool", "outcome", "expected"),
+    [
+        ("shell", {"success": {"stdout": "x" * 999, "exitCode": 1}}, Outcome.UNFINISHED),
+        ("mcp", {"success": {"content": "x" * 999, "isError": True}}, Outcome.UNFINISHED),
+        ("read", {"success": {"lines": [1, [2], {"a": []}], "content": "x" * 999}}, Outcome.SUCCEEDED),
+        ("read", {"error": {"error": "gone", "more": "x" * 999}}, Outcome.FAILED),
+    ],
+)
+def test_of_an_oversize_line_no_outcome_is_made_up(tool: str, outcome: Any, expected: Outcome) -> None:
+    """What the ends of a line do not carry is not told: an exit code may stand behind the output."""
+    decoder = Decoder()
+    decoder.decode(init())
+    line = completed(tool, result=outcome)
+    [size, ended] = decoder.decode_oversize(*ends(line, 250))[:2]
+    assert isinstance(size, Oversize)
+    assert isinstance(ended, ToolEnded)
+    assert ended.outcome is expected
+
+
+def test_the_ends_of_what_is_no_object_are_malformed() -> None:
+    """An oversize line of noise, of an array or of a cut object without members is malformed."""
+    for data in (b"x" * 500, b"[" * 500, b"{" * 500, b"[1,{}]" * 90):
+        [found] = Decoder().decode_oversize(data[:200], data[-200:], len(data))
+        assert isinstance(found, Malformed)
+        assert found.reason == f"not JSON, {len(data)} bytes"
+
+
+def test_the_outcome_of_nothing_is_known_at_its_end() -> None:
+    """A stream without a run is running while it lasts, and then unfinished."""
+    assert (session(is_over=False).outcome, session().outcome) == (Outcome.RUNNING, Outcome.UNFINISHED)
+    assert session(result("x")).outcome is Outcome.SUCCEEDED
+
+
+def test_steps_of_a_subagent_are_told_in_other_words() -> None:
+    """Only of a line that holds a subagent's steps the parts have words that its bytes have not."""
+    steps = completed("task", "t", {"success": {"conversationSteps": []}})
+    decoder = Decoder()
+    assert not decoder.is_retold(steps)
+    decoder.decode(init())
+    assert decoder.is_retold(steps)
+    assert not decoder.is_retold(completed("read", "r", {"success": {"content": "steps"}}))

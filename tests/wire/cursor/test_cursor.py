@@ -1,0 +1,143 @@
+"""Cursor's lines become events: each type by its fields, all that is foreign as unknown."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from agentwatch.events import Notice, Outcome, Permission, Prompt, RunEnded, RunStarted, ToolStarted, Unknown
+from tests.builders.lines import answered, asked, event, events, init, message, result, started, user
+
+
+def test_an_init_tells_the_run() -> None:
+    """The init bears session, model, cwd, permission mode and key source."""
+    told = RunStarted("cursor", "s-1", "Auto", "/home/ada/app", "default", "login")
+    assert events(init()) == [told]
+
+
+def test_the_prompt_is_the_user_line() -> None:
+    """A user line is a prompt, also where its content is a bare string."""
+    assert events(init(), user("Do it.")) == [Prompt("Do it.")]
+    assert events(init(), event("user", message={"content": "Do it."})) == [Prompt("Do it.")]
+
+
+@pytest.mark.parametrize("role", ["user", "assistant"])
+def test_a_message_without_text_is_unknown(role: str) -> None:
+    """A message whose content is not text is no empty message."""
+    for content in ([], [{"type": "image"}], None, 7):
+        [found] = events(init(), event(role, message={"content": content}))
+        assert isinstance(found, Unknown)
+
+
+def test_a_request_is_a_question_that_answers_itself() -> None:
+    """A query is a permission without an answer yet."""
+    assert events(init(), asked("webFetch", 5)) == [Permission("webFetch", None, at_ms=5)]
+
+
+@pytest.mark.parametrize(
+    ("answer", "told", "reason"),
+    [
+        ({"approved": {}}, "approved", None),
+        ({"rejected": {"reason": "no"}}, "rejected", "no"),
+        ({"result": {"rejected": {"reason": "no"}}}, "rejected", "no"),
+        ({}, "answered", None),
+    ],
+)
+def test_a_response_tells_the_answer(answer: dict[str, Any], told: str, reason: str | None) -> None:
+    """The answer is approved, or rejected with its reason, also one level down."""
+    expected = Permission("webFetch", told, reason, at_ms=5)
+    assert events(init(), answered(answer, "webFetch", 5)) == [expected]
+
+
+def test_the_subject_of_a_question_is_without_its_suffix() -> None:
+    """`askQuestionInteractionQuery` asks about `askQuestion`."""
+    line = event("interaction_query", "request", query_type="askQuestionInteractionQuery")
+    assert events(init(), line) == [Permission("askQuestion", None)]
+
+
+@pytest.mark.parametrize(
+    ("line", "notice"),
+    [
+        (
+            event("connection", "reconnecting", attempt=2, timestamp_ms=5),
+            "connection reconnecting, attempt 2",
+        ),
+        (event("connection", "reconnected", timestamp_ms=5), "connection reconnected"),
+        (event("retry", "starting", attempt="1", timestamp_ms=5), "retry starting, attempt 1"),
+        (event("retry", "resuming", attempt=1, timestamp_ms=5), "retry resuming, attempt 1"),
+        (
+            event("system", "task_notification", title="Index", status="completed", timestamp_ms=5),
+            "background task Index · completed",
+        ),
+        (event("system", "background_shell_timeout", timestamp_ms=5), "a background shell timed out"),
+    ],
+)
+def test_what_happens_to_the_connection_is_a_notice(line: bytes, notice: str) -> None:
+    """A lost connection, a retry and a background task are told in words."""
+    assert events(init(), line) == [Notice(notice, 5)]
+
+
+@pytest.mark.parametrize(
+    ("fields", "outcome"),
+    [
+        ({"subtype": "success", "is_error": False}, Outcome.SUCCEEDED),
+        ({"subtype": "succès", "is_error": False}, Outcome.SUCCEEDED),
+        ({"subtype": "success", "is_error": True}, Outcome.FAILED),
+        ({"subtype": "error_during_execution", "is_error": True}, Outcome.FAILED),
+        ({"subtype": "success", "is_error": None}, Outcome.SUCCEEDED),
+        ({"subtype": "error", "is_error": None}, Outcome.FAILED),
+        ({"subtype": None, "is_error": None}, Outcome.FAILED),
+    ],
+)
+def test_is_error_decides_and_the_subtype_only_without_it(fields: dict[str, Any], outcome: Outcome) -> None:
+    """A translated subtype does not fail a run; a result without is_error is told by its subtype."""
+    [ended] = events(init(), result("x", **fields))
+    assert isinstance(ended, RunEnded)
+    assert ended.outcome is outcome
+
+
+def test_a_result_bears_what_it_bears() -> None:
+    """Text, request, durations and usage are those of the line; what is absent is None."""
+    usage = {"inputTokens": 5, "note": "as it is"}
+    whole = RunEnded(Outcome.SUCCEEDED, "x", "s-1", "r-1", 5234, 5200, usage)
+    assert events(init(), result("x", usage=usage)) == [whole]
+    bare = event("result", "success", session_id=None)
+    assert events(init(), bare) == [RunEnded(Outcome.SUCCEEDED)]
+
+
+@pytest.mark.parametrize(
+    ("line", "what"),
+    [
+        (event("budget_notice", "update"), "type budget_notice/update"),
+        (event("weather"), "type weather"),
+        (event("thinking", "paused"), "type thinking/paused"),
+        (event("tool_call", "progress"), "type tool_call/progress"),
+        (event("system", "rebooted"), "type system/rebooted"),
+        (event("interaction_query", "withdrawn"), "type interaction_query/withdrawn"),
+        (b'{"subtype": "init"}', "type None/init"),
+        (b"{}", "type None"),
+    ],
+)
+def test_an_unknown_type_or_subtype_is_kept_as_unknown(line: bytes, what: str) -> None:
+    """What no version knows is an event that says so."""
+    assert events(init(), line) == [Unknown(what)]
+
+
+def test_an_unknown_tool_is_a_call_and_unknown() -> None:
+    """A tool that no version knows is a call like any other, and is said to be unknown."""
+    first, second = events(init(), started("teleport", place="home"))
+    assert isinstance(first, ToolStarted)
+    assert second == Unknown("tool teleport")
+
+
+@pytest.mark.parametrize("tool", ["askQuestion", "await", "createPlan", "getMcpTools"])
+def test_a_tool_that_is_known_by_name_is_not_unknown(tool: str) -> None:
+    """A tool that is seen in the wild counts as an event, though nothing more is told of it."""
+    assert len(events(init(), started(tool))) == 1
+
+
+def test_fields_that_nobody_knows_do_no_harm() -> None:
+    """A line with more keys than this version knows says the same as without them."""
+    extra = message("user", "Hi", locale="en", nested={"a": [1]})
+    assert events(init(), extra) == [Prompt("Hi")]

@@ -1,0 +1,134 @@
+"""Halves of an emoji that come apart are one emoji again, or each a bad character."""
+
+from __future__ import annotations
+
+import pytest
+
+from agentwatch.events import Channel, Repair, Text
+from agentwatch.session import Kind, LineCounts, Session
+from tests.builders.lines import (
+    asked,
+    completed,
+    delta,
+    event,
+    events,
+    final,
+    init,
+    result,
+    segment,
+    session,
+    started,
+    thought,
+    thought_through,
+)
+
+HIGH, LOW, EMOJI, BAD = "\ud83d", "\ude00", "\U0001f600", "\ufffd"
+
+
+def escaped(line: bytes) -> bytes:
+    """Return a line whose halves of emoji are escapes, as an agent writes them."""
+    text = line.decode(errors="surrogatepass")
+    return "".join(f"\\u{ord(char):04x}" if "\ud800" <= char <= "\udfff" else char for char in text).encode()
+
+
+def told(*lines: bytes) -> Session:
+    """Return what lines come to whose halves of emoji are escapes."""
+    return session(init(), *map(escaped, lines))
+
+
+def thoughts(read: Session) -> list[str]:
+    """Return the blocks of reasoning."""
+    return [entry.text for entry in read.transcript if entry.kind is Kind.REASONING]
+
+
+def test_halves_of_an_emoji_in_two_deltas_are_one() -> None:
+    """An emoji whose halves came in two deltas is whole, in the answer and in the reasoning."""
+    read = told(
+        thought(f"t{HIGH}"),
+        thought(f"{LOW}!"),
+        thought_through(),
+        delta(f"a{HIGH}"),
+        delta(f"{LOW}b{HIGH}"),
+        delta(LOW),
+        final(f"a{EMOJI}b{EMOJI}"),
+        result(f"a{EMOJI}b{EMOJI}"),
+    )
+    assert (read.text, thoughts(read)) == (f"a{EMOJI}b{EMOJI}", [f"t{EMOJI}!"])
+    assert read.run.text_matches_result
+    assert read.lines == LineCounts(events=9, repaired=5)
+
+
+def test_an_empty_delta_between_the_halves_parts_them_not() -> None:
+    """Between the halves a delta without text, a thought and a notice may stand."""
+    read = told(delta(f"a{HIGH}"), delta(""), thought("hm"), event("connection", "reconnected"), delta(LOW))
+    assert read.text == f"a{EMOJI}"
+
+
+def test_halves_of_the_answer_and_of_the_reasoning_do_not_meet() -> None:
+    """A half in a thought and a half in the answer are two bad characters."""
+    read = told(thought(f"t{HIGH}"), delta(f"{LOW}a"), thought("u"), thought_through())
+    assert read.text == f"{BAD}a"
+    assert "".join(thoughts(read)) == f"t{BAD}u"
+
+
+@pytest.mark.parametrize(
+    "closer",
+    [
+        started("read"),
+        completed("read"),
+        asked(),
+        result(""),
+        init(),
+        segment(f"a{BAD}") + started("read"),
+        segment(f"a{HIGH}") + started("read"),
+        final(f"a{HIGH}") + result(f"a{HIGH}"),
+        delta("") + started("read"),
+    ],
+    ids=["call", "end of a call", "query", "result", "init", "flush", "halved flush", "final flush", "empty"],
+)
+def test_a_lone_half_at_the_end_of_a_segment_is_a_bad_character(closer: bytes) -> None:
+    """Half an emoji whose other half does not come in its segment is U+FFFD, once, where it stood."""
+    read = told(delta(f"a{HIGH}"), closer, escaped(delta(f"{LOW}b")))
+    assert read.text == f"a{BAD}{BAD}b"
+
+
+def test_a_lone_half_in_the_midst_is_a_bad_character_at_once() -> None:
+    """A half that something else follows in its delta waits for nothing."""
+    read = told(delta(f"a{HIGH}b"), delta(f"{LOW}c"), delta(f"{HIGH}{HIGH}"), delta(LOW))
+    assert read.text == f"a{BAD}b{BAD}c{BAD}{EMOJI}"
+
+
+@pytest.mark.parametrize(
+    "lines", [(delta(f"a{HIGH}"),), (delta(f"a{HIGH}"), final(f"a{HIGH}"))], ids=["killed", "flushed"]
+)
+def test_a_lone_half_at_the_end_of_the_stream_is_a_bad_character(lines: tuple[bytes, ...]) -> None:
+    """A stream that ends after half an emoji shows it as U+FFFD: nothing is dropped."""
+    assert told(*lines).text == f"a{BAD}"
+
+
+def test_a_lone_half_at_the_end_of_a_thought_is_a_bad_character() -> None:
+    """Half an emoji at the end of a block of reasoning is U+FFFD, and no part of the next block."""
+    read = told(thought(f"a{HIGH}"), thought_through(), thought(f"{LOW}b"), thought_through())
+    assert thoughts(read) == [f"a{BAD}", f"{BAD}b"]
+
+
+def test_a_flush_of_halves_is_recognised() -> None:
+    """A flush repeats the whole emoji that its deltas brought in halves, and is not told again."""
+    read = told(
+        delta(HIGH), delta(LOW), segment(EMOJI), started("read"), delta(f"x{HIGH}"), final(f"x{HIGH}")
+    )
+    assert read.text.startswith(f"{EMOJI}x")
+    assert read.text.count("x") == 1
+
+
+def test_a_repair_is_an_event_besides_the_others() -> None:
+    """A repaired line says what it says, and that it was repaired."""
+    assert events(init(), escaped(delta(f"a{HIGH}"))) == [Text(Channel.ANSWER, "a", 1000), Repair()]
+
+
+def test_half_a_thought_does_not_reach_the_next_run() -> None:
+    """Half an emoji at the end of a block that nobody closed is told there, not in the next block."""
+    half = thought("a?").replace(b"?", b"\\ud83d")
+    read = session(half, init(), thought("b"))
+    told = [entry.text for entry in read.transcript if entry.kind is Kind.REASONING]
+    assert told == ["a\ufffd", "b"]

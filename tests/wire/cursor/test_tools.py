@@ -1,0 +1,144 @@
+"""A call is told by its tool and by what it is about, wherever its lines say so."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from agentwatch.events import Unknown
+from tests.builders.lines import call, completed, event, events, init, session, started
+
+TARGETS: list[tuple[str, dict[str, Any], str, str | None]] = [
+    ("read", {"path": "/home/ada/app/README.md", "limit": 9}, "Read file", "README.md"),
+    ("edit", {"path": "/home/ada/app/src/app.py", "streamContent": "x"}, "Edited file", "src/app.py"),
+    ("write", {"path": "summary.txt", "fileText": "x"}, "Created new file", "summary.txt"),
+    ("delete", {"path": "/home/ada/app/old.txt"}, "Deleted file", "old.txt"),
+    ("shell", {"command": "pytest -q\necho done", "description": "Run"}, "Ran terminal command", "pytest -q"),
+    ("grep", {"pattern": "TODO", "path": "/home/ada/app"}, "Searched files", "TODO"),
+    ("glob", {"globPattern": "**/*.py", "targetDirectory": "/work"}, "Found files", "**/*.py"),
+    ("ls", {"path": "/home/ada/app/src", "ignore": []}, "Listed directory", "src"),
+    ("semSearch", {"query": "where is it"}, "Searched codebase", "where is it"),
+    ("readLints", {"paths": ["/home/ada/app/a.py", "/home/ada/app/b.py"]}, "Read lints", "a.py, b.py"),
+    ("updateTodos", {"todos": [{"content": "x"}], "merge": True}, "Updated to-do list", None),
+    ("task", {"description": "Look around", "prompt": "Do"}, "Ran subagent", "Look around"),
+    ("webSearch", {"searchTerm": "tides"}, "Searched the web", "tides"),
+    ("webFetch", {"url": "https://example.com"}, "Fetched web page", "https://example.com"),
+    ("askQuestion", {"questions": [], "title": "Which?"}, "Used tool", "askQuestion Which?"),
+    ("weather", {"hours": 6, "place": "Zermatt"}, "Used tool", "weather Zermatt"),
+    ("weather", {"hours": 6}, "Used tool", "weather"),
+]
+
+
+@pytest.mark.parametrize(("tool", "args", "phrase", "target"), TARGETS)
+def test_each_tool_has_a_phrase_and_a_target(
+    tool: str, args: dict[str, Any], phrase: str, target: str | None
+) -> None:
+    """A call is told by its tool's phrase and by what it is about, as the agent's documentation has them."""
+    told = call(started(tool, **args))
+    assert (told.tool, told.phrase, told.target) == (tool, phrase, target)
+
+
+def test_an_mcp_call_is_about_a_server_and_a_tool() -> None:
+    """An MCP call's target is the server and the tool; without them, the name of both."""
+    args = {"name": "tracker-close", "args": {}, "providerIdentifier": "tracker", "toolName": "close"}
+    line = event("tool_call", "started", call_id="c", tool_call={"mcpToolCall": {"args": args}})
+    told = call(line)
+    assert (told.tool, told.phrase, told.target) == ("mcp", "Called MCP tool", "tracker close")
+    bare = event("tool_call", "started", call_id="c", tool_call={"mcpToolCall": {"args": {"name": "a-b"}}})
+    assert call(bare).target == "a-b"
+
+
+@pytest.mark.parametrize("as_string", [False, True], ids=["object", "string"])
+def test_the_tool_is_the_key_that_says_so(as_string: bool) -> None:
+    """Siblings may stand before the tool's key, and all of it may be a string of JSON."""
+    siblings = {"hookAdditionalContexts": [], "toolCallId": "c", "startedAtMs": "1"}
+    tool_call = siblings | {"readToolCall": {"args": {"path": "/home/ada/app/a"}}} | {"completedAtMs": "2"}
+    line = event(
+        "tool_call", "started", call_id="c", tool_call=json.dumps(tool_call) if as_string else tool_call
+    )
+    told = call(line)
+    assert (told.tool, told.target) == ("read", "a")
+
+
+def test_an_id_may_stand_beside_the_tool() -> None:
+    """Calls without a call_id at the top are told apart by the toolCallId beside their tools."""
+
+    def one(subtype: str, name: str, **result: Any) -> bytes:
+        body = {"readToolCall": {"args": {"path": name}} | result, "toolCallId": f"id-{name}"}
+        return event("tool_call", subtype, tool_call=body)
+
+    ends = one("completed", "b", result={"success": {}}), one("completed", "a", result={"success": {}})
+    read = session(init(), one("started", "a"), one("started", "b"), *ends)
+    assert [(told.call_id, told.target) for told in read.ended_calls] == [("id-b", "b"), ("id-a", "a")]
+
+
+def test_a_function_is_named_by_its_name() -> None:
+    """The documented `function` form has its name and, as a string, its arguments."""
+    function = {"name": "lookup", "arguments": '{"query": "tides"}'}
+    lines = (init(), event("tool_call", "started", call_id="c", tool_call={"function": function}))
+    told = call(*lines[1:])
+    assert (told.tool, told.phrase, told.target) == ("lookup", "Used tool", "lookup tides")
+    assert events(*lines)[1:] == [Unknown("tool lookup")]
+
+
+def test_numbers_may_be_strings() -> None:
+    """A number in a string of digits is that number; a string of something else is none."""
+    ended = completed("read", result={"success": {"totalLines": "54"}}, at_ms="1706")
+    told = call(started("read", at_ms="1000", path="a", timeout="12 s"), ended)
+    assert (told.started_ms, told.ended_ms, told.duration_ms, told.note) == (1000, 1706, 706, "54 lines")
+    assert told.limit_ms is None
+
+
+def test_a_tool_call_without_a_tool_is_kept() -> None:
+    """A call whose tool cannot be told has a name all the same, and its line counts as unknown."""
+    read = session(init(), event("tool_call", "started", call_id="c", tool_call={"toolCallId": "c"}))
+    assert [told.phrase for told in read.calls] == ["Used tool"]
+    assert (read.lines.events, read.lines.unknown) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    "ending", [{"rejected": {"reason": "skipped"}}, {"error": {"error": "no"}}, {"success": {"answer": "b"}}]
+)
+def test_what_only_the_start_told_stays(ending: dict[str, Any]) -> None:
+    """When the end bears no arguments, the target is that of the start, whatever the result holds."""
+    told = call(started("askQuestion", title="Which?"), completed("askQuestion", result=ending))
+    assert told.target == "askQuestion Which?"
+
+
+def test_an_end_that_bears_no_arguments_tells_its_path() -> None:
+    """A call that was never started is about the path in its result."""
+    told = call(completed("edit", result={"error": {"path": "/home/ada/app/a.py", "error": "no"}}))
+    assert (told.target, told.path, told.error) == ("a.py", "/home/ada/app/a.py", "no")
+
+
+@pytest.mark.parametrize(
+    ("cwd", "path", "shown"),
+    [
+        ("/home/ada/app", "/home/ada/app/src/a.py", "src/a.py"),
+        ("/home/ada/app/", "/home/ada/app/src/a.py", "src/a.py"),
+        ("/home/ada/app", "/home/ada/app", "."),
+        ("/home/ada/app", "/home/ada/app/", "."),
+        ("/home/ada/app", "/home/ada/application/a.py", "/home/ada/application/a.py"),
+        ("/home/ada/app", "/home/ada/APP/a.py", "/home/ada/APP/a.py"),
+        ("/home/ada/app", "/etc/passwd", "/etc/passwd"),
+        ("/home/ada/app", "src/a.py", "src/a.py"),
+        ("/home/日本", "/home/日本/é.md", "é.md"),
+        (r"C:\Users\Ada\app", r"C:\Users\Ada\app\src\a.py", r"src\a.py"),
+        (r"C:\Users\Ada\app", r"c:\users\ada\app\src\a.py", r"src\a.py"),
+        (r"C:\Users\Ada\app", "C:/Users/Ada/app/src/a.py", "src/a.py"),
+        (r"C:\Users\Ada\app", r"C:\Users\Ada\apples\a.py", r"C:\Users\Ada\apples\a.py"),
+        (r"C:\Users\İbo\app", r"C:\Users\İbo\app\src\a.py", r"src\a.py"),
+        (r"\\host\share\app", r"\\host\share\app\a.py", "a.py"),
+    ],
+)
+def test_a_path_inside_the_cwd_is_shown_relative_to_it(cwd: str, path: str, shown: str) -> None:
+    """Only what lies in the cwd is shortened, by the rules of the agent's system; the path stays whole."""
+    [told] = session(init(cwd), started("read", path=path)).calls
+    assert (told.target, told.path) == (shown, path)
+
+
+def test_only_paths_are_shortened() -> None:
+    """A command or pattern that begins with the cwd is no path and stays as it is."""
+    assert call(started("shell", command="/home/ada/app/run.sh")).target == "/home/ada/app/run.sh"

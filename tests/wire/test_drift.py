@@ -1,0 +1,246 @@
+"""What a recording holds that this version does not know is listed, ready to paste into an issue."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agentwatch import __version__
+from agentwatch.outputs.summary import summary
+from agentwatch.recording import open_saved
+from agentwatch.safe_text import columns, safe_line
+from agentwatch.wire import cursor
+from agentwatch.wire.drift import report
+from tests.builders.lines import (
+    ANY_JSON,
+    CURSOR_SHAPED,
+    PROPERTY,
+    completed,
+    event,
+    final,
+    init,
+    result,
+    session,
+    started,
+    thought,
+    user,
+)
+from tests.conftest import RECORDINGS, SHARED
+from tests.harness.program import watch
+
+FOREIGN = sorted((SHARED / "docs").glob("*.ndjson")) + sorted((SHARED / "cursor").glob("*.ndjson"))
+KNOWN = [path for path in sorted(RECORDINGS.glob("*.ndjson")) if path.stem not in ("unknown", "hostile")]
+
+Drift = Callable[..., list[str]]
+
+
+@pytest.fixture
+def drift(tmp_path: Path) -> Drift:
+    """Return the report on a recording of these lines."""
+
+    def read(*lines: bytes) -> list[str]:
+        path = tmp_path / "case.ndjson"
+        path.write_bytes(b"".join(lines))
+        return list(report(open_saved(path)))
+
+    return read
+
+
+def head(lines: int, unknown: int, name: str = "cursor") -> str:
+    """Return the first line of a report."""
+    return f"agentwatch {__version__}, format {name}, {lines} lines, {unknown} unknown"
+
+
+@pytest.mark.parametrize("path", KNOWN + FOREIGN, ids=lambda path: path.stem)
+def test_nothing_is_listed_for_what_is_known(path: Path) -> None:
+    """Real captures, the documentation's examples and the bundled recordings hold nothing unknown."""
+    [told] = report(open_saved(path))
+    assert told == head(path.read_bytes().count(b"\n") + (not path.read_bytes().endswith(b"\n")), 0)
+
+
+def test_an_unknown_type_is_listed(drift: Drift) -> None:
+    """A type and a subtype that nobody knows are listed with their line as the sample."""
+    told = drift(init(), event("weather", "sunny", degrees=21), user(), event("weather", "sunny", degrees=3))
+    fields = {"type": "weather", "subtype": "sunny", "session_id": "s-1", "degrees": 21}
+    assert told == [head(4, 1), "2 × type weather/sunny, first in line 2", f"    {json.dumps(fields)}"]
+
+
+def test_an_unknown_tool_is_listed(drift: Drift) -> None:
+    """A tool that nobody knows is listed for its lines, with what stands under its key."""
+    told = drift(init(), started("teleport", to="Mars"), completed("teleport", result={"success": {"x": 1}}))
+    assert told == [
+        head(3, 1),
+        "2 × tool teleport, first in line 2",
+        '    {"args": {"to": "Mars"}}',
+    ]
+
+
+def test_an_unknown_result_is_listed(drift: Drift) -> None:
+    """A result variant that nobody knows is listed with its tool."""
+    told = drift(init(), completed("read", result={"postponed": {"until": 7}, "isBackground": False}))
+    assert told == [
+        head(2, 1),
+        "1 × result postponed of tool read, first in line 2",
+        '    {"until": 7}',
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "what", "sample"),
+    [
+        (init(mood="fine"), "field mood of a system/init line", '"fine"'),
+        (
+            event("result", "success", mood=None, is_error=False, costs=[1, {"a": "é"}]),
+            "costs",
+            '[1, {"a": "é"}]',
+        ),
+        (event("user", message={}, locale="en"), "field locale of a user line", '"en"'),
+        (
+            final("x").replace(b'"session_id"', b'"mood": 1.5, "session_id"'),
+            "mood of a assistant line",
+            "1.5",
+        ),
+        (event("thinking", "delta", text="", depth=3), "field depth of a thinking/delta line", "3"),
+        (event("retry", "starting", attempt=1, why=True), "field why of a retry/starting line", "true"),
+        (started("read", path="a", colour="red"), "field colour in the arguments of tool read", '"red"'),
+        (
+            completed("shell", result={"success": {"exitCode": 0, "joules": 7}}),
+            "field joules in a success of tool shell",
+            "7",
+        ),
+        (
+            event("tool_call", "started", call_id="c", tool_call={"readToolCall": {}, "beside": 1}),
+            "field beside beside a tool",
+            "1",
+        ),
+        (
+            event("tool_call", "started", call_id="c", tool_call={"readToolCall": {"args": {}, "mode": "x"}}),
+            "field mode of tool read",
+            '"x"',
+        ),
+        (
+            event("tool_call", "started", call_id="c", tool_call='{"lsToolCall": {"args": {"deep": 1}}}'),
+            "field deep in the arguments of tool ls",
+            "1",
+        ),
+    ],
+)
+def test_an_unknown_field_is_listed_where_it_stands(
+    drift: Drift, line: bytes, what: str, sample: str
+) -> None:
+    """A field that nobody knows is listed with its place and its value, wherever it stands."""
+    told = drift(init(), user(), line)
+    assert told[0] == head(3, 1)
+    assert what in told[1]
+    assert told[1].endswith("first in line 3")
+    assert told[2:] == [f"    {sample}"]
+
+
+def test_the_most_frequent_stands_first(drift: Drift) -> None:
+    """Findings are told by how often they occur, and then in the order of the recording."""
+    told = drift(
+        init(),
+        event("one"),
+        event("two"),
+        event("three"),
+        event("three"),
+        b"\n",
+        event("two"),
+        event("three"),
+    )
+    assert [line.split(",")[0] for line in told[1::2]] == ["3 × type three", "2 × type two", "1 × type one"]
+    assert [line.rpartition(" ")[2] for line in told[1::2]] == ["4", "3", "2"]
+
+
+def test_two_results_that_nobody_knows_are_told_in_their_order(drift: Drift) -> None:
+    """The report is the same each time: unknown keys of one result are told as they stand there."""
+    names = [f"variant{number}" for number in range(12)]
+    told = drift(init(), completed("read", result=dict.fromkeys(names, 1)))
+    assert [line.split()[3] for line in told[1::2]] == names
+
+
+def test_what_is_unknown_in_a_line_that_was_cut_is_listed(drift: Drift) -> None:
+    """A line that raw line ends have cut is read here as the session reads it."""
+    cut = event("weather", text="a\nb").replace(b"\\n", b"\n")
+    told = drift(init(), cut)
+    assert [line.split(",")[0] for line in told[1::2]] == ["1 × type weather"]
+
+
+def test_hostile_text_is_listed_safely(drift: Drift) -> None:
+    """Names and samples from the stream cannot drive a terminal, and stay one short line each."""
+    evil = "\x1b[2J\n[/]\u202e"
+    told = drift(
+        init(),
+        event(evil, evil, **{evil: evil}),
+        started(evil, path=evil * 200),
+        completed("read", result={evil: evil, "success": {evil: evil}}),
+    )
+    assert told[0] == head(4, 4)
+    for line in told:
+        assert line == safe_line(line)
+        assert "\x1b" not in line
+        assert "\n" not in line
+    assert all(columns(safe_line(line)) <= 164 for line in told[2::2])
+
+
+def test_a_recording_of_no_known_agent_says_so(drift: Drift) -> None:
+    """Where no line tells the agent every event is listed by its type: the session counts it as unknown."""
+    assert drift() == [head(0, 0, "no known agent")]
+    assert drift(b"oops\n", b"[1]\n") == [head(2, 0, "no known agent")]
+    assert drift(event("thread.started"), b'{"a":1}\n') == [
+        head(2, 2, "no known agent"),
+        "1 × type thread.started of no known agent, first in line 1",
+        '    {"type": "thread.started", "session_id": "s-1"}',
+        "1 × type None of no known agent, first in line 2",
+        '    {"a": 1}',
+    ]
+
+
+def test_what_comes_before_the_agent_is_known_is_listed(drift: Drift) -> None:
+    """A line that any agent could have written is unknown, in the summary and here, and no other is."""
+    told = drift(event("hello"), init(), user())
+    assert told[:2] == [head(3, 1), "1 × type hello of no known agent, first in line 1"]
+    assert session(event("hello"), init(), user()).lines.unknown == 1
+
+
+def test_lines_that_are_no_events_are_passed_over(drift: Drift) -> None:
+    """Text of stderr, half lines and blank ones are no additions to the format."""
+    assert drift(b"warning\n", b"\n", init(), b'{"type":"we', b"\n", thought("x"), b"7\n") == [head(6, 0)]
+
+
+@settings(PROPERTY, max_examples=60)
+@given(st.lists(CURSOR_SHAPED | st.dictionaries(st.text(max_size=3), ANY_JSON), max_size=3))
+def test_no_line_raises(lines: list[dict[str, Any]]) -> None:
+    """Whatever a line holds, what is unknown of it can be told."""
+    for fields in lines:
+        assert all(what for what, _ in cursor.drift(fields))
+
+
+def test_what_the_session_calls_unknown_is_listed() -> None:
+    """Where the summary counts unknown lines, the report is not empty; the bundled ones prove it."""
+    for path in sorted(RECORDINGS.glob("*.ndjson")):
+        unknown = json.loads(b"".join(summary(session(path.read_bytes()))))["lines"]["unknown"]
+        assert (len(list(report(open_saved(path)))) > 1) == (unknown > 0)
+
+
+def test_the_command_prints_the_report() -> None:
+    """`agentwatch drift FILE` prints the report and exits 0; a file that is not there is said."""
+    path = RECORDINGS / "unknown.ndjson"
+    done = watch("drift", path)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.stdout.decode().splitlines() == list(report(open_saved(path)))
+    assert "2 × tool weather, first in line 6" in done.stdout.decode()
+    missing = watch("drift", "no-such.ndjson")
+    assert (missing.returncode, missing.stdout) == (2, b"")
+    assert missing.stderr.count(b"\n") == 1
+
+
+def test_a_report_of_a_result_alone(drift: Drift) -> None:
+    """A recording of the json format is read too."""
+    assert drift(result("x")) == [head(1, 0)]
