@@ -35,7 +35,7 @@ def ended_runs(session: Session) -> int:
     return len(session.runs) - (not session.run.is_over)
 
 
-def summing_up(session: Session, since: Mark, now_ms: int) -> SafeText:
+def away_summary(session: Session, since: Mark, now_ms: int) -> SafeText:
     """Return what is new since the mark: `6 m: 14 calls, 3 files +41 −7, 1 failure`; often nothing."""
     ended = session.ended_calls[since.ended_calls :]
     new = [

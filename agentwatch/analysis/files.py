@@ -20,7 +20,7 @@ _MOST_COMPARED_BYTES = 1 << 20
 """Of a longer line the contents are not compared: reading two of 1 MiB takes 3 ms."""
 
 
-class Deed(StrEnum):
+class FileAction(StrEnum):
     """What a call did to a file."""
 
     READ = "read"
@@ -31,11 +31,11 @@ class Deed(StrEnum):
     """It failed, was rejected, or never came back."""
 
 
-_DEEDS = {
-    "Read file": Deed.READ,
-    "Edited file": Deed.EDITED,
-    "Created new file": Deed.CREATED,
-    "Deleted file": Deed.DELETED,
+_FILE_ACTIONS = {
+    "Read file": FileAction.READ,
+    "Edited file": FileAction.EDITED,
+    "Created new file": FileAction.CREATED,
+    "Deleted file": FileAction.DELETED,
 }
 """By the text format's phrase, which is the same for every agent."""
 
@@ -50,12 +50,12 @@ class TouchedFile:
     """Whether it lies outside the cwd of a run that touched it; where the cwd is not known, it does not."""
     calls: list[Call] = field(default_factory=list)
     """The calls about it, in the order in which they ended."""
-    deeds: Counter[Deed] = field(default_factory=Counter)
+    file_actions: Counter[FileAction] = field(default_factory=Counter)
     lines_added: int | None = None
     lines_removed: int | None = None
     last_ms: int | None = None
     """When it was last touched: by the agent's clock, or where that is silent by ours."""
-    unread: Deed | None = None
+    unread: FileAction | None = None
     """What was first done to it without its having been read or created before in the session."""
     first_change: Call | None = None
     last_change: Call | None = None
@@ -66,19 +66,29 @@ class TouchedFile:
 
     def take(self, call: Call) -> None:
         """Take note of a call that ended."""
-        deed = deed_of(call)
+        file_action = file_action_of(call)
         self.calls.append(call)
-        self.deeds[deed] += 1
-        self.last_ms = touched_ms(call)
-        if deed is Deed.TRIED:
+        self.file_actions[file_action] += 1
+        self.last_ms = latest_ms(call)
+        if file_action is FileAction.TRIED:
             is_lost = call.outcome not in (Outcome.FAILED, Outcome.REJECTED)
-            self.may_be_changed = self.may_be_changed or (is_lost and _DEEDS[call.phrase] is not Deed.READ)
+            self.may_be_changed = self.may_be_changed or (
+                is_lost and _FILE_ACTIONS[call.phrase] is not FileAction.READ
+            )
             return
-        if deed is not Deed.READ:
+        if file_action is not FileAction.READ:
             self.first_change, self.last_change = self.first_change or call, call
-        if deed in (Deed.EDITED, Deed.DELETED) and self.unread is None and not self._was_known_to(call):
-            self.unread = deed
-        if deed in (Deed.READ, Deed.CREATED) and self._known_from is None and call.ended is not None:
+        if (
+            file_action in (FileAction.EDITED, FileAction.DELETED)
+            and self.unread is None
+            and not self._was_known_to(call)
+        ):
+            self.unread = file_action
+        if (
+            file_action in (FileAction.READ, FileAction.CREATED)
+            and self._known_from is None
+            and call.ended is not None
+        ):
             self._known_from = call.ended.offset
         if call.lines_added is not None:
             self.lines_added = (self.lines_added or 0) + call.lines_added
@@ -91,7 +101,7 @@ class TouchedFile:
         return self._known_from is not None and (began is None or began.offset > self._known_from)
 
 
-class Touched:
+class TouchedFiles:
     """The files of a session."""
 
     def __init__(self, session: Session) -> None:
@@ -113,7 +123,7 @@ class Touched:
         upto = min(self._taken + most, len(ended))
         for number in range(self._taken, upto):
             call = ended[number]
-            if call.path and call.phrase in _DEEDS:
+            if call.path and call.phrase in _FILE_ACTIONS:
                 self._touch(call, call.path)
         self._taken = upto
         return upto < len(ended)
@@ -143,12 +153,12 @@ class Touched:
         return found
 
 
-def deed_of(call: Call) -> Deed:
+def file_action_of(call: Call) -> FileAction:
     """Return what a call about a file did to it."""
-    return _DEEDS[call.phrase] if call.outcome is Outcome.SUCCEEDED else Deed.TRIED
+    return _FILE_ACTIONS[call.phrase] if call.outcome is Outcome.SUCCEEDED else FileAction.TRIED
 
 
-def touched_ms(call: Call) -> int | None:
+def latest_ms(call: Call) -> int | None:
     """Return when a call was last heard of: by the agent's clock, or where that is silent by ours."""
     agent = call.started_ms if call.ended_ms is None else call.ended_ms
     place = call.ended or call.started
@@ -181,11 +191,11 @@ def is_back_to_start(file: TouchedFile, feed: Feed) -> bool | None:
     The contents are read back from the recording.
     """
     first, last = file.first_change, file.last_change
-    if first is None or last is None or file.may_be_changed or deed_of(first) is Deed.DELETED:
+    if first is None or last is None or file.may_be_changed or file_action_of(first) is FileAction.DELETED:
         return None
     before, after = _contents(first, feed)
     if last is not first:
-        after = (False, None) if deed_of(last) is Deed.DELETED else _contents(last, feed)[1]
+        after = (False, None) if file_action_of(last) is FileAction.DELETED else _contents(last, feed)[1]
     return None if before is None or after is None else before == after
 
 
@@ -203,7 +213,7 @@ def _contents(call: Call, feed: Feed) -> tuple[_Content | None, _Content | None]
     if change is None:
         return None, None
     before, after = _content(change.before), _content(change.after)
-    if before is None and after is not None and deed_of(call) is Deed.CREATED:
+    if before is None and after is not None and file_action_of(call) is FileAction.CREATED:
         before = (False, None)
     return before, after
 

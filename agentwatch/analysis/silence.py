@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import NamedTuple
 
-from agentwatch.session import Call, Doing, Session, usually_under
+from agentwatch.session import Call, Phase, Session, usually_under
 
 UNKNOWN_USUAL_MS = 60_000
 """How long a silence may last in a session with too little history to judge it by."""
@@ -53,9 +53,9 @@ def is_stalled(session: Session, now_ms: int | None, agent: AgentFacts = NO_FACT
 def patience_used(session: Session, now_ms: int | None, agent: AgentFacts = NO_FACTS) -> float:
     """Return how much of the silence that one would bear is used up; from 1 on it is quiet."""
     silence = silence_ms(session, now_ms, agent)
-    if silence is None or session.doing is Doing.NOTHING:
+    if silence is None or session.phase is Phase.NOTHING:
         return 0.0
-    if session.doing is not Doing.CALLING:
+    if session.phase is not Phase.CALLING:
         usual = usual_silence_ms(session)
         borne = UNKNOWN_USUAL_MS if usual is None else max(_TIMES_THE_USUAL * usual, _LEAST_QUIET_MS)
         return silence / borne
@@ -75,7 +75,7 @@ def silence_ms(session: Session, now_ms: int | None, agent: AgentFacts = NO_FACT
 
 def usual_silence_ms(session: Session) -> int | None:
     """Return under what the silences usually stay in what the session does now; None is not known."""
-    return usually_under(session.rhythm.silences.get(session.doing, ()))
+    return usually_under(session.rhythm.silences.get(session.phase, ()))
 
 
 def limit_ms(call: Call) -> int | None:

@@ -24,7 +24,7 @@ from agentwatch.analysis.silence import (
 from agentwatch.events import Outcome
 from agentwatch.plurals import plural
 from agentwatch.safe_text import SafeText, columns, cut, safe_line
-from agentwatch.session import Call, Doing, Session, usually_under
+from agentwatch.session import Call, Phase, Session, usually_under
 
 _WORTH_TELLING_MS = 5_000
 """A shorter wait is over before anybody asks."""
@@ -36,7 +36,7 @@ _NARROW_COLUMNS = 60
 _ERROR_COLUMNS = 120
 _MOST_PARALLEL = 100
 _ALONE = "running "
-_IN_THE_MIDDLE = {Doing.THINKING: " · in the middle of a thought", Doing.WRITING: " · it was writing"}
+_IN_THE_MIDDLE = {Phase.THINKING: " · in the middle of a thought", Phase.WRITING: " · it was writing"}
 
 
 def status(
@@ -51,17 +51,17 @@ def status(
         room: How many columns there are; where they are few the words are fewer. None is enough for all.
     """
     is_narrow = room is not None and room < _NARROW_COLUMNS
-    doing = session.doing
-    if doing is Doing.NOTHING:
+    phase = session.phase
+    if phase is Phase.NOTHING:
         words = _over(session, now_ms, agent, is_narrow=is_narrow)
         return words if room is None else cut(words, room)
     doubt = "stalled? " if is_stalled(session, now_ms, agent) else ""
     cpu = _cpu(session, now_ms, agent, is_narrow=is_narrow)
-    if doing is Doing.CALLING:
+    if phase is Phase.CALLING:
         words = _calling(session, now_ms, doubt, room, len(cpu))
     elif is_quiet(session, now_ms, agent):
         words = SafeText(f"{doubt}{_quiet(session, now_ms, agent, is_narrow=is_narrow)}")
-    elif doing is Doing.THINKING:
+    elif phase is Phase.THINKING:
         words = _thinking(session, now_ms)
     else:
         words = _waiting(session, now_ms)
@@ -117,12 +117,12 @@ def _quiet(session: Session, now_ms: int | None, agent: AgentFacts, *, is_narrow
     for_long = f"{'' if is_narrow else 'for '}{brief_clock(silence)}"
     lacking = "no open call" if session.runs else "no event yet"
     usual = _usually(silence, usual_silence_ms(session))
-    return SafeText(f"quiet {for_long}, {lacking}{usual}{_IN_THE_MIDDLE.get(session.doing, '')}")
+    return SafeText(f"quiet {for_long}, {lacking}{usual}{_IN_THE_MIDDLE.get(session.phase, '')}")
 
 
 def _thinking(session: Session, now_ms: int | None) -> SafeText:
     rhythm = session.rhythm
-    thought = since_ms(rhythm.began_ms if rhythm.doing is Doing.THINKING else None, now_ms)
+    thought = since_ms(rhythm.began_ms if rhythm.phase is Phase.THINKING else None, now_ms)
     usual_ms = usually_under(rhythm.thoughts)
     return SafeText(f"thinking{_worth_telling(thought)}{_usually(thought, usual_ms)}")
 
@@ -132,7 +132,7 @@ def _waiting(session: Session, now_ms: int | None) -> SafeText:
     usual = _usually(silence, usual_silence_ms(session))
     if not session.runs:
         return SafeText("waiting for the first event")
-    if session.doing is Doing.WRITING:
+    if session.phase is Phase.WRITING:
         return SafeText(f"writing{_worth_telling(silence, 'quiet for ')}{usual}")
     return SafeText(f"waiting for the model{_worth_telling(silence)}{usual}")
 

@@ -157,7 +157,7 @@ class Timeline:
         return [call for _, _, call in sorted(self._slowest, reverse=True)]
 
 
-class Spent:
+class TimeBreakdown:
     """The time of a session, by the agent's clock and by ours."""
 
     def __init__(self, session: Session) -> None:

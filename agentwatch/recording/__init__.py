@@ -6,7 +6,7 @@ nobody, every reader goes at its own pace.
 """
 
 from agentwatch.recording.disk_sync import DiskSync
-from agentwatch.recording.head_tail import EndsReader
+from agentwatch.recording.head_tail import HeadTailReader
 from agentwatch.recording.lines import MOST_LINE_BYTES, Growth, Line, LineReader, Lines
 from agentwatch.recording.saved import SavedGrowth, open_saved
 from agentwatch.recording.store import (
@@ -25,8 +25,8 @@ __all__ = [
     "MOST_LINE_BYTES",
     "ArrivalTimes",
     "DiskSync",
-    "EndsReader",
     "Growth",
+    "HeadTailReader",
     "Line",
     "LineReader",
     "Lines",

@@ -15,7 +15,7 @@ _CALL = re.compile(rb'\{"type": ?"tool_call"')
 _BEGINS_A_RUN = re.compile(rb'\{"type": ?"(system|user)"')
 
 
-class EndsReader:
+class HeadTailReader:
     """Reads the first lines of a recording and the last, and passes over what is between them.
 
     The first are those that begin its run. The last begin with a tool call where there is one, since a

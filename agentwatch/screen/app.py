@@ -7,7 +7,7 @@ from enum import Enum
 from agentwatch.cli.config import Config
 from agentwatch.cli.terminal import HeldSignals
 from agentwatch.feed import Feed
-from agentwatch.recording import EndsReader
+from agentwatch.recording import HeadTailReader
 from agentwatch.safe_text import SafeText, safe_line
 from agentwatch.screen.overlays.help import Help
 from agentwatch.screen.overlays.leave import LeaveChoice, LeaveDialog
@@ -49,11 +49,11 @@ class AgentwatchApp(TerminalApp[Leave]):
         is_large = self._feed.pace is None and self._feed.backlog() > _LARGE_BYTES
         if not is_large or self._source.wakeup is not None:
             return self._screen(self._feed)
-        glimpse = Feed(EndsReader(reader))
-        glimpse.advance()
-        for run in glimpse.session.runs:
+        preview = Feed(HeadTailReader(reader))
+        preview.advance()
+        for run in preview.session.runs:
             run.forget_result()
-        return self._screen(glimpse, self._feed)
+        return self._screen(preview, self._feed)
 
     def _screen(self, feed: Feed, loading: Feed | None = None) -> WatchScreen:
         return WatchScreen(self._source, feed, loading, config=self.config, write=self.write_to_terminal)
@@ -61,12 +61,12 @@ class AgentwatchApp(TerminalApp[Leave]):
     def on_app_blur(self) -> None:
         """Remember what the user has seen."""
         if isinstance(screen := self.screen_stack[0], WatchScreen):
-            screen.look_away()
+            screen.app_blurred()
 
     def on_app_focus(self) -> None:
         """Tell what happened meanwhile."""
         if isinstance(screen := self.screen_stack[0], WatchScreen):
-            screen.look_back()
+            screen.app_focused()
 
     def action_suspend_process(self) -> None:
         """Give the shell its title back too."""

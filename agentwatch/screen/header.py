@@ -30,7 +30,7 @@ class HeaderLine(Static):
         super().__init__(id="header")
         self._told: tuple[object, ...] = ()
 
-    def tell(self, session: Session, now_ms: int | None, *, is_glimpse: bool = False) -> None:
+    def tell(self, session: Session, now_ms: int | None, *, is_preview: bool = False) -> None:
         """Show how the run stands at `now_ms`; draws nothing when nothing changed.
 
         Of a glimpse, which knows but the ends of a recording, nothing is counted.
@@ -47,7 +47,7 @@ class HeaderLine(Static):
             )
             if fact
         ]
-        counts = SafeText("… calls ") if is_glimpse else _counts(session)
+        counts = SafeText("… calls ") if is_preview else _counts(session)
         told = (state, *facts, counts, self.size.width)
         if told == self._told:
             return
@@ -87,8 +87,8 @@ class StatusLine(Static):
         while columns(shown) > room and shown:
             shown = SafeText(shown[: room - 1] if len(shown) >= room else shown[:-2])
         gap = " " * max(room - columns(shown) + 1, 0)
-        look = "$foreground-muted" if is_proof and integrity.holds else "$text-accent"
-        self.update(Content.assemble(f" {shown}{gap}", (view, look), " "), layout=False)
+        style = "$foreground-muted" if is_proof and integrity.holds else "$text-accent"
+        self.update(Content.assemble(f" {shown}{gap}", (view, style), " "), layout=False)
 
     def _fitting(self, integrity: Integrity, room: int) -> SafeText:
         lines = (integrity.line(), integrity.amiss() or SafeText("integrity holds"), SafeText("i: integrity"))

@@ -22,17 +22,17 @@ class Loading:
         self._shows_thinking = shows_thinking
         self._is_to_rest = False
 
-    def advance(self, glimpse: Workspace) -> Workspace | None:
+    def advance(self, preview: Workspace) -> Workspace | None:
         """Go on; return what is to take the place of the glimpse once it is ready to be shown."""
         self.feed.advance(_SLICE_SECONDS)
         if self.feed.backlog():
             return None
         if self.workspace is None:
             self.workspace = Workspace(self.feed, shows_thinking=self._shows_thinking)
-        width = glimpse.panes.transcript.scrollable_content_region.width
+        width = preview.panes.transcript.scrollable_content_region.width
         if not self.workspace.panes.take(width, _SLICE_SECONDS):
             return None
-        self.workspace.succeed(glimpse)
+        self.workspace.take_over(preview)
         return self.workspace
 
     def make_way(self) -> None:

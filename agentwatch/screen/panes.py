@@ -38,17 +38,17 @@ class Panes:
         """
         return self.transcript.take(width, seconds) and self.calls.take(seconds)
 
-    def return_as_in(self, glimpse: Panes) -> None:
+    def restore_from_preview(self, preview: Panes) -> None:
         """Show what is shown in the panes of a glimpse of the same session, line by line as there."""
-        before, calls = glimpse.calls, self.calls
+        before, calls = preview.calls, self.calls
         call = None if before.chosen is None else same_call(self._session.calls, before.chosen)
         if call is not None and not before.following:
             calls.choose_call(call)
             calls.following = False
             calls.settle_at(calls.cursor - before.cursor + before.scroll_offset.y)
-        if glimpse.detail.is_raw:
+        if preview.detail.is_raw:
             self.detail.toggle_raw()
-        self.transcript.return_as_in(glimpse.transcript)
+        self.transcript.restore_from_preview(preview.transcript)
 
     def sync(self, now_ms: int | None) -> None:
         """Let the panes take what is new; those of the calls draw only when a call has changed."""

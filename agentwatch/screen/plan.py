@@ -15,7 +15,7 @@ from agentwatch.session import Call
 _PHRASE = "Updated to-do list"
 """What the text format calls the action, for every agent."""
 _DONE, _DOING, _PENDING, _CANCELLED = "✓◐○✗"
-_LOOKS = {_DONE: "$text-muted", _DOING: "bold $text-accent", _CANCELLED: "$text-muted"}
+_STYLES = {_DONE: "$text-muted", _DOING: "bold $text-accent", _CANCELLED: "$text-muted"}
 _LEAST_WIDE = 100
 _MOST_LINES = 3
 _GAP = 3
@@ -147,4 +147,4 @@ def _item(todo: Todo) -> SafeText:
 
 
 def _styled(todo: Todo, item: SafeText) -> Content:
-    return Content.styled(item, _LOOKS.get(todo.sign, ""))
+    return Content.styled(item, _STYLES.get(todo.sign, ""))

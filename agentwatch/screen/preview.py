@@ -10,9 +10,9 @@ from agentwatch.session import Call, Entry
 _MOST_PARALLEL = 100
 
 
-def same_call(calls: Sequence[Call], sought: Call) -> Call | None:
+def same_call(calls: Sequence[Call], match_shown: Call) -> Call | None:
     """Return the call that has a line of `sought`, which may lack its other line."""
-    places = [place for place in (sought.started, sought.ended) if place is not None]
+    places = [place for place in (match_shown.started, match_shown.ended) if place is not None]
     if not places:
         return None
     end = bisect_right(calls, places[0].offset, key=_offset)

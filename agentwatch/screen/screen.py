@@ -16,11 +16,11 @@ from textual.reactive import var
 from textual.screen import Screen
 from textual.widgets import Footer
 
-from agentwatch.analysis.files import Touched
+from agentwatch.analysis.files import TouchedFiles
 from agentwatch.analysis.integrity import integrity
 from agentwatch.analysis.silence import is_stalled
 from agentwatch.analysis.status import status
-from agentwatch.analysis.time import Spent
+from agentwatch.analysis.time import TimeBreakdown
 from agentwatch.cli.config import Config
 from agentwatch.feed import Feed
 from agentwatch.feed.playhead import Replay
@@ -31,10 +31,10 @@ from agentwatch.screen.loading import REST_SECONDS, Loading
 from agentwatch.screen.overlays.files import FilesScreen
 from agentwatch.screen.overlays.integrity import IntegrityScreen
 from agentwatch.screen.overlays.notices import Notices
-from agentwatch.screen.overlays.time import SpentScreen
+from agentwatch.screen.overlays.time import TimeScreen
 from agentwatch.screen.terminal.base_app import TerminalApp
 from agentwatch.screen.terminal.compositor import PieceCompositor
-from agentwatch.screen.terminal.frames import BUSY_SHARE, CALM_SHARE, LOADING_SHARE, Pulse
+from agentwatch.screen.terminal.frames import BUSY_SHARE, CALM_SHARE, LOADING_SHARE, FrameScheduler
 from agentwatch.screen.view_status import BEHIND_BYTES, shown_ms, view_words
 from agentwatch.screen.workspace import Workspace
 from agentwatch.session import Call
@@ -64,7 +64,7 @@ class WatchScreen(Screen[None]):
         Binding("question_mark", "app.help", "Help", key_display="?", id="help", tooltip="Every key"),
         Binding("space", "freeze", "Freeze", id="freeze", tooltip="Freeze the view; recording goes on"),
         Binding("F", "files", "Files", id="files", tooltip="Every file touched"),
-        Binding("T", "spent", "Time", id="spent", tooltip="Where the time went"),
+        Binding("T", "time", "Time", id="spent", tooltip="Where the time went"),
         Binding("i", "integrity", "Integrity", show=False, id="integrity"),
         Binding("plus,equals_sign", "pace('faster')", "Faster", show=False, id="faster"),
         Binding("minus", "pace('slower')", "Slower", show=False, id="slower"),
@@ -97,7 +97,7 @@ class WatchScreen(Screen[None]):
         self._survivors: list[Survivor] = []
         self._facts = ProcessFacts(source.agent)
         self.notices = Notices(loading or feed, config, write)
-        self._take(feed, Workspace(feed, shows_thinking=config.thinking, is_glimpse=loading is not None))
+        self._take(feed, Workspace(feed, shows_thinking=config.thinking, is_preview=loading is not None))
 
     def _take(self, feed: Feed, workspace: Workspace) -> None:
         """Show a feed from now on, in a workspace that was made for it."""
@@ -105,7 +105,7 @@ class WatchScreen(Screen[None]):
         self._replay = feed.pace if isinstance(feed.pace, Replay) else None
         self._was_over = False
         self._integrity = integrity(feed.session)
-        self._touched, self._spent = Touched(feed.session), Spent(feed.session)
+        self._touched, self._spent = TouchedFiles(feed.session), TimeBreakdown(feed.session)
         self.workspace = workspace
         self._header = HeaderLine()
         self._status = StatusLine()
@@ -119,21 +119,21 @@ class WatchScreen(Screen[None]):
 
     def on_mount(self) -> None:
         """Show what is there at once, then keep it true."""
-        self.pulse = Pulse(self._tick, self.call_next)
+        self.frame_scheduler = FrameScheduler(self._tick, self.call_next)
         if self._source.wakeup is not None:
-            self.pulse.listen(self._source.wakeup)
-        self.call_after_refresh(self.pulse.within, 0)
+            self.frame_scheduler.listen(self._source.wakeup)
+        self.call_after_refresh(self.frame_scheduler.within, 0)
         if self._source.agent is not None:
             self.set_interval(_SURVIVORS_SECONDS, self._look_for_survivors)
 
     def on_unmount(self) -> None:
         """Take no more."""
-        self.pulse.stop()
+        self.frame_scheduler.stop()
         self.notices.rest()
 
     def on_resize(self) -> None:
         """Fit the lines above the panes into their new width."""
-        self.pulse.within(0)
+        self.frame_scheduler.within(0)
 
     def _tick(self) -> float | None:
         """Take what is new and show it; return in how many seconds there will be more to show."""
@@ -148,7 +148,9 @@ class WatchScreen(Screen[None]):
             if self._source.agent is not None and (said := self._source.agent.stderr.new_lines()):
                 workspace.panes.log.add_stderr(said)
                 applied += 1
-        self.pulse.share = LOADING_SHARE if is_behind else BUSY_SHARE if applied > _BUSY_LINES else CALM_SHARE
+        self.frame_scheduler.share = (
+            LOADING_SHARE if is_behind else BUSY_SHARE if applied > _BUSY_LINES else CALM_SHARE
+        )
         now = shown_ms(feed, is_frozen=self.is_frozen)
         if applied or feed.is_over != self._was_over:
             if feed.is_over and not self._was_over:
@@ -162,7 +164,7 @@ class WatchScreen(Screen[None]):
             workspace.panes.calls.tick(now)
         if not applied:
             workspace.panes.transcript.measure_some()
-        self._header.tell(feed.session, now, is_glimpse=self._loading is not None)
+        self._header.tell(feed.session, now, is_preview=self._loading is not None)
         if self._loading is not None:
             return self._load(self._loading)
         self._tell(now)
@@ -176,12 +178,12 @@ class WatchScreen(Screen[None]):
         facts, room = self._facts.now(), self._status.size.width - columns(view) - 3
         self._status.tell(status(session, now, facts, room), view, self._integrity)
         words = status(session, now, facts)
-        for warning in self.notices.look(words, is_quiet=is_stalled(session, now, facts)):
+        for warning in self.notices.update(words, is_quiet=is_stalled(session, now, facts)):
             self.notify(warning, severity="warning", timeout=10, markup=False)
 
     def _load(self, loading: Loading) -> float | None:
         """Read on behind the glimpse, and show all when all is read."""
-        self.pulse.share = LOADING_SHARE
+        self.frame_scheduler.share = LOADING_SHARE
         if loading.take_rest():
             return REST_SECONDS
         whole = loading.advance(self.workspace)
@@ -199,13 +201,13 @@ class WatchScreen(Screen[None]):
         await self.recompose()
 
         def go_on() -> None:
-            self.workspace.return_as_in_glimpse()
+            self.workspace.restore_from_preview()
             keys, self._kept_keys = self._kept_keys or [], None
             for key in keys:
                 again = events.Key(key.key, key.character)
                 again.set_sender(self.app)  # from us it would come no further than to us
                 self.app.post_message(again)
-            self.pulse.within(0)
+            self.frame_scheduler.within(0)
 
         self.call_after_refresh(go_on)
 
@@ -233,21 +235,21 @@ class WatchScreen(Screen[None]):
     def _look_for_survivors(self) -> None:
         if self._source.agent is not None:
             self._survivors = self._source.agent.survivors()
-            self.pulse.within(0)
+            self.frame_scheduler.within(0)
 
     @on(events.TextSelected)
     def _copy_selection(self) -> None:
         if selected := self.get_selected_text():
             self.app.copy_to_clipboard(selected)
 
-    def look_away(self) -> None:
+    def app_blurred(self) -> None:
         """Mark where the user has stopped to look."""
-        if self._loading is None and self.notices.look_away():
+        if self._loading is None and self.notices.app_blurred():
             self.workspace.panes.transcript.mark_new(now_ms())
 
-    def look_back(self) -> None:
+    def app_focused(self) -> None:
         """Tell what happened since."""
-        if told := self.notices.look_back():
+        if told := self.notices.app_focused():
             self.notify(told, timeout=15, markup=False)
 
     def action_pane(self, name: str) -> None:
@@ -267,9 +269,9 @@ class WatchScreen(Screen[None]):
 
         self.app.push_screen(FilesScreen(self._feed, self._touched), go)
 
-    def action_spent(self) -> None:
+    def action_time(self) -> None:
         """Show where the time went."""
-        self.app.push_screen(SpentScreen(self._feed.session, self._spent))
+        self.app.push_screen(TimeScreen(self._feed.session, self._spent))
 
     def action_freeze(self) -> None:
         """Hold the view still; a replay is paused."""
@@ -277,7 +279,7 @@ class WatchScreen(Screen[None]):
             self._replay.pause()
         else:
             self.is_frozen = not self.is_frozen
-        self.pulse.at_once()
+        self.frame_scheduler.at_once()
 
     def action_pace(self, change: str) -> None:
         """Play the replay `faster` or `slower`, or let it `step` one event on."""
@@ -285,4 +287,4 @@ class WatchScreen(Screen[None]):
             {"faster": self._replay.faster, "slower": self._replay.slower, "step": self._replay.step}[
                 change
             ]()
-            self.pulse.at_once()
+            self.frame_scheduler.at_once()

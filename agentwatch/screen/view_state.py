@@ -5,26 +5,26 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from agentwatch.screen.panes import Panes
-from agentwatch.screen.transcript.pane import Standing
+from agentwatch.screen.transcript.pane import ReadingPosition
 from agentwatch.session import Call
 
 
-class Standpoint(NamedTuple):
+class ViewState(NamedTuple):
     """What is shown where, and the pane that has the keys."""
 
     pane: str
-    transcript: Standing
+    transcript: ReadingPosition
     call: Call | None
     calls_follow: bool
     calls_top: int
     detail_top: int
 
 
-def standpoint(panes: Panes, pane: str) -> Standpoint:
+def view_state(panes: Panes, pane: str) -> ViewState:
     """Return where the user stands, who is in `pane`."""
-    return Standpoint(
+    return ViewState(
         pane,
-        panes.transcript.standing(),
+        panes.transcript.reading_position(),
         panes.calls.chosen,
         panes.calls.following,
         panes.calls.scroll_offset.y,
@@ -32,9 +32,9 @@ def standpoint(panes: Panes, pane: str) -> Standpoint:
     )
 
 
-def return_to(panes: Panes, before: Standpoint) -> None:
+def restore(panes: Panes, before: ViewState) -> None:
     """Show again what was shown."""
-    panes.transcript.return_to(before.transcript)
+    panes.transcript.restore(before.transcript)
     if before.calls_follow:
         panes.calls.action_bottom()
     elif before.call is not None:

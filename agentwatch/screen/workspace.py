@@ -11,7 +11,7 @@ from textual.containers import Horizontal, Vertical
 from textual.reactive import var
 
 from agentwatch.feed import Feed
-from agentwatch.screen.calls.new_failures import WatchedFailures
+from agentwatch.screen.calls.new_failures import NewFailures
 from agentwatch.screen.calls.pane import CallTable
 from agentwatch.screen.lines.line_view import LineView
 from agentwatch.screen.overlays.find_bar import FindBar
@@ -57,7 +57,7 @@ class Workspace(Vertical):
     pane = var("transcript")
     """The pane that has the focus, and the only one shown where there is room for one."""
 
-    def __init__(self, feed: Feed, *, shows_thinking: bool = False, is_glimpse: bool = False) -> None:
+    def __init__(self, feed: Feed, *, shows_thinking: bool = False, is_preview: bool = False) -> None:
         """Show what `feed` has read, with the thoughts that are done or with these folded."""
         super().__init__(id="workspace", classes="-pane-transcript")
         self._glimpse: Workspace | None = None
@@ -65,9 +65,9 @@ class Workspace(Vertical):
         self._feed = feed
         self.panes = Panes(feed)
         self._todo = TodoLine(feed)
-        self.find_bar = FindBar(feed, self.panes, is_glimpse=is_glimpse)
+        self.find_bar = FindBar(feed, self.panes, is_preview=is_preview)
         self._tabs = PaneTabs(self.panes)
-        self._failures = WatchedFailures(feed)
+        self._failures = NewFailures(feed)
         self._failure: Call | None = None
         """The call that failed last while the newest calls were followed: its detail stays open."""
 
@@ -90,17 +90,17 @@ class Workspace(Vertical):
             self.panes.transcript.toggle_reasoning()
         self.action_pane(self.pane)
 
-    def succeed(self, glimpse: Workspace) -> None:
+    def take_over(self, preview: Workspace) -> None:
         """Begin where the user is in a glimpse of the session, whose place this takes."""
-        self.set_reactive(Workspace.pane, glimpse.pane)
-        self.set_reactive(Workspace.is_maximized, glimpse.is_maximized)
-        self._shows_thinking = glimpse.panes.transcript.shows_thinking
-        self._glimpse = glimpse
+        self.set_reactive(Workspace.pane, preview.pane)
+        self.set_reactive(Workspace.is_maximized, preview.is_maximized)
+        self._shows_thinking = preview.panes.transcript.shows_thinking
+        self._glimpse = preview
 
-    def return_as_in_glimpse(self) -> None:
+    def restore_from_preview(self) -> None:
         """Show what the glimpse showed, each line where it stood there."""
         if self._glimpse is not None:
-            self.panes.return_as_in(self._glimpse.panes)
+            self.panes.restore_from_preview(self._glimpse.panes)
             self.find_bar.resume(self._glimpse.find_bar, self.pane)
             self._glimpse = None
 

@@ -3,7 +3,7 @@
 from agentwatch.session.call import Call, Place
 from agentwatch.session.call_store import CallOrder
 from agentwatch.session.line_counts import LineCounts, OddLine
-from agentwatch.session.rhythm import Doing, Rhythm, usually_under
+from agentwatch.session.rhythm import Phase, Rhythm, usually_under
 from agentwatch.session.runs import Run
 from agentwatch.session.session import Session
 from agentwatch.session.transcript import Entry, Kind
@@ -11,11 +11,11 @@ from agentwatch.session.transcript import Entry, Kind
 __all__ = [
     "Call",
     "CallOrder",
-    "Doing",
     "Entry",
     "Kind",
     "LineCounts",
     "OddLine",
+    "Phase",
     "Place",
     "Rhythm",
     "Run",

@@ -15,7 +15,7 @@ _KEPT = 64
 _LEAST = 5
 
 
-class Doing(StrEnum):
+class Phase(StrEnum):
     """What a session does between two lines."""
 
     WAITING = "waiting"
@@ -32,31 +32,31 @@ class Rhythm:
     """What the newest 64 stays in each doing were like, in milliseconds by our own clock."""
 
     def __init__(self) -> None:
-        self.doing = Doing.NOTHING
+        self.phase = Phase.NOTHING
         self.began_ms: int | None = None
         """When it began to do what it does."""
         self.thoughts: deque[int] = deque(maxlen=_KEPT)
         """How long thoughts lasted."""
         self.silences = {
-            doing: deque[int](maxlen=_KEPT) for doing in (Doing.WAITING, Doing.THINKING, Doing.WRITING)
+            phase: deque[int](maxlen=_KEPT) for phase in (Phase.WAITING, Phase.THINKING, Phase.WRITING)
         }
         """The longest silence of each stay; lines that came together have none between them."""
         self._last_ms = 0
         self._longest_ms = 0
 
-    def take(self, doing: Doing, seen_ms: int) -> None:
+    def take(self, phase: Phase, seen_ms: int) -> None:
         """Take what the session does from a line on that reached us at `seen_ms`."""
         if self.began_ms is None:
             self.began_ms = self._last_ms = seen_ms
         self._longest_ms = max(self._longest_ms, seen_ms - self._last_ms)
         self._last_ms = seen_ms
-        if doing is self.doing:
+        if phase is self.phase:
             return
-        if self._longest_ms and self.doing in self.silences:
-            self.silences[self.doing].append(self._longest_ms)
-        if self.doing is Doing.THINKING and seen_ms > self.began_ms:
+        if self._longest_ms and self.phase in self.silences:
+            self.silences[self.phase].append(self._longest_ms)
+        if self.phase is Phase.THINKING and seen_ms > self.began_ms:
             self.thoughts.append(seen_ms - self.began_ms)
-        self.doing, self.began_ms, self._longest_ms = doing, seen_ms, 0
+        self.phase, self.began_ms, self._longest_ms = phase, seen_ms, 0
 
 
 def usually_under(lengths_ms: Collection[int]) -> int | None:

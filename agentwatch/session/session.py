@@ -25,7 +25,7 @@ from agentwatch.events import (
 from agentwatch.session.call import Call, Place
 from agentwatch.session.call_store import CallOrder, Calls
 from agentwatch.session.line_counts import LineCounts
-from agentwatch.session.rhythm import Doing, Rhythm
+from agentwatch.session.rhythm import Phase, Rhythm
 from agentwatch.session.runs import Run
 from agentwatch.session.transcript import Kind, Transcript
 
@@ -33,7 +33,7 @@ CallKey = tuple[int, str | None, str]
 """The number of the run, the session_id and the call_id: ids come again in another session."""
 
 
-_DOINGS = {Kind.REASONING: Doing.THINKING, Kind.ANSWER: Doing.WRITING}
+_PHASES = {Kind.REASONING: Phase.THINKING, Kind.ANSWER: Phase.WRITING}
 
 
 class Session:
@@ -71,15 +71,15 @@ class Session:
         return self.run.outcome
 
     @property
-    def doing(self) -> Doing:
+    def phase(self) -> Phase:
         """What it does now, as far as its lines tell."""
         if self.outcome is not Outcome.RUNNING:
-            return Doing.NOTHING
+            return Phase.NOTHING
         if self.open_calls:
-            return Doing.CALLING
+            return Phase.CALLING
         entry = self.transcript.last
         return (
-            _DOINGS.get(entry.kind, Doing.WAITING) if entry is not None and entry.is_open else Doing.WAITING
+            _PHASES.get(entry.kind, Phase.WAITING) if entry is not None and entry.is_open else Phase.WAITING
         )
 
     @property
@@ -105,7 +105,7 @@ class Session:
                 is_repaired = True
         if place.seen_ms is not None:
             self.last_seen_ms = place.seen_ms
-            self.rhythm.take(self.doing, place.seen_ms)
+            self.rhythm.take(self.phase, place.seen_ms)
         if odd is None:
             self.lines.events += physical_lines
             self.lines.repaired += is_repaired

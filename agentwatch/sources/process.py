@@ -16,7 +16,7 @@ from contextlib import suppress
 from agentwatch.recording import ArrivalTimes, Wakeup, now_ms
 from agentwatch.sources.disk_reserve import Reserve
 from agentwatch.sources.stderr import StderrFile
-from agentwatch.sources.survivors import Survivor, adopt_orphans, bury_orphans, survivors
+from agentwatch.sources.survivors import Survivor, adopt_orphans, reap_orphans, survivors
 
 _POLL_SECONDS = 0.01
 _STOP_SECONDS = 10.0
@@ -112,7 +112,7 @@ class AgentProcess:
         if self._process.returncode is None:
             return True
         lives = bool(survivors(self.pid))
-        bury_orphans(self.pid)
+        reap_orphans(self.pid)
         return lives
 
     def _signal_survivors(self, number: int, signalled: set[int]) -> set[int]:
@@ -147,7 +147,7 @@ class AgentProcess:
                 self._reserve.keep_ahead(size)
             if exited:
                 break
-            bury_orphans(self.pid)
+            reap_orphans(self.pid)
             time.sleep(_POLL_SECONDS)
         if exited and not survivors(self.pid):  # who lives on may still write
             self._reserve.give_back()

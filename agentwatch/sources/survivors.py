@@ -33,7 +33,7 @@ def survivors(agent: int) -> list[Survivor]:
     return [found for pid in sorted(pids()) if (found := _look(pid, agent)) is not None]
 
 
-def bury_orphans(agent: int) -> None:
+def reap_orphans(agent: int) -> None:
     """Take note of the end of what we adopted, so that no zombies stay; the agent's own is left alone."""
     with suppress(ChildProcessError):
         while (ended := os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)) is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agentwatch.events import Event, Malformed, Oversize, Part, Repair, Text, Unknown
 from agentwatch.wire.agents import Agent, AgentDecoder, detect
-from agentwatch.wire.delta_frames import Frames
+from agentwatch.wire.delta_frames import DeltaFrames
 from agentwatch.wire.json_line import Repaired, parse, parse_joined
 from agentwatch.wire.oversize import salvage
 
@@ -17,7 +17,7 @@ class Decoder:
     def __init__(self) -> None:
         self._agent: Agent | None = None
         self._decoder: AgentDecoder | None = None
-        self._frames = Frames()
+        self._frames = DeltaFrames()
 
     def decode(self, data: bytes) -> list[Event]:
         """Return what a line says that is not blank."""

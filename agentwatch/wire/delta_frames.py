@@ -68,7 +68,7 @@ def _frame(channel: Channel, head: bytes, middle: bytes, digits: int, end: bytes
     )
 
 
-class Frames:
+class DeltaFrames:
     """The frames of one recording, learnt from its lines."""
 
     def __init__(self) -> None:

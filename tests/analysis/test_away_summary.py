@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentwatch.analysis.away_summary import Mark, mark, summing_up
+from agentwatch.analysis.away_summary import Mark, away_summary, mark
 from tests.builders.lines import completed, delta, init, result, session, started
 
 NOTHING = Mark(0, 0, 0, 0, 0)
@@ -26,7 +26,7 @@ def edit(number: int, path: str, added: int | None, removed: int | None) -> byte
 
 def told(*lines: bytes, since: Mark = NOTHING, after: int = 6 * MINUTES, is_over: bool = False) -> str:
     """Return what is told of a session since a mark."""
-    return summing_up(session(*lines, is_over=is_over), since, since.at_ms + after)
+    return away_summary(session(*lines, is_over=is_over), since, since.at_ms + after)
 
 
 def test_calls_changed_files_and_failures_are_counted() -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentwatch.analysis.files import Deed, Touched, TouchedFile, is_back_to_start, named
+from agentwatch.analysis.files import FileAction, TouchedFile, TouchedFiles, is_back_to_start, named
 from agentwatch.feed import Feed
 from agentwatch.recording import open_saved
 from tests.builders.lines import CURSOR_SHAPED, CWD, PROPERTY, completed, init, line, result, session, started
@@ -37,9 +37,9 @@ def edit(number: int, path: str, before: str | None, after: str | None, at_ms: i
     return call("edit", number, path, told | ({} if before is None else {"linesRemoved": 1}), at_ms)
 
 
-def touched(*lines: bytes) -> Touched:
+def touched(*lines: bytes) -> TouchedFiles:
     """Return the files of a run."""
-    found = Touched(session(init(), *lines))
+    found = TouchedFiles(session(init(), *lines))
     assert not found.take()
     return found
 
@@ -60,7 +60,12 @@ def test_each_deed_is_counted_by_its_name() -> None:
         call("delete", 5, "a.py"),
         edit(6, "a.py", None, "new"),
     )
-    assert file.deeds == {Deed.READ: 2, Deed.EDITED: 2, Deed.DELETED: 1, Deed.CREATED: 1}
+    assert file.file_actions == {
+        FileAction.READ: 2,
+        FileAction.EDITED: 2,
+        FileAction.DELETED: 1,
+        FileAction.CREATED: 1,
+    }
     assert (file.lines_added, file.lines_removed) == (6, 2)
     assert [one.number for one in file.calls] == [1, 2, 3, 4, 5, 6]
 
@@ -75,7 +80,7 @@ def test_what_is_not_told_of_lines_stays_unknown() -> None:
 def test_a_failed_call_has_done_nothing() -> None:
     """A call that failed or never came back is told as tried, whatever it was meant to do."""
     file = only(call("edit", 1, "a.py", FAILED), started("delete", "c-2", path="a.py"))
-    assert file.deeds == {Deed.TRIED: 2}
+    assert file.file_actions == {FileAction.TRIED: 2}
     assert file.unread is None
 
 
@@ -93,17 +98,17 @@ def test_calls_that_are_about_no_file_touch_none() -> None:
 @pytest.mark.parametrize(
     ("lines", "mark"),
     [
-        ([edit(1, "a.py", "x", "y")], Deed.EDITED),
-        ([call("delete", 1, "a.py")], Deed.DELETED),
-        ([edit(1, "a.py", "x", "y"), call("delete", 2, "a.py")], Deed.EDITED),
+        ([edit(1, "a.py", "x", "y")], FileAction.EDITED),
+        ([call("delete", 1, "a.py")], FileAction.DELETED),
+        ([edit(1, "a.py", "x", "y"), call("delete", 2, "a.py")], FileAction.EDITED),
         ([call("read", 1, "a.py"), edit(2, "a.py", "x", "y")], None),
         ([edit(1, "a.py", None, "x"), edit(2, "a.py", "x", "y"), call("delete", 3, "a.py")], None),
-        ([call("read", 1, "a.py", FAILED), edit(2, "a.py", "x", "y")], Deed.EDITED),
-        ([edit(1, "a.py", "x", "y"), call("read", 2, "a.py"), edit(3, "a.py", "y", "z")], Deed.EDITED),
+        ([call("read", 1, "a.py", FAILED), edit(2, "a.py", "x", "y")], FileAction.EDITED),
+        ([edit(1, "a.py", "x", "y"), call("read", 2, "a.py"), edit(3, "a.py", "y", "z")], FileAction.EDITED),
         ([call("read", 1, "b/../a.py"), edit(2, f"{CWD}/a.py", "x", "y")], None),
     ],
 )
-def test_a_change_of_what_was_never_read_is_marked(lines: list[bytes], mark: Deed | None) -> None:
+def test_a_change_of_what_was_never_read_is_marked(lines: list[bytes], mark: FileAction | None) -> None:
     """An edit or a deletion is unread when no earlier call of the session has read or created the file."""
     assert only(*lines).unread is mark
 
@@ -115,7 +120,7 @@ def test_a_read_beside_an_edit_comes_too_late_for_it() -> None:
         call("read", 2, "a.py"),
         completed("edit", "c-1", {"success": {"beforeFullFileContent": "x"}}, path="a.py"),
     )
-    assert file.unread is Deed.EDITED
+    assert file.unread is FileAction.EDITED
 
 
 def test_the_last_touched_comes_first() -> None:
@@ -154,8 +159,8 @@ def test_a_path_is_shown_from_the_cwd(path: str, cwd: str | None, shown: str, is
 
 def test_one_file_by_two_names_is_one() -> None:
     """Relative, absolute and, on Windows, differently cased paths name one file."""
-    assert only(call("read", 1, "a.py"), call("read", 2, f"{CWD}/a.py")).deeds[Deed.READ] == 2
-    windows = Touched(
+    assert only(call("read", 1, "a.py"), call("read", 2, f"{CWD}/a.py")).file_actions[FileAction.READ] == 2
+    windows = TouchedFiles(
         session(init("C:\\App"), call("read", 1, "c:/app/A.py"), call("read", 2, "C:\\App\\a.py"))
     )
     windows.take()
@@ -195,7 +200,7 @@ def test_a_file_may_be_back_to_its_start(lines: list[bytes], expected: bool | No
     feed = Feed(open_saved(path, False))
     while not feed.is_over:
         feed.advance()
-    found = Touched(feed.session)
+    found = TouchedFiles(feed.session)
     found.take()
     [file] = found.newest_first()
     assert is_back_to_start(file, feed) is expected
@@ -204,7 +209,7 @@ def test_a_file_may_be_back_to_its_start(lines: list[bytes], expected: bool | No
 def test_the_calls_are_taken_some_at_a_time() -> None:
     """However few calls are taken at once, the files come to the same, and no call is counted twice."""
     lines = [init(), *(call("read", number, f"{number % 3}.py", at_ms=number) for number in range(10))]
-    whole, slowly = Touched(session(*lines)), Touched(session(*lines))
+    whole, slowly = TouchedFiles(session(*lines)), TouchedFiles(session(*lines))
     whole.take()
     takes = 1
     while slowly.take(3):
@@ -218,13 +223,13 @@ def test_the_calls_are_taken_some_at_a_time() -> None:
 
 def vars_of(file: TouchedFile) -> tuple[object, ...]:
     """Return what tells two files apart."""
-    return file.shown, file.deeds, [call.number for call in file.calls], file.last_ms
+    return file.shown, file.file_actions, [call.number for call in file.calls], file.last_ms
 
 
 @PROPERTY
 @given(st.lists(CURSOR_SHAPED, max_size=8))
 def test_no_call_is_too_odd(fields: list[dict[str, Any]]) -> None:
     """Whatever a line holds, the files of its session can be told."""
-    found = Touched(session(*map(line, fields)))
+    found = TouchedFiles(session(*map(line, fields)))
     found.take()
     assert len(found.by_name()) == len(found.newest_first())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentwatch.analysis.time import Share, Spent
+from agentwatch.analysis.time import Share, TimeBreakdown
 from tests.builders.timed_events import (
     INIT,
     NOTICE,
@@ -140,7 +140,7 @@ def test_the_slowest_calls_and_the_longest_tools_come_first() -> None:
 def test_a_text_counts_while_it_grows() -> None:
     """A text that is not complete counts as far as it has come, and what came before it at once."""
     read = told(says(0), says(10), NOTICE, thinks(30))
-    spent = Spent(read)
+    spent = TimeBreakdown(read)
     assert not spent.take()
     tell(read, [thinks(40)])
     spent.take()
@@ -156,7 +156,7 @@ def test_few_entries_are_taken_at_once() -> None:
     """A take looks at so many entries and calls at most, and says whether there are more."""
     calls = [(begins(number, number), ends(number, number + 1)) for number in range(10)]
     read = told(*(event for call in calls for event in call))
-    spent = Spent(read)
+    spent = TimeBreakdown(read)
     takes = 1
     while spent.take(3):
         takes += 1

@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentwatch.analysis.time import Share, Spent, Union
+from agentwatch.analysis.time import Share, TimeBreakdown, Union
 from agentwatch.events import Text, TextEnded, ToolEnded, ToolStarted
 from agentwatch.session import Call, Kind, Session
 from tests.builders.lines import CURSOR_SHAPED, PROPERTY, line, session
@@ -75,7 +75,7 @@ def test_the_parts_add_up_to_the_whole(events: list[Told]) -> None:
 def test_when_it_is_looked_at_changes_nothing(events: list[Told], steps: list[int]) -> None:
     """Taken as it grows, a few entries at a time and looked at in between, it comes to the same."""
     read = Session()
-    spent = Spent(read)
+    spent = TimeBreakdown(read)
     left = events
     for most in steps:
         now, left = left[:most], left[most:]
@@ -140,7 +140,7 @@ def test_a_union_holds_each_moment_once(pairs: list[tuple[int, int]], start: int
 @given(st.lists(CURSOR_SHAPED, max_size=8))
 def test_no_line_is_too_odd(fields: list[dict[str, Any]]) -> None:
     """Whatever a line holds, the time of its session adds up."""
-    spent = Spent(session(*map(line, fields)))
+    spent = TimeBreakdown(session(*map(line, fields)))
     spent.take()
     found = spent.account()
     assert sum(found.parts.values()) == found.whole_ms

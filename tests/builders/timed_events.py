@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentwatch.analysis.time import Account, Spent
+from agentwatch.analysis.time import Account, TimeBreakdown
 from agentwatch.events import (
     Channel,
     Event,
@@ -72,6 +72,6 @@ def tell(read: Session, events: tuple[Told, ...] | list[Told]) -> None:
 
 def account(*events: Told) -> Account:
     """Return where the time of these events went."""
-    spent = Spent(told(*events))
+    spent = TimeBreakdown(told(*events))
     spent.take()
     return spent.account()

@@ -174,7 +174,9 @@ class Stage:
         """Wait until whole ticks have shown what is there, and nothing more is due."""
         before, screen = self.feed.ticks, self.app.screen_stack[0]
         assert isinstance(screen, WatchScreen)
-        await self.until(lambda: self.feed.ticks > before + 1 or screen.pulse.is_resting, "two ticks")
+        await self.until(
+            lambda: self.feed.ticks > before + 1 or screen.frame_scheduler.is_resting, "two ticks"
+        )
 
     async def until(self, check: Callable[[], object], what: str) -> None:
         """Let the app go on until `check` holds."""

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from agentwatch.feed import Feed
-from agentwatch.recording import EndsReader, open_saved
+from agentwatch.recording import HeadTailReader, open_saved
 from agentwatch.screen import app as screen_app
 from tests.builders.lines import completed, delta, final, init, result, started, user
 from tests.screen.conftest import lines_of, opened
@@ -30,7 +30,7 @@ def test_the_ends_are_the_first_lines_and_the_last(tmp_path: Path) -> None:
     """Of the ends all lines are lines of the recording, in order, and stand where they say."""
     path = large(tmp_path / "r.ndjson", 400, result("all"))
     data, reader = path.read_bytes(), open_saved(path)
-    ends = EndsReader(reader)
+    ends = HeadTailReader(reader)
     found = []
     while lines := ends.read():
         found += [(line.offset, line.data) for line in lines]
@@ -45,23 +45,23 @@ def test_the_ends_are_the_first_lines_and_the_last(tmp_path: Path) -> None:
 def test_a_last_line_of_any_size_is_an_end(tmp_path: Path) -> None:
     """A last line that is longer than is parsed whole still ends the run of the glimpse."""
     path = large(tmp_path / "r.ndjson", 100, result("y" * (17 << 20)))
-    glimpse = Feed(EndsReader(open_saved(path)))
-    glimpse.advance()
-    assert glimpse.session.run.outcome == "succeeded"
-    assert glimpse.session.lines.oversize == 1
-    assert glimpse.session.calls[-1].target == "99.py"
+    preview = Feed(HeadTailReader(open_saved(path)))
+    preview.advance()
+    assert preview.session.run.outcome == "succeeded"
+    assert preview.session.lines.oversize == 1
+    assert preview.session.calls[-1].target == "99.py"
 
 
 @pytest.mark.parametrize("size", [1 << 10, 1 << 20, 5 << 20])
 def test_the_newest_calls_are_seen_behind_a_result_of_any_size(tmp_path: Path, size: int) -> None:
     """A result that repeats a long text takes no place from the last calls; the first are not shown."""
     path = large(tmp_path / "r.ndjson", 400, result("y" * size))
-    glimpse = Feed(EndsReader(open_saved(path)))
-    glimpse.advance()
-    targets = [call.target for call in glimpse.session.calls]
+    preview = Feed(HeadTailReader(open_saved(path)))
+    preview.advance()
+    targets = [call.target for call in preview.session.calls]
     assert targets[-3:] == ["397.py", "398.py", "399.py"]
     assert "0.py" not in targets
-    assert (glimpse.session.run.prompt, glimpse.session.run.outcome) == ("Do much.", "succeeded")
+    assert (preview.session.run.prompt, preview.session.run.outcome) == ("Do much.", "succeeded")
 
 
 async def test_the_end_is_shown_first(tmp_path: Path, monkeypatch: object) -> None:

@@ -31,7 +31,9 @@ def before_looking(feed: CountedFeed, theme: str, *keys: str) -> Step:
         for key in keys:
             await pilot.press(key)
         ticks = feed.ticks
-        await eventually(pilot, lambda: feed.ticks > ticks + 2 or screen.pulse.is_resting, "three ticks")
+        await eventually(
+            pilot, lambda: feed.ticks > ticks + 2 or screen.frame_scheduler.is_resting, "three ticks"
+        )
 
     return come_to_rest
 

@@ -13,7 +13,7 @@ from agentwatch.cli.terminal import HeldSignals
 from agentwatch.feed.playhead import Replay
 from agentwatch.screen.app import AgentwatchApp
 from agentwatch.screen.screen import WatchScreen
-from agentwatch.screen.terminal.frames import Pulse
+from agentwatch.screen.terminal.frames import FrameScheduler
 from agentwatch.sources.open import saved_source
 from tests.screen.conftest import CountedFeed, bundled, eventually
 from tests.screen.test_snapshots import Compare, Step
@@ -32,9 +32,9 @@ class Moment(NamedTuple):
     """When it was looked at before: what came until then is no news."""
 
 
-def ticked(feed: CountedFeed, pulse: Pulse, due: int) -> bool:
+def ticked(feed: CountedFeed, frame_scheduler: FrameScheduler, due: int) -> bool:
     """Return whether so many ticks have been, or none is to come."""
-    return feed.ticks >= due or pulse.is_resting
+    return feed.ticks >= due or frame_scheduler.is_resting
 
 
 async def drawn(pilot: Pilot[None], feed: CountedFeed) -> None:
@@ -45,7 +45,7 @@ async def drawn(pilot: Pilot[None], feed: CountedFeed) -> None:
     while (shown := [strip.text for strip in screen._compositor.render_strips()]) != before:
         before = shown
         due = feed.ticks + 3
-        await eventually(pilot, partial(ticked, feed, screen.pulse, due), "three ticks")
+        await eventually(pilot, partial(ticked, feed, screen.frame_scheduler, due), "three ticks")
 
 
 def come_to(moment: Moment, feed: CountedFeed, clock: list[float]) -> Step:

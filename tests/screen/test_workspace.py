@@ -6,7 +6,7 @@ import pytest
 
 from agentwatch.screen import screen as watch
 from agentwatch.screen.overlays.files import FilesScreen
-from agentwatch.screen.overlays.time import SpentScreen
+from agentwatch.screen.overlays.time import TimeScreen
 from tests.conftest import Saver
 from tests.screen.conftest import Stage, answer, ended, init, lines_of, opened, prompt, result, shell, started
 
@@ -110,7 +110,7 @@ async def test_the_time_is_shown(recording: Saver) -> None:
     """`T` shows where the time went, and goes back."""
     async with opened(recording(session(2) + result())) as stage:
         await stage.press("T")
-        assert isinstance(stage.app.screen, SpentScreen)
+        assert isinstance(stage.app.screen, TimeScreen)
         await stage.shows("Slowest calls")
         await stage.press("T")
         assert len(stage.app.screen_stack) == 1

@@ -6,52 +6,52 @@ from collections import deque
 
 import pytest
 
-from agentwatch.session import Doing, Rhythm, usually_under
+from agentwatch.session import Phase, Rhythm, usually_under
 from tests.builders.lines import delta, init, result, session, started, thought, thought_through, user
 
 
 @pytest.mark.parametrize(
-    ("lines", "doing"),
+    ("lines", "phase"),
     [
-        ((), Doing.WAITING),
-        ((b"oops\n",), Doing.WAITING),
-        ((init(), user()), Doing.WAITING),
-        ((init(), thought("hm")), Doing.THINKING),
-        ((init(), thought("hm"), thought_through()), Doing.WAITING),
-        ((init(), delta("I")), Doing.WRITING),
-        ((init(), started("read"), thought("hm")), Doing.CALLING),
-        ((init(), started("read"), result()), Doing.NOTHING),
-        ((init(), result(), init()), Doing.WAITING),
+        ((), Phase.WAITING),
+        ((b"oops\n",), Phase.WAITING),
+        ((init(), user()), Phase.WAITING),
+        ((init(), thought("hm")), Phase.THINKING),
+        ((init(), thought("hm"), thought_through()), Phase.WAITING),
+        ((init(), delta("I")), Phase.WRITING),
+        ((init(), started("read"), thought("hm")), Phase.CALLING),
+        ((init(), started("read"), result()), Phase.NOTHING),
+        ((init(), result(), init()), Phase.WAITING),
     ],
 )
-def test_what_a_session_does(lines: tuple[bytes, ...], doing: Doing) -> None:
+def test_what_a_session_does(lines: tuple[bytes, ...], phase: Phase) -> None:
     """A session waits, thinks, writes or has an open call; when its run is over it does none of these."""
-    assert session(*lines, is_over=False).doing is doing
-    assert session(*lines).doing is Doing.NOTHING
+    assert session(*lines, is_over=False).phase is phase
+    assert session(*lines).phase is Phase.NOTHING
 
 
 def test_the_rhythm_is_that_of_the_arrivals() -> None:
     """Each line tells the rhythm when it came; a line of no known time changes nothing."""
     read = session(init(), thought("hm"), seen_ms=1000, is_over=False)
-    assert (read.rhythm.doing, read.rhythm.began_ms) == (Doing.THINKING, 1000)
+    assert (read.rhythm.phase, read.rhythm.began_ms) == (Phase.THINKING, 1000)
     read = session(init(), thought("hm"), is_over=False)
-    assert (read.rhythm.doing, read.rhythm.began_ms) == (Doing.NOTHING, None)
+    assert (read.rhythm.phase, read.rhythm.began_ms) == (Phase.NOTHING, None)
 
 
 def test_a_stay_counts_by_its_longest_silence() -> None:
     """Of each stay in a doing the longest silence is kept, of a thought also its length; of calls neither."""
     rhythm = Rhythm()
-    for doing, seen_ms in (
-        *((Doing.WAITING, 5000), (Doing.WAITING, 5400), (Doing.THINKING, 5500)),
-        *((Doing.THINKING, 5600), (Doing.THINKING, 6500), (Doing.THINKING, 6600), (Doing.WRITING, 6700)),
-        *((Doing.WRITING, 6700), (Doing.CALLING, 6700), (Doing.WAITING, 9000), (Doing.NOTHING, 9003)),
-        *((Doing.WAITING, 99_000), (Doing.THINKING, 99_000), (Doing.WAITING, 99_000)),
+    for phase, seen_ms in (
+        *((Phase.WAITING, 5000), (Phase.WAITING, 5400), (Phase.THINKING, 5500)),
+        *((Phase.THINKING, 5600), (Phase.THINKING, 6500), (Phase.THINKING, 6600), (Phase.WRITING, 6700)),
+        *((Phase.WRITING, 6700), (Phase.CALLING, 6700), (Phase.WAITING, 9000), (Phase.NOTHING, 9003)),
+        *((Phase.WAITING, 99_000), (Phase.THINKING, 99_000), (Phase.WAITING, 99_000)),
     ):
-        rhythm.take(doing, seen_ms)
-    assert {doing: list(lengths) for doing, lengths in rhythm.silences.items()} == {
-        Doing.WAITING: [400, 3],
-        Doing.THINKING: [900],
-        Doing.WRITING: [],
+        rhythm.take(phase, seen_ms)
+    assert {phase: list(lengths) for phase, lengths in rhythm.silences.items()} == {
+        Phase.WAITING: [400, 3],
+        Phase.THINKING: [900],
+        Phase.WRITING: [],
     }
     assert list(rhythm.thoughts) == [1200]
 
@@ -60,15 +60,15 @@ def test_a_rhythm_stays_small_and_in_order() -> None:
     """The newest 64 lengths are kept; arrivals that run backwards are no silence."""
     rhythm = Rhythm()
     for number in range(1000):
-        rhythm.take(Doing.WAITING, number * 100)
-        rhythm.take(Doing.THINKING, number * 100 + 70)
-    assert list(rhythm.silences[Doing.WAITING]) == [70] * 64
+        rhythm.take(Phase.WAITING, number * 100)
+        rhythm.take(Phase.THINKING, number * 100 + 70)
+    assert list(rhythm.silences[Phase.WAITING]) == [70] * 64
     assert list(rhythm.thoughts) == [30] * 64
     rhythm = Rhythm()
     for seen_ms in (5000, 1000):
-        for doing in (Doing.THINKING, Doing.WAITING):
-            rhythm.take(doing, seen_ms)
-    assert (rhythm.silences[Doing.THINKING], rhythm.silences[Doing.WAITING]) == (deque(), deque())
+        for phase in (Phase.THINKING, Phase.WAITING):
+            rhythm.take(phase, seen_ms)
+    assert (rhythm.silences[Phase.THINKING], rhythm.silences[Phase.WAITING]) == (deque(), deque())
     assert not rhythm.thoughts
 
 

@@ -7,7 +7,7 @@ from agentwatch.feed import Feed
 from agentwatch.session import Call
 
 
-class WatchedFailures:
+class NewFailures:
     """Looks for failures among the calls that end once the session is open; of a replay all do."""
 
     def __init__(self, feed: Feed) -> None:

@@ -47,7 +47,7 @@ class CallRenderer:
         calls = self._list.calls_of(row)
         call = calls[-1]
         state = str(call.outcome)
-        look = "plain" if call.outcome is Outcome.SUCCEEDED else state
+        style = "plain" if call.outcome is Outcome.SUCCEEDED else state
         strip_width = 0 if width < _LEAST_FOR_STRIP else min(max(width // 6, _STRIP[0]), _STRIP[1])
         tool_width = min(_TOOL, width // 4)
         room = max(width - 3 - tool_width - _CLOCK - (strip_width and strip_width + 1), 1)
@@ -67,17 +67,17 @@ class CallRenderer:
             (SafeText(self._list.rows.group_mark(y)), "muted"),
             (SafeText(f"{SIGNS[call.outcome]} "), state),
             (fitted(safe_line(call.tool), tool_width - 1), "muted"),
-            (SafeText(f" {name}"), look),
+            (SafeText(f" {name}"), style),
             (
                 SafeText(" " * (note_width - columns(note)) + note if note_width else ""),
-                "muted" if look == "plain" else look,
+                "muted" if style == "plain" else style,
             ),
             (SafeText(f"{_clock(row, calls, now_ms):>{_CLOCK}}"), "muted"),
         ]
         if strip_width:
             shown = calls if len(calls) <= _MOST_SUMMED_UP else (calls[0], calls[-1])
             bar = self._list.strip.bar(shown, strip_width, now_ms)
-            spans.append((SafeText(f" {bar}"), "muted" if look == "plain" else look))
+            spans.append((SafeText(f" {bar}"), "muted" if style == "plain" else style))
         return self._pane.strip_of(spans)
 
 

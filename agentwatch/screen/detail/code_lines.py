@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from rich.segment import Segment
 
 from agentwatch.safe_text import SafeText
-from agentwatch.screen.detail.sections import Look, Run, Section, number_width
+from agentwatch.screen.detail.sections import Run, Section, StyleOf, number_width
 from agentwatch.screen.detail.syntax import CodeStyle, SyntaxColours
 
 
@@ -22,11 +22,11 @@ class CodeLines(Section):
         if first_line is not None:
             self.gutter = number_width(first_line + len(lines) - 1) + 1
 
-    def mark(self, number: int, look: Look) -> Segment:
+    def mark(self, number: int, style_of: StyleOf) -> Segment:
         """Return a line's number."""
-        return Segment(f"{(self._first or 0) + number:>{self.gutter - 1}} ", look("muted"))
+        return Segment(f"{(self._first or 0) + number:>{self.gutter - 1}} ", style_of("muted"))
 
-    def runs(self, number: int, look: Look) -> list[Run]:
+    def runs(self, number: int, style_of: StyleOf) -> list[Run]:
         """Return the colours of a line."""
-        del look
+        del style_of
         return self._colours.runs(number)

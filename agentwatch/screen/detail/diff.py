@@ -12,14 +12,23 @@ from textual.strip import Strip
 
 from agentwatch.safe_text import SafeText, columns
 from agentwatch.screen.detail.diff_lines import DiffLine, side_by_side
-from agentwatch.screen.detail.sections import Look, Run, Section, Stretch, fits, folds, number_width, styled
+from agentwatch.screen.detail.sections import (
+    Run,
+    Section,
+    Stretch,
+    StyleOf,
+    fits,
+    folds,
+    number_width,
+    styled,
+)
 from agentwatch.screen.detail.syntax import CodeStyle, SyntaxColours
 
 SPLIT_COLUMNS = 100
 """From this width on the old and the new lines stand side by side."""
 _ONE_NUMBER_COLUMNS = 50
 _CHANGED = {"+": "added", "-": "removed"}
-_LOOKS = _CHANGED | {"@": "hunk", "\\": "muted", "f": "heading"}
+_STYLES = _CHANGED | {"@": "hunk", "\\": "muted", "f": "heading"}
 
 
 class Diff(Section):
@@ -66,37 +75,37 @@ class Diff(Section):
         top = index if self._pair_tops is None else self._pair_tops[index]
         return top + bisect_right(self._bounds(number)[:-1], column) - 1
 
-    def stretches(self, row: int, look: Look) -> Iterator[Stretch]:
+    def stretches(self, row: int, style_of: StyleOf) -> Iterator[Stretch]:
         """Yield what of which lines stands in a row, from left to right."""
         if not self._is_split:
-            yield from super().stretches(row, look)
+            yield from super().stretches(row, style_of)
             return
         left, right, nth = self._pair_at(row)
         halves = [(left, 0)]
         if left is None or not self._is_head(left):
             margin = self._side - self._room
-            begin = sum(len(segment.text) for segment in self._half(left, nth, look, True)) + 1
+            begin = sum(len(segment.text) for segment in self._half(left, nth, style_of, True)) + 1
             halves = [(left, margin), (right, begin + margin)]
         for number, at in halves:
             bounds = [] if number is None else self._bounds(number)
             if number is not None and nth + 1 < len(bounds):
                 yield Stretch(number, bounds[nth], bounds[nth + 1], at)
 
-    def row(self, row: int, look: Look) -> Strip:
+    def row(self, row: int, style_of: StyleOf) -> Strip:
         """Return one row."""
         if not self._is_split:
-            return super().row(row, look)
+            return super().row(row, style_of)
         left, right, nth = self._pair_at(row)
         if left is not None and self._is_head(left):
             start, end = self._bounds(left)[nth : nth + 2]
-            return Strip([Segment(self.lines[left][start:end], self.style(left, look))])
-        rule = Segment("│", look("rule"))
-        return Strip([*self._half(left, nth, look, True), rule, *self._half(right, nth, look, False)])
+            return Strip([Segment(self.lines[left][start:end], self.style(left, style_of))])
+        rule = Segment("│", style_of("rule"))
+        return Strip([*self._half(left, nth, style_of, True), rule, *self._half(right, nth, style_of, False)])
 
-    def mark(self, number: int, look: Look) -> Segment:
+    def mark(self, number: int, style_of: StyleOf) -> Segment:
         """Return a line's numbers and its sign."""
         line = self._diff[number]
-        style = self._sign_style(line, look)
+        style = self._sign_style(line, style_of)
         sign = line.sign if line.sign in " +-" else " "
         if not self._digits:
             return Segment(f"{sign} ", style)
@@ -105,31 +114,31 @@ class Diff(Section):
         numbers = "".join(f"{'' if number is None else number:>{digits}} " for number in told)
         return Segment(f"{numbers}{sign} ", style)
 
-    def lead(self, number: int, nth: int, look: Look) -> Iterator[Segment]:
+    def lead(self, number: int, nth: int, style_of: StyleOf) -> Iterator[Segment]:
         """Yield numbers and sign; a head of a hunk begins at the margin."""
         if self._diff[number].sign in "+- ":
-            yield from super().lead(number, nth, look)
+            yield from super().lead(number, nth, style_of)
 
-    def style(self, number: int, look: Look) -> Style:
+    def style(self, number: int, style_of: StyleOf) -> Style:
         """Return the look of a line; of a changed one the ground alone where its text has own colours."""
         sign = self._diff[number].sign
-        own = look(_LOOKS.get(sign, "plain"))
+        own = style_of(_STYLES.get(sign, "plain"))
         if sign in _CHANGED and self._colours.is_known:
-            return look("plain") + Style(bgcolor=own.bgcolor)
+            return style_of("plain") + Style(bgcolor=own.bgcolor)
         return own
 
-    def runs(self, number: int, look: Look) -> list[Run]:
+    def runs(self, number: int, style_of: StyleOf) -> list[Run]:
         """Return the colours of a line's language."""
         if self._diff[number].sign not in "+- ":
             return []
-        return self._colours.runs(number, self.style(number, look))
+        return self._colours.runs(number, self.style(number, style_of))
 
-    def piece(self, number: int, nth: int, look: Look) -> list[Segment]:
+    def piece(self, number: int, nth: int, style_of: StyleOf) -> list[Segment]:
         """Return a piece of a line, filled up where it has a ground of its own."""
-        segments = super().piece(number, nth, look)
+        segments = super().piece(number, nth, style_of)
         if self._diff[number].sign in "+-":
             taken = sum(segment.cell_length for segment in segments)
-            segments.append(Segment(" " * (self._room - taken), self.style(number, look)))
+            segments.append(Segment(" " * (self._room - taken), self.style(number, style_of)))
         return segments
 
     def text(self) -> str:
@@ -164,21 +173,21 @@ class Diff(Section):
         room = 2 * self._side + 1 if self._is_head(number) else self._room
         return [0, len(text)] if fits(text, room) else [*folds(text, room), len(text)]
 
-    def _half(self, number: int | None, nth: int, look: Look, is_old: bool) -> Iterator[Segment]:
+    def _half(self, number: int | None, nth: int, style_of: StyleOf, is_old: bool) -> Iterator[Segment]:
         """Yield one side of a row, as wide as a side is."""
         if number is None:
             yield Segment(" " * self._side)
             return
         line = self._diff[number]
         starts = self._bounds(number)
-        style = self.style(number, look)
+        style = self.style(number, style_of)
         known = line.old if is_old else line.new
         told = f"{'' if known is None or nth else known:>{self._digits}} " if self._digits else ""
-        yield Segment(f"{told}{line.sign if not nth else ' '} ", self._sign_style(line, look))
+        yield Segment(f"{told}{line.sign if not nth else ' '} ", self._sign_style(line, style_of))
         room = self._room
         if nth + 1 < len(starts):
             start, end = starts[nth], starts[nth + 1]
-            yield from styled(line.text, start, end, style, self.runs(number, look))
+            yield from styled(line.text, start, end, style, self.runs(number, style_of))
             room -= columns(SafeText(line.text[start:end]))
         yield Segment(" " * room, style)
 
@@ -191,5 +200,5 @@ class Diff(Section):
                     yield [number for number in numbers if self._diff[number].sign in side]
 
     @staticmethod
-    def _sign_style(line: DiffLine, look: Look) -> Style:
-        return look(_CHANGED.get(line.sign, "muted"))
+    def _sign_style(line: DiffLine, style_of: StyleOf) -> Style:
+        return style_of(_CHANGED.get(line.sign, "muted"))

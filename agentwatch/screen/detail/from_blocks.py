@@ -24,7 +24,7 @@ _LEAST_LINES = 200
 _MOST_PARTS = 500
 _MOST_RAW_BYTES = 1 << 18
 _MOST_JSON_CHARACTERS = 1 << 20
-_LOOKS = {"stderr": "failed", "error": "failed"}
+_STYLES = {"stderr": "failed", "error": "failed"}
 _TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[{}\[\],:]|[^\s"{}\[\],:]++', re.DOTALL)
 
 
@@ -72,7 +72,7 @@ class PartSections:
             case "change":
                 return self._diff_section(*compared(part.before or "", part.text, most))
             case "stdout" | "stderr":
-                return shell_section(part.text, _LOOKS.get(part.kind, "plain"), self._ground, most)
+                return shell_section(part.text, _STYLES.get(part.kind, "plain"), self._ground, most)
         if part.value is not None and is_tree(part.value):
             return JsonTree(part.value), 0
         if part.kind == "content" and not self._call.path:
@@ -86,7 +86,7 @@ class PartSections:
             return Matches(lines), left_out
         if part.kind in {"to-do list", "steps"}:
             return Signed(lines), left_out
-        return Section(lines, _LOOKS.get(part.kind, "plain")), left_out
+        return Section(lines, _STYLES.get(part.kind, "plain")), left_out
 
     def _diff_section(self, lines: list[DiffLine], left_out: int) -> tuple[Section, int]:
         if not lines:

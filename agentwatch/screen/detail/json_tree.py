@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from agentwatch.plurals import plural
 from agentwatch.safe_text import SafeText, safe_line
-from agentwatch.screen.detail.sections import Look, Run, Section, cut_line
+from agentwatch.screen.detail.sections import Run, Section, StyleOf, cut_line
 
 _OPEN_LEVELS = 2
 _MOST_NODES = 20_000
@@ -68,18 +68,18 @@ class JsonTree(Section):
             passed += hits
         return nth
 
-    def runs(self, number: int, look: Look) -> list[Run]:
+    def runs(self, number: int, style_of: StyleOf) -> list[Run]:
         """Return the looks of a name and of a value that is no text."""
         if number >= len(self._nodes):
-            return [(0, len(self.lines[number]), look("muted"))]
+            return [(0, len(self.lines[number]), style_of("muted"))]
         node, line = self._nodes[number], self.lines[number]
         indent = len(line) - len(line.lstrip(" "))
         if node.name is None:
             return []
         ended = indent + (2 if node.is_branch else 0) + len(_safe(node.name)) + 1
-        runs = [(indent, ended, look("strong" if node.is_branch else "muted"))]
+        runs = [(indent, ended, style_of("strong" if node.is_branch else "muted"))]
         if node.is_branch or not isinstance(node.value, str):
-            runs.append((ended, len(line), look("muted" if node.is_branch else "code")))
+            runs.append((ended, len(line), style_of("muted" if node.is_branch else "code")))
         return runs
 
     def _build(self) -> None:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from agentwatch.analysis.query import Query
 from agentwatch.screen.detail.json_tree import JsonTree
-from agentwatch.screen.detail.sections import Look, Section
+from agentwatch.screen.detail.sections import Section, StyleOf
 
 
 class _Found(NamedTuple):
@@ -44,10 +44,10 @@ class FoundLines:
         self._current = section, line, start
         return line, start
 
-    def in_row(self, section: Section, row: int, look: Look) -> Iterator[tuple[int, int, bool]]:
+    def in_row(self, section: Section, row: int, style_of: StyleOf) -> Iterator[tuple[int, int, bool]]:
         """Yield which characters of a section's row are part of a match, and whether that is shown."""
         spans = self._in(section).spans
-        for line, first, last, at in section.stretches(row, look):
+        for line, first, last, at in section.stretches(row, style_of):
             for start, end in spans.get(line, ()):
                 if start < last and end > first:
                     is_current = self._current == (section, line, start)

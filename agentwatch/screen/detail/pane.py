@@ -16,7 +16,7 @@ from agentwatch.events import Part
 from agentwatch.feed import Feed
 from agentwatch.safe_text import SafeText, safe_line
 from agentwatch.screen.detail.from_blocks import MOST_LINES, PartSections, raw_piece
-from agentwatch.screen.detail.section_list import Stack
+from agentwatch.screen.detail.section_list import SectionList
 from agentwatch.screen.detail.sections import Section, Signed, bounded
 from agentwatch.screen.detail.syntax import code_theme
 from agentwatch.screen.lines.format import call_clock, time_of_day
@@ -24,7 +24,7 @@ from agentwatch.screen.lines.line_view import LineView
 from agentwatch.session import Call
 
 
-class Sought(NamedTuple):
+class BlockMatch(NamedTuple):
     """A match in a piece of what a call was given or gave back."""
 
     call: Call
@@ -49,17 +49,17 @@ class DetailView(LineView):
         self.is_raw = False
         """Whether the lines of the recording are shown as they are."""
         self._is_in_sight = False
-        self._stack = Stack([])
+        self._sections = SectionList([])
         self._branch: int | None = None
         """The row of the chosen branch of a tree."""
         self._width = 0
         self._query: Query | None = None
-        self._sought: Sought | None = None
-        self._is_sought_due = False
+        self._shown_match: BlockMatch | None = None
+        self._is_match_due = False
 
     def line_count(self) -> int:
         """Return how many rows the detail takes at this width."""
-        return self._stack.rows
+        return self._sections.rows
 
     def show_call(self, call: Call) -> None:
         """Show a call from its beginning."""
@@ -79,20 +79,20 @@ class DetailView(LineView):
         if now != self._shown:
             self._shown = now
             self._read(call)
-        elif not self._is_sought_due:
+        elif not self._is_match_due:
             return
-        if self._sought is not None and self._sought.call is call:
-            self._show_sought(self._sought)
+        if self._shown_match is not None and self._shown_match.call is call:
+            self._show_match(self._shown_match)
 
-    def mark(self, query: Query | None, sought: Sought | None = None) -> None:
+    def mark(self, query: Query | None, match_shown: BlockMatch | None = None) -> None:
         """Mark what a query finds wherever it is shown; None takes the marks away.
 
         Args:
             query: What is looked for.
-            sought: The match that stands out and is scrolled to.
+            match_shown: The match that stands out and is scrolled to.
         """
-        self._query, self._sought, self._is_sought_due = query, sought, sought is not None
-        self._stack.mark(query)
+        self._query, self._shown_match, self._is_match_due = query, match_shown, match_shown is not None
+        self._sections.mark(query)
         self.sync()
         self.refresh()
 
@@ -105,16 +105,16 @@ class DetailView(LineView):
 
     def draw(self, y: int, width: int) -> Strip:
         """Return one row."""
-        strip = self._stack.row(y, self.look)
+        strip = self._sections.row(y, self.line_style)
         if y == self._branch and self.has_focus:
-            chosen = self.look("chosen")
+            chosen = self.line_style("chosen")
             filled = strip.adjust_cell_length(width)
             return Strip([Segment(s.text, (s.style or chosen) + chosen) for s in filled])
         return strip
 
     def chosen_text(self) -> SafeText:
         """Return what `y` copies: all of the detail."""
-        return self._stack.text()
+        return self._sections.text()
 
     def on_show(self) -> None:
         """Read what was put off."""
@@ -149,14 +149,14 @@ class DetailView(LineView):
     def action_fold(self) -> None:
         """Fold the chosen branch, or open it."""
         if self._branch is not None:
-            self._stack.turn(self._branch)
+            self._sections.turn(self._branch)
             self.show_lines()
 
     def action_move(self, lines: int) -> None:
         """Choose the next branch in view; where there is none, move by so many lines."""
         found = None
         if abs(lines) == 1:
-            found = self._stack.next_branch(self._branch, lines, self._rows_in_view())
+            found = self._sections.next_branch(self._branch, lines, self._rows_in_view())
         if found is None:
             super().action_move(lines)
         self._choose(self._branch if found is None else found)
@@ -165,24 +165,24 @@ class DetailView(LineView):
         """Fold the branch that was clicked, or open it."""
         offset = event.get_content_offset(self)
         row = -1 if offset is None else offset.y + self.scroll_offset.y
-        if self._stack.is_branch(row):
+        if self._sections.is_branch(row):
             self._choose(row)
             self.action_fold()
 
     def _read(self, call: Call) -> None:
         made = PartSections(call, code_theme(self.app.current_theme), self.rich_style)
         told = _raw if self.is_raw else _told
-        self._stack = Stack(list(told(call, self._feed, made)))
-        self._stack.mark(self._query)
+        self._sections = SectionList(list(told(call, self._feed, made)))
+        self._sections.mark(self._query)
         self._lay_out()
 
-    def _show_sought(self, sought: Sought) -> None:
+    def _show_match(self, match_shown: BlockMatch) -> None:
         """Let the match that is sought stand out; scroll to it once."""
-        row = self._stack.row_of_match(sought.part, sought.nth)
+        row = self._sections.row_of_match(match_shown.part, match_shown.nth)
         self.show_lines()
-        if self._is_sought_due and row is not None and row not in self._rows_in_view():
+        if self._is_match_due and row is not None and row not in self._rows_in_view():
             self.settle_at(max(row - self.scrollable_content_region.height // 3, 0))
-        self._is_sought_due = False
+        self._is_match_due = False
 
     def _rows_in_view(self) -> range:
         top = self.scroll_offset.y
@@ -196,7 +196,7 @@ class DetailView(LineView):
     def _lay_out(self) -> None:
         self._width = max(self.scrollable_content_region.width, 1)
         self._branch = None
-        self._stack.lay_out(self._width)
+        self._sections.lay_out(self._width)
         self.show_lines()
 
 

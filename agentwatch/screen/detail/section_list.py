@@ -12,11 +12,11 @@ from agentwatch.events import Part
 from agentwatch.safe_text import SafeText
 from agentwatch.screen.detail.json_tree import JsonTree
 from agentwatch.screen.detail.matches import FoundLines
-from agentwatch.screen.detail.sections import Look, Section
+from agentwatch.screen.detail.sections import Section, StyleOf
 from agentwatch.screen.lines.highlight import marked
 
 
-class Stack:
+class SectionList:
     """Sections, and where each begins at the width to which they are folded."""
 
     def __init__(self, sections: list[Section]) -> None:
@@ -36,14 +36,14 @@ class Stack:
         heights = (section.lay_out(width) for section in self._sections[first:])
         self._tops[first:] = accumulate(heights, initial=self._tops[first])
 
-    def row(self, row: int, look: Look) -> Strip:
+    def row(self, row: int, style_of: StyleOf) -> Strip:
         """Return one row."""
         index = self._index(row)
         section, own = self._sections[index], row - self._tops[index]
-        strip = section.row(own, look)
+        strip = section.row(own, style_of)
         if self._found is not None:
-            for start, end, is_current in self._found.in_row(section, own, look):
-                strip = marked(strip, start, end, look("selected" if is_current else "chosen"))
+            for start, end, is_current in self._found.in_row(section, own, style_of):
+                strip = marked(strip, start, end, style_of("selected" if is_current else "chosen"))
         return strip
 
     def text(self) -> SafeText:

@@ -17,7 +17,7 @@ from textual.strip import Strip
 from agentwatch.events import Part
 from agentwatch.safe_text import SafeText, fitting, safe_text
 
-Look = Callable[[str], Style]
+StyleOf = Callable[[str], Style]
 """Gives the style of a look by its name."""
 Run = tuple[int, int, Style]
 """The characters from one position to another, and the style that they have."""
@@ -48,9 +48,9 @@ class Section:
     has_room = True
     """Whether the gutter fits the width."""
 
-    def __init__(self, lines: Sequence[SafeText], look: str = "plain") -> None:
+    def __init__(self, lines: Sequence[SafeText], style_name: str = "plain") -> None:
         self.lines = lines
-        self.look = look
+        self.style_name = style_name
         self._room = 1
         self._tops: list[int] | None = None
         """The row at which each line begins; None while each takes one row."""
@@ -80,42 +80,46 @@ class Section:
             return number
         return self._tops[number] + bisect_right(folds(self.lines[number], self._room), column) - 1
 
-    def stretches(self, row: int, look: Look) -> Iterator[Stretch]:
+    def stretches(self, row: int, style_of: StyleOf) -> Iterator[Stretch]:
         """Yield what of which lines stands in a row, from left to right."""
         number, nth = self._piece_at(row)
-        at = sum(len(segment.text) for segment in self.lead(number, nth, look))
+        at = sum(len(segment.text) for segment in self.lead(number, nth, style_of))
         yield Stretch(number, *self._stretch(number, nth), at)
 
-    def row(self, row: int, look: Look) -> Strip:
+    def row(self, row: int, style_of: StyleOf) -> Strip:
         """Return one row."""
         number, nth = self._piece_at(row)
-        return Strip([*self.lead(number, nth, look), *self.piece(number, nth, look)])
+        return Strip([*self.lead(number, nth, style_of), *self.piece(number, nth, style_of)])
 
-    def lead(self, number: int, nth: int, look: Look) -> Iterator[Segment]:
+    def lead(self, number: int, nth: int, style_of: StyleOf) -> Iterator[Segment]:
         """Yield what stands before the `nth` piece of a line: its gutter, where there is room for it."""
         if self.gutter and self.has_room:
             yield (
-                self.mark(number, look) if nth == 0 else Segment(" " * self.gutter, self.style(number, look))
+                self.mark(number, style_of)
+                if nth == 0
+                else Segment(" " * self.gutter, self.style(number, style_of))
             )
 
-    def mark(self, number: int, look: Look) -> Segment:
+    def mark(self, number: int, style_of: StyleOf) -> Segment:
         """Return a line's gutter."""
         del number
-        return Segment(" " * self.gutter, look(self.look))
+        return Segment(" " * self.gutter, style_of(self.style_name))
 
-    def piece(self, number: int, nth: int, look: Look) -> list[Segment]:
+    def piece(self, number: int, nth: int, style_of: StyleOf) -> list[Segment]:
         """Return the `nth` piece of a folded line in its looks."""
         start, end = self._stretch(number, nth)
-        return styled(self.lines[number], start, end, self.style(number, look), self.runs(number, look))
+        return styled(
+            self.lines[number], start, end, self.style(number, style_of), self.runs(number, style_of)
+        )
 
-    def style(self, number: int, look: Look) -> Style:
+    def style(self, number: int, style_of: StyleOf) -> Style:
         """Return the look of a whole line."""
         del number
-        return look(self.look)
+        return style_of(self.style_name)
 
-    def runs(self, number: int, look: Look) -> list[Run]:
+    def runs(self, number: int, style_of: StyleOf) -> list[Run]:
         """Return what in a line has a style of its own, in order."""
-        del number, look
+        del number, style_of
         return []
 
     def text(self) -> str:
@@ -145,7 +149,7 @@ class Heading(Section):
 class Signed(Section):
     """Lines that begin with a sign, which tells their look; lists of to-dos and of a subagent's steps."""
 
-    _LOOKS = {
+    _STYLES = {
         "✓": "succeeded",
         "✗": "failed",
         "⊘": "rejected",
@@ -159,25 +163,25 @@ class Signed(Section):
     def __init__(self, lines: Sequence[SafeText]) -> None:
         super().__init__(lines)
 
-    def runs(self, number: int, look: Look) -> list[Run]:
+    def runs(self, number: int, style_of: StyleOf) -> list[Run]:
         """Return the look of the sign; what is thought has its own altogether."""
         line = self.lines[number]
-        name = self._LOOKS.get(line[:1])
-        return [] if name is None else [(0, len(line) if name == "reasoning" else 1, look(name))]
+        name = self._STYLES.get(line[:1])
+        return [] if name is None else [(0, len(line) if name == "reasoning" else 1, style_of(name))]
 
 
 class Matches(Section):
     """Lines that were found in files, as ripgrep shows them: the file's name, then number and line."""
 
-    def runs(self, number: int, look: Look) -> list[Run]:
+    def runs(self, number: int, style_of: StyleOf) -> list[Run]:
         """Return the look of a file's name, or of a line's number and, of context, of the line."""
         line = self.lines[number]
         digits = len(line) - len(line.lstrip("0123456789"))
         if line[digits : digits + 1] == ":":
-            return [(0, digits + 1, look("accent"))]
+            return [(0, digits + 1, style_of("accent"))]
         if digits and line[digits : digits + 1] == "-":
-            return [(0, len(line), look("muted"))]
-        return [(0, len(line), look("strong"))]
+            return [(0, len(line), style_of("muted"))]
+        return [(0, len(line), style_of("strong"))]
 
 
 def fits(text: SafeText, width: int) -> bool:

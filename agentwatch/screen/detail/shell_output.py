@@ -14,7 +14,7 @@ from rich.color import Color
 from rich.style import Style
 
 from agentwatch.safe_text import SafeText, safe_text
-from agentwatch.screen.detail.sections import Look, Run, Section, bounded
+from agentwatch.screen.detail.sections import Run, Section, StyleOf, bounded
 
 _SEQUENCE = re.compile(r"\x1b\[([0-9;]{0,40})m")
 _ON = {
@@ -39,20 +39,20 @@ _GREY = Color.from_ansi(8)
 class ShellOutput(Section):
     """Lines with colours of their own; one that could not be read has the pane's."""
 
-    def __init__(self, lines: Sequence[SafeText], raw: Sequence[str], look: str, ground: Style) -> None:
+    def __init__(self, lines: Sequence[SafeText], raw: Sequence[str], style_name: str, ground: Style) -> None:
         """Take the lines as they are told and as they came, and the colours of the pane."""
-        super().__init__(lines, look)
+        super().__init__(lines, style_name)
         self._raw = raw
         self._ground = ground
         self._begins = [_PLAIN]
         """The style in which each line begins, as far as it is known."""
 
-    def runs(self, number: int, look: Look) -> list[Run]:
+    def runs(self, number: int, style_of: StyleOf) -> list[Run]:
         """Return the colours of a line, which may go on from those above it."""
         while len(self._begins) <= number:
             self._begins.append(_style_after(self._begins[-1], self._raw[len(self._begins) - 1]))
         runs: list[Run] = []
-        ground, grey = self._ground + look(self.look), look("muted").color
+        ground, grey = self._ground + style_of(self.style_name), style_of("muted").color
         text, at, style = "", 0, self._begins[number]
         raw = self._raw[number]
         for found in [*_harmless(raw), None]:
@@ -68,22 +68,22 @@ class ShellOutput(Section):
         return runs if self.lines[number].startswith(text) else []
 
 
-def shell_section(text: str, look: str, ground: Style, most: int) -> tuple[Section, int]:
+def shell_section(text: str, style_name: str, ground: Style, most: int) -> tuple[Section, int]:
     """Return the first lines of an output as a section, and how many more there are.
 
     Args:
         text: What was printed.
-        look: The look of what has no colours of its own.
+        style_name: The style of what has no colours of its own.
         ground: The colours of the pane.
         most: How many lines.
     """
     if "\x1b[" not in text:
         lines, left_out = bounded(text, most)
-        return Section(lines, look), left_out
+        return Section(lines, style_name), left_out
     lines, left_out = bounded(_SEQUENCE.sub(_picture, text), most)
     raw = text.replace("\r\n", "\n").rstrip("\n").split("\n")[: len(lines)]
     raw += [""] * (len(lines) - len(raw))
-    return ShellOutput(lines, raw, look, ground), left_out
+    return ShellOutput(lines, raw, style_name, ground), left_out
 
 
 def _picture(found: re.Match[str]) -> str:

@@ -25,7 +25,7 @@ class CursorView(LineView):
     def draw(self, y: int, width: int) -> Strip:
         """Return one row, marked if it is the chosen one."""
         strip = self.draw_row(y, width)
-        return laid_over(strip, self.look("chosen"), width) if y == self.cursor else strip
+        return laid_over(strip, self.line_style("chosen"), width) if y == self.cursor else strip
 
     def draw_row(self, y: int, width: int) -> Strip:
         """Return one row, at most about `width` columns wide."""

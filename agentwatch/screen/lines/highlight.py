@@ -16,8 +16,8 @@ def marked(strip: Strip, start: int, end: int, mark: Style) -> Strip:
     return Strip.join([strip.crop(0, left), Strip(over), strip.crop(right)])
 
 
-def laid_over(strip: Strip, look: Style, width: int) -> Strip:
+def laid_over(strip: Strip, style: Style, width: int) -> Strip:
     """Return a line exactly so wide, with a look laid over all of it."""
     return Strip(
-        [Segment(piece.text, (piece.style or look) + look) for piece in strip.adjust_cell_length(width)]
+        [Segment(piece.text, (piece.style or style) + style) for piece in strip.adjust_cell_length(width)]
     )

@@ -40,7 +40,7 @@ class LinePainter:
     def __init__(self, pane: LineView) -> None:
         self._pane = pane
         self._kept: dict[int, _Painted] = {}
-        self._looks: tuple[object, ...] = ()
+        self._styles: tuple[object, ...] = ()
         self._left: list[Segment] = []
         self._right: list[Segment] = []
         self._base = Style()
@@ -63,7 +63,7 @@ class LinePainter:
 
     def paint(self, first: int, count: int) -> list[Strip]:
         """Return so many lines from a number on, each as a row of the pane in all its width."""
-        self._take_looks()
+        self._take_styles()
         if len(self._kept) > _MOST_KEPT:
             self._kept.clear()
         pane = self._pane
@@ -80,7 +80,7 @@ class LinePainter:
             return Strip.blank(width)
         strip = self._pane.draw(number, width).adjust_cell_length(width)
         span = None if selection is None else selection.get_span(number)
-        return strip if span is None else marked(strip, *span, self._pane.look("selected"))
+        return strip if span is None else marked(strip, *span, self._pane.line_style("selected"))
 
     def _kept_row(self, number: int, width: int, *, is_known: bool) -> Strip:
         painted = self._kept.get(number)
@@ -97,15 +97,15 @@ class LinePainter:
             middle = each.apply(middle, self._background)
         return Strip([*self._left, *middle, *self._right], self._pane.region.width)
 
-    def _take_looks(self) -> None:
+    def _take_styles(self) -> None:
         """Compose the frame anew, and forget what stands in it, if the looks of the pane have changed."""
         pane = self._pane
         base_background, background = pane.background_colors
         filters, inner = pane.get_line_filters(), pane.scrollable_content_region
-        looks = (pane.region.size, inner.size, background, pane.styles.border, pane.rich_style, *filters)
-        if looks == self._looks:
+        styles = (pane.region.size, inner.size, background, pane.styles.border, pane.rich_style, *filters)
+        if styles == self._styles:
             return
-        self._looks = looks
+        self._styles = styles
         self._kept.clear()
         self._base, self._background, self._filters = pane.rich_style, background, filters
         gutter, base = pane.styles.gutter, pane.rich_style

@@ -18,7 +18,7 @@ from textual.strip import Strip
 from agentwatch.safe_text import SafeText
 from agentwatch.screen.lines.line_painter import LinePainter
 from agentwatch.screen.lines.scroll_thumb import ScrollThumb
-from agentwatch.screen.lines.styles import Looks
+from agentwatch.screen.lines.styles import LineStyles
 
 Spans = list[tuple[SafeText, str]]
 """A line as pieces of text, each with the name of its look: `muted` is the sheet's `line--muted`."""
@@ -31,8 +31,8 @@ class LineView(ScrollView, can_focus=True):
     """
 
     COMPONENT_CLASSES = {
-        f"line--{look}"
-        for look in (
+        f"line--{style}"
+        for style in (
             *("plain", "strong", "muted", "accent", "prompt", "reasoning", "chosen", "selected"),
             *("running", "succeeded", "failed", "rejected", "unfinished"),
             *("added", "removed", "hunk", "heading", "code", "code-block", "link", "quote", "rule"),
@@ -52,7 +52,7 @@ class LineView(ScrollView, can_focus=True):
     """Whether the end stays in view as it grows."""
 
     def __init__(self, title: str, *, id: str) -> None:  # noqa: A002 - Textual's word
-        self.look = Looks(self)
+        self.line_style = LineStyles(self)
         super().__init__(id=id)
         self.painter = LinePainter(self)
         self.border_title = Content(title)
@@ -143,12 +143,12 @@ class LineView(ScrollView, can_focus=True):
 
     def strip_of(self, spans: Spans) -> Strip:
         """Return a line's pieces, each in its look."""
-        return Strip([Segment(text, self.look(name)) for text, name in spans if text])
+        return Strip([Segment(text, self.line_style(name)) for text, name in spans if text])
 
     def notify_style_update(self) -> None:
         """Take the looks anew from the sheet."""
         super().notify_style_update()
-        self.look.forget()
+        self.line_style.forget()
         self.painter.forget()
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:

@@ -6,7 +6,7 @@ from rich.style import Style
 from textual.widget import Widget
 
 
-class Looks:
+class LineStyles:
     """Gives the style of a look by its name: `muted` is the sheet's `line--muted`."""
 
     def __init__(self, pane: Widget) -> None:

@@ -10,13 +10,20 @@ from textual.content import Content
 from textual.screen import ModalScreen
 
 from agentwatch.actions import change_size, outcome_note
-from agentwatch.analysis.files import Deed, Touched, TouchedFile, deed_of, is_back_to_start, touched_ms
+from agentwatch.analysis.files import (
+    FileAction,
+    TouchedFile,
+    TouchedFiles,
+    file_action_of,
+    is_back_to_start,
+    latest_ms,
+)
 from agentwatch.feed import Feed
 from agentwatch.safe_text import SafeText, columns, cut, safe_line
 from agentwatch.screen.lines.format import SIGNS, UNKNOWN, call_clock, cut_middle, fitted, time_of_day
 from agentwatch.screen.lines.line_view import Spans
 from agentwatch.screen.lines.row_view import RowView
-from agentwatch.screen.overlays.updating import keep_true, take_slice
+from agentwatch.screen.overlays.updating import keep_updated, take_slice
 from agentwatch.session import Call
 
 _LEAST_PATH = 14
@@ -26,7 +33,7 @@ _LEAST_WITH_ALL = 50
 """Columns for lines and marks beside the path; where there are fewer the marks go before the lines."""
 _LEAST_WITH_LINES = 28
 _LEAST_WITH_CLOCK = 44
-_DEEDS = 30
+_FILE_ACTIONS = 30
 _LINES = 12
 _CLOCK = 9
 
@@ -34,7 +41,7 @@ _CLOCK = 9
 class FilesView(RowView):
     """A row for each file: what was done to it, its changed lines, when, and what is odd about it."""
 
-    def __init__(self, feed: Feed, touched: Touched) -> None:
+    def __init__(self, feed: Feed, touched: TouchedFiles) -> None:
         super().__init__("Files", id="files")
         self._feed = feed
         self._touched = touched
@@ -75,7 +82,7 @@ class FilesView(RowView):
         """Read back whether one file in view is as it began; return whether there was one to be read."""
         top = self.scroll_offset.y
         for file in self._files[top : top + self.size.height]:
-            changes = file.deeds.total() - file.deeds[Deed.READ]
+            changes = file.file_actions.total() - file.file_actions[FileAction.READ]
             if changes and self._returned.get(file, (0, None))[0] != len(file.calls):
                 self._returned[file] = (len(file.calls), is_back_to_start(file, self._feed))
                 self.refresh()
@@ -88,18 +95,20 @@ class FilesView(RowView):
             return [(SafeText("no file touched yet; what shell commands do is not told"), "muted")]
         file = self._files[y]
         marks = self.marks(file)
-        deeds = fitted(_deeds(file), _DEEDS - 1) + " " if width >= _LEAST_WITH_DEEDS else ""
+        file_actions = (
+            fitted(_file_actions(file), _FILE_ACTIONS - 1) + " " if width >= _LEAST_WITH_DEEDS else ""
+        )
         clock = f"{time_of_day(file.last_ms):>{_CLOCK + 1}}" if width >= _LEAST_WITH_TIME else ""
         has_lines = width >= (_LEAST_WITH_ALL if marks else _LEAST_WITH_LINES)
         lines = f"{_lines(file):>{_LINES}}" if has_lines else ""
-        rest = width - columns(SafeText(f"{deeds}{lines}{clock}")) - 1
+        rest = width - columns(SafeText(f"{file_actions}{lines}{clock}")) - 1
         told = cut(SafeText(f" ! {marks}"), max(rest - _LEAST_PATH, 0)) if marks else SafeText("")
         path = cut_middle(safe_line(file.shown), max(rest - columns(told), 1))
         gap = " " * (rest - columns(path) - columns(told) + 1)
         return [
             (path, "plain"),
             (told, "unfinished"),
-            (SafeText(f"{gap}{deeds}{lines}{clock}"), "muted"),
+            (SafeText(f"{gap}{file_actions}{lines}{clock}"), "muted"),
         ]
 
     def marks(self, file: TouchedFile) -> SafeText:
@@ -151,11 +160,11 @@ class FileCallsView(RowView):
         took = f"{call_clock(call, None):>{_CLOCK}}" if width >= _LEAST_WITH_CLOCK else ""
         room = max(width - _CLOCK - 2 - len(took), 1)
         state = str(call.outcome)
-        look = "muted" if deed_of(call) is Deed.READ else "plain"
+        style = "muted" if file_action_of(call) is FileAction.READ else "plain"
         return [
-            (SafeText(f"{time_of_day(touched_ms(call))} "), "muted"),
+            (SafeText(f"{time_of_day(latest_ms(call))} "), "muted"),
             (SafeText(f"{SIGNS[call.outcome]} "), state),
-            (fitted(SafeText(f"{safe_line(call.phrase)} · {known}"), room), look),
+            (fitted(SafeText(f"{safe_line(call.phrase)} · {known}"), room), style),
             (SafeText(took), "muted"),
         ]
 
@@ -172,7 +181,7 @@ class FilesScreen(ModalScreen[Call | None]):
         Binding("s", "sort", "By name, or newest first"),
     ]
 
-    def __init__(self, feed: Feed, touched: Touched) -> None:
+    def __init__(self, feed: Feed, touched: TouchedFiles) -> None:
         super().__init__(id="files-screen")
         self._files = FilesView(feed, touched)
         self._calls = FileCallsView()
@@ -188,7 +197,7 @@ class FilesScreen(ModalScreen[Call | None]):
         self._calls.border_subtitle = Content("enter shows the call")
         self._show(self._files)
         self.watch(self._files, "cursor", self._tell, init=False)
-        keep_true(self, self.sync)
+        keep_updated(self, self.sync)
 
     def sync(self) -> bool:
         """Show what the session has learnt, a slice of it at once; return whether there is more."""
@@ -229,8 +238,12 @@ class FilesScreen(ModalScreen[Call | None]):
         self.sync()
 
 
-def _deeds(file: TouchedFile) -> SafeText:
-    words = (f"{deed} ×{count}" if count > 1 else str(deed) for deed in Deed if (count := file.deeds[deed]))
+def _file_actions(file: TouchedFile) -> SafeText:
+    words = (
+        f"{file_action} ×{count}" if count > 1 else str(file_action)
+        for file_action in FileAction
+        if (count := file.file_actions[file_action])
+    )
     return SafeText(" · ".join(words))
 
 

@@ -15,9 +15,9 @@ from agentwatch.analysis.matches import Match
 from agentwatch.analysis.search import Search
 from agentwatch.feed import Feed
 from agentwatch.safe_text import SafeText, safe_line
-from agentwatch.screen.detail.pane import Sought
+from agentwatch.screen.detail.pane import BlockMatch
 from agentwatch.screen.panes import Panes
-from agentwatch.screen.view_state import Standpoint, return_to, standpoint
+from agentwatch.screen.view_state import ViewState, restore, view_state
 
 _SLICE_SECONDS = 0.012
 _EVERY_SECONDS = 0.016
@@ -57,11 +57,11 @@ class FindBar(Horizontal):
         Binding("up", "step(-1)", "Before", show=False, id="find-previous"),
     ]
 
-    def __init__(self, feed: Feed, panes: Panes, *, is_glimpse: bool = False) -> None:
+    def __init__(self, feed: Feed, panes: Panes, *, is_preview: bool = False) -> None:
         """Search what `feed` has read; of a glimpse that is not all."""
         super().__init__(id="find")
         self.display = False
-        self._is_glimpse = is_glimpse
+        self._is_preview = is_preview
         self._feed = feed
         self._panes = panes
         self._input = _FindInput(
@@ -74,7 +74,7 @@ class FindBar(Horizontal):
         self._wrapped = ""
         self._last = ""
         self._begin = (0, 0)
-        self._origin: Standpoint | None = None
+        self._origin: ViewState | None = None
         self._pane = "transcript"
 
     def compose(self) -> ComposeResult:
@@ -90,7 +90,7 @@ class FindBar(Horizontal):
     def open(self, pane: str) -> None:
         """Take the keys, and look from what is shown in `pane` on."""
         self._look_from(pane)
-        self._origin = standpoint(self._panes, pane)
+        self._origin = view_state(self._panes, pane)
         self._forget()
         self._show("", takes_keys=True)
         self._tell()
@@ -102,13 +102,13 @@ class FindBar(Horizontal):
             return
         self._show(before._input.value, takes_keys=before._input.can_focus)
 
-        def look() -> None:
+        def show() -> None:
             self._look_from(pane)
-            self._origin = standpoint(self._panes, pane)
+            self._origin = view_state(self._panes, pane)
             if self._input.value.split():
                 self._look_for(self._input.value)
 
-        self.call_after_refresh(look)
+        self.call_after_refresh(show)
 
     def close(self) -> bool:
         """Take the line and the marks away, and stay; return whether they were there."""
@@ -146,7 +146,7 @@ class FindBar(Horizontal):
         origin = self._origin
         self.close()
         if origin is not None:
-            return_to(self._panes, origin)
+            restore(self._panes, origin)
             self.post_message(self.Closed(origin.pane))
 
     @on(Input.Changed)
@@ -157,7 +157,7 @@ class FindBar(Horizontal):
             return
         self._forget()
         if self._origin is not None:
-            return_to(self._panes, self._origin)
+            restore(self._panes, self._origin)
             self.post_message(self.Shown(self._origin.pane))
         self._tell()
 
@@ -243,7 +243,9 @@ class FindBar(Horizontal):
             panes.transcript.reveal_call(call)
             panes.calls.choose_call(call)
             panes.detail.show_call(call)
-        panes.detail.mark(search.query, Sought(call, *search.part(match)) if call and match.side else None)
+        panes.detail.mark(
+            search.query, BlockMatch(call, *search.part(match)) if call and match.side else None
+        )
         self._pane = "transcript" if call is None else "detail" if match.side else "calls"
         self.post_message(self.Shown(self._pane))
 
@@ -258,17 +260,17 @@ class FindBar(Horizontal):
         after = "searching on …" if self._pending else self._wrapped
         words = SafeText("")
         if search is not None:
-            words = _words(search, match, after, self._told.size.width, is_glimpse=self._is_glimpse)
+            words = _words(search, match, after, self._told.size.width, is_preview=self._is_preview)
         self._told.update(Content(words), layout=False)
 
 
-def _words(search: Search, match: Match | None, after: str, width: int, *, is_glimpse: bool) -> SafeText:
+def _words(search: Search, match: Match | None, after: str, width: int, *, is_preview: bool) -> SafeText:
     """Return how much was found, and where the match that is shown stands: `3 of 41 · call 12 …`."""
-    is_open = is_glimpse or not search.is_complete
+    is_open = is_preview or not search.is_complete
     if match is None:
         return SafeText("searching …" if is_open else "not found")
     found = f"{len(search.found):,}{'+' if search.is_full else '…' if is_open else ''}"
-    number = None if is_glimpse else search.number(match)
+    number = None if is_preview else search.number(match)
     count = f"{found} found" if number is None else f"{number:,} of {found}"
     room = width - len(count) - len(after) - 3 * (1 + bool(after))
     return SafeText(" · ".join(filter(None, (count, search.place(match, room), after))))

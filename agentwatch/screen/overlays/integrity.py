@@ -41,8 +41,8 @@ class Findings(LineView):
 
     def draw(self, y: int, width: int) -> Strip:
         """Return one line."""
-        text, look = self._lines[y]
-        return self.strip_of([(cut(text, width), look)])
+        text, style = self._lines[y]
+        return self.strip_of([(cut(text, width), style)])
 
     def show_below(self) -> None:
         """Nothing grows here."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from agentwatch.analysis.away_summary import Mark, mark, summing_up
+from agentwatch.analysis.away_summary import Mark, away_summary, mark
 from agentwatch.analysis.loops import Loops, arguments_of
 from agentwatch.cli.config import Config
 from agentwatch.feed import Feed
@@ -24,23 +24,23 @@ class Notices:
         self._loops = Loops(partial(arguments_of, feed))
         self._seen: Mark | None = None
 
-    def look(self, words: SafeText, *, is_quiet: bool) -> list[SafeText]:
+    def update(self, words: SafeText, *, is_quiet: bool) -> list[SafeText]:
         """Take how the session stands, once a tick; return the warnings that are to be shown."""
         found = self._loops.take(self._feed.session.calls)
-        self._attention.look(words, is_quiet=is_quiet)
+        self._attention.update(words, is_quiet=is_quiet)
         return [loop.words() for loop in found] if self._attention.is_watching else []
 
-    def look_away(self) -> bool:
+    def app_blurred(self) -> bool:
         """Remember how far it had come; return whether the user has only now looked away."""
         is_new = self._seen is None
         if is_new:
             self._seen = mark(self._feed.session, now_ms())
         return is_new
 
-    def look_back(self) -> SafeText:
+    def app_focused(self) -> SafeText:
         """Return in a line what came since the user looked away; empty when nothing did."""
         seen, self._seen = self._seen, None
-        return SafeText("") if seen is None else summing_up(self._feed.session, seen, now_ms())
+        return SafeText("") if seen is None else away_summary(self._feed.session, seen, now_ms())
 
     def rest(self) -> None:
         """Let the terminal have its title again."""

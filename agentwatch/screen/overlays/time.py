@@ -12,11 +12,11 @@ from textual.screen import ModalScreen
 from textual.strip import Strip
 
 from agentwatch.actions import target
-from agentwatch.analysis.time import Account, Share, Spent, ToolTime
+from agentwatch.analysis.time import Account, Share, TimeBreakdown, ToolTime
 from agentwatch.safe_text import SafeText, cut, safe_line
 from agentwatch.screen.lines.format import EIGHTHS, SIGNS, call_clock, clock, fitted
 from agentwatch.screen.lines.line_view import LineView
-from agentwatch.screen.overlays.updating import keep_true, take_slice
+from agentwatch.screen.overlays.updating import keep_updated, take_slice
 from agentwatch.session import Call, Run, Session
 
 _NAME = 20
@@ -27,7 +27,7 @@ _MOST_BAR = 40
 _MOST_TOOLS = 12
 _MOST_RUNS = 5
 _ORDER = (Share.THINKING, Share.WRITING, Share.TOOLS, Share.NOTICED, Share.WAITING, Share.UNATTRIBUTED)
-_LOOKS = {Share.TOOLS: "accent", Share.THINKING: "muted", Share.WRITING: "muted"}
+_STYLES = {Share.TOOLS: "accent", Share.THINKING: "muted", Share.WRITING: "muted"}
 
 
 class Bar(NamedTuple):
@@ -37,17 +37,17 @@ class Bar(NamedTuple):
     ms: int
     whole_ms: int
     percent: str
-    look: str
+    style: str
 
 
 Row = Bar | tuple[SafeText, str]
 """A bar, or a line and its look."""
 
 
-class SpentView(LineView):
+class TimeView(LineView):
     """A bar for each part of the time, and the lists below."""
 
-    def __init__(self, session: Session, spent: Spent) -> None:
+    def __init__(self, session: Session, spent: TimeBreakdown) -> None:
         super().__init__("Time", id="spent")
         self._session = session
         self._spent = spent
@@ -78,7 +78,7 @@ class SpentView(LineView):
         row = self._rows[y]
         if not isinstance(row, Bar):
             return self.strip_of([(cut(row[0], width), row[1])])
-        name, ms, whole_ms, percent, look = row
+        name, ms, whole_ms, percent, style = row
         number = f"{clock(ms):>{_CLOCK}}{percent:>{_PERCENT}}  "
         name_width = max(min(_NAME, width - len(number)), 1)
         room = min(width - name_width - len(number), _MOST_BAR)
@@ -86,7 +86,7 @@ class SpentView(LineView):
             [
                 (fitted(safe_line(name), name_width), "plain"),
                 (SafeText(number), "muted"),
-                (SafeText(bar(ms, whole_ms, room) if room >= _LEAST_BAR else ""), look),
+                (SafeText(bar(ms, whole_ms, room) if room >= _LEAST_BAR else ""), style),
             ]
         )
 
@@ -98,15 +98,15 @@ class SpentView(LineView):
         return False
 
 
-class SpentScreen(ModalScreen[None]):
+class TimeScreen(ModalScreen[None]):
     """Where the session's time went, up to now."""
 
     VERTICAL_BREAKPOINTS = [(0, "-short"), (16, "-tall")]
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q,T", "dismiss", "Back")]
 
-    def __init__(self, session: Session, spent: Spent) -> None:
+    def __init__(self, session: Session, spent: TimeBreakdown) -> None:
         super().__init__(id="spent-screen")
-        self._view = SpentView(session, spent)
+        self._view = TimeView(session, spent)
 
     def compose(self) -> ComposeResult:
         """Show the one list."""
@@ -116,7 +116,7 @@ class SpentScreen(ModalScreen[None]):
         """Show what is there, and keep it true while it is open."""
         self._view.border_subtitle = Content("esc back")
         self._view.focus()
-        keep_true(self, self.sync)
+        keep_updated(self, self.sync)
 
     def sync(self) -> bool:
         """Show what the session has learnt; return whether there is more."""
@@ -141,7 +141,7 @@ def _told(account: Account) -> Iterator[Row]:
     for share in _ORDER:
         if ms := account.parts[share]:
             percent = _percent(ms, account.whole_ms)
-            yield Bar(share, ms, account.whole_ms, percent, _LOOKS.get(share, "rule"))
+            yield Bar(share, ms, account.whole_ms, percent, _STYLES.get(share, "rule"))
     if account.between_runs_ms:
         yield SafeText(f"not counted: {clock(account.between_runs_ms)} between runs"), "muted"
     if account.running:

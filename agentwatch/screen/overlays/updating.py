@@ -21,6 +21,6 @@ def take_slice(take: Callable[[], bool]) -> bool:
     return is_more
 
 
-def keep_true(screen: MessagePump, sync: Callable[[], bool]) -> None:
+def keep_updated(screen: MessagePump, sync: Callable[[], bool]) -> None:
     """Call `sync` again and again while the screen is open, soon where it says that there is more."""
-    screen.set_timer(_SLICE_SECONDS if sync() else _SYNC_SECONDS, partial(keep_true, screen, sync))
+    screen.set_timer(_SLICE_SECONDS if sync() else _SYNC_SECONDS, partial(keep_updated, screen, sync))

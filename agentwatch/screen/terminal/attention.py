@@ -61,7 +61,7 @@ class Attention:
         self.is_watching = False
         """Whether what comes now happens now: the history is read, and the recording still grew."""
 
-    def look(self, words: SafeText, *, is_quiet: bool) -> None:
+    def update(self, words: SafeText, *, is_quiet: bool) -> None:
         """Take how the session stands, once a tick.
 
         Args:

@@ -20,7 +20,7 @@ _LEAST_SECONDS = 1 / 50
 """From one tick to the next: more frames nobody sees, and each of them is written to the terminal."""
 
 
-class Pulse:
+class FrameScheduler:
     """Calls `tick` when something came, or when a tick has asked to be followed by another."""
 
     def __init__(

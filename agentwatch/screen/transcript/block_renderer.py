@@ -67,7 +67,7 @@ class BlockRenderer:
             for index in [index for index in kept.keys() if index >= first]:  # noqa: SIM118 - no mapping
                 kept.discard(index)
 
-    def forget_looks(self) -> None:
+    def forget_styles(self) -> None:
         """Render every block anew, in the looks of another theme."""
         self._entries = None
         self._strips.clear()
@@ -102,7 +102,7 @@ class BlockRenderer:
         """Return the lines of a block; those that tell how something stands are made anew."""
         block = self._blocks[index]
         entry = block.entry
-        chosen = self._pane.look("chosen") if block.number == self.chosen else None
+        chosen = self._pane.line_style("chosen") if block.number == self.chosen else None
         if entry.call is not None:
             strip = call_line(self._pane, entry.call, width)
             return [strip if chosen is None else laid_over(strip, chosen, width)]
@@ -115,10 +115,10 @@ class BlockRenderer:
 
     def _with_marks(self, strip: Strip, index: int, row: int) -> Strip:
         for number, pieces in enumerate(self.spans_of(index)):
-            look = "selected" if self._current == (index, number) else "chosen"
+            style = "selected" if self._current == (index, number) else "chosen"
             for piece_row, start, end in pieces:
                 if piece_row == row:
-                    strip = marked(strip, start, end, self._pane.look(look))
+                    strip = marked(strip, start, end, self._pane.line_style(style))
         return strip
 
 

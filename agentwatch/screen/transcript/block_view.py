@@ -120,7 +120,7 @@ class BlockView(LineView):
     def notify_style_update(self) -> None:
         """Render anew in the looks of another theme."""
         super().notify_style_update()
-        self._renderer.forget_looks()
+        self._renderer.forget_styles()
 
     def mark(self, query: Query | None, current: tuple[int, int] | None = None) -> None:
         """Mark what a query finds wherever it is shown; the current match stands out.

@@ -20,7 +20,7 @@ class EntryRenderer:
     def __init__(self, pane: LineView, code_theme: str) -> None:
         """Take the looks from `pane`; colour code by a theme of pygments."""
         self._pane = pane
-        self._markdown = MarkdownRenderer(pane.look, code_theme)
+        self._markdown = MarkdownRenderer(pane.line_style, code_theme)
 
     def render(self, entry: Entry, start: int, end: int, width: int, *, is_code: bool) -> list[Strip]:
         """Return the lines of an entry's text from `start` to `end`."""
@@ -51,8 +51,8 @@ class EntryRenderer:
             strips.append(self._pane.strip_of([(title, "unfinished")]))
         return strips
 
-    def _indented(self, lead: str, source: SafeText, look: str, width: int) -> list[Strip]:
-        style = self._pane.look(look)
+    def _indented(self, lead: str, source: SafeText, name: str, width: int) -> list[Strip]:
+        style = self._pane.line_style(name)
         strips = self._markdown.text(source, width - len(lead), style)
         leads = [lead] + [" " * len(lead)] * (len(strips) - 1)
         return [Strip([Segment(first, style), *strip]) for first, strip in zip(leads, strips, strict=True)]
@@ -78,9 +78,9 @@ def shown_part(entry: Entry, start: int, end: int) -> str:
 
 def call_line(pane: LineView, call: Call, width: int) -> Strip:
     """Return the line of a call, as it stands now."""
-    look = "muted" if call.outcome is Outcome.SUCCEEDED else str(call.outcome)
+    style = "muted" if call.outcome is Outcome.SUCCEEDED else str(call.outcome)
     sign = (SafeText(f"  {SIGNS[call.outcome]} "), str(call.outcome))
-    return pane.strip_of([sign, (cut(action(call), width - 4), look)])
+    return pane.strip_of([sign, (cut(action(call), width - 4), style)])
 
 
 def thinking_line(pane: LineView, entry: Entry, *, is_folded: bool) -> Strip:

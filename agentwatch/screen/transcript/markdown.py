@@ -50,9 +50,9 @@ _STYLES = {
 class MarkdownRenderer:
     """Renders blocks of Markdown in the looks of a pane."""
 
-    def __init__(self, look: Callable[[str], Style], code_theme: str) -> None:
+    def __init__(self, line_style: Callable[[str], Style], code_theme: str) -> None:
         """Take each look from `look`; colour code by a theme of pygments."""
-        styles = {name: look(known) for name, known in _STYLES.items()}
+        styles = {name: line_style(known) for name, known in _STYLES.items()}
         self._console = Console(
             file=io.StringIO(),
             force_terminal=True,
@@ -60,7 +60,7 @@ class MarkdownRenderer:
             theme=Theme(styles),
             legacy_windows=False,
         )
-        self._block = look("code-block")
+        self._block = line_style("code-block")
         self._code_theme = code_theme
 
     def text(self, source: SafeText, width: int, style: Style | None = None) -> list[Strip]:

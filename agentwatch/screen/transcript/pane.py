@@ -20,7 +20,7 @@ _MOST_SETTLINGS = 8
 """What is measured on the way may push the line out of view again; each time there is less of it."""
 
 
-class Standing(NamedTuple):
+class ReadingPosition(NamedTuple):
     """Where the reader stands: at the end, or with a row of a block at the top of the view."""
 
     block: int
@@ -65,7 +65,7 @@ class Transcript(BlockView):
 
     def toggle_reasoning(self) -> None:
         """Show all of the model's thinking, or fold what is done."""
-        standing = self.standing()
+        reading_position = self.reading_position()
         self._layout.shows_thinking = not self._layout.shows_thinking
         self._layout.exceptions.clear()
         before = self.line_count()
@@ -73,7 +73,7 @@ class Transcript(BlockView):
         self._count_as_old(0, self.line_count() - before)
         self._forget_blocks(0)
         self._measure_view()
-        self.return_to(standing)
+        self.restore(reading_position)
 
     def mark_new(self, at_ms: int) -> None:
         """Draw a rule above what comes next, `new since` this time; an earlier rule goes."""
@@ -97,41 +97,41 @@ class Transcript(BlockView):
         """Return the number of the entry that is the place of a call."""
         return self._blocks.entry_of_call(call.number) or 0
 
-    def standing(self) -> Standing:
+    def reading_position(self) -> ReadingPosition:
         """Return where the reader stands, to return to it."""
         if not self.line_count():
-            return Standing(0, 0, self.following, self._renderer.chosen)
+            return ReadingPosition(0, 0, self.following, self._renderer.chosen)
         line = min(self.scroll_offset.y, self.line_count() - 1)
-        return Standing(*self._layout.at(line), self.following, self._renderer.chosen)
+        return ReadingPosition(*self._layout.at(line), self.following, self._renderer.chosen)
 
-    def return_to(self, standing: Standing) -> None:
+    def restore(self, reading_position: ReadingPosition) -> None:
         """Go back to where the reader stood."""
         self.fold_again()
-        self._renderer.chosen = standing.chosen
-        if standing.is_following:
+        self._renderer.chosen = reading_position.chosen
+        if reading_position.is_following:
             self.action_bottom()
-        elif standing.block < len(self._blocks.all):
+        elif reading_position.block < len(self._blocks.all):
             self.following = False
             for _ in range(_MOST_SETTLINGS):
                 self.show_lines()
-                self.settle_at(self._layout.line_of(standing.block, standing.row))
+                self.settle_at(self._layout.line_of(reading_position.block, reading_position.row))
                 if not self._measure_view():
                     break
         self.show_lines()
 
-    def return_as_in(self, glimpse: Transcript) -> None:
+    def restore_from_preview(self, preview: Transcript) -> None:
         """Go to where the reader stands in a glimpse of the same session, told from the nearest call."""
-        if glimpse.following or not glimpse.line_count():
+        if preview.following or not preview.line_count():
             return
-        standing = glimpse.standing()
-        block = glimpse._blocks.all[standing.block]
-        near = call_near(glimpse._session.transcript, block.number)
+        reading_position = preview.reading_position()
+        block = preview._blocks.all[reading_position.block]
+        near = call_near(preview._session.transcript, block.number)
         call = None if near is None else same_call(self._session.calls, near[0])
         at = None if call is None else self._blocks.entry_of_call(call.number)
         number = block.number if near is None or at is None else at + block.number - near[1]
         if 0 <= number < self._blocks.entry_count:
             index = self._blocks.holding(number, block.start)
-            self.return_to(standing._replace(block=index, chosen=None))
+            self.restore(reading_position._replace(block=index, chosen=None))
 
     def reveal_call(self, call: Call) -> None:
         """Scroll to the line of a call and choose it."""
@@ -220,10 +220,10 @@ class Transcript(BlockView):
         if call is not None:
             self.post_message(self.CallChosen(call, goes_there=goes_there))
             return
-        standing = self.standing()._replace(is_following=False)
+        reading_position = self.reading_position()._replace(is_following=False)
         self._opened_by_find = None
         self._fold(number)
-        self.return_to(standing)
+        self.restore(reading_position)
         self.following = self.at_end()
 
     def _fold(self, number: int) -> None:

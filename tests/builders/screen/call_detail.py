@@ -35,7 +35,7 @@ async def shown(
 
 def looks_of(detail: DetailView, beginning: str) -> set[str]:
     """Return the names of the looks in which the lines that begin so are shown."""
-    known = {str(detail.look(name)): name for name in ("plain", "added", "removed", "hunk", "failed")}
+    known = {str(detail.line_style(name)): name for name in ("plain", "added", "removed", "hunk", "failed")}
     found = set()
     for y in range(detail.line_count()):
         strip = detail.draw(y, 60)

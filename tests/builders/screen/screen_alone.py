@@ -12,10 +12,10 @@ from textual.pilot import Pilot
 from agentwatch.feed import Feed
 from agentwatch.resources import resource
 from agentwatch.screen.overlays.files import FilesScreen
-from agentwatch.screen.overlays.time import SpentScreen
+from agentwatch.screen.overlays.time import TimeScreen
 from tests.screen.conftest import eventually
 
-Opened = TypeVar("Opened", FilesScreen, SpentScreen)
+Opened = TypeVar("Opened", FilesScreen, TimeScreen)
 
 
 class ScreenApp(App[None], Generic[Opened]):

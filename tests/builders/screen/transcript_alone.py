@@ -59,9 +59,11 @@ def brought_up(feed: Feed, transcript: Transcript) -> list[str]:
 
 def chosen_lines(transcript: Transcript) -> list[str]:
     """Return the lines in view that look chosen."""
-    look = transcript.look("chosen").bgcolor
+    style = transcript.line_style("chosen").bgcolor
     strips = [transcript.render_line(y) for y in range(transcript.scrollable_content_region.height)]
-    return [strip.text.strip() for strip in strips if any(s.style and s.style.bgcolor == look for s in strip)]
+    return [
+        strip.text.strip() for strip in strips if any(s.style and s.style.bgcolor == style for s in strip)
+    ]
 
 
 def history(paragraphs: int) -> bytes:

@@ -43,7 +43,7 @@ async def test_a_file_has_its_numbers_and_its_colours(recording: Saver) -> None:
 async def test_a_minified_file_stays_plain(recording: Saver) -> None:
     """A file whose lines are too long to be coloured in time is shown without colours."""
     async with shown(recording(reading("x = 'a';" * 4_000))) as (_, detail, _):
-        assert {str(s.style) for s in detail.draw(10, 66)} == {str(detail.look("plain"))}
+        assert {str(s.style) for s in detail.draw(10, 66)} == {str(detail.line_style("plain"))}
 
 
 DEEP = {"alpha": {"beta": {"gamma": [1, 2]}}, "flat": "x"}
@@ -90,9 +90,9 @@ async def test_a_list_that_is_given_and_given_back_is_told_once(recording: Saver
     async with shown(recording(data)) as (_, detail, _):
         lines = lines_of(detail)
         assert lines.count("◐ Mend it") == 1
-        assert next(iter(detail.draw(lines.index("◐ Mend it"), 60))).style == detail.look(
+        assert next(iter(detail.draw(lines.index("◐ Mend it"), 60))).style == detail.line_style(
             "plain"
-        ) + detail.look("running")
+        ) + detail.line_style("running")
 
 
 async def test_another_theme_colours_anew(recording: Saver) -> None:

@@ -32,14 +32,14 @@ MOST = 20_000
 PLAIN = CodeStyle("no language", "github-dark", Style())
 
 
-def look(name: str) -> Style:
+def style_of(name: str) -> Style:
     """Return a style that tells its name."""
     return Style(meta={"look": name})
 
 
 def rows(diff: Diff, width: int) -> list[str]:
     """Return the rows of a diff at a width, without the blanks at their ends."""
-    return [diff.row(row, look).text.rstrip() for row in range(diff.lay_out(width))]
+    return [diff.row(row, style_of).text.rstrip() for row in range(diff.lay_out(width))]
 
 
 def numbered(lines: list[DiffLine]) -> list[tuple[str, int | None, int | None]]:
@@ -124,7 +124,7 @@ def test_a_changed_row_is_filled_with_its_ground() -> None:
     diff = Diff(parsed("@@ -1 +1 @@\n-a\n+東京\n", MOST)[0], PLAIN)
     diff.lay_out(60)
     for row, name in ((1, "removed"), (2, "added")):
-        strip = diff.row(row, look)
+        strip = diff.row(row, style_of)
         assert strip.cell_length == 60
         assert {segment.style.meta["look"] for segment in strip if segment.style} == {name}
 
@@ -159,7 +159,7 @@ def test_long_lines_fold_side_by_side() -> None:
     diff = Diff(parsed(f"@@ -1 +1 @@\n-{old}\n+{new}\n", MOST)[0], PLAIN)
     for width in (100, 101, 120):
         count = diff.lay_out(width)
-        strips = [diff.row(row, look) for row in range(1, count)]
+        strips = [diff.row(row, style_of) for row in range(1, count)]
         assert {strip.cell_length for strip in strips} == {(width - 1) // 2 * 2 + 1}
         halves = [strip.text.split("│") for strip in strips]
         assert "".join(left[4:] for left, _ in halves).split() == old.split()

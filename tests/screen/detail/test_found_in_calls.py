@@ -34,9 +34,11 @@ OUTPUT = "\n".join(f"line {n}{' has a needle' if n in (150, 320) else ''}" for n
 def standing_out(stage: Stage) -> list[str]:
     """Return the pieces of the detail that look like the current match."""
     pane = stage.pane("detail")
-    look = pane.look("selected").bgcolor
+    style_of = pane.line_style("selected").bgcolor
     strips = [pane.render_line(y) for y in range(pane.scrollable_content_region.height)]
-    return [piece.text for strip in strips for piece in strip if piece.style and piece.style.bgcolor == look]
+    return [
+        piece.text for strip in strips for piece in strip if piece.style and piece.style.bgcolor == style_of
+    ]
 
 
 def shows_in_detail(stage: Stage, words: str) -> bool:

@@ -32,7 +32,7 @@ BOTH = f"""\
 """
 
 
-def look(_name: str) -> Style:
+def style_of(_name: str) -> Style:
     """Return no style."""
     return Style()
 
@@ -44,8 +44,8 @@ def diff_of(text: str) -> Diff:
 
 def marks(diff: Diff, found: FoundLines, row: int) -> list[str]:
     """Return what is marked in a row."""
-    text = diff.row(row, look).text
-    return [text[start:end] for start, end, _ in found.in_row(diff, row, look)]
+    text = diff.row(row, style_of).text
+    return [text[start:end] for start, end, _ in found.in_row(diff, row, style_of)]
 
 
 @pytest.mark.parametrize("width", [60, 99, 100, 101, 130])
@@ -54,7 +54,7 @@ def test_each_match_is_marked_where_it_stands(width: int) -> None:
     diff, found = diff_of(BOTH), FoundLines(Query("needle"))
     rows = range(diff.lay_out(width))
     assert [marks(diff, found, row) for row in rows] == [
-        ["needle"] * diff.row(row, look).text.count("needle") for row in rows
+        ["needle"] * diff.row(row, style_of).text.count("needle") for row in rows
     ]
 
 
@@ -67,7 +67,7 @@ def test_the_row_of_a_match_shows_it(width: int) -> None:
         place = found.choose(diff, nth)
         assert place is not None
         current = [
-            start for start, _, is_current in found.in_row(diff, diff.row_of(*place), look) if is_current
+            start for start, _, is_current in found.in_row(diff, diff.row_of(*place), style_of) if is_current
         ]
         assert current, f"match {nth} at {width} columns"
 
@@ -87,14 +87,14 @@ def test_a_head_as_wide_as_both_sides_is_shown() -> None:
         for length in (99, 100, 101, 102, 103):
             head = "@@ -1 +1 @@".ljust(length, "x")
             diff = diff_of(f"{head}\n-a\n+b\n")
-            shown = [diff.row(row, look).text for row in range(diff.lay_out(width))]
+            shown = [diff.row(row, style_of).text for row in range(diff.lay_out(width))]
             assert "".join(shown[:-1]) == head
 
 
 def standing_out(stage: Stage) -> list[tuple[str, str]]:
     """Return each row of the detail with a piece that looks like the current match, and that piece."""
     pane = stage.pane("detail")
-    ground = pane.look("selected").bgcolor
+    ground = pane.line_style("selected").bgcolor
     strips = [pane.render_line(y) for y in range(pane.scrollable_content_region.height)]
     return [
         (strip.text, piece.text)

@@ -16,7 +16,7 @@ from tests.builders.lines import PROPERTY
 GROUND = Style(color="#e0e0e0", bgcolor="#101010")
 
 
-def look(name: str) -> Style:
+def style_of(name: str) -> Style:
     """Return the style of a look that the pane's plain text has."""
     del name
     return Style()
@@ -31,7 +31,7 @@ def laid_out(output: str, most: int = 100) -> tuple[Section, int]:
 def pieces(output: str) -> list[list[tuple[str, Style]]]:
     """Return each row of an output as its pieces and their styles."""
     section, rows = laid_out(output)
-    return [[(s.text, s.style or Style()) for s in section.row(row, look)] for row in range(rows)]
+    return [[(s.text, s.style or Style()) for s in section.row(row, style_of)] for row in range(rows)]
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,8 @@ def test_colours_go_on_in_the_next_line() -> None:
     section, rows = laid_out("\x1b[1;31mred\nstill red\x1b[0m plain\nplain")
     assert rows == 3
     shown = [
-        [(s.text, s.style == Style() or s.style is None) for s in section.row(row, look)] for row in (2, 1)
+        [(s.text, s.style == Style() or s.style is None) for s in section.row(row, style_of)]
+        for row in (2, 1)
     ]
     assert shown == [[("plain", True)], [("still red", False), (" plain", True)]]
 
@@ -118,9 +119,9 @@ def test_long_lines_and_many() -> None:
     section, left_out = shell_section("\x1b[32m" + "ab " * 40 + "\x1b[0m\nx\ny\nz\n", "plain", GROUND, 2)
     assert left_out == 2
     assert section.lay_out(60) == 3
-    text = "".join(section.row(row, look).text for row in range(3))
+    text = "".join(section.row(row, style_of).text for row in range(3))
     assert text == "ab " * 40 + "x"
-    assert all(s.style and s.style.color for s in section.row(1, look))
+    assert all(s.style and s.style.color for s in section.row(1, style_of))
 
 
 def test_marks_that_pile_up_are_limited_across_colours() -> None:
@@ -137,7 +138,7 @@ def test_whatever_is_printed_is_safe(output: list[str]) -> None:
     """Each line is its safe text without the sequences that are honoured."""
     text = "".join(output)
     section, rows = laid_out(text)
-    shown = [section.row(row, look).text for row in range(rows)]
+    shown = [section.row(row, style_of).text for row in range(rows)]
     bare = text.replace("\x1b[31m", "").replace("\x1b[0m", "")
     assert "".join(shown) == safe_text(bare).replace("\n", "")
 

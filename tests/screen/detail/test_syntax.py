@@ -44,7 +44,7 @@ class Watched(list[SafeText]):
         return super().__getitem__(at)
 
 
-def look(name: str) -> Style:
+def style_of(name: str) -> Style:
     """Return a look of which the ground alone tells its name."""
     return LOOKS.get(name, Style(color="white"))
 
@@ -52,7 +52,7 @@ def look(name: str) -> Style:
 def drawn(text: str, width: int = 60) -> list[list[Segment]]:
     """Return the rows of a diff of Python, each as its pieces."""
     diff = Diff(parsed(text, MOST)[0], PYTHON)
-    return [list(diff.row(row, look)) for row in range(diff.lay_out(width))]
+    return [list(diff.row(row, style_of)) for row in range(diff.lay_out(width))]
 
 
 def colour(row: list[Segment], word: str) -> Color | None:
@@ -126,7 +126,7 @@ async def test_code_can_be_read_in_every_theme() -> None:
             await pilot.pause()
             colours = Syntax.get_theme(code_theme(theme))
             for name in ("plain", "added", "removed", "code-block"):
-                under = pane.rich_style + pane.look(name)
+                under = pane.rich_style + pane.line_style(name)
                 for kind in STANDARD_TYPES:
                     text = legible(colours.get_style_for_token(kind), under).color
                     assert under.bgcolor
@@ -143,7 +143,7 @@ async def test_in_16_colours_the_signs_tell_what_changed() -> None:
             await pilot.pause()
             code = CodeStyle("a.py", code_theme(app.current_theme), pane.rich_style)
             diff = Diff(parsed("@@ -1 +1 @@\n-return old\n+return 'new'\n", MOST)[0], code)
-            rows = [diff.row(row, pane.look) for row in range(diff.lay_out(60))]
+            rows = [diff.row(row, pane.line_style) for row in range(diff.lay_out(60))]
             assert [row.text.split()[1] for row in rows[1:]] == ["-", "+"]
             styles = [segment.style for row in rows for segment in row if segment.style]
             assert all(style.bgcolor is None for style in styles)

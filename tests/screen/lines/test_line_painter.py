@@ -44,13 +44,13 @@ class Words(LineView):
 
 def by_character(strips: list[Strip]) -> list[tuple[str, str]]:
     """Return each character of rows, with its look in words."""
-    looks = []
+    styles = []
     for strip in strips:
         for segment in strip:
             style = segment.style or Style()
-            look = f"{style.color} {style.bgcolor} {style.bold} {style.italic} {style.underline}"
-            looks += [(char, look) for char in segment.text]
-    return looks
+            named = f"{style.color} {style.bgcolor} {style.bold} {style.italic} {style.underline}"
+            styles += [(char, named) for char in segment.text]
+    return styles
 
 
 def is_as_composed(view: LineView) -> bool:

@@ -212,7 +212,7 @@ async def test_a_selection_is_marked_where_it_is() -> None:
     async with shown(view) as pilot:
         await pilot.mouse_down(view, offset=(2 + 2, 1))
         await pilot.hover(view, offset=(2 + 6, 1))
-        mark = view.look("selected").bgcolor
+        mark = view.line_style("selected").bgcolor
         await pilot.pause()
         marked = [s.text for s in view.render_line(0) if s.style and s.style.bgcolor == mark]
         await pilot.mouse_up(view, offset=(2 + 6, 1))

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from textual.pilot import Pilot
 
-from agentwatch.analysis.files import Touched
+from agentwatch.analysis.files import TouchedFiles
 from agentwatch.feed import Feed
 from agentwatch.recording import open_saved
 from agentwatch.screen.overlays.files import FileCallsView, FilesScreen, FilesView
@@ -63,7 +63,7 @@ async def opened(
     """Open the files of a recording."""
     feed = Feed(open_saved(path, follow))
     feed.advance()
-    app = FilesApp(feed, FilesScreen(feed, Touched(feed.session)))
+    app = FilesApp(feed, FilesScreen(feed, TouchedFiles(feed.session)))
     async with at_rest(app, size) as pilot:
         yield app, pilot
 

@@ -22,9 +22,9 @@ def history(count: int) -> bytes:
 def marked(app: FindApp) -> list[str]:
     """Return the pieces of the transcript that look like the current match."""
     pane = app.panes.transcript
-    look = pane.look("selected").bgcolor
+    style = pane.line_style("selected").bgcolor
     strips = [pane.render_line(y) for y in range(pane.scrollable_content_region.height)]
-    return [piece.text for strip in strips for piece in strip if piece.style and piece.style.bgcolor == look]
+    return [piece.text for strip in strips for piece in strip if piece.style and piece.style.bgcolor == style]
 
 
 async def test_what_is_found_is_shown_while_it_is_typed(recording: Saver) -> None:

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from agentwatch.analysis.time import Spent
+from agentwatch.analysis.time import TimeBreakdown
 from agentwatch.feed import Feed
 from agentwatch.recording import open_saved
-from agentwatch.screen.overlays.time import SpentScreen, SpentView, bar
+from agentwatch.screen.overlays.time import TimeScreen, TimeView, bar
 from tests.builders.screen.screen_alone import ScreenApp, at_rest
 from tests.conftest import Saver
 from tests.screen.conftest import bundled, ended, eventually, init, lines_of, result, shell, started, thinking
@@ -20,12 +20,12 @@ from tests.screen.conftest import bundled, ended, eventually, init, lines_of, re
 BEGAN_MS = 1_793_610_000_000
 
 
-class SpentApp(ScreenApp[SpentScreen]):
+class SpentApp(ScreenApp[TimeScreen]):
     """An app that opens the time screen."""
 
     def rows(self) -> list[str]:
         """Return its lines, their blanks closed up."""
-        view = self.opened.query_one(SpentView)
+        view = self.opened.query_one(TimeView)
         return [" ".join(row.split()) for row in lines_of(view)]
 
 
@@ -36,7 +36,7 @@ async def opened(
     """Open the time of a recording."""
     feed = Feed(open_saved(path, follow))
     feed.advance()
-    app = SpentApp(feed, SpentScreen(feed.session, Spent(feed.session)))
+    app = SpentApp(feed, TimeScreen(feed.session, TimeBreakdown(feed.session)))
     async with at_rest(app, size) as pilot:
         yield app, pilot
 
@@ -137,7 +137,7 @@ async def test_many_tools_are_summed_up(recording: Saver) -> None:
 async def test_it_fits(size: tuple[int, int]) -> None:
     """At every size names and numbers stay; the bars give way first."""
     async with opened(bundled("demo"), size) as (app, _):
-        view = app.opened.query_one(SpentView)
+        view = app.opened.query_one(TimeView)
         width = view.scrollable_content_region.width
         assert all(len(row) <= max(width, 20) for row in lines_of(view))
         assert "5.3 s" in app.rows()[2]

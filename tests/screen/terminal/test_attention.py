@@ -41,20 +41,20 @@ class Watched:
         self.feed = Feed(saved_source(self._path, follow).reader)
         self._written = list[str]()
         self.attention = Attention(self.feed, self._written.append, config, environ)
-        self.look()
+        self.update()
 
-    def look(self, words: str = "told", *, is_quiet: bool = False) -> str:
+    def update(self, words: str = "told", *, is_quiet: bool = False) -> str:
         """Tick, and return what this has written."""
         self._written.clear()
         self.feed.advance()
-        self.attention.look(SafeText(words), is_quiet=is_quiet)
+        self.attention.update(SafeText(words), is_quiet=is_quiet)
         return "".join(self._written)
 
     def goes_on(self, *lines: bytes, words: str = "told", is_quiet: bool = False) -> str:
         """Let the recording grow and the screen tick; return what this has written."""
         with self._path.open("ab") as file:
             file.write(b"".join(lines))
-        return self.look(words, is_quiet=is_quiet)
+        return self.update(words, is_quiet=is_quiet)
 
     def gives_title_back(self) -> str:
         """Return what is written at the end."""
@@ -70,7 +70,7 @@ def test_the_end_of_a_run_rings_once(tmp_path: Path, last: bytes) -> None:
     assert watched.goes_on(init(), started("shell")) == ""
     assert watched.goes_on(completed("shell", result={"failure": {"exitCode": 1}})) == ""
     assert watched.goes_on(last) == "\x07"
-    assert watched.look() == watched.goes_on(delta("More.")) == ""
+    assert watched.update() == watched.goes_on(delta("More.")) == ""
 
 
 def test_each_run_rings(tmp_path: Path) -> None:
@@ -87,7 +87,7 @@ def test_a_stream_that_ends_without_a_result_rings(tmp_path: Path) -> None:
     watched = Watched(tmp_path, init(), b'{"half": ')
     (tmp_path / "session.ndjson").rename(tmp_path / "old")
     (tmp_path / "session.ndjson").write_bytes(b"")
-    assert watched.look() == "\x07"
+    assert watched.update() == "\x07"
     assert watched.feed.is_over
 
 
@@ -96,7 +96,7 @@ def test_a_file_that_was_over_calls_nobody(tmp_path: Path) -> None:
     for last in (SUCCEEDED, FAILED, b""):
         watched = Watched(tmp_path, init(), last, follow=False, environ=ITERM)
         assert watched.feed.is_over
-        assert watched.look() == watched.look(is_quiet=True) == ""
+        assert watched.update() == watched.update(is_quiet=True) == ""
         assert not watched.attention.is_watching
 
 
@@ -109,7 +109,7 @@ def test_a_replay_calls_nobody(tmp_path: Path) -> None:
     attention = Attention(feed, written.append, NO_TITLE, PLAIN)
     while not feed.is_over:
         feed.advance()
-        attention.look(SafeText("told"), is_quiet=False)
+        attention.update(SafeText("told"), is_quiet=False)
     assert written == []
     assert not attention.is_watching
 
@@ -126,7 +126,7 @@ def test_history_calls_nobody(tmp_path: Path) -> None:
     while feed.backlog():
         feed.advance(0)
         seen.append(attention.is_watching)
-        attention.look(SafeText("told"), is_quiet=True)
+        attention.update(SafeText("told"), is_quiet=True)
     assert written == []
     assert attention.is_watching
     assert not any(seen)
@@ -143,19 +143,19 @@ def test_a_result_that_comes_with_the_history_rings(tmp_path: Path) -> None:
     with path.open("ab") as file:
         file.write(SUCCEEDED[20:])
     feed.advance()
-    attention.look(SafeText("told"), is_quiet=False)
+    attention.update(SafeText("told"), is_quiet=False)
     assert written == ["\x07"]
 
 
 def test_a_stall_rings_once_an_episode(tmp_path: Path) -> None:
     """The bell rings when it falls quiet, and again only after it was not."""
     watched = Watched(tmp_path, init())
-    assert watched.look(is_quiet=True) == "\x07"
-    assert watched.look(is_quiet=True) == ""
+    assert watched.update(is_quiet=True) == "\x07"
+    assert watched.update(is_quiet=True) == ""
     assert watched.goes_on(delta("On.")) == ""
-    assert watched.look(is_quiet=True) == "\x07"
+    assert watched.update(is_quiet=True) == "\x07"
     assert watched.goes_on(SUCCEEDED, is_quiet=True) == "\x07"
-    assert watched.look() == watched.look(is_quiet=True) == ""
+    assert watched.update() == watched.update(is_quiet=True) == ""
 
 
 def test_a_stall_that_was_there_already_does_not_ring(tmp_path: Path) -> None:
@@ -167,7 +167,7 @@ def test_a_stall_that_was_there_already_does_not_ring(tmp_path: Path) -> None:
     attention = Attention(feed, written.append, NO_TITLE, PLAIN)
     for _ in range(3):
         feed.advance()
-        attention.look(SafeText("quiet for 62 s"), is_quiet=True)
+        attention.update(SafeText("quiet for 62 s"), is_quiet=True)
     assert written == []
 
 
@@ -181,7 +181,7 @@ def test_a_note_tells_the_project_and_what_is_going_on(tmp_path: Path) -> None:
     assert watched.goes_on(init()) == ""
     assert watched.goes_on(init(), words="thinking").endswith("notify;agentwatch;app: unfinished\x07")
     assert watched.goes_on(init(cwd=""), words="thinking") != ""
-    assert watched.look("quiet for 9 s", is_quiet=True).endswith("notify;agentwatch;quiet for 9 s\x07")
+    assert watched.update("quiet for 9 s", is_quiet=True).endswith("notify;agentwatch;quiet for 9 s\x07")
 
 
 def test_each_can_be_switched_off(tmp_path: Path) -> None:
@@ -224,27 +224,27 @@ def test_only_a_terminal_that_is_known_gets_a_note(environ: dict[str, str], code
 def test_the_title_tells_the_state(tmp_path: Path) -> None:
     """The title is kept, then follows the state, is written only when it changes, and is given back."""
     watched = Watched(tmp_path, config=ONLY_TITLE)
-    assert watched.look() == watched.gives_title_back() == ""
+    assert watched.update() == watched.gives_title_back() == ""
     assert watched.goes_on(init(cwd="/home/ada/app/")) == "\x1b[22;0t\x1b]0;agentwatch running – app\x07"
     assert watched.goes_on(delta("Some.")) == ""
-    assert watched.look(is_quiet=True) == "\x1b]0;agentwatch quiet – app\x07"
+    assert watched.update(is_quiet=True) == "\x1b]0;agentwatch quiet – app\x07"
     assert watched.goes_on(FAILED, is_quiet=True) == "\x1b]0;agentwatch failed – app\x07"
     assert watched.gives_title_back() == "\x1b[23;0t"
     assert watched.gives_title_back() == ""
-    assert watched.look() == "\x1b[22;0t\x1b]0;agentwatch failed – app\x07"
+    assert watched.update() == "\x1b[22;0t\x1b]0;agentwatch failed – app\x07"
 
 
 def test_the_title_tells_of_a_file_that_is_over_too(tmp_path: Path) -> None:
     """A title disturbs nobody: it tells the state of what is open, whatever it is."""
     watched = Watched(tmp_path, init(), config=Config(), follow=False)
     watched.gives_title_back()
-    assert watched.look() == "\x1b[22;0t\x1b]0;agentwatch unfinished – app\x07"
+    assert watched.update() == "\x1b[22;0t\x1b]0;agentwatch unfinished – app\x07"
 
 
 def test_the_linux_console_gets_no_title(tmp_path: Path) -> None:
     """Old consoles would print it."""
     watched = Watched(tmp_path, init(), config=ONLY_TITLE, environ={"TERM": "linux"})
-    assert watched.look() == watched.gives_title_back() == ""
+    assert watched.update() == watched.gives_title_back() == ""
 
 
 @pytest.mark.parametrize("environ", [ITERM, FOOT])

@@ -14,7 +14,7 @@ from agentwatch.screen.transcript.markdown import MarkdownRenderer, split_blocks
 LOOKS = {name: Style(meta={"look": name}) for name in ("heading", "code", "link", "quote", "accent", "rule")}
 
 
-def look(name: str) -> Style:
+def style(name: str) -> Style:
     """Return a look that tells its own name."""
     return LOOKS.get(name, Style())
 
@@ -22,7 +22,7 @@ def look(name: str) -> Style:
 @pytest.fixture
 def renderer() -> MarkdownRenderer:
     """A renderer whose looks can be told apart."""
-    return MarkdownRenderer(look, "github-dark")
+    return MarkdownRenderer(style, "github-dark")
 
 
 def texts(strips: list[Strip]) -> list[str]:
@@ -30,7 +30,7 @@ def texts(strips: list[Strip]) -> list[str]:
     return [strip.text.rstrip() for strip in strips]
 
 
-def looks(strips: list[Strip]) -> dict[str, str]:
+def styles(strips: list[Strip]) -> dict[str, str]:
     """Return the text of each look."""
     found: dict[str, str] = {}
     for strip in strips:
@@ -79,7 +79,7 @@ def test_a_heading_stands_in_its_place(renderer: MarkdownRenderer) -> None:
     """A heading is at the left, without its signs and without a frame."""
     strips = renderer.markdown(safe_text("# One"), 40)
     assert texts(strips) == ["One"]
-    assert looks(strips) == {"heading": "One"}
+    assert styles(strips) == {"heading": "One"}
 
 
 def test_a_list_has_bullets_and_numbers(renderer: MarkdownRenderer) -> None:
@@ -107,7 +107,7 @@ def test_a_table_has_its_columns(renderer: MarkdownRenderer) -> None:
 def test_looks_of_a_line(renderer: MarkdownRenderer) -> None:
     """Code, quotes and links have the looks that the sheet names."""
     strips = renderer.markdown(safe_text("`f(x)` and [here](https://example.org)\n\n> said"), 60)
-    found = looks(strips)
+    found = styles(strips)
     assert found["code"] == "f(x)"
     assert "here" in found["link"]
     assert "said" in found["quote"]
