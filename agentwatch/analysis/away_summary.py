@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from agentwatch.events import Outcome
+from agentwatch.events import Outcome, ToolKind
 from agentwatch.plurals import plural
 from agentwatch.safe_text import SafeText
 from agentwatch.session import Call, Session
 
-_CHANGING = frozenset(("edit", "write", "delete"))
+_CHANGING = frozenset((ToolKind.EDIT, ToolKind.DELETE, ToolKind.MOVE))
 
 
 class Mark(NamedTuple):
@@ -61,7 +61,7 @@ _OVER = {
 
 def _has_changed(call: Call) -> bool:
     has_lines = call.lines_added is not None or call.lines_removed is not None
-    return call.outcome is Outcome.SUCCEEDED and (has_lines or call.tool in _CHANGING)
+    return call.outcome is Outcome.SUCCEEDED and (has_lines or call.kind in _CHANGING)
 
 
 def _changes(changes: list[Call]) -> str:

@@ -27,7 +27,7 @@ class Integrity:
     open_calls: int
     """Calls that may still end."""
     is_running: bool
-    """More may come: what is missing now may be the end of something."""
+    """The run may still end with a result line."""
 
     @property
     def holds(self) -> bool:
@@ -64,19 +64,20 @@ class Integrity:
 
 def integrity(session: Session) -> Integrity:
     """Return how a session's facts stand to each other; while it runs, so far."""
-    run, lines = session.run, session.lines
+    run, lines, traits = session.run, session.lines, session.traits
     matches = run.text_matches_result
+    unpaired = session.never_completed + (session.completed_without_started if traits.announces_calls else 0)
     return Integrity(
-        matches,
-        _first_difference(run.text, run.result) if matches is False else None,
-        len(session.calls),
-        len(session.ended_calls) - session.completed_without_started - session.never_completed,
-        lines.malformed,
-        lines.unknown,
-        lines.repaired,
-        lines.oversize,
-        len(session.open_calls),
-        bool(session.runs) and not run.is_over,
+        text_matches_result=matches,
+        difference_at=_first_difference(run.text, run.result) if matches is False else None,
+        calls=len(session.calls),
+        paired=len(session.ended_calls) - unpaired,
+        malformed=lines.malformed,
+        unknown=lines.unknown,
+        repaired=lines.repaired,
+        oversize=lines.oversize,
+        open_calls=len(session.open_calls),
+        is_running=bool(session.runs) and not run.is_over and traits.has_result,
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import NamedTuple
 
 from agentwatch.actions import target
+from agentwatch.analysis.block_text import block_text
 from agentwatch.feed import Feed
 from agentwatch.safe_text import SafeText, columns, cut, safe_line
 from agentwatch.session import Call
@@ -128,7 +129,7 @@ def arguments_of(feed: Feed, call: Call) -> int | None:
     place = call.started
     if place is None or place.length > _MOST_ARGUMENT_BYTES:
         return None
-    return hash(tuple(feed.parts(place)))
+    return hash(tuple((type(block).__name__, block_text(block)) for block in feed.blocks(place)))
 
 
 def _name(call: Call) -> _Name:

@@ -12,6 +12,7 @@ from enum import IntEnum
 from typing import NamedTuple
 
 from agentwatch.actions import action, target
+from agentwatch.analysis.block_text import block_text
 from agentwatch.analysis.query import Query
 from agentwatch.feed import Feed
 from agentwatch.recording import MOST_LINE_BYTES
@@ -82,8 +83,8 @@ class Matcher:
         if place is None or place.length > MOST_LINE_BYTES or not (yield from self._may_hold(place)):
             return
         passed = 0
-        for part in self._feed.parts(place):
-            for _ in self._query.pattern.finditer(safe_text(part.text)):
+        for block in self._feed.blocks(place):
+            for _ in self._query.pattern.finditer(safe_text(block_text(block))):
                 yield Match(index, side, passed)
                 passed += 1
             yield None
@@ -95,7 +96,7 @@ class Matcher:
             length = min(_PIECE_BYTES, place.length - at)
             data = self._feed.line_at(place._replace(offset=place.offset + at, length=length))
             missing = self._query.missing(missing, data)
-            if missing and self._feed.is_retold(data):
+            if missing and self._feed.searchable_text_differs(data):
                 return True
             at += _PIECE_BYTES - self._query.reach if length == _PIECE_BYTES else length
             yield

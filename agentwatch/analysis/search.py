@@ -8,9 +8,11 @@ from collections.abc import Iterator
 from time import perf_counter
 
 from agentwatch.actions import target
+from agentwatch.analysis.block_text import block_text
 from agentwatch.analysis.matches import Match, Matcher, Side, length_of
 from agentwatch.analysis.query import Query
-from agentwatch.events import Outcome, Part
+from agentwatch.blocks import Block
+from agentwatch.events import Outcome
 from agentwatch.feed import Feed
 from agentwatch.safe_text import SafeText, cut, safe_line, safe_text
 from agentwatch.session import Call, Kind
@@ -109,14 +111,14 @@ class Search:
         least = len(f"call {entry.call.number}")
         return SafeText(cut(named, max(min(width, _PLACE_COLUMNS) - len(side), least + 1)) + side)
 
-    def part(self, match: Match) -> tuple[Part | None, int]:
-        """Return the piece of a call's line that holds a match, and how many come before it there."""
+    def block(self, match: Match) -> tuple[Block | None, int]:
+        """Return the block of a call's line that contains a match, and the number of matches before it."""
         call, nth = self.call(match), match.start
         place = call and (call.started if match.side is Side.ARGUMENTS else call.ended)
-        for part in self._feed.parts(place) if place else ():
-            count = sum(1 for _ in self.query.pattern.finditer(safe_text(part.text)))
+        for block in self._feed.blocks(place) if place else ():
+            count = sum(1 for _ in self.query.pattern.finditer(safe_text(block_text(block))))
             if nth < count:
-                return part, nth
+                return block, nth
             nth -= count
         return None, 0
 

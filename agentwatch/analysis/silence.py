@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import NamedTuple
 
+from agentwatch.events import ToolKind
 from agentwatch.session import Call, Phase, Session, usually_under
 
 UNKNOWN_USUAL_MS = 60_000
@@ -19,8 +20,8 @@ LATE_EXIT_MS = 30_000
 _UNLIMITED_CALL_MS = 600_000
 """How long a call without a limit may take, where nothing like it went before: it may be a subagent."""
 _LIKE_CALLS = 64
-_NEVER_ALIKE = frozenset({"shell", "mcp", "task"})
-"""Tools whose calls tell nothing about the next: a build after ten `ls` is no fault."""
+_VARIABLE_KINDS = frozenset({ToolKind.EXECUTE, ToolKind.MCP, ToolKind.DELEGATE})
+"""Kinds whose calls do not predict the next one: a build after ten `ls` is not a stall."""
 _STALLED = 2.0
 
 
@@ -90,7 +91,7 @@ def running_ms(call: Call, now_ms: int | None) -> int | None:
 
 def usual_call_ms(session: Session, call: Call) -> int | None:
     """Return under what calls of the same tool usually stay, of the newest that ended; None is not known."""
-    if call.tool in _NEVER_ALIKE:
+    if call.kind in _VARIABLE_KINDS:
         return None
     newest = islice(reversed(session.ended_calls), _LIKE_CALLS)
     lengths = [

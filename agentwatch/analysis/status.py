@@ -21,7 +21,7 @@ from agentwatch.analysis.silence import (
     usual_call_ms,
     usual_silence_ms,
 )
-from agentwatch.events import Outcome
+from agentwatch.events import Outcome, ToolKind
 from agentwatch.plurals import plural
 from agentwatch.safe_text import SafeText, columns, cut, safe_line
 from agentwatch.session import Call, Phase, Session, usually_under
@@ -199,7 +199,7 @@ def _time(session: Session, call: Call, now_ms: int | None, *, is_narrow: bool) 
 def _about(call: Call, room: int) -> SafeText:
     """Return a call's tool and target in so many columns: of a path the end stays, which names the file."""
     words = target(call)
-    if call.tool == "shell" and words:
+    if call.kind is ToolKind.EXECUTE and words:
         return cut(words, room)
     tool = cut(safe_line(call.tool), room if not words else max(room // 2, _LEAST_TARGET_COLUMNS))
     left = room - columns(tool) - 1

@@ -173,8 +173,8 @@ def log(file: Path) -> int:
 def drift(file: Path) -> int:
     """List what a recording holds that this version does not know."""
     from agentwatch.cli.printing import print_lines
+    from agentwatch.outputs.unknown_fields import report
     from agentwatch.sources.open import saved_source
-    from agentwatch.wire.drift import report
 
     return print_lines(report(saved_source(file).reader))
 

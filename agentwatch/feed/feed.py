@@ -9,7 +9,9 @@ import time
 from collections.abc import Iterator
 from typing import Protocol
 
-from agentwatch.events import Event, Part
+from agentwatch.blocks import Block, TooLargeBlock
+from agentwatch.events import Event
+from agentwatch.feed.detection_buffer import DetectionBuffer
 from agentwatch.feed.line_joiner import DecodedLine, LineJoiner, is_whole
 from agentwatch.recording import MOST_LINE_BYTES, Growth, Line, Lines
 from agentwatch.session import Place, Session
@@ -59,6 +61,7 @@ class Feed:
         """How many bytes of the recording are applied."""
         self._decoder = Decoder()
         self._joiner = LineJoiner(self._decoder)
+        self._detection = DetectionBuffer(self._decoder)
         self._decoded: Iterator[DecodedLine] = iter(())
         self._next: DecodedLine | None = None
 
@@ -85,18 +88,24 @@ class Feed:
 
     def backlog(self) -> int:
         """Return how many bytes of the recording are not yet applied."""
-        return 0 if self.is_over else max(self.reader.growth.size() - self.offset, 0)
+        if self.is_over:
+            return 0
+        return max(self.reader.growth.size() - max(self.offset, self._detection.end), 0)
 
-    def parts(self, place: Place) -> list[Part]:
-        """Return what the line at a place carries, read back from the recording."""
+    @property
+    def held_lines(self) -> int:
+        """The number of lines that are not applied yet because the agent is not known."""
+        return self._detection.held_lines
+
+    def blocks(self, place: Place) -> list[Block]:
+        """Return the blocks of the line at a place, read back from the recording."""
         if place.length > MOST_LINE_BYTES:
-            where = f"{place.length} bytes, from byte {place.offset} of the recording on"
-            return [Part("too large to be shown", where)]
-        return self._decoder.parts(self.line_at(place))
+            return [TooLargeBlock(place.length, place.offset)]
+        return self._decoder.blocks(self.line_at(place))
 
-    def is_retold(self, data: bytes) -> bool:
-        """Return whether the parts of a line with this piece have words that its bytes do not hold."""
-        return self._decoder.is_retold(data)
+    def searchable_text_differs(self, data: bytes) -> bool:
+        """Return whether the blocks of a line with these bytes may contain text that the bytes do not."""
+        return self._decoder.searchable_text_differs(data)
 
     def line_at(self, place: Place) -> bytes:
         """Return the line at a place, read back from the recording."""
@@ -110,7 +119,9 @@ class Feed:
             is_last = not lines and self.reader.is_at_end()
             if not lines and not is_last:
                 break
-            self._decoded = iter(self._joiner.rest()) if is_last else self._decode(lines)
+            self._decoded = iter(self._rest()) if is_last else self._decode(lines)
+            if self._detection.is_active and not is_last:
+                self._decoded = self._detection.release(self._decoded)
             found = next(self._decoded, None)
             if is_last and found is None:
                 self._end()
@@ -142,6 +153,10 @@ class Feed:
                 is_holding = joiner.is_holding
             index += count
             offset += length + 1
+
+    def _rest(self) -> list[DecodedLine]:
+        """Return the lines that were held back, at the end of the recording."""
+        return [*self._detection.rest(), *self._joiner.rest()]
 
     def _end(self) -> None:
         self.session.apply(self._decoder.end(), Place(self.offset, 0, None), 0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import re
+from collections.abc import Callable
 from itertools import takewhile
 
 from agentwatch.recording.lines import MOST_LINE_BYTES, LineReader, Lines, split_lines
@@ -11,8 +11,6 @@ from agentwatch.recording.lines import MOST_LINE_BYTES, LineReader, Lines, split
 _HEAD_BYTES = 1 << 16
 _TAIL_BYTES = 1 << 18
 _STEP_BYTES = 1 << 20
-_CALL = re.compile(rb'\{"type": ?"tool_call"')
-_BEGINS_A_RUN = re.compile(rb'\{"type": ?"(system|user)"')
 
 
 class HeadTailReader:
@@ -22,8 +20,18 @@ class HeadTailReader:
     text that is cut in two would be taken for another.
     """
 
-    def __init__(self, reader: LineReader) -> None:
-        """Read what `reader` would read, but its own place stays where it is."""
+    def __init__(
+        self, reader: LineReader, starts_run: Callable[[bytes], bool], is_call: Callable[[bytes], bool]
+    ) -> None:
+        """Read the recording of `reader`, whose own position stays unchanged.
+
+        Args:
+            reader: The reader of the whole recording.
+            starts_run: Whether a line belongs to the start of a run.
+            is_call: Whether a line belongs to a tool call.
+        """
+        self._starts_run = starts_run
+        self._is_call = is_call
         self.fd = reader.fd
         self.growth = reader.growth
         self._size = reader.growth.size()
@@ -44,7 +52,7 @@ class HeadTailReader:
 
     def _head(self) -> Lines:
         first, *others = split_lines(self.line_at(0, _HEAD_BYTES))[0] or [b""]
-        return Lines(0, [first, *takewhile(_BEGINS_A_RUN.match, others)], self._times)
+        return Lines(0, [first, *takewhile(self._starts_run, others)], self._times)
 
     def _tail(self) -> list[Lines]:
         """Return the last lines, an oversize one alone; the very last, which may be a result, whole."""
@@ -60,7 +68,7 @@ class HeadTailReader:
                 room -= end - start if found else 0
                 found.insert(0, Lines(start, [self.line_at(start, end - start)], self._times))
             end = start - 1
-        first_call = (at for at, lines in enumerate(found) if _CALL.match(lines.data[0]))
+        first_call = (at for at, lines in enumerate(found) if self._is_call(lines.data[0]))
         return found[next(first_call, 0) :]
 
     def _line_start(self, end: int) -> int:

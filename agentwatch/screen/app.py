@@ -6,8 +6,7 @@ from enum import Enum
 
 from agentwatch.cli.config import Config
 from agentwatch.cli.terminal import HeldSignals
-from agentwatch.feed import Feed
-from agentwatch.recording import HeadTailReader
+from agentwatch.feed import Feed, preview_feed
 from agentwatch.safe_text import SafeText, safe_line
 from agentwatch.screen.overlays.help import Help
 from agentwatch.screen.overlays.leave import LeaveChoice, LeaveDialog
@@ -49,11 +48,7 @@ class AgentwatchApp(TerminalApp[Leave]):
         is_large = self._feed.pace is None and self._feed.backlog() > _LARGE_BYTES
         if not is_large or self._source.wakeup is not None:
             return self._screen(self._feed)
-        preview = Feed(HeadTailReader(reader))
-        preview.advance()
-        for run in preview.session.runs:
-            run.forget_result()
-        return self._screen(preview, self._feed)
+        return self._screen(preview_feed(reader), self._feed)
 
     def _screen(self, feed: Feed, loading: Feed | None = None) -> WatchScreen:
         return WatchScreen(self._source, feed, loading, config=self.config, write=self.write_to_terminal)

@@ -16,7 +16,7 @@ from agentwatch.screen.calls.pane import CallTable
 from agentwatch.screen.lines.line_view import LineView
 from agentwatch.screen.overlays.find_bar import FindBar
 from agentwatch.screen.panes import NAMES, Panes
-from agentwatch.screen.plan import TodoLine
+from agentwatch.screen.plan import PlanView
 from agentwatch.screen.tabs import PaneTabs
 from agentwatch.screen.terminal.editor import open_in_editor
 from agentwatch.screen.transcript.pane import Transcript
@@ -64,7 +64,7 @@ class Workspace(Vertical):
         self._shows_thinking = shows_thinking
         self._feed = feed
         self.panes = Panes(feed)
-        self._todo = TodoLine(feed)
+        self._plan = PlanView(feed.session)
         self.find_bar = FindBar(feed, self.panes, is_preview=is_preview)
         self._tabs = PaneTabs(self.panes)
         self._failures = NewFailures(feed)
@@ -74,7 +74,7 @@ class Workspace(Vertical):
     def compose(self) -> ComposeResult:
         """Lay out the panes; the sheet says which are shown at which size."""
         yield self._tabs
-        yield self._todo
+        yield self._plan
         with Horizontal(id="body"):
             yield self.panes.transcript
             with Vertical(id="side"):
@@ -108,7 +108,7 @@ class Workspace(Vertical):
         """Let everything take what is new; of what fails while it is watched, the detail opens."""
         failure = self._failures.newest()
         self.panes.sync(now_ms)
-        self._todo.sync()
+        self._plan.sync()
         self.find_bar.sync()
         if failure is not None and self.panes.calls.following:
             self._failure = failure

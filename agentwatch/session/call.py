@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from agentwatch.events import Outcome, ToolEnded, ToolStarted
+from agentwatch.events import Outcome, ToolEnded, ToolKind, ToolStarted
 
 
 class Place(NamedTuple):
@@ -34,12 +34,14 @@ class Call:
     error: str | None = None
     note: str | None = None
     exit_code: int | None = None
+    is_new_file: bool = False
     lines_added: int | None = None
     lines_removed: int | None = None
     started_ms: int | None = None
     """Agent time."""
     ended_ms: int | None = None
     """Agent time."""
+    kind: ToolKind = ToolKind.OTHER
     outcome: Outcome = Outcome.RUNNING
     started: Place | None = field(default=None, repr=False)
     """The line that started it; None when the recording holds none."""
@@ -69,6 +71,7 @@ class Call:
         self.ended, self.ended_ms = place, event.at_ms
         self.outcome, self.phrase = event.outcome, event.phrase
         self.error, self.note, self.exit_code = event.error, event.note, event.exit_code
+        self.is_new_file = event.is_new_file
         self.lines_added, self.lines_removed = event.lines_added, event.lines_removed
         if event.has_arguments or self.started is None:
             self._describe(event)

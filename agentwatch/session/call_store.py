@@ -11,7 +11,7 @@ from operator import attrgetter
 from typing import overload
 from weakref import ref
 
-from agentwatch.events import Outcome
+from agentwatch.events import Outcome, ToolKind
 from agentwatch.session.call import Call, Place
 from agentwatch.session.spill import Spill
 
@@ -21,7 +21,8 @@ _LEAST_HELD = 1024
 _NO_NUMBERS: dict[str, int] = {}
 _VERSION = 2
 """Of marshal's formats the one without references: it takes half the time to read."""
-_PLAIN = attrgetter(*[field.name for field in fields(Call)][:-3])
+_PLAIN = attrgetter(*[field.name for field in fields(Call)][:-4])
+_KINDS = {kind.value: kind for kind in ToolKind}
 _OUTCOMES = {outcome.value: outcome for outcome in Outcome}
 
 
@@ -146,11 +147,11 @@ class CallOrder(Sequence[Call]):
 
 def _packed(call: Call) -> bytes:
     started, ended = call.started and tuple(call.started), call.ended and tuple(call.ended)
-    return marshal.dumps((*_PLAIN(call), call.outcome.value, started, ended), _VERSION)
+    return marshal.dumps((*_PLAIN(call), call.kind.value, call.outcome.value, started, ended), _VERSION)
 
 
 def _unpacked(data: bytes) -> Call:
     values = list(marshal.loads(data))  # noqa: S302 - our own bytes
-    outcome, started, ended = values[-3:]
-    values[-3:] = _OUTCOMES[outcome], started and Place(*started), ended and Place(*ended)
+    kind, outcome, started, ended = values[-4:]
+    values[-4:] = _KINDS[kind], _OUTCOMES[outcome], started and Place(*started), ended and Place(*ended)
     return Call(*values)

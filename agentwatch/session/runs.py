@@ -43,12 +43,12 @@ class Run:
     def of(cls, event: RunStarted) -> Run:
         """Return the run that an init begins."""
         return cls(
-            event.format,
-            event.session_id,
-            event.model,
-            event.cwd,
-            event.permission_mode,
-            event.api_key_source,
+            format=event.format,
+            session_id=event.session_id,
+            model=event.model,
+            cwd=event.cwd,
+            permission_mode=event.permission_mode,
+            api_key_source=event.api_key_source,
         )
 
     @property

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 
 from agentwatch.events import (
     Channel,
     Event,
+    FormatDetected,
     Malformed,
     Notice,
     Outcome,
     Oversize,
     Permission,
+    Plan,
+    PlanEntry,
     Prompt,
     Repair,
     RunEnded,
@@ -20,6 +24,7 @@ from agentwatch.events import (
     TextEnded,
     ToolEnded,
     ToolStarted,
+    Traits,
     Unknown,
 )
 from agentwatch.session.call import Call, Place
@@ -33,6 +38,7 @@ CallKey = tuple[int, str | None, str]
 """The number of the run, the session_id and the call_id: ids come again in another session."""
 
 
+_MAX_PLAN_ENTRIES = 10_000
 _PHASES = {Kind.REASONING: Phase.THINKING, Kind.ANSWER: Phase.WRITING}
 
 
@@ -48,6 +54,10 @@ class Session:
         self.open_calls: dict[CallKey, Call] = {}
         self.transcript = Transcript(self.calls)
         self.rhythm = Rhythm()
+        self.traits = Traits()
+        """What the agent's format can express; until the agent is known, everything."""
+        self.plan: tuple[PlanEntry, ...] = ()
+        """The agent's to-do list."""
         self.lines = LineCounts()
         self.completed_without_started = 0
         self.never_completed = 0
@@ -128,6 +138,10 @@ class Session:
                 self._prompt(event, place)
             case RunEnded():
                 self._run_ended(event, place)
+            case Plan():
+                self._update_plan(event)
+            case FormatDetected():
+                self.traits = event.traits
             case Permission():
                 if event.answer is not None:
                     reason = f": {event.reason}" if event.reason else ""
@@ -213,6 +227,11 @@ class Session:
         self._settle(call)
         self.failed_calls += call.outcome is Outcome.FAILED
 
+    def _update_plan(self, event: Plan) -> None:
+        kept = self.plan if event.is_update else ()
+        by_text = {entry.text: entry for entry in (*kept, *event.entries)}
+        self.plan = tuple(islice(by_text.values(), _MAX_PLAN_ENTRIES))
+
     def _run_ended(self, event: RunEnded, place: Place) -> None:
         is_bare = not self.runs
         run = self._current_run(place)
@@ -241,7 +260,16 @@ class Session:
 
     def _add_call(self, key: CallKey, event: ToolStarted | ToolEnded) -> Call:
         number, run = len(self.calls) + 1, key[0]
-        call = Call(number, run, event.call_id, event.tool, event.phrase, event.target, event.path)
+        call = Call(
+            number=number,
+            run=run,
+            call_id=event.call_id,
+            tool=event.tool,
+            kind=event.kind,
+            phrase=event.phrase,
+            target=event.target,
+            path=event.path,
+        )
         self.calls.add(call, event.session_id)
         self.transcript.add(Kind.CALL, about=number)
         return call

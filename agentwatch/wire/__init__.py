@@ -1,8 +1,6 @@
-"""The wire: an agent's lines of bytes, decoded into the events of `agentwatch.events`.
+"""Lines of bytes decoded into events, one module or folder per agent. May import events and blocks."""
 
-One module per agent, and a line in `detect` for each.
-"""
-
+from agentwatch.wire.agent import LineRole
 from agentwatch.wire.decoder import Decoder
 
-__all__ = ["Decoder"]
+__all__ = ["Decoder", "LineRole"]

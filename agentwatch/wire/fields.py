@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -53,11 +52,3 @@ def mapping(value: object) -> Fields:
 def items(value: object) -> list[Any]:
     """Return a list; otherwise an empty one."""
     return value if isinstance(value, list) else []
-
-
-def as_json(value: object, indent: int | None = None) -> str:
-    """Return a value as JSON to be read."""
-    try:
-        return json.dumps(value, indent=indent, ensure_ascii=False, default=str)
-    except RecursionError:
-        return "nested too deeply to be shown"

@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from agentwatch.events import Event
+from agentwatch.events import Event, FormatDetected
 from agentwatch.feed.line_joiner import LineJoiner
 from agentwatch.recording import Line
 from agentwatch.session import Call, Place, Session
@@ -135,7 +135,7 @@ def events(*lines: bytes) -> list[Event]:
     for data in lines:
         if data.strip():
             found = decoder.decode(data.removesuffix(b"\n"))
-    return found
+    return [event for event in found if not isinstance(event, FormatDetected)]
 
 
 def physical_lines(data: bytes) -> list[Line]:

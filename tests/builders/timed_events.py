@@ -14,6 +14,7 @@ from agentwatch.events import (
     Text,
     TextEnded,
     ToolEnded,
+    ToolKind,
     ToolStarted,
 )
 from agentwatch.session import Place, Session
@@ -24,12 +25,14 @@ Told = tuple[Event, int | None]
 
 def begins(number: int, at_ms: int | None, seen_ms: int | None = None, tool: str = "shell") -> Told:
     """Return the start of a call."""
-    return ToolStarted(f"c-{number}", "s", tool, "Ran", None, at_ms=at_ms), seen_ms
+    return ToolStarted(f"c-{number}", "s", tool, ToolKind.EXECUTE, "Ran", None, at_ms=at_ms), seen_ms
 
 
 def ends(number: int, at_ms: int | None, seen_ms: int | None = None, tool: str = "shell") -> Told:
     """Return its end."""
-    return ToolEnded(f"c-{number}", "s", tool, Outcome.SUCCEEDED, "Ran", at_ms=at_ms), seen_ms
+    return ToolEnded(
+        f"c-{number}", "s", tool, ToolKind.EXECUTE, Outcome.SUCCEEDED, "Ran", at_ms=at_ms
+    ), seen_ms
 
 
 def says(at_ms: int | None, channel: Channel = Channel.ANSWER) -> Told:

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from agentwatch.actions import action
-from agentwatch.events import Malformed, Part, Unknown
+from agentwatch.blocks import OutputBlock, TextBlock
+from agentwatch.events import Malformed, Unknown
 from agentwatch.feed import Feed
 from agentwatch.recording import open_saved
 from agentwatch.session import LineCounts, Session
@@ -235,8 +236,8 @@ def test_the_place_of_a_joined_line_reads_back(tmp_path: Path) -> None:
     assert call.started is not None
     assert call.ended is not None
     assert [feed.line_at(place) + b"\n" for place in (call.started, call.ended)] == [lines[1], lines[3]]
-    assert [(part.kind, part.text) for part in feed.parts(call.started)] == [("command", "cat <<E\nx\nE")]
-    assert feed.parts(call.ended)[0] == Part("stdout", "one\n\ntwo")
+    assert feed.blocks(call.started) == [TextBlock("command", "cat <<E\nx\nE")]
+    assert feed.blocks(call.ended)[0] == OutputBlock("stdout", "one\n\ntwo")
     assert path.read_bytes() == b"".join(lines)
     assert (feed.offset, feed.backlog()) == (len(path.read_bytes()), 0)
 

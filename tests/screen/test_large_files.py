@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.feed import Feed
-from agentwatch.recording import HeadTailReader, open_saved
+from agentwatch.feed import preview_feed
+from agentwatch.feed.preview import preview_reader
+from agentwatch.recording import open_saved
 from agentwatch.screen import app as screen_app
 from tests.builders.lines import completed, delta, final, init, result, started, user
 from tests.screen.conftest import lines_of, opened
@@ -30,7 +31,7 @@ def test_the_ends_are_the_first_lines_and_the_last(tmp_path: Path) -> None:
     """Of the ends all lines are lines of the recording, in order, and stand where they say."""
     path = large(tmp_path / "r.ndjson", 400, result("all"))
     data, reader = path.read_bytes(), open_saved(path)
-    ends = HeadTailReader(reader)
+    ends = preview_reader(reader)
     found = []
     while lines := ends.read():
         found += [(line.offset, line.data) for line in lines]
@@ -45,8 +46,7 @@ def test_the_ends_are_the_first_lines_and_the_last(tmp_path: Path) -> None:
 def test_a_last_line_of_any_size_is_an_end(tmp_path: Path) -> None:
     """A last line that is longer than is parsed whole still ends the run of the glimpse."""
     path = large(tmp_path / "r.ndjson", 100, result("y" * (17 << 20)))
-    preview = Feed(HeadTailReader(open_saved(path)))
-    preview.advance()
+    preview = preview_feed(open_saved(path))
     assert preview.session.run.outcome == "succeeded"
     assert preview.session.lines.oversize == 1
     assert preview.session.calls[-1].target == "99.py"
@@ -56,8 +56,7 @@ def test_a_last_line_of_any_size_is_an_end(tmp_path: Path) -> None:
 def test_the_newest_calls_are_seen_behind_a_result_of_any_size(tmp_path: Path, size: int) -> None:
     """A result that repeats a long text takes no place from the last calls; the first are not shown."""
     path = large(tmp_path / "r.ndjson", 400, result("y" * size))
-    preview = Feed(HeadTailReader(open_saved(path)))
-    preview.advance()
+    preview = preview_feed(open_saved(path))
     targets = [call.target for call in preview.session.calls]
     assert targets[-3:] == ["397.py", "398.py", "399.py"]
     assert "0.py" not in targets

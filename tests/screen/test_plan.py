@@ -10,10 +10,9 @@ import pytest
 from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 
-from agentwatch.events import Part
 from agentwatch.feed import Feed
 from agentwatch.recording import open_saved
-from agentwatch.screen.plan import Todo, TodoLine, read_todos
+from agentwatch.screen.plan import PlanView
 from tests.conftest import Saver
 from tests.screen.conftest import bundled, ended, init, shell, started
 
@@ -39,7 +38,7 @@ class TodoApp(App[None]):
 
     def __init__(self, feed: Feed) -> None:
         super().__init__()
-        self.todo = TodoLine(feed)
+        self.todo = PlanView(feed.session)
 
     def compose(self) -> ComposeResult:
         """Show it."""
@@ -159,7 +158,12 @@ async def test_foreign_text_cannot_act(recording: Saver) -> None:
         assert await told(app) == ["0 of 1 done · ◐ [b]x[/] ␛[31m"]
 
 
-def test_an_item_of_several_lines_is_one() -> None:
-    """A line without a sign belongs to the item before it; parts without a list have none."""
-    assert read_todos([Part("to-do list", "✓ a\nb\n○ c")]) == [Todo("✓", "a b"), Todo("○", "c")]
-    assert read_todos([Part("result", "✓ a")]) is None
+async def test_an_item_of_several_lines_is_one(recording: Saver) -> None:
+    """The line ends of an item are shown as signs, and the item stays one."""
+    items = [
+        {"content": "a\nb", "status": "TODO_STATUS_IN_PROGRESS"},
+        {"content": "c", "status": "TODO_STATUS_COMPLETED"},
+    ]
+    call = ended("todo", "updateTodos", {}, {"success": {"todos": items}})
+    async with shown(recording(init() + call)) as (_, app):
+        assert await told(app) == ["1 of 2 done · ◐ a␊b"]

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agentwatch.analysis.block_text import block_text
 from agentwatch.events import Channel, Event, Malformed, Prompt, Repair, Text, Unknown
 from agentwatch.session import LineCounts
 from agentwatch.wire import Decoder
@@ -176,8 +177,8 @@ def test_the_detail_of_any_line_can_be_shown(lines: list[dict[str, Any]]) -> Non
     decoder = Decoder()
     decoder.decode(init())
     for fields in lines:
-        for part in decoder.parts(json.dumps(fields).encode()):
-            assert isinstance(part.text, str)
+        for block in decoder.blocks(json.dumps(fields).encode()):
+            assert isinstance(block_text(block), str)
 
 
 # --- which agent -----------------------------------------------------------------------------------
@@ -192,7 +193,7 @@ def test_each_line_of_cursor_tells_that_it_is_cursors(line: bytes) -> None:
     """A recording may begin anywhere: every line of Cursor's own is recognised."""
     agent = detect(json.loads(line))
     assert agent is not None
-    assert agent.FORMAT == "cursor"
+    assert agent.name == "cursor"
 
 
 @pytest.mark.parametrize("known", ["cwd", "model", "permissionMode"])
@@ -200,7 +201,7 @@ def test_an_init_without_tools_is_cursors(known: str) -> None:
     """Cursor's init is told by having no list of tools, whichever of its fields is left out."""
     agent = detect({"type": "system", "subtype": "init", "session_id": "s-1", known: "x"})
     assert agent is not None
-    assert agent.FORMAT == "cursor"
+    assert agent.name == "cursor"
 
 
 @pytest.mark.parametrize(

@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from agentwatch.blocks import OutputBlock
 from agentwatch.events import Malformed, Outcome, Prompt
 from agentwatch.feed import Feed
 from agentwatch.outputs.summary import summary
+from agentwatch.outputs.unknown_fields import report
 from agentwatch.recording import open_saved
 from agentwatch.session import LineCounts, Session
-from agentwatch.wire.drift import report
 from tests.builders.lines import completed, delta, events, final, init, result, session, started, user
 
 BAD = "\ufffd"
@@ -103,7 +104,7 @@ def test_what_is_nested_deeply_can_be_looked_at(tmp_path: Path, depth: int) -> N
     feed.advance()
     [call] = feed.session.calls
     assert call.ended is not None
-    assert [part.text for part in feed.parts(call.ended) if part.kind == "stdout"] == ["a"]
+    assert OutputBlock("stdout", "a") in feed.blocks(call.ended)
     assert any("field new in a success of tool shell" in told for told in report(open_saved(path)))
 
 

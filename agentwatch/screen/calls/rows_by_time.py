@@ -12,11 +12,10 @@ from math import inf
 from time import perf_counter
 from typing import NamedTuple, Protocol
 
-from agentwatch.events import Outcome
+from agentwatch.events import Outcome, ToolKind
 from agentwatch.session import Call
 
 _LEAST_READS = 3
-_READ = "read"
 CALLS_BETWEEN_LOOKS = 256
 """At the clock, while rows are made for so many seconds."""
 
@@ -217,8 +216,8 @@ def _kind(call: Call) -> tuple[object, ...] | None:
     """Return what calls that fold into one have in common; None of a call whose end is not known."""
     if call.started is None or call.ended is None:
         return None
-    if call.tool == _READ and call.target and call.outcome is Outcome.SUCCEEDED:
-        return (call.run, _READ)
+    if call.kind is ToolKind.READ and call.target and call.outcome is Outcome.SUCCEEDED:
+        return (call.run, ToolKind.READ)
     return (call.run, *_sameness(call))
 
 

@@ -11,11 +11,12 @@ from textual.binding import Binding
 from textual.strip import Strip
 
 from agentwatch.actions import action
+from agentwatch.analysis.block_text import block_text
 from agentwatch.analysis.query import Query
-from agentwatch.events import Part
+from agentwatch.blocks import Block, FieldsBlock
 from agentwatch.feed import Feed
 from agentwatch.safe_text import SafeText, safe_line
-from agentwatch.screen.detail.from_blocks import MOST_LINES, PartSections, raw_piece
+from agentwatch.screen.detail.from_blocks import MOST_LINES, BlockSections, raw_piece
 from agentwatch.screen.detail.section_list import SectionList
 from agentwatch.screen.detail.sections import Section, Signed, bounded
 from agentwatch.screen.detail.syntax import code_theme
@@ -28,7 +29,7 @@ class BlockMatch(NamedTuple):
     """A match in a piece of what a call was given or gave back."""
 
     call: Call
-    part: Part | None
+    block: Block | None
     nth: int
     """How many matches in the piece come before."""
 
@@ -170,7 +171,7 @@ class DetailView(LineView):
             self.action_fold()
 
     def _read(self, call: Call) -> None:
-        made = PartSections(call, code_theme(self.app.current_theme), self.rich_style)
+        made = BlockSections(call, code_theme(self.app.current_theme), self.rich_style)
         told = _raw if self.is_raw else _told
         self._sections = SectionList(list(told(call, self._feed, made)))
         self._sections.mark(self._query)
@@ -178,7 +179,7 @@ class DetailView(LineView):
 
     def _show_match(self, match_shown: BlockMatch) -> None:
         """Let the match that is sought stand out; scroll to it once."""
-        row = self._sections.row_of_match(match_shown.part, match_shown.nth)
+        row = self._sections.row_of_match(match_shown.block, match_shown.nth)
         self.show_lines()
         if self._is_match_due and row is not None and row not in self._rows_in_view():
             self.settle_at(max(row - self.scrollable_content_region.height // 3, 0))
@@ -200,7 +201,7 @@ class DetailView(LineView):
         self.show_lines()
 
 
-def _told(call: Call, feed: Feed, made: PartSections) -> Iterator[Section]:
+def _told(call: Call, feed: Feed, made: BlockSections) -> Iterator[Section]:
     """Yield what the lines of a call say."""
     yield Section([action(call)], str(call.outcome))
     yield Section([_facts(call)], "muted")
@@ -211,13 +212,13 @@ def _told(call: Call, feed: Feed, made: PartSections) -> Iterator[Section]:
     told = {call.error}
     for place in (call.ended, call.started):
         if place:
-            parts = [part for part in feed.parts(place) if part.text not in told]
-            yield from made.sections(parts, place)
-            told |= {part.text for part in parts if part.kind not in {"arguments", "result"}}
+            blocks = [block for block in feed.blocks(place) if block_text(block) not in told]
+            yield from made.sections(blocks, place)
+            told |= {block_text(block) for block in blocks if not isinstance(block, FieldsBlock)}
     yield Section([SafeText(""), safe_line(f"call_id {call.call_id}")], "muted")
 
 
-def _raw(call: Call, feed: Feed, made: PartSections) -> Iterator[Section]:
+def _raw(call: Call, feed: Feed, made: BlockSections) -> Iterator[Section]:
     """Yield the lines of a call as the recording has them."""
     for title, place in (("started", call.started), ("ended", call.ended)):
         if place:

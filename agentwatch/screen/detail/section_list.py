@@ -8,7 +8,7 @@ from itertools import accumulate
 from textual.strip import Strip
 
 from agentwatch.analysis.query import Query
-from agentwatch.events import Part
+from agentwatch.blocks import Block
 from agentwatch.safe_text import SafeText
 from agentwatch.screen.detail.json_tree import JsonTree
 from agentwatch.screen.detail.matches import FoundLines
@@ -54,17 +54,17 @@ class SectionList:
         """Mark what a query finds wherever it is shown; None takes the marks away."""
         self._found = None if query is None else FoundLines(query)
 
-    def row_of_match(self, part: Part | None, nth: int) -> int | None:
+    def row_of_match(self, block: Block | None, nth: int) -> int | None:
         """Let one match stand out, and return the row in which it begins; None when none is shown.
 
         Args:
-            part: The piece of a call that holds it; where it is not told, the first match of all stands out.
+            block: The block that contains it; with None the first match of all stands out.
             nth: How many matches in it come before.
         """
         found = self._found
         if found is None:
             return None
-        own = [section for section in self._sections if part is not None and section.part == part]
+        own = [section for section in self._sections if block is not None and section.block == block]
         for section in own + self._sections:
             place = found.choose(section, nth if section in own else 0)
             if place is not None:

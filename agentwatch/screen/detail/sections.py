@@ -14,7 +14,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
-from agentwatch.events import Part
+from agentwatch.blocks import Block
 from agentwatch.safe_text import SafeText, fitting, safe_text
 
 StyleOf = Callable[[str], Style]
@@ -43,8 +43,8 @@ class Section:
 
     gutter = 0
     """How many columns stand before each line, for its number or sign."""
-    part: Part | None = None
-    """The piece of a call that is told here, where it is one."""
+    block: Block | None = None
+    """The block of a call that this section shows, if any."""
     has_room = True
     """Whether the gutter fits the width."""
 

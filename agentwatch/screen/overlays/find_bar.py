@@ -244,7 +244,7 @@ class FindBar(Horizontal):
             panes.calls.choose_call(call)
             panes.detail.show_call(call)
         panes.detail.mark(
-            search.query, BlockMatch(call, *search.part(match)) if call and match.side else None
+            search.query, BlockMatch(call, *search.block(match)) if call and match.side else None
         )
         self._pane = "transcript" if call is None else "detail" if match.side else "calls"
         self.post_message(self.Shown(self._pane))

@@ -12,13 +12,13 @@ def run_ended(fields: Fields) -> RunEnded:
     failed = is_error if isinstance(is_error, bool) else fields.get("subtype") != "success"
     result = fields.get("result")
     return RunEnded(
-        Outcome.FAILED if failed else Outcome.SUCCEEDED,
-        result if isinstance(result, str) else None,
-        text(fields, "session_id"),
-        text(fields, "request_id"),
-        number(fields, "duration_ms"),
-        number(fields, "duration_api_ms"),
-        _usage(fields.get("usage")),
+        outcome=Outcome.FAILED if failed else Outcome.SUCCEEDED,
+        result=result if isinstance(result, str) else None,
+        session_id=text(fields, "session_id"),
+        request_id=text(fields, "request_id"),
+        duration_ms=number(fields, "duration_ms"),
+        duration_api_ms=number(fields, "duration_api_ms"),
+        usage=_usage(fields.get("usage")),
     )
 
 

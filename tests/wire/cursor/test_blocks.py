@@ -7,30 +7,67 @@ from typing import Any
 
 import pytest
 
-from agentwatch.events import Malformed, Outcome, Oversize, Part, ToolEnded
+from agentwatch.analysis.block_text import block_text
+from agentwatch.blocks import (
+    Block,
+    ChangeBlock,
+    ContentBlock,
+    ErrorBlock,
+    FieldsBlock,
+    FilesBlock,
+    FoundFile,
+    FoundLine,
+    MatchesBlock,
+    OutputBlock,
+    PlanBlock,
+    StepsBlock,
+    TextBlock,
+)
+from agentwatch.events import Malformed, Outcome, Oversize, PlanEntry, PlanStatus, ToolEnded
 from agentwatch.session import Call, Place
 from agentwatch.wire import Decoder
-from agentwatch.wire.cursor.known_fields import drift
+from agentwatch.wire.cursor.known_fields import unknown_fields
 from tests.builders.lines import completed, event, events, init, result, session, started, user
 
+NAMES: dict[type[Block], str] = {
+    ErrorBlock: "error",
+    ContentBlock: "content",
+    FilesBlock: "files",
+    MatchesBlock: "matches",
+    PlanBlock: "plan",
+    StepsBlock: "steps",
+}
 
-def parts(line: bytes, *before: bytes) -> list[tuple[str, str]]:
-    """Return the pieces of a line, read in a recording of Cursor's."""
+
+def name_of(block: Block) -> str:
+    """Return a short name for what a block is."""
+    match block:
+        case TextBlock() | FieldsBlock():
+            return block.name
+        case OutputBlock():
+            return block.stream
+        case ChangeBlock():
+            return "diff" if block.diff else "change"
+    return NAMES[type(block)]
+
+
+def blocks(line: bytes, *before: bytes) -> list[tuple[str, str]]:
+    """Return the name and the text of each block of a line in a Cursor recording."""
     decoder = Decoder()
     for known in before or (init(),):
         decoder.decode(known)
-    return [(part.kind, part.text) for part in decoder.parts(line.removesuffix(b"\n"))]
+    return [(name_of(block), block_text(block)) for block in decoder.blocks(line.removesuffix(b"\n"))]
 
 
 def test_arguments_are_told_a_line_for_each() -> None:
     """Short arguments stand together, long ones by themselves, and what tells nothing is left out."""
     line = started("shell", command="cat <<E\nx\nE", timeout=5, toolCallId="x", description="", deep={"a": 1})
-    assert parts(line) == [("arguments", 'timeout: 5\ndeep: {\n  "a": 1\n}'), ("command", "cat <<E\nx\nE")]
+    assert blocks(line) == [("arguments", 'timeout: 5\ndeep: {\n  "a": 1\n}'), ("command", "cat <<E\nx\nE")]
 
 
 def test_what_is_to_be_written_is_a_content() -> None:
     """The text of a file that a call writes is told as what a file holds."""
-    assert parts(started("write", path="/a", fileText="x\ny\n")) == [
+    assert blocks(started("write", path="/a", fileText="x\ny\n")) == [
         ("arguments", "path: /a"),
         ("content", "x\ny\n"),
     ]
@@ -41,13 +78,11 @@ def test_todos_are_a_list_with_signs() -> None:
     names = ("COMPLETED", "IN_PROGRESS", "CANCELLED", "PENDING")
     todos: list[Any] = [{"status": f"TODO_STATUS_{name}", "content": name[:1]} for name in names]
     told = "✓ C\n◐ I\n✗ C\n○ P\n○ "
-    assert parts(started("updateTodos", todos=[*todos, 7], merge=True)) == [
-        ("to-do list", told),
+    assert blocks(started("updateTodos", todos=[*todos, 7], merge=True)) == [
+        ("plan", told),
         ("arguments", "merge: true"),
     ]
-    assert parts(completed("updateTodos", result={"success": {"todos": [*todos, {}]}})) == [
-        ("to-do list", told)
-    ]
+    assert blocks(completed("updateTodos", result={"success": {"todos": [*todos, {}]}})) == [("plan", told)]
 
 
 COUNTED = 'workspaceResults: {\n  "/a": {\n    "count": {\n      "a.py": 3\n    }\n  }\n}'
@@ -73,7 +108,7 @@ COUNTED = 'workspaceResults: {\n  "/a": {\n    "count": {\n      "a.py": 3\n    
         ),
         (
             {"success": {"files": ["a", 7, "b"], "totalFiles": 2}},
-            [("list", "a\nb"), ("result", "totalFiles: 2")],
+            [("files", "a\nb"), ("result", "totalFiles: 2")],
         ),
         (
             {"success": {"conversationSteps": [{"assistantMessage": {"text": "I looked"}}, {}]}},
@@ -90,7 +125,7 @@ COUNTED = 'workspaceResults: {\n  "/a": {\n    "count": {\n      "a.py": 3\n    
 )
 def test_a_result_is_told_in_pieces(outcome: dict[str, Any], told: list[tuple[str, str]]) -> None:
     """Errors, output, changes, contents and lists have a piece of their own; the rest is told in lines."""
-    assert parts(completed("read", result=outcome)) == told
+    assert blocks(completed("read", result=outcome)) == told
 
 
 def test_what_has_a_structure_keeps_it() -> None:
@@ -98,23 +133,28 @@ def test_what_has_a_structure_keeps_it() -> None:
     decoder = Decoder()
     decoder.decode(init())
 
-    def pieces(line: bytes) -> list[Part]:
-        return decoder.parts(line.rstrip())
+    def pieces(line: bytes) -> list[Block]:
+        return decoder.blocks(line.rstrip())
 
     [given] = pieces(started("await", taskId="t", deep={"a": [1]}, empty=[]))
-    assert given.value == {"taskId": "t", "deep": {"a": [1]}}
-    assert hash(given) == hash(pieces(started("await", taskId="t", deep={"a": [1]}))[0])
+    assert given == FieldsBlock("arguments", {"taskId": "t", "deep": {"a": [1]}})
     edit = {"success": {"beforeFullFileContent": "old\n", "afterFullFileContent": "new\n"}}
-    assert pieces(completed("edit", result=edit)) == [Part("change", "new\n", before="old\n", after="new\n")]
+    assert pieces(completed("edit", result=edit)) == [ChangeBlock(None, before="old\n", after="new\n")]
     made = {"success": {"afterFullFileContent": ""}}
-    assert pieces(completed("edit", result=made)) == [Part("change", "", after="")]
+    assert pieces(completed("edit", result=made)) == [ChangeBlock(None, after="")]
     drawn = {"success": edit["success"] | {"diffString": "-old\n+new"}}
     assert pieces(completed("edit", result=drawn)) == [
-        Part("diff", "-old\n+new", before="old\n", after="new\n")
+        ChangeBlock("-old\n+new", before="old\n", after="new\n")
     ]
     for start, first in ((41, 41), (0, 1), ("x", 1)):
         read = {"success": {"content": "x", "readRange": {"startLine": start}}}
-        assert pieces(completed("read", result=read))[0].first_line == first
+        assert pieces(completed("read", result=read))[0] == ContentBlock("x", first_line=first)
+    todos = [{"content": "a\nb", "status": "TODO_STATUS_COMPLETED"}]
+    [plan] = pieces(completed("updateTodos", result={"success": {"todos": todos}}))
+    assert plan == PlanBlock((PlanEntry("a\nb", PlanStatus.COMPLETED),))
+    found = {"content": {"matches": [{"file": "a.py", "matches": [{"lineNumber": 1, "content": "x"}]}]}}
+    [matches] = pieces(completed("grep", result={"success": {"workspaceResults": {"/w": found}}}))
+    assert matches == MatchesBlock((FoundFile("a.py", (FoundLine("x", number=1),)),))
 
 
 def test_matches_stand_below_their_file() -> None:
@@ -127,9 +167,9 @@ def test_matches_stand_below_their_file() -> None:
     found = {"matches": [{"file": "a.py", "matches": lines}, {"matches": 7}], "totalLines": 3}
     names = {"files": ["b.py", 7], "totalLines": 1}
     result = {"success": {"workspaceResults": {"/w": {"content": found, "files": names}}}}
-    assert parts(completed("grep", result=result)) == [
+    assert blocks(completed("grep", result=result)) == [
         ("matches", "a.py\n11-def f():\n12:a␊b…\n:x\n?"),
-        ("list", "b.py"),
+        ("files", "b.py"),
         ("result", 'content: {\n  "totalLines": 3\n}\nfiles: {\n  "totalLines": 1\n}'),
     ]
 
@@ -150,9 +190,9 @@ def test_the_steps_of_a_subagent() -> None:
         {"toolCall": {"awaitToolCall": {"result": {}}, "ToolCall": {}, "id": "x"}},
         {"toolCall": {"updateTodosToolCall": {"result": {"success": {}}}}},
     ]
-    [(kind, told)] = parts(completed("task", result={"success": {"conversationSteps": steps}}))
-    assert kind == "steps"
-    assert told.split("\n") == [
+    [(name, steps_text)] = blocks(completed("task", result={"success": {"conversationSteps": steps}}))
+    assert name == "steps"
+    assert steps_text.split("\n") == [
         "~ hm",
         "  well",
         "› I look.",
@@ -167,12 +207,12 @@ def test_the_steps_of_a_subagent() -> None:
 
 def test_what_cannot_be_read_is_its_own_content() -> None:
     """A line that is no object, or of no known agent, is shown as it is."""
-    assert parts(b"oops \xff") == [("content", "oops \ufffd")]
-    assert parts(b"[1]") == [("content", "[1]")]
-    assert parts(started("read", path="a"), b'{"a":1}') == [
+    assert blocks(b"oops \xff") == [("content", "oops \ufffd")]
+    assert blocks(b"[1]") == [("content", "[1]")]
+    assert blocks(started("read", path="a"), b'{"a":1}') == [
         ("content", started("read", path="a").decode().rstrip()),
     ]
-    assert [*Decoder().parts(b"{}")] == [Part("content", "{}")]
+    assert Decoder().blocks(b"{}") == [ContentBlock("{}")]
 
 
 def test_a_variant_that_is_no_object_says_nothing() -> None:
@@ -185,11 +225,11 @@ def test_a_variant_that_is_no_object_says_nothing() -> None:
 def test_a_tool_without_lists_of_its_fields_is_not_listed() -> None:
     """Of a tool that is only known by name no argument and no field of a success is new."""
     line = completed("await", result={"success": {"anything": 1}}, whatever=2)
-    assert list(drift(json.loads(line))) == []
+    assert list(unknown_fields(json.loads(line))) == []
     bare = event(
         "tool_call", "started", call_id="c", tool_call={"function": {"name": "x", "arguments": "{}"}}
     )
-    assert list(drift(json.loads(bare))) == []
+    assert list(unknown_fields(json.loads(bare))) == []
 
 
 def test_the_seen_duration_is_that_of_two_reads() -> None:
@@ -255,7 +295,7 @@ def test_steps_of_a_subagent_are_told_in_other_words() -> None:
     """Only of a line that holds a subagent's steps the parts have words that its bytes have not."""
     steps = completed("task", "t", {"success": {"conversationSteps": []}})
     decoder = Decoder()
-    assert not decoder.is_retold(steps)
+    assert not decoder.searchable_text_differs(steps)
     decoder.decode(init())
-    assert decoder.is_retold(steps)
-    assert not decoder.is_retold(completed("read", "r", {"success": {"content": "steps"}}))
+    assert decoder.searchable_text_differs(steps)
+    assert not decoder.searchable_text_differs(completed("read", "r", {"success": {"content": "steps"}}))

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from agentwatch import __version__
 from agentwatch.outputs.summary import summary
+from agentwatch.outputs.unknown_fields import report
 from agentwatch.recording import open_saved
 from agentwatch.safe_text import columns, safe_line
-from agentwatch.wire import cursor
-from agentwatch.wire.drift import report
+from agentwatch.wire.cursor.known_fields import unknown_fields
 from tests.builders.lines import (
     ANY_JSON,
     CURSOR_SHAPED,
@@ -202,11 +202,16 @@ def test_a_recording_of_no_known_agent_says_so(drift: Drift) -> None:
     ]
 
 
-def test_what_comes_before_the_agent_is_known_is_listed(drift: Drift) -> None:
-    """A line that any agent could have written is unknown, in the summary and here, and no other is."""
-    told = drift(event("hello"), init(), user())
-    assert told[:2] == [head(3, 1), "1 × type hello of no known agent, first in line 1"]
-    assert session(event("hello"), init(), user()).lines.unknown == 1
+def test_lines_before_the_agent_is_known_are_read_with_its_format(drift: Drift) -> None:
+    """A line before the first that only one agent writes is compared with that agent's known fields."""
+    assert drift(event("hello"), init(), user())[:2] == [head(3, 1), "1 × type hello, first in line 1"]
+
+
+def test_lines_of_no_known_agent_are_listed(drift: Drift) -> None:
+    """Without a known agent the lines are listed as of no
+    agent."""
+    assert drift(event("hello"))[1] == "1 × type hello of no known agent, first in line 1"
+    assert drift(*[event("hello")] * 60, init())[1] == "50 × type hello of no known agent, first in line 1"
 
 
 def test_lines_that_are_no_events_are_passed_over(drift: Drift) -> None:
@@ -219,7 +224,7 @@ def test_lines_that_are_no_events_are_passed_over(drift: Drift) -> None:
 def test_no_line_raises(lines: list[dict[str, Any]]) -> None:
     """Whatever a line holds, what is unknown of it can be told."""
     for fields in lines:
-        assert all(what for what, _ in cursor.drift(fields))
+        assert all(what for what, _ in unknown_fields(fields))
 
 
 def test_what_the_session_calls_unknown_is_listed() -> None:
