@@ -1,4 +1,4 @@
-"""The two ends of a large recording: what is looked at first, while the middle is still being read."""
+"""Reads the head and the tail of a large recording, which are shown while the middle is still being read."""
 
 from __future__ import annotations
 
@@ -16,14 +16,15 @@ _BEGINS_A_RUN = re.compile(rb'\{"type": ?"(system|user)"')
 
 
 class HeadTailReader:
-    """Reads the first lines of a recording and the last, and passes over what is between them.
+    """Reads the first and the last lines of a recording, and skips the lines between them.
 
-    The first are those that begin its run. The last begin with a tool call where there is one, since a
-    text that is cut in two would be taken for another.
+    The head consists of the lines that begin the run. The tail is 256 KiB and starts with a tool call if it
+    contains one. Otherwise it could start in the middle of a text segment, and the flush that repeats the
+    whole segment would be taken for new text.
     """
 
     def __init__(self, reader: LineReader) -> None:
-        """Read what `reader` would read, but its own place stays where it is."""
+        """Use the file and the arrival times of `reader`, without moving its position."""
         self.fd = reader.fd
         self.growth = reader.growth
         self._size = reader.growth.size()
@@ -31,11 +32,11 @@ class HeadTailReader:
         self._pending = [self._head(), *self._tail()]
 
     def read(self) -> Lines:
-        """Return the next lines; none when there are no more."""
+        """Return the next lines, or no lines after the last."""
         return self._pending.pop(0) if self._pending else Lines(self._size, [], self._times)
 
     def is_at_end(self) -> bool:
-        """Return whether all were returned."""
+        """Return whether all lines of the head and the tail were returned."""
         return not self._pending
 
     def line_at(self, offset: int, length: int) -> bytes:
@@ -47,7 +48,10 @@ class HeadTailReader:
         return Lines(0, [first, *takewhile(_BEGINS_A_RUN.match, others)], self._times)
 
     def _tail(self) -> list[Lines]:
-        """Return the last lines, an oversize one alone; the very last, which may be a result, whole."""
+        """Return the last lines, an oversize line by itself.
+
+        The very last line may be a large result. It does not count towards the 256 KiB.
+        """
         end = self._size - (self.line_at(self._size - 1, 1) == b"\n")
         found: list[Lines] = []
         room = _TAIL_BYTES
@@ -64,7 +68,7 @@ class HeadTailReader:
         return found[next(first_call, 0) :]
 
     def _line_start(self, end: int) -> int:
-        """Return where the line that ends at `end` begins."""
+        """Return the offset at which the line that ends at `end` begins."""
         while end > 0:
             start = max(end - _STEP_BYTES, 0)
             newline = self.line_at(start, end - start).rfind(b"\n")
