@@ -1,4 +1,4 @@
-"""Whether what is shown can be relied on: the text against the result, calls paired, lines understood."""
+"""Checks whether the screen can be relied on: text equals result, calls are paired, lines are understood."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from agentwatch.session import Session
 
 @dataclass(frozen=True, slots=True)
 class Integrity:
-    """What agentwatch can prove of a session, and what it cannot."""
+    """What agentwatch can and cannot prove about a session."""
 
     text_matches_result: bool | None
-    """None without a result, or without a stream."""
+    """None without a result or without a stream."""
     difference_at: int | None
-    """The first character at which text and result differ."""
+    """The index of the first character at which text and result differ."""
     calls: int
     paired: int
     """Calls whose start and end are both in the recording."""
@@ -27,15 +27,15 @@ class Integrity:
     open_calls: int
     """Calls that may still end."""
     is_running: bool
-    """More may come: what is missing now may be the end of something."""
+    """Whether more lines may come, so that something missing may still arrive."""
 
     @property
     def holds(self) -> bool:
-        """Whether nothing is amiss: a repaired line was read, and is none of it."""
+        """Whether nothing is amiss; repaired lines were read successfully and do not count."""
         return not self.amiss()
 
     def amiss(self) -> SafeText:
-        """Return what is amiss, in few words: `text ≠ result · 3 calls not paired · 2 unknown`."""
+        """Return the failed checks in few words: `text ≠ result · 3 calls not paired · 2 unknown`."""
         unpaired = self.calls - self.paired - self.open_calls
         parts = {
             "text ≠ result": self.text_matches_result is False,
@@ -46,7 +46,7 @@ class Integrity:
         return SafeText(" · ".join(told for told, is_so in parts.items() if is_so))
 
     def line(self) -> SafeText:
-        """Return it in a line: `text = result · 212 of 212 calls paired · 0 malformed · 2 unknown`."""
+        """Return all checks: `text = result · 212 of 212 calls paired · 0 malformed · 2 unknown`."""
         absent = "no result yet" if self.is_running else "no result to compare"
         told = {True: "text = result", False: "text ≠ result", None: absent}
         parts = [
@@ -63,7 +63,7 @@ class Integrity:
 
 
 def integrity(session: Session) -> Integrity:
-    """Return how a session's facts stand to each other; while it runs, so far."""
+    """Return the integrity of a session; while it is running, of its lines so far."""
     run, lines = session.run, session.lines
     matches = run.text_matches_result
     return Integrity(
