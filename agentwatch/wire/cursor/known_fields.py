@@ -1,6 +1,6 @@
-"""Which fields of Cursor's format are known, so that new ones get noticed.
+"""The known fields of Cursor's format, so that new ones are noticed.
 
-The lists are what real captures of February to September 2026 hold, and what others have published.
+The lists come from real captures of February to September 2026 and from what others have published.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ _SUCCESSES = {
 
 
 def drift(fields: Fields) -> Iterator[tuple[str, object]]:
-    """Yield what a line holds that is not known: what it is, and a sample of it."""
+    """Yield everything in a line that is unknown: a description, and the value as a sample."""
     kind, subtype = fields.get("type"), fields.get("subtype")
     name = next((known for known in (f"{kind}", f"{kind}/{subtype}") if known in _LINES), None)
     if name is None:
