@@ -1,7 +1,7 @@
-"""What does agentwatch take while nothing happens?
+"""How much does agentwatch use while nothing happens?
 
-CPU, and bytes written to the terminal, over some seconds of silence: on an open pipe that has said nothing,
-on a saved session once it has come to rest, and while three calls run, whose clocks go on.
+CPU time and bytes written to the terminal, over some seconds of silence: on an open pipe without any event,
+on a saved session that has come to rest, and while three calls are running, whose clocks advance.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _KEYS = '"apiKeySource":"login","cwd":"/src","model":"Sonnet 5","permissionMode"
 
 
 def main() -> None:
-    """Measure the three."""
+    """Measure the three situations."""
     parser = command_line(__doc__)
     parser.add_argument("--seconds", type=float, default=20.0, help="how long each is left alone (20)")
     given = parser.parse_args()
@@ -50,7 +50,7 @@ def _measure(name: str, terminal: Terminal, seconds: float, *, patience: float =
 
 
 def _three_calls() -> bytes:
-    """Return a stream that has come to three calls that run in parallel."""
+    """Return the beginning of a stream in which three calls run in parallel."""
     lines = [f'{{"type":"system","subtype":"init",{_KEYS},{_SAID}}}\n']
     for number, command in enumerate(("make test", "make lint", "make types")):
         call = f'{{"shellToolCall":{{"args":{{"command":"{command}","timeout":120000}}}}}}'

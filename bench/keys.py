@@ -1,8 +1,8 @@
-"""How soon is a key answered, and how soon is the screen right after it got another size?
+"""How long until a key press takes effect, and until the screen is right after a change of its size?
 
-Keys that move through the calls and jump through the transcript, with 100,000 calls and a million deltas
-loaded and while they load; then the terminal's width changes with a million deltas of text loaded, and
-the visible part is right when what it says changes no more.
+Keys that move through the calls and jump through the transcript are pressed with 100,000 calls and a million
+deltas, both while they load and after. Then the width of the terminal changes with a million deltas of text
+loaded. The visible part is right from the moment at which its words no longer change.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ _TOP_ROWS = 3
 _WATCHED_SECONDS = 3.0
 _JOINED_SECONDS = 300.0
 _GLIMPSE = "… calls".encode()
-"""What the header says while only the ends are shown."""
+"""What the header shows while only the preview is loaded."""
 
 
 def main() -> None:
-    """Measure keys, then sizes."""
+    """Measure keys, then size changes."""
     parser = command_line(__doc__)
     parser.add_argument("--deltas", type=int, default=1_000_000)
     parser.add_argument("--presses", type=int, default=60)
@@ -45,7 +45,7 @@ def main() -> None:
 
 
 def _press_while_loading(name: str, terminal: Terminal, joined: bytes, presses: int) -> None:
-    """Press keys until all is loaded or they are enough, and wait until it is."""
+    """Press keys until everything is loaded or enough were pressed, then wait for the rest to load."""
     terminal.expect(joined)
     terminal.wait_for(_GLIMPSE)
     presser = Presser(terminal)
@@ -93,7 +93,7 @@ def _resize(path: Path, facts: dict[str, int], sizes: int) -> None:
 
 
 def _right_at(chunks: list[tuple[float, bytes]], columns: int) -> float:
-    """Return from when on the rows below the header say what they say in the end."""
+    """Return the time from which the rows below the header show their final words."""
     grid, said = Grid(columns, _ROWS), []
     for at, data in chunks:
         grid.take(data)

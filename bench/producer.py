@@ -1,8 +1,8 @@
-"""Writes a live stream on stdout, at a rate: an agent that says a great deal, or one at work (`--mix`).
+"""Writes a live stream on stdout at a given rate: either mostly deltas, or a typical session (`--mix`).
 
-Of the first every delta holds a word of its own, `mk` and seven digits, so that what is on a screen tells
-how far it has come; the times at which the deltas were written go to a file. After 200 deltas comes their
-flush and a call; at the end a result with the whole text.
+In a stream of deltas, each delta has a marker word of its own, `mk` and seven digits. The newest marker on a
+screen shows how far the screen has come. The times at which the deltas were written go to a file. Every 200
+deltas are followed by their flush and a call. The stream ends with a result that has the whole text.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ START_MS = 1_793_610_846_000
 
 
 def marker(number: int) -> str:
-    """Return the word that stands in one delta and nowhere else."""
+    """Return the word that occurs in one delta and nowhere else."""
     return f"mk{number:07d}"
 
 
 def lines_of(deltas: int, *, tiny: bool = False, is_finished: bool = True) -> Iterator[tuple[str, bool]]:
-    """Yield each line of a stream with so many deltas, and whether it is one of them."""
+    """Yield each line of a stream with `deltas` deltas, and whether the line is a delta."""
     yield _INIT, False
     segment: list[str] = []
     text: list[str] = []
@@ -75,7 +75,7 @@ def lines_of(deltas: int, *, tiny: bool = False, is_finished: bool = True) -> It
 
 
 def write_at(lines: Iterator[tuple[str, bool]], rate: float, ahead: int) -> array[float]:
-    """Write a line when it is due, each by itself; return when the deltas were written."""
+    """Write each line by itself when it is due; return the times at which the deltas were written."""
     times = array("d")
     start = time.monotonic() + _AHEAD_SECONDS
     for number, (line, is_delta) in enumerate(lines):
@@ -89,7 +89,7 @@ def write_at(lines: Iterator[tuple[str, bool]], rate: float, ahead: int) -> arra
 
 
 def write_all(lines: Iterator[tuple[str, bool]]) -> None:
-    """Write lines as fast as they are taken."""
+    """Write lines as fast as the reader accepts them."""
     batch: list[str] = []
     size = 0
     for line, _ in lines:
@@ -102,7 +102,7 @@ def write_all(lines: Iterator[tuple[str, bool]]) -> None:
 
 
 def lines_of_mix(name: str, least: int) -> Iterator[tuple[str, bool]]:
-    """Yield the lines of a generated session of at least so many, none of them counted as a delta."""
+    """Yield the lines of a generated session, at least `least` of them; none counts as a delta."""
     session = Session(MIXES[name], seed=1)
     count = 0
     turns = (turn() for turn in repeat(session.turn))
@@ -116,7 +116,7 @@ def lines_of_mix(name: str, least: int) -> Iterator[tuple[str, bool]]:
 
 
 def main() -> None:
-    """Write the stream that the command line asks for."""
+    """Write the stream that the command line describes."""
     parser = argparse.ArgumentParser(description=__doc__)
     much = parser.add_mutually_exclusive_group(required=True)
     much.add_argument("--deltas", type=int, help="so many of them")
