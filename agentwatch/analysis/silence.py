@@ -46,7 +46,7 @@ def is_quiet(session: Session, now_ms: int | None, agent: AgentFacts = NO_FACTS)
 
 
 def is_stalled(session: Session, now_ms: int | None, agent: AgentFacts = NO_FACTS) -> bool:
-    """Return whether it has been quiet for so long that the agent may hang, and its processes use no CPU."""
+    """Return whether the agent may hang: it is quiet for twice the tolerated time, and uses no CPU."""
     return patience_used(session, now_ms, agent) >= _STALLED and not agent.uses_cpu
 
 

@@ -2,7 +2,7 @@
 
 Only the session's own history shows whether a silence is long: one model thinks for 3 s, another for 90 s.
 Each stay in a phase counts once, with its longest silence. Otherwise a hundred deltas, 50 ms apart, would
-make the seconds in which the model writes the arguments of a call look like a stall.
+make the seconds in which the model writes the arguments of a call resemble a stall.
 """
 
 from __future__ import annotations

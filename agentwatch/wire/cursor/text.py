@@ -20,10 +20,10 @@ class Answer:
     def take(self, fields: Fields) -> list[Event]:
         """Return the events of a line: new text, or the end of a segment that the line repeats.
 
-        A delta and a flush look alike. A line with a timestamp and without a model_call_id is new text. Any
-        other line is a flush if it repeats the deltas of this segment, and otherwise the only copy of its
-        text. On 16 of 16 real runs this reproduced the text of the result; every simpler filter failed on at
-        least 12.
+        A single delta has the same fields as a flush. A line with a timestamp and without a model_call_id is
+        new text. Any other line is a flush if it repeats the deltas of this segment, and otherwise the only
+        copy of its text. On 16 of 16 real runs this reproduced the text of the result; every simpler filter
+        failed on at least 12.
         """
         source = fields.halves if isinstance(fields, Repaired) else fields
         said = message_text(source)
