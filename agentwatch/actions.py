@@ -19,9 +19,9 @@ def action(call: Call) -> SafeText:
     words = [safe_line(call.phrase)]
     if call.target:
         words.append(target(call))
-    known = outcome_note(call)
-    if known:
-        words.append(SafeText(f"({known})"))
+    note = outcome_note(call)
+    if note:
+        words.append(SafeText(f"({note})"))
     return SafeText(" ".join(words))
 
 
@@ -54,12 +54,12 @@ def ended_ms(call: Call) -> int | None:
 
 def change_size(call: Call) -> str | None:
     """Return the number of lines that an edit added and removed, `+3 -1`; None if both are unknown."""
-    known = []
+    changes = []
     if call.lines_added is not None:
-        known.append(f"+{call.lines_added}")
+        changes.append(f"+{call.lines_added}")
     if call.lines_removed is not None:
-        known.append(f"-{call.lines_removed}")
-    return " ".join(known) or None
+        changes.append(f"-{call.lines_removed}")
+    return " ".join(changes) or None
 
 
 def _first_line(text: str) -> str:

@@ -49,10 +49,10 @@ def away_summary(session: Session, since: Mark, now_ms: int) -> SafeText:
     ]
     if ended_runs(session) > since.ended_runs and session.outcome is not Outcome.RUNNING:
         new.append(f"the run {_OVER[session.outcome]}")
-    told = ", ".join(filter(None, new))
-    if not told and session.lines.total > since.lines:
-        told = "no new call"
-    return SafeText(f"{_span(now_ms - since.at_ms)}: {told}" if told else "")
+    words = ", ".join(filter(None, new))
+    if not words and session.lines.total > since.lines:
+        words = "no new call"
+    return SafeText(f"{_span(now_ms - since.at_ms)}: {words}" if words else "")
 
 
 _OVER = {

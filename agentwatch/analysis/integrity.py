@@ -43,14 +43,14 @@ class Integrity:
             f"{self.malformed} malformed": self.malformed,
             f"{self.unknown} unknown": self.unknown,
         }
-        return SafeText(" · ".join(told for told, is_so in parts.items() if is_so))
+        return SafeText(" · ".join(words for words, is_so in parts.items() if is_so))
 
     def line(self) -> SafeText:
         """Return all checks: `text = result · 212 of 212 calls paired · 0 malformed · 2 unknown`."""
         absent = "no result yet" if self.is_running else "no result to compare"
-        told = {True: "text = result", False: "text ≠ result", None: absent}
+        by_match = {True: "text = result", False: "text ≠ result", None: absent}
         parts = [
-            told[self.text_matches_result],
+            by_match[self.text_matches_result],
             f"{self.paired} of {plural(self.calls, 'call')} paired",
             f"{self.malformed} malformed",
             f"{self.unknown} unknown",

@@ -41,16 +41,16 @@ class Loop(NamedTuple):
     def words(self) -> SafeText:
         """Return a description of at most 80 columns: `the same call 4 times in a row: shell pytest -q`."""
         if len(self.calls) > 1:
-            told = f"the same {len(self.calls)} calls {self.times} times in turn: "
+            words = f"the same {len(self.calls)} calls {self.times} times in turn: "
         elif self.is_row:
-            told = f"the same call {self.times} times in a row: "
+            words = f"the same call {self.times} times in a row: "
         else:
-            told = f"the same call {self.times} of the last {WINDOW} times: "
+            words = f"the same call {self.times} of the last {WINDOW} times: "
         for nth, call in enumerate(self.calls):
             separator = ", " if nth else ""
-            room = (_WORDS_COLUMNS - columns(SafeText(told))) // (len(self.calls) - nth) - len(separator)
-            told += separator + cut(SafeText(f"{safe_line(call.tool)} {target(call)}".rstrip()), room)
-        return SafeText(told)
+            room = (_WORDS_COLUMNS - columns(SafeText(words))) // (len(self.calls) - nth) - len(separator)
+            words += separator + cut(SafeText(f"{safe_line(call.tool)} {target(call)}".rstrip()), room)
+        return SafeText(words)
 
 
 class Loops:
@@ -74,7 +74,7 @@ class Loops:
         """The identities of those recent calls that were compared, by call number."""
         self._repeats = [0] * MOST_IN_TURN
         """For each period from 1 to 3, the number of successive calls equal to the call a period earlier."""
-        self._told: set[_Identity] = set()
+        self._reported: set[_Identity] = set()
         """The calls in the reported loops of the episodes that have not ended."""
 
     def take(self, calls: Sequence[Call]) -> list[Loop]:
@@ -88,15 +88,15 @@ class Loops:
             self._last.clear()
         self._last.append(call)
         alike = [other for other in self._last if _name(other) == _name(call)]
-        known = self._identities
+        identities = self._identities
         self._identities = {
-            other.number: known[other.number] for other in self._last if other.number in known
+            other.number: identities[other.number] for other in self._last if other.number in identities
         }
         if len(alike) > 1:
             for other in alike:
                 if other.number not in self._identities:
                     self._identities[other.number] = self._identify(other)
-        self._told &= set(self._identities.values())
+        self._reported &= set(self._identities.values())
         recent = [self._identities.get(other.number) for other in self._last]
         self._repeats = [
             repeats + 1 if recent[-1] is not None and recent[-1 - period : -period] == recent[-1:] else 0
@@ -106,9 +106,9 @@ class Loops:
         if loop is None:
             return None
         looping = {identity for identity in recent[-len(loop.calls) :] if identity is not None}
-        if looping & self._told:
+        if looping & self._reported:
             return None
-        self._told |= looping
+        self._reported |= looping
         return loop
 
     def _loop(self, recent: Sequence[_Identity | None]) -> Loop | None:

@@ -77,24 +77,24 @@ class Matcher:
     def in_call(self, index: int, call: Call) -> Iterator[Match | None]:
         """Yield the matches in the action line of a call and in its arguments."""
         pattern = self._query.pattern
-        told = "\n".join((safe_line(call.tool), action(call), safe_line(call.call_id)))
-        yield None if pattern.search(told) is None else Match(index, Side.TEXT, 0)
+        shown = "\n".join((safe_line(call.tool), action(call), safe_line(call.call_id)))
+        yield None if pattern.search(shown) is None else Match(index, Side.TEXT, 0)
         repeated = len(pattern.findall(target(call)))
         for match in self.in_payload(index, Side.ARGUMENTS, call.started):
             yield None if match is not None and match.start < repeated else match
 
     def in_payload(self, index: int, side: Side, place: Place | None) -> Iterator[Match | None]:
         """Yield the matches in the payload of the line at a place."""
-        if place is None or place.length > MOST_LINE_BYTES or not (yield from self._may_hold(place)):
+        if place is None or place.length > MOST_LINE_BYTES or not (yield from self._may_contain(place)):
             return
-        passed = 0
+        ordinal = 0
         for part in self._feed.parts(place):
             for _ in self._query.pattern.finditer(safe_text(part.text)):
-                yield Match(index, side, passed)
-                passed += 1
+                yield Match(index, side, ordinal)
+                ordinal += 1
             yield None
 
-    def _may_hold(self, place: Place) -> Generator[None, None, bool]:
+    def _may_contain(self, place: Place) -> Generator[None, None, bool]:
         """Return whether a line may contain the query, by searching its raw bytes one megabyte per step."""
         at, missing = 0, self._query.needles
         while missing and at < place.length:

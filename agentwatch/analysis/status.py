@@ -26,12 +26,12 @@ from agentwatch.plurals import plural
 from agentwatch.safe_text import SafeText, columns, cut, safe_line
 from agentwatch.session import Call, Phase, Session, usually_under
 
-_WORTH_TELLING_MS = 5_000
+_LEAST_SHOWN_MS = 5_000
 """Shorter waits are over before anybody asks, so no time is shown for them."""
 _CPU_AFTER_MS = 3_000
 """CPU use is shown only after a silence of this length."""
 _TARGET_COLUMNS = 60
-_TELLING_TARGET_COLUMNS = 16
+_USEFUL_TARGET_COLUMNS = 16
 """If less of the target would remain, CPU use is left out."""
 _LEAST_TARGET_COLUMNS = 8
 _NARROW_COLUMNS = 60
@@ -126,7 +126,7 @@ def _thinking(session: Session, now_ms: int | None) -> SafeText:
     rhythm = session.rhythm
     thought = since_ms(rhythm.began_ms if rhythm.phase is Phase.THINKING else None, now_ms)
     usual_ms = usually_under(rhythm.thoughts)
-    return SafeText(f"thinking{_worth_telling(thought)}{_usually(thought, usual_ms)}")
+    return SafeText(f"thinking{_if_long(thought)}{_usually(thought, usual_ms)}")
 
 
 def _waiting(session: Session, now_ms: int | None) -> SafeText:
@@ -135,8 +135,8 @@ def _waiting(session: Session, now_ms: int | None) -> SafeText:
     if not session.runs:
         return SafeText("waiting for the first event")
     if session.phase is Phase.WRITING:
-        return SafeText(f"writing{_worth_telling(silence, 'quiet for ')}{usual}")
-    return SafeText(f"waiting for the model{_worth_telling(silence)}{usual}")
+        return SafeText(f"writing{_if_long(silence, 'quiet for ')}{usual}")
+    return SafeText(f"waiting for the model{_if_long(silence)}{usual}")
 
 
 def _calling(
@@ -150,17 +150,17 @@ def _calling(
     """
     is_narrow = room is not None and room < _NARROW_COLUMNS
     calls = list(session.open_calls.values())
-    told = max(calls, key=lambda call: _over_limit_ms(call, now_ms))
-    lead = _lead(session, calls, told, is_narrow=is_narrow)
-    time = _time(session, told, now_ms, is_narrow=is_narrow)
+    shown = max(calls, key=lambda call: _over_limit_ms(call, now_ms))
+    lead = _lead(session, calls, shown, is_narrow=is_narrow)
+    time = _time(session, shown, now_ms, is_narrow=is_narrow)
     if time:
         time = f" · {time}" if lead == _ALONE else f" {time}"
     if doubt:
         lead = doubt if is_narrow and lead == _ALONE else f"{doubt}{lead}"
     left = _TARGET_COLUMNS if room is None else room - len(lead) - len(time)
-    if room is not None and left - cpu_columns >= _TELLING_TARGET_COLUMNS:
+    if room is not None and left - cpu_columns >= _USEFUL_TARGET_COLUMNS:
         left -= cpu_columns
-    about = _about(told, min(max(left, _LEAST_TARGET_COLUMNS), _TARGET_COLUMNS))
+    about = _about(shown, min(max(left, _LEAST_TARGET_COLUMNS), _TARGET_COLUMNS))
     return SafeText(f"{lead}{about}{time}")
 
 
@@ -169,14 +169,14 @@ def _over_limit_ms(call: Call, now_ms: int | None) -> int:
     return 0 if running is None or limit is None else max(running - limit, 0)
 
 
-def _lead(session: Session, calls: list[Call], told: Call, *, is_narrow: bool) -> str:
+def _lead(session: Session, calls: list[Call], shown: Call, *, is_narrow: bool) -> str:
     """Return the words before the call.
 
     If all open calls belong to one model step, they contain its number of calls and how many are left.
     """
-    if told.group is not None and all(call.group == told.group for call in calls):
-        near = session.calls[max(told.number - _MOST_PARALLEL, 0) : told.number + _MOST_PARALLEL]
-        of_step = sum(1 for call in near if call.group == told.group and call.run == told.run)
+    if shown.group is not None and all(call.group == shown.group for call in calls):
+        near = session.calls[max(shown.number - _MOST_PARALLEL, 0) : shown.number + _MOST_PARALLEL]
+        of_step = sum(1 for call in near if call.group == shown.group and call.run == shown.run)
         were = max(of_step, len(calls))
         if were > 1:
             return (
@@ -186,7 +186,7 @@ def _lead(session: Session, calls: list[Call], told: Call, *, is_narrow: bool) -
             )
     if len(calls) == 1:
         return _ALONE
-    which = "the oldest" if told is calls[0] else "one late"
+    which = "the oldest" if shown is calls[0] else "one late"
     return f"{len(calls)} calls, {which}: " if is_narrow else f"{len(calls)} parallel calls, {which}: "
 
 
@@ -219,16 +219,16 @@ def _about(call: Call, room: int) -> SafeText:
     return SafeText(f"{tool} …{words}")
 
 
-def _worth_telling(length_ms: int | None, lead: str = "") -> str:
+def _if_long(length_ms: int | None, lead: str = "") -> str:
     """Return ` · 14 s` for a duration of at least 5 s; otherwise an empty string."""
-    if length_ms is None or length_ms < _WORTH_TELLING_MS:
+    if length_ms is None or length_ms < _LEAST_SHOWN_MS:
         return ""
     return f" · {lead}{brief_clock(length_ms)}"
 
 
 def _usually(length_ms: int | None, usual_ms: int | None) -> str:
     """Return ` (usually under 9)` if a duration exceeds the usual one by whole seconds; otherwise nothing."""
-    if length_ms is None or usual_ms is None or length_ms < _WORTH_TELLING_MS:
+    if length_ms is None or usual_ms is None or length_ms < _LEAST_SHOWN_MS:
         return ""
     usual_seconds = usual_ms // 1000 + 1
     if length_ms // 1000 <= usual_seconds:

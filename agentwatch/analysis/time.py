@@ -208,11 +208,11 @@ class TimeBreakdown:
         parts[Share.UNATTRIBUTED] += unknown_ms
         between_ms = parts.pop(Share.BETWEEN_RUNS)
         whole_ms = timeline.span_ms - between_ms
-        told_ms = self._told_ms() if is_agent_time else None
-        if told_ms is not None and told_ms > whole_ms:
+        reported_ms = self._reported_ms() if is_agent_time else None
+        if reported_ms is not None and reported_ms > whole_ms:
             # The agent's duration also covers what has no timestamp: its startup, and a last undivided text.
-            parts[Share.UNATTRIBUTED] += told_ms - whole_ms
-            whole_ms = told_ms
+            parts[Share.UNATTRIBUTED] += reported_ms - whole_ms
+            whole_ms = reported_ms
         running = len(self._session.open_calls)
         slowest = timeline.slowest()
         return Account(is_agent_time, whole_ms, parts, between_ms, timeline.tools(), slowest, running)
@@ -288,11 +288,11 @@ class TimeBreakdown:
                 lost.add(start_ms, end_ms)
         return sum(self._agent.missing(start_ms, end_ms) for start_ms, end_ms in lost.intervals())
 
-    def _told_ms(self) -> int | None:
+    def _reported_ms(self) -> int | None:
         """Return the total of the durations that the agent reported; None unless every run has one."""
         durations = [run.duration_ms for run in self._session.runs]
-        known = [duration for duration in durations if duration is not None]
-        return sum(known) if known and len(known) == len(durations) else None
+        reported = [duration for duration in durations if duration is not None]
+        return sum(reported) if reported and len(reported) == len(durations) else None
 
 
 def _without_time(calls: list[Call]) -> list[Call]:

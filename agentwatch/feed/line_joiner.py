@@ -74,12 +74,12 @@ class LineJoiner:
             return (DecodedLine(events, _place(line), 1),)
         if self._held and is_broken and not _EVENT.match(line.data):
             return self._hold(line)
-        told = self.rest()
+        decoded = self.rest()
         if is_broken and _OBJECT.match(line.data):
             self._held, self._held_bytes, self._tried_bytes = [line], len(line.data), 0
         elif not is_blank:
-            told.append(DecodedLine(events, _place(line), 1))
-        return told
+            decoded.append(DecodedLine(events, _place(line), 1))
+        return decoded
 
     def rest(self) -> list[DecodedLine]:
         """Return the held lines as malformed lines, because no further line can complete them."""

@@ -34,8 +34,8 @@ def summary(session: Session) -> Iterator[bytes]:
         prompt=run.prompt,
     )
     yield b',"text":"'
-    for others in session.runs[:-1]:
-        yield from _texts(others)
+    for earlier in session.runs[:-1]:
+        yield from _texts(earlier)
     text: Iterable[bytes] = _texts(run)
     if found.text_matches_result:
         text = list(text)  # printed twice; at most 16 MB, because a result line is

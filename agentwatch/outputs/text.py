@@ -18,12 +18,12 @@ class ActionLines:
         """Format calls with `line`; the first `skip` ended calls were printed before."""
         self._session = session
         self._line = line
-        self._told = skip
+        self._printed = skip
 
     def new(self) -> Iterator[SafeText]:
         """Yield the new lines."""
         ended = self._session.ended_calls
-        while self._told < len(ended):
-            call = ended[self._told]
-            self._told += 1
+        while self._printed < len(ended):
+            call = ended[self._printed]
+            self._printed += 1
             yield self._line(call)

@@ -54,14 +54,14 @@ class HeadTailReader:
         """
         end = self._size - (self.line_at(self._size - 1, 1) == b"\n")
         found: list[Lines] = []
-        room = _TAIL_BYTES
-        while end > _HEAD_BYTES and room > 0:
+        budget = _TAIL_BYTES
+        while end > _HEAD_BYTES and budget > 0:
             start = self._line_start(end)
             if end - start > MOST_LINE_BYTES:
                 head, tail = self.line_at(start, _HEAD_BYTES), self.line_at(end - _HEAD_BYTES, _HEAD_BYTES)
                 found.insert(0, Lines(start, [head], self._times, tail, end - start))
             else:
-                room -= end - start if found else 0
+                budget -= end - start if found else 0
                 found.insert(0, Lines(start, [self.line_at(start, end - start)], self._times))
             end = start - 1
         first_call = (at for at, lines in enumerate(found) if _CALL.match(lines.data[0]))

@@ -112,14 +112,14 @@ class DeltaFrames:
             return None
         for frame in self._frames.values():
             if line.startswith(frame.head):
-                burst = _taken(frame, lines, start)
+                burst = _matching_burst(frame, lines, start)
                 if burst is not None:
                     self._misses = 0
                     return burst
         return None
 
 
-def _taken(frame: _Frame, lines: list[bytes], start: int) -> Burst | None:
+def _matching_burst(frame: _Frame, lines: list[bytes], start: int) -> Burst | None:
     _, head, middle, end, _, in_head, _, in_middle, _, in_end = frame
     count = 0
     for line in islice(lines, start, None):
@@ -127,14 +127,14 @@ def _taken(frame: _Frame, lines: list[bytes], start: int) -> Burst | None:
             break
         count += 1
     while count > 1:
-        burst = _decoded(frame, lines[start : start + count])
+        burst = _decode_burst(frame, lines[start : start + count])
         if burst is not None:
             return burst
         count //= 2  # one of the lines is invalid; those before it may be valid
     return None
 
 
-def _decoded(frame: _Frame, lines: list[bytes]) -> Burst | None:
+def _decode_burst(frame: _Frame, lines: list[bytes]) -> Burst | None:
     """Return the burst of lines that share a frame; None if one of them is invalid.
 
     Texts and timestamps are decoded as JSON arrays. A line end is put between two texts. JSON allows it
@@ -142,20 +142,20 @@ def _decoded(frame: _Frame, lines: list[bytes]) -> Burst | None:
     element.
     """
     in_text, in_time = frame.in_text, frame.in_time
-    texts = [line[in_text] for line in lines]
-    times = [line[in_time] for line in lines] if in_time else []
+    raw_texts = [line[in_text] for line in lines]
+    raw_times = [line[in_time] for line in lines] if in_time else []
     try:
-        said = orjson.loads(b'["' + b'"\n,"'.join(texts) + b'"]')
-        at_ms = orjson.loads(b"[" + b",".join(times) + b"]")
+        texts = orjson.loads(b'["' + b'"\n,"'.join(raw_texts) + b'"]')
+        times_ms = orjson.loads(b"[" + b",".join(raw_times) + b"]")
     except orjson.JSONDecodeError:
         return None
     is_valid = (
-        len(said) == len(texts)
-        and len(at_ms) == len(times)
-        and {*map(type, said)} == {str}
-        and {*map(type, at_ms)} <= {int}
+        len(texts) == len(raw_texts)
+        and len(times_ms) == len(raw_times)
+        and {*map(type, texts)} == {str}
+        and {*map(type, times_ms)} <= {int}
         and min(map(len, lines)) >= frame.least_bytes
     )
     if not is_valid:
         return None
-    return Burst(frame.channel, said, at_ms[0] if at_ms else None, at_ms[-1] if at_ms else None)
+    return Burst(frame.channel, texts, times_ms[0] if times_ms else None, times_ms[-1] if times_ms else None)

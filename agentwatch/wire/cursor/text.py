@@ -26,25 +26,25 @@ class Answer:
         failed on at least 12.
         """
         source = fields.halves if isinstance(fields, Repaired) else fields
-        said = message_text(source)
-        if said is None:
+        text = message_text(source)
+        if text is None:
             return [Unknown("assistant message without text")]
         at_ms = time_of(fields)
         if at_ms is not None and fields.get("model_call_id") is None:
             lead = self.end_segment() if self._is_flushed else []
-            said, self._half = _joined(self._half, said)
+            text, self._half = _joined(self._half, text)
             self._has_deltas = True
-            self._segment.append(said)
-            return [*lead, Text(Channel.ANSWER, said, at_ms)]
-        said = whole_text(said)
-        if self._has_deltas and "".join(self._segment) + whole_text(self._half) == said:
+            self._segment.append(text)
+            return [*lead, Text(Channel.ANSWER, text, at_ms)]
+        text = whole_text(text)
+        if self._has_deltas and "".join(self._segment) + whole_text(self._half) == text:
             lone, self._half = whole_text(self._half), ""
             self._segment.append(lone)
             self._is_flushed = True
             ended = TextEnded(Channel.ANSWER, at_ms)
             return [Text(Channel.ANSWER, lone, at_ms), ended] if lone else [ended]
-        self._segment.append(said)
-        return [Text(Channel.ANSWER, said, at_ms)]
+        self._segment.append(text)
+        return [Text(Channel.ANSWER, text, at_ms)]
 
     def take_burst(self, burst: Burst) -> list[Event] | None:
         """Return the events of a burst of lines without a model_call_id.
@@ -57,9 +57,9 @@ class Answer:
         if self._half or self._is_flushed or not burst.texts[0] or (self._has_deltas and not is_timed):
             return None
         self._has_deltas = is_timed
-        said = "".join(burst.texts)
-        self._segment.append(said)
-        return [Text(Channel.ANSWER, said, burst.first_ms, burst.last_ms)]
+        text = "".join(burst.texts)
+        self._segment.append(text)
+        return [Text(Channel.ANSWER, text, burst.first_ms, burst.last_ms)]
 
     def end_segment(self) -> list[Event]:
         """Begin a new segment; half an emoji whose other half has not arrived becomes U+FFFD."""
@@ -80,8 +80,8 @@ class Thoughts:
     def take(self, fields: Fields) -> list[Event]:
         """Return the text of a delta."""
         source = fields.halves if isinstance(fields, Repaired) else fields
-        said = source.get("text")
-        whole, self._half = _joined(self._half, said if isinstance(said, str) else "")
+        text = source.get("text")
+        whole, self._half = _joined(self._half, text if isinstance(text, str) else "")
         return [Text(Channel.REASONING, whole, time_of(fields))]
 
     def take_burst(self, burst: Burst) -> list[Event] | None:
@@ -113,9 +113,9 @@ def time_of(fields: Fields) -> int | None:
     return number(fields, "timestamp_ms")
 
 
-def _joined(half: str, said: str) -> tuple[str, str]:
+def _joined(half: str, text: str) -> tuple[str, str]:
     """Return the text of a delta after the pending half of an emoji, and the half in which it ends."""
-    said = half + said
-    if "\ud800" <= said[-1:] <= "\udbff":
-        return whole_text(said[:-1]), said[-1]
-    return whole_text(said), ""
+    text = half + text
+    if "\ud800" <= text[-1:] <= "\udbff":
+        return whole_text(text[:-1]), text[-1]
+    return whole_text(text), ""
