@@ -34,8 +34,8 @@ def checked(path: Path) -> Checked:
 def main() -> None:
     """Check the file named on the command line."""
     argv = (*AGENTWATCH, "--print", "--output-format", "summary", sys.argv[1])
-    said = subprocess.run(argv, check=True, stdout=subprocess.PIPE, env=environment()).stdout
-    summary = json.loads(said)
+    printed = subprocess.run(argv, check=True, stdout=subprocess.PIPE, env=environment()).stdout
+    summary = json.loads(printed)
     found = Checked(
         lines=summary["lines"]["total"],
         calls=len(summary["calls"]),

@@ -16,7 +16,7 @@ from terminal import Terminal
 
 _QUIET_SECONDS = 0.5
 _PATIENCE = 60.0
-_SAID = '"session_id":"5e0c7a2b-1f53-4f6d-8d0a-93b5b7c1a644"'
+_SESSION = '"session_id":"5e0c7a2b-1f53-4f6d-8d0a-93b5b7c1a644"'
 _KEYS = '"apiKeySource":"login","cwd":"/src","model":"Sonnet 5","permissionMode":"default"'
 
 
@@ -51,11 +51,11 @@ def _measure(name: str, terminal: Terminal, seconds: float, *, patience: float =
 
 def _three_calls() -> bytes:
     """Return the beginning of a stream in which three calls run in parallel."""
-    lines = [f'{{"type":"system","subtype":"init",{_KEYS},{_SAID}}}\n']
+    lines = [f'{{"type":"system","subtype":"init",{_KEYS},{_SESSION}}}\n']
     for number, command in enumerate(("make test", "make lint", "make types")):
         call = f'{{"shellToolCall":{{"args":{{"command":"{command}","timeout":120000}}}}}}'
         begin = f'{{"type":"tool_call","subtype":"started","call_id":"toolu_{number}"'
-        lines.append(f'{begin},"tool_call":{call},{_SAID},"timestamp_ms":1793610846000}}\n')
+        lines.append(f'{begin},"tool_call":{call},{_SESSION},"timestamp_ms":1793610846000}}\n')
     return "".join(lines).encode()
 
 

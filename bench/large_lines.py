@@ -21,7 +21,7 @@ from producer import lines_of
 
 _DELTAS = 6000
 _CALLS = _DELTAS // 200
-_SAID = '"session_id":"5e0c7a2b-1f53-4f6d-8d0a-93b5b7c1a644"'
+_SESSION = '"session_id":"5e0c7a2b-1f53-4f6d-8d0a-93b5b7c1a644"'
 _LINE = "    return total[index] + offset  # as before\\n"
 _PRESSES = 10
 """The number of key presses before the line, and again after it."""
@@ -65,7 +65,7 @@ def _measure(name: str, folder: Path, large: bytes, shown: bytes, presses: int) 
         began = time.monotonic()
         terminal.expect(shown)
         with _copied(line, pipe):
-            while not terminal.has_come(shown):
+            while not terminal.has_occurred(shown):
                 presser.press(keys())
         took = terminal.moments(shown)[0] - began
         _press(presser, keys, presses)
@@ -84,7 +84,7 @@ def _copied(path: Path, pipe: IO[bytes]) -> subprocess.Popen[bytes]:
 
 def _call(size: int) -> bytes:
     arguments = '"tool_call":{"readToolCall":{"args":{"path":"a.py"}'
-    call = f'"call_id":"toolu_01{_CALLS + 1:022d}",{_SAID},{arguments}'
+    call = f'"call_id":"toolu_01{_CALLS + 1:022d}",{_SESSION},{arguments}'
     content = _LINE * (size // len(_LINE))
     result = f'"result":{{"success":{{"content":"{content}","totalLines":{size // len(_LINE)}}}}}'
     begin = '{"type":"tool_call","subtype"'
@@ -93,7 +93,7 @@ def _call(size: int) -> bytes:
 
 def _result(size: int) -> bytes:
     text = _LINE * (size // len(_LINE))
-    return f'{{"type":"result","subtype":"success","is_error":false,"result":"{text}",{_SAID}}}\n'.encode()
+    return f'{{"type":"result","subtype":"success","is_error":false,"result":"{text}",{_SESSION}}}\n'.encode()
 
 
 if __name__ == "__main__":

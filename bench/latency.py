@@ -14,7 +14,7 @@ from array import array
 from pathlib import Path
 from typing import NamedTuple
 
-from live import produced, was_all_taken_in, watched_pipe
+from live import produced, recorded_everything, watched_pipe
 from measure import MILLISECONDS, command_line, head, percentile, row
 from producer import lines_of
 from terminal import Terminal
@@ -67,10 +67,10 @@ def watch(terminal: Terminal, deltas: int) -> Shown:
     carried = b""
     began = cpu = before = 0.0
     while len(seen) < deltas and (data := terminal.read(_SILENCE_SECONDS)):
-        said = carried + data
-        newest = max(map(int, _MARKER.findall(said)), default=-1)
+        output = carried + data
+        newest = max(map(int, _MARKER.findall(output)), default=-1)
         seen += [terminal.last_read] * (newest + 1 - len(seen))
-        carried = said[1 - _MARKER_BYTES :]
+        carried = output[1 - _MARKER_BYTES :]
         if not began and len(seen) > _AHEAD:
             began, cpu, before = terminal.last_read, terminal.cpu_seconds(), terminal.bytes_read
     span = terminal.last_read - began
@@ -92,7 +92,7 @@ def _measure(rate: float, deltas: int) -> None:
         written = array("d", times.read_bytes())
         pairs = list(zip(written, shown.seen, strict=False))[_AHEAD:]
         late = [(seen - at) * MILLISECONDS for at, seen in pairs]
-        is_whole = was_all_taken_in(Path(folder), sum(1 for _ in lines_of(deltas)))
+        is_whole = recorded_everything(Path(folder), sum(1 for _ in lines_of(deltas)))
     times_ms = (f"{percentile(late, 0.5):.1f} ms", f"{percentile(late, 0.99):.1f} ms", f"{max(late):.1f} ms")
     achieved = (deltas - _AHEAD - 1) / (written[-1] - written[_AHEAD])
     many = f"{len(pairs)} of {deltas - _AHEAD}"

@@ -18,14 +18,14 @@ WAITING = rb"waiting for the first event"
 
 
 @contextmanager
-def watched_pipe(home: Path, *options: str, keeps: bool = False) -> Iterator[tuple[Terminal, IO[bytes]]]:
+def watched_pipe(home: Path, *options: str, keep: bool = False) -> Iterator[tuple[Terminal, IO[bytes]]]:
     """Start a screen that waits for its first event.
 
     Yields:
         The terminal, and the write end of the pipe.
     """
     theirs, ours = os.pipe()
-    with Terminal((*AGENTWATCH, *options), stdin=theirs, home=home, keeps=keeps) as terminal:
+    with Terminal((*AGENTWATCH, *options), stdin=theirs, home=home, keep=keep) as terminal:
         os.close(theirs)
         with os.fdopen(ours, "wb", buffering=0) as pipe:
             terminal.wait_for(WAITING)
@@ -45,7 +45,7 @@ def produced(pipe: IO[bytes], **options: object) -> Iterator[subprocess.Popen[by
             producer.kill()
 
 
-def was_all_taken_in(home: Path, lines: int) -> bool:
+def recorded_everything(home: Path, lines: int) -> bool:
     """Return whether the only recording in `home` has this number of lines and passes all checks."""
     (recording,) = home.glob("sessions/*.ndjson")
     found = checked(recording)

@@ -67,10 +67,10 @@ def environment(**more: str) -> dict[str, str]:
     An installed package has compiled bytecode. The first child compiles this checkout, so writing bytecode is
     allowed.
     """
-    unlike = ("CI", "NO_COLOR", "PYTHONDONTWRITEBYTECODE")
-    ours = {name: value for name, value in os.environ.items() if name not in unlike}
-    sane = {"PYTHONPATH": str(HERE.parent), "TERM": "xterm-256color", "COLORTERM": "truecolor"}
-    return {**ours, **sane, "LANG": "C.UTF-8", "LC_ALL": "C.UTF-8", **more}
+    dropped = ("CI", "NO_COLOR", "PYTHONDONTWRITEBYTECODE")
+    inherited = {name: value for name, value in os.environ.items() if name not in dropped}
+    fixed = {"PYTHONPATH": str(HERE.parent), "TERM": "xterm-256color", "COLORTERM": "truecolor"}
+    return {**inherited, **fixed, "LANG": "C.UTF-8", "LC_ALL": "C.UTF-8", **more}
 
 
 def run(argv: Sequence[str], *, keep_output: bool = False) -> Cost:
@@ -82,13 +82,13 @@ def run(argv: Sequence[str], *, keep_output: bool = False) -> Cost:
     out = subprocess.PIPE if keep_output else subprocess.DEVNULL
     began = time.perf_counter()
     with subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=out, env=environment()) as child:
-        said = child.stdout.read() if child.stdout else b""
+        output = child.stdout.read() if child.stdout else b""
         _, status, used = os.wait4(child.pid, 0)
         wall = time.perf_counter() - began
         child.returncode = os.waitstatus_to_exitcode(status)
     if child.returncode:
         raise SystemExit(f"exit {child.returncode}: {' '.join(argv)}")
-    return Cost(wall, used.ru_utime + used.ru_stime, used.ru_maxrss * 1024, said)
+    return Cost(wall, used.ru_utime + used.ru_stime, used.ru_maxrss * 1024, output)
 
 
 def interleaved(commands: Mapping[str, Sequence[str]], rounds: int) -> dict[str, list[Cost]]:

@@ -11,7 +11,7 @@ from measure import MILLISECONDS, percentile
 from terminal import Terminal
 
 _RAW_CALL = re.compile("byte (\\d+) ·".encode())
-_CARRIED = 64
+_OVERLAP_BYTES = 64
 _BEGIN_SECONDS = 0.3
 _LEAST_PAUSE = 0.05
 _MOST_PAUSE = 0.2
@@ -31,8 +31,8 @@ class Presser:
         """Seconds from each key press to its effect."""
         self._terminal = terminal
         self._random = Random(1)
-        self._chosen = b""
-        self._said = b""
+        self._offset = b""
+        self._output = b""
 
     def begin(self, key: bytes) -> None:
         """Focus the calls, select one with `key` so that the end is not followed, and show it as raw JSON."""
@@ -48,9 +48,9 @@ class Presser:
         """
         at, before = self._terminal.press(key), len(self.answers)
         pause_until = at + _PATIENCE
-        self._said = b""
+        self._output = b""
         while (left := pause_until - time.monotonic()) > 0:
-            self._said = self._said[-_CARRIED:] + self._terminal.read(left)
+            self._output = self._output[-_OVERLAP_BYTES:] + self._terminal.read(left)
             if len(self.answers) == before and self._is_answered():
                 self.answers.append(self._terminal.last_read - at)
                 pause = _LEAST_PAUSE + (_MOST_PAUSE - _LEAST_PAUSE) * self._random.random()
@@ -71,13 +71,13 @@ class Presser:
         self._terminal.press(key)
         until, is_answered = time.monotonic() + _BEGIN_SECONDS, False
         while (left := until - time.monotonic()) > 0:
-            self._said = self._said[-_CARRIED:] + self._terminal.read(left)
+            self._output = self._output[-_OVERLAP_BYTES:] + self._terminal.read(left)
             is_answered |= self._is_answered()
         return is_answered
 
     def _is_answered(self) -> bool:
-        found = [number for number in _RAW_CALL.findall(self._said) if number != self._chosen]
-        self._chosen = found[-1] if found else self._chosen
+        found = [number for number in _RAW_CALL.findall(self._output) if number != self._offset]
+        self._offset = found[-1] if found else self._offset
         return bool(found)
 
 

@@ -21,10 +21,10 @@ _CALL_EVERY = 200
 _PARAGRAPH = 8
 _AHEAD_SECONDS = 1.0
 _BATCH_BYTES = 1 << 16
-_SAID = '"session_id":"5e0c7a2b-1f53-4f6d-8d0a-93b5b7c1a644"'
+_SESSION = '"session_id":"5e0c7a2b-1f53-4f6d-8d0a-93b5b7c1a644"'
 _ASSISTANT = '{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"'
 _KEYS = '"apiKeySource":"login","cwd":"/src","model":"Sonnet 5","permissionMode":"default"'
-_INIT = f'{{"type":"system","subtype":"init",{_KEYS},{_SAID}}}\n'
+_INIT = f'{{"type":"system","subtype":"init",{_KEYS},{_SESSION}}}\n'
 _WORDS = (
     "joins calls by their id",
     "naïve — but it holds",
@@ -50,27 +50,27 @@ def lines_of(deltas: int, *, tiny: bool = False, is_finished: bool = True) -> It
         at_ms = START_MS + number
         more = "" if tiny else f" {_WORDS[number % len(_WORDS)]}"
         end = "\\n\\n" if number % _PARAGRAPH == _PARAGRAPH - 1 else " "
-        said = f"{marker(number)}{more}{end}"
-        segment.append(said)
-        yield f'{_ASSISTANT}{said}"}}]}},{_SAID},"timestamp_ms":{at_ms}}}\n', True
+        piece = f"{marker(number)}{more}{end}"
+        segment.append(piece)
+        yield f'{_ASSISTANT}{piece}"}}]}},{_SESSION},"timestamp_ms":{at_ms}}}\n', True
         if len(segment) == _CALL_EVERY:
             whole = "".join(segment)
             text.append(whole)
             segment.clear()
             calls += 1
             model_call = f'"model_call_id":"m{calls}","timestamp_ms":{at_ms}'
-            yield f'{_ASSISTANT}{whole}"}}]}},{_SAID},{model_call}}}\n', False
-            call = f'"call_id":"toolu_01{calls:022d}",{_SAID},{model_call},"tool_call":{{"readToolCall":{{'
+            yield f'{_ASSISTANT}{whole}"}}]}},{_SESSION},{model_call}}}\n', False
+            call = f'"call_id":"toolu_01{calls:022d}",{_SESSION},{model_call},"tool_call":{{"readToolCall":{{'
             path = f'"args":{{"path":"src/part_{calls}.py"}}'
             yield f'{{"type":"tool_call","subtype":"started",{call}{path}}}}}}}\n', False
             read = f'{path},"result":{{"success":{{"content":"pass","totalLines":1}}}}'
             yield f'{{"type":"tool_call","subtype":"completed",{call}{read}}}}}}}\n', False
     if segment:
         text.append("".join(segment))
-        yield f'{_ASSISTANT}{text[-1]}"}}]}},{_SAID}}}\n', False
+        yield f'{_ASSISTANT}{text[-1]}"}}]}},{_SESSION}}}\n', False
     if not is_finished:
         return
-    result = f'"is_error":false,"duration_ms":{deltas},"result":"{"".join(text)}",{_SAID}'
+    result = f'"is_error":false,"duration_ms":{deltas},"result":"{"".join(text)}",{_SESSION}'
     yield f'{{"type":"result","subtype":"success",{result}}}\n', False
 
 

@@ -23,11 +23,11 @@ LAST_CALL = "lastcall"
 LAST_WORDS = "lastwords"
 
 _SESSION_ID = "7d3c5a10-64f1-4a0e-9b0c-2f6f3d0c8e55"
-_SAID = f'"session_id":"{_SESSION_ID}"'
+_SESSION = f'"session_id":"{_SESSION_ID}"'
 _ASSISTANT = '{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"'
-_DELTA_END = f'"}}]}},{_SAID},"timestamp_ms":'
+_DELTA_END = f'"}}]}},{_SESSION},"timestamp_ms":'
 _THINKING = '{"type":"thinking","subtype":"delta","text":"'
-_THINKING_END = f'",{_SAID},"timestamp_ms":'
+_THINKING_END = f'",{_SESSION},"timestamp_ms":'
 _PIECES = 8192
 _LARGE_BYTES = 5_000_000
 
@@ -42,7 +42,7 @@ class Mix(NamedTuple):
     calls: tuple[int, int]
     """Calls of a turn, which run in parallel."""
     payloads: str
-    told: str
+    description: str
 
 
 MIXES = {
@@ -85,9 +85,9 @@ class Session:
 
     def begin(self) -> list[str]:
         """Return the first lines: the init and the prompt."""
-        init = f'{{"type":"system","subtype":"init","apiKeySource":"login","cwd":"{CWD}",{_SAID}'
+        init = f'{{"type":"system","subtype":"init","apiKeySource":"login","cwd":"{CWD}",{_SESSION}'
         user = '{"type":"user","message":{"role":"user","content":[{"type":"text","text":"Mend it."}]}'
-        return [f'{init},"model":"{MODEL}","permissionMode":"default"}}\n', f"{user},{_SAID}}}\n"]
+        return [f'{init},"model":"{MODEL}","permissionMode":"default"}}\n', f"{user},{_SESSION}}}\n"]
 
     def turn(self) -> list[str]:
         """Return the lines of one turn: thinking, text, its flush, and calls."""
@@ -98,7 +98,7 @@ class Session:
         lines += self._say(deltas)
         model_call = f"08052837-18cd-401f-9eb5-050b8391cd2f-{self._turns}-c2we"
         at_ms = self._later()
-        flush = f'"}}]}},{_SAID},"model_call_id":"{model_call}","timestamp_ms":{at_ms}}}\n'
+        flush = f'"}}]}},{_SESSION},"model_call_id":"{model_call}","timestamp_ms":{at_ms}}}\n'
         lines.append(f"{_ASSISTANT}{self._text[-1]}{flush}")
         count = self._number(self._mix.calls)
         return lines + self._call([self._body() for _ in range(count)], model_call)
@@ -107,11 +107,11 @@ class Session:
         """Yield the last lines: a call, the last words, the final flush, and the result."""
         yield self._call([command_body(f"make {LAST_CALL}")], "08052837-18cd-401f-9eb5-050b8391cd2f-end-c2we")
         lines = self._say(["That is ", "all of it: ", f"{LAST_WORDS}."])
-        yield [*lines, f'{_ASSISTANT}{self._text[-1]}"}}]}},{_SAID}}}\n']
+        yield [*lines, f'{_ASSISTANT}{self._text[-1]}"}}]}},{_SESSION}}}\n']
         text = "".join(self._text)
         usage = '{"inputTokens":91022,"outputTokens":80211,"cacheReadTokens":1201,"cacheWriteTokens":0}'
         result = '{"type":"result","subtype":"success","duration_ms":3600000,"duration_api_ms":3600000'
-        proof = f'{_SAID},"request_id":"9f0f3a52","usage":{usage}'
+        proof = f'{_SESSION},"request_id":"9f0f3a52","usage":{usage}'
         yield [f'{result},"is_error":false,"result":"{text}",{proof}}}\n']
 
     def last_text(self) -> str:
@@ -139,7 +139,9 @@ class Session:
             f"{_THINKING}{piece}{_THINKING_END}{at}}}\n"
             for at, piece in enumerate(self._thoughts[start : start + count], at_ms)
         ]
-        lines.append(f'{{"type":"thinking","subtype":"completed",{_SAID},"timestamp_ms":{at_ms + count}}}\n')
+        lines.append(
+            f'{{"type":"thinking","subtype":"completed",{_SESSION},"timestamp_ms":{at_ms + count}}}\n'
+        )
         return lines
 
     def _say(self, deltas: list[str]) -> list[str]:
@@ -156,7 +158,7 @@ class Session:
             self.facts.calls += 1
             call_id, at_ms = f"toolu_01{self.facts.calls:022d}", self._later()
             beside = f'"hookAdditionalContexts":[],"toolCallId":"{call_id}","startedAtMs":"{at_ms}"'
-            after = f'"model_call_id":"{model_call}",{_SAID},"timestamp_ms":'
+            after = f'"model_call_id":"{model_call}",{_SESSION},"timestamp_ms":'
             begin = f'"call_id":"{call_id}","tool_call":{{'
             started.append(
                 f'{{"type":"tool_call","subtype":"started",{begin}{body.started},{beside}}},{after}{at_ms}}}\n'
@@ -202,7 +204,7 @@ def main() -> None:
     """Write the session that the command line describes."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("out", type=Path, metavar="OUT", help="where it goes; a file there is replaced")
-    mixes = "; ".join(f"{name}: {mix.told}" for name, mix in MIXES.items())
+    mixes = "; ".join(f"{name}: {mix.description}" for name, mix in MIXES.items())
     parser.add_argument("--mix", choices=MIXES, default="typical", help=mixes)
     much = parser.add_mutually_exclusive_group()
     much.add_argument("--megabytes", type=float, default=2.0, help="about how large (default 2)")

@@ -51,16 +51,16 @@ def main() -> None:
             samples = _samples(terminal, every)
         terminal.read_for(1)
         is_whole = _is_whole(terminal)
-        _tell(samples, given.rate, terminal.peak_bytes(), is_whole=is_whole)
+        _report(samples, given.rate, terminal.peak_bytes(), is_whole=is_whole)
 
 
 def _samples(terminal: Terminal, every: float) -> list[Sample]:
     """Take samples at regular intervals until the run is over."""
     began = time.monotonic()
     samples: list[Sample] = []
-    while not terminal.has_come(_OVER) and not terminal.is_over:
+    while not terminal.has_occurred(_OVER) and not terminal.is_over:
         due = began + every * len(samples)
-        while (left := due - time.monotonic()) > 0 and not terminal.has_come(_OVER):
+        while (left := due - time.monotonic()) > 0 and not terminal.has_occurred(_OVER):
             terminal.read(left)
         sample = Sample(time.monotonic() - began, terminal.resident_bytes(), terminal.cpu_seconds())
         samples.append(sample)
@@ -73,10 +73,10 @@ def _is_whole(terminal: Terminal) -> bool:
     terminal.expect(_WHOLE)
     terminal.resize(158, 48)  # another size makes it redraw everything
     terminal.read_for(2)
-    return terminal.has_come(_WHOLE)
+    return terminal.has_occurred(_WHOLE)
 
 
-def _tell(samples: list[Sample], rate: float, peak: int, *, is_whole: bool) -> None:
+def _report(samples: list[Sample], rate: float, peak: int, *, is_whole: bool) -> None:
     last = samples[-1]
     settled = min(_SETTLED_SECONDS, last.seconds / 4)
     later = [sample for sample in samples if sample.seconds >= settled]

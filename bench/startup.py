@@ -56,8 +56,8 @@ def main() -> None:
 
 
 def _imports_textual(words: list[str]) -> str:
-    said = run((sys.executable, "-c", _DOES_IT_IMPORT, *words), keep_output=True).stdout
-    return "yes" if said.endswith(b"True\n") else "no"
+    output = run((sys.executable, "-c", _DOES_IT_IMPORT, *words), keep_output=True).stdout
+    return "yes" if output.endswith(b"True\n") else "no"
 
 
 def _measure_screen(folder: Path, rounds: int) -> None:

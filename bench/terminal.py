@@ -26,7 +26,7 @@ GLYPH = re.compile(rb"[^\x00-\x20\x1b]")
 
 _READ_BYTES = 1 << 18
 _TICKS = os.sysconf("SC_CLK_TCK")
-_CARRIED = 256
+_OVERLAP_BYTES = 256
 """The number of bytes that are searched again with the next read: a pattern may span two reads."""
 
 
@@ -44,7 +44,7 @@ class Terminal:
         stdin: int | None = None,
         size: tuple[int, int] = (160, 48),
         home: Path | None = None,
-        keeps: bool = False,
+        keep: bool = False,
     ) -> None:
         """Start a command on a new pty.
 
@@ -53,7 +53,7 @@ class Terminal:
             stdin: The descriptor to use as stdin instead of the pty.
             size: Columns and rows.
             home: Where agentwatch saves its sessions.
-            keeps: Keep everything that is read in `chunks`, with its times.
+            keep: Keep everything that is read in `chunks`, with its times.
         """
         self.chunks: list[tuple[float, bytes]] = []
         self.bytes_read = 0
@@ -61,9 +61,9 @@ class Terminal:
         """When bytes arrived last, by the monotonic clock."""
         self.is_over = False
         """Whether the command has closed the terminal."""
-        self._keeps = keeps
-        self._came: dict[bytes, float | None] = {}
-        self._carried = b""
+        self._keep = keep
+        self._found_at: dict[bytes, float | None] = {}
+        self._overlap = b""
         env = environment(**({} if home is None else {"AGENTWATCH_HOME": str(home)}))
         self.started = time.monotonic()
         self.pid, self._fd = pty.fork()
@@ -95,9 +95,9 @@ class Terminal:
         if data:
             self.last_read = time.monotonic()
             self.bytes_read += len(data)
-            if self._keeps:
+            if self._keep:
                 self.chunks.append((self.last_read, data))
-            self._look_out(self._carried + data)
+            self._search(self._overlap + data)
         return data
 
     def read_for(self, seconds: float) -> int:
@@ -110,14 +110,14 @@ class Terminal:
     def expect(self, *patterns: bytes) -> None:
         """Search everything that is read from now on for patterns.
 
-        `wait_for`, `moments` and `has_come` report whether and when they occurred.
+        `wait_for`, `moments` and `has_occurred` report whether and when they occurred.
         """
-        self._came |= dict.fromkeys(patterns)
-        self._carried = b""
+        self._found_at |= dict.fromkeys(patterns)
+        self._overlap = b""
 
-    def has_come(self, pattern: bytes) -> bool:
+    def has_occurred(self, pattern: bytes) -> bool:
         """Return whether an expected pattern has occurred."""
-        return self._came[pattern] is not None
+        return self._found_at[pattern] is not None
 
     def wait_for(self, *patterns: bytes, seconds: float = 60.0) -> float:
         """Read until all patterns have occurred; return the time of the last by the monotonic clock."""
@@ -136,16 +136,16 @@ class Terminal:
         Raises:
             SystemExit: A pattern has not occurred.
         """
-        self.expect(*(pattern for pattern in patterns if pattern not in self._came))
+        self.expect(*(pattern for pattern in patterns if pattern not in self._found_at))
         until = time.monotonic() + seconds
-        while not all(map(self.has_come, patterns)):
+        while not all(map(self.has_occurred, patterns)):
             left = until - time.monotonic()
             if self.is_over or left <= 0:
-                missing = [pattern for pattern in patterns if not self.has_come(pattern)]
-                shown = ESCAPES.sub(b" ", self._carried).decode(errors="replace").split()
+                missing = [pattern for pattern in patterns if not self.has_occurred(pattern)]
+                shown = ESCAPES.sub(b" ", self._overlap).decode(errors="replace").split()
                 raise SystemExit(f"not on the screen after {seconds:g} s: {missing}; at last: {shown}")
             self.read(left)
-        return [self._came.pop(pattern) or 0.0 for pattern in patterns]
+        return [self._found_at.pop(pattern) or 0.0 for pattern in patterns]
 
     def first_glyph(self, seconds: float = 60.0) -> float:
         """Read until the first visible character, and return its time by the monotonic clock.
@@ -153,11 +153,11 @@ class Terminal:
         Raises:
             SystemExit: No visible character was drawn.
         """
-        said, until = b"", time.monotonic() + seconds
-        while not GLYPH.search(ESCAPES.sub(b"", said).partition(b"\x1b")[0]):
+        output, until = b"", time.monotonic() + seconds
+        while not GLYPH.search(ESCAPES.sub(b"", output).partition(b"\x1b")[0]):
             if self.is_over or time.monotonic() > until:
                 raise SystemExit(f"nothing on the screen after {seconds:g} s")
-            said += self.read(0.1)
+            output += self.read(0.1)
         return self.last_read
 
     def settle(self, quiet: float = 0.5, seconds: float = 60.0) -> None:
@@ -217,11 +217,11 @@ class Terminal:
             self.pid = 0
         os.close(self._fd)
 
-    def _look_out(self, data: bytes) -> None:
-        for pattern, moment in self._came.items():
+    def _search(self, data: bytes) -> None:
+        for pattern, moment in self._found_at.items():
             if moment is None and re.search(pattern, data):
-                self._came[pattern] = self.last_read
-        self._carried = data[-_CARRIED:]
+                self._found_at[pattern] = self.last_read
+        self._overlap = data[-_OVERLAP_BYTES:]
 
     def _status_bytes(self, field: str) -> int:
         lines = Path(f"/proc/{self.pid}/status").read_text().splitlines()
