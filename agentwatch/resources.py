@@ -1,5 +1,7 @@
-"""Where the stylesheet and the bundled recordings are: in the package of a wheel, beside it in a
-checkout and in an editable install."""
+"""Finds the stylesheets and the bundled recordings.
+
+In a wheel they are inside the package; in a checkout or an editable install they are beside it.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +11,6 @@ _PACKAGE = Path(__file__).resolve().parent
 
 
 def resource(folder: str) -> Path:
-    """Return the place of a bundled folder, `styles` or `recordings`."""
+    """Return the path of a bundled folder, `styles` or `recordings`."""
     packaged = _PACKAGE / folder
     return packaged if packaged.is_dir() else _PACKAGE.parent / folder

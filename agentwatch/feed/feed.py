@@ -1,6 +1,6 @@
-"""A feed brings a session up to date with its recording, at the reader's own pace.
+"""Brings a session up to date with its recording, at the reader's own pace.
 
-Watching live, opening a saved file and replaying are this one path; a replay has a `Pace` besides.
+Live sessions, saved files and replays all use this feed. A replay adds a `Pace`.
 """
 
 from __future__ import annotations
@@ -18,47 +18,47 @@ from agentwatch.session import Place, Session
 from agentwatch.wire import Decoder
 
 POLL_SECONDS = 0.01
-"""How long a reader sleeps when there is nothing new; the bytes then wait 5 ms on average."""
+"""Seconds between two polls of a reader without new lines. New bytes wait 5 ms on average."""
 
 
 class Pace(Protocol):
     """Decides when the lines of a replay are due."""
 
     def is_due(self, seen_ms: int | None, events: list[Event]) -> bool:
-        """Return whether it is time for the line; asked again, for the same line, until it is."""
+        """Return whether the line is due. The feed asks again for the same line until it is."""
 
     def seen_ms(self) -> int | None:
-        """Return the recorded time of the line that was last due."""
+        """Return the recorded time at which the last line was due."""
 
 
 class Reader(Protocol):
-    """Hands out the lines of a recording."""
+    """Reads the lines of a recording."""
 
     @property
     def growth(self) -> Growth:
-        """How far the recording has come."""
+        """How far the recording has grown."""
 
     def read(self) -> Lines:
-        """Return the next whole lines; none when there are none yet."""
+        """Return the next whole lines, or no lines if no whole line has arrived."""
 
     def is_at_end(self) -> bool:
-        """Return whether every line was returned and none will come."""
+        """Return whether every line was returned and the recording has ended."""
 
     def line_at(self, offset: int, length: int) -> bytes:
         """Return the bytes of a line that was returned before."""
 
 
 class Feed:
-    """A session, and the recording that it follows."""
+    """A session and the recording that it follows."""
 
     def __init__(self, reader: Reader, pace: Pace | None = None) -> None:
         self.session = Session()
         self.reader = reader
         self.pace = pace
         self.is_over = False
-        """Whether every line was applied and none will come."""
+        """Whether every line was applied and the recording has ended."""
         self.offset = 0
-        """How many bytes of the recording are applied."""
+        """The number of bytes of the recording that were applied."""
         self._decoder = Decoder()
         self._joiner = LineJoiner(self._decoder)
         self._detection = DetectionBuffer(self._decoder)
@@ -66,9 +66,12 @@ class Feed:
         self._next: DecodedLine | None = None
 
     def advance(self, seconds: float | None = None) -> int:
-        """Apply the lines that are there and due, for about `seconds` at most; return how many.
+        """Apply the lines that have arrived and are due, and return their number.
 
-        At the end of a recording that will not grow the session is closed, once.
+        At the end of a recording that will not grow, the session is closed once.
+
+        Args:
+            seconds: Stop after about this time; None is no limit.
         """
         until = None if seconds is None else time.perf_counter() + seconds
         applied = 0
@@ -112,7 +115,7 @@ class Feed:
         return self.reader.line_at(place.offset, place.length)
 
     def _read_on(self) -> DecodedLine | None:
-        """Return what the next lines say first; None when there are none yet, or no more."""
+        """Read on, and return the first decoded line; None if no line has arrived or the feed is over."""
         found: DecodedLine | None = None
         while found is None and not self.is_over:
             lines = self.reader.read()
@@ -128,7 +131,7 @@ class Feed:
         return found
 
     def _decode(self, lines: Lines) -> Iterator[DecodedLine]:
-        """Yield what lines say: a burst of deltas at once, unless a replay gives each its own time."""
+        """Yield decoded lines; a burst of deltas counts as one, unless a replay must time each delta."""
         joiner, decoder, data = self._joiner, self._decoder, lines.data
         if lines.oversize or self.pace is not None:
             for line in lines:

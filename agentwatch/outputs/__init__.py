@@ -1,1 +1,1 @@
-"""The printed formats: text, json, stream-json, summary, and the action log."""
+"""The printed formats: text, json, stream-json and summary, and the action log."""

@@ -1,8 +1,7 @@
-"""The recording: the bytes that the agent wrote, the times at which they came, and the way to read
-them while they still come.
+"""The recording: the bytes that the agent wrote, their arrival times, and readers that follow it.
 
-It is the queue between the agent and everything that watches it: intake appends to it and waits for
-nobody, every reader goes at its own pace.
+The recording is the queue between the agent and everything that watches it. The source appends to it without
+waiting for anybody, and every reader reads at its own pace.
 """
 
 from agentwatch.recording.disk_sync import DiskSync

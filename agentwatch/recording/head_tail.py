@@ -1,4 +1,4 @@
-"""The two ends of a large recording: what is looked at first, while the middle is still being read."""
+"""Reads the head and the tail of a large recording, which are shown while the middle is still being read."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ _STEP_BYTES = 1 << 20
 
 
 class HeadTailReader:
-    """Reads the first lines of a recording and the last, and passes over what is between them.
+    """Reads the first and the last lines of a recording, and skips the lines between them.
 
-    The first are those that begin its run. The last begin with a tool call where there is one, since a
-    text that is cut in two would be taken for another.
+    The head consists of the lines that begin the run. The tail is 256 KiB and starts with a tool call if it
+    contains one. Otherwise it could start in the middle of a text segment, and the flush that repeats the
+    whole segment would be taken for new text.
     """
 
     def __init__(
@@ -39,11 +40,11 @@ class HeadTailReader:
         self._pending = [self._head(), *self._tail()]
 
     def read(self) -> Lines:
-        """Return the next lines; none when there are no more."""
+        """Return the next lines, or no lines after the last."""
         return self._pending.pop(0) if self._pending else Lines(self._size, [], self._times)
 
     def is_at_end(self) -> bool:
-        """Return whether all were returned."""
+        """Return whether all lines of the head and the tail were returned."""
         return not self._pending
 
     def line_at(self, offset: int, length: int) -> bytes:
@@ -55,24 +56,27 @@ class HeadTailReader:
         return Lines(0, [first, *takewhile(self._starts_run, others)], self._times)
 
     def _tail(self) -> list[Lines]:
-        """Return the last lines, an oversize one alone; the very last, which may be a result, whole."""
+        """Return the last lines, an oversize line by itself.
+
+        The very last line may be a large result. It does not count towards the 256 KiB.
+        """
         end = self._size - (self.line_at(self._size - 1, 1) == b"\n")
         found: list[Lines] = []
-        room = _TAIL_BYTES
-        while end > _HEAD_BYTES and room > 0:
+        budget = _TAIL_BYTES
+        while end > _HEAD_BYTES and budget > 0:
             start = self._line_start(end)
             if end - start > MOST_LINE_BYTES:
                 head, tail = self.line_at(start, _HEAD_BYTES), self.line_at(end - _HEAD_BYTES, _HEAD_BYTES)
                 found.insert(0, Lines(start, [head], self._times, tail, end - start))
             else:
-                room -= end - start if found else 0
+                budget -= end - start if found else 0
                 found.insert(0, Lines(start, [self.line_at(start, end - start)], self._times))
             end = start - 1
         first_call = (at for at, lines in enumerate(found) if self._is_call(lines.data[0]))
         return found[next(first_call, 0) :]
 
     def _line_start(self, end: int) -> int:
-        """Return where the line that ends at `end` begins."""
+        """Return the offset at which the line that ends at `end` begins."""
         while end > 0:
             start = max(end - _STEP_BYTES, 0)
             newline = self.line_at(start, end - start).rfind(b"\n")

@@ -1,6 +1,6 @@
-"""Which fields of Cursor's format are known, so that new ones get noticed.
+"""The known fields of Cursor's format, so that new ones are noticed.
 
-The lists are what real captures of February to September 2026 hold, and what others have published.
+The lists come from real captures of February to September 2026 and from what others have published.
 """
 
 from __future__ import annotations

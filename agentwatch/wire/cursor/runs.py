@@ -1,4 +1,4 @@
-"""How a run of Cursor's ends."""
+"""How a Cursor run ends."""
 
 from __future__ import annotations
 
@@ -7,7 +7,11 @@ from agentwatch.wire.fields import Fields, number, text
 
 
 def run_ended(fields: Fields) -> RunEnded:
-    """Read a result. `is_error` decides; a subtype may be translated and decides only without it."""
+    """Read a result line.
+
+    `is_error` decides whether the run failed. The subtype may be translated, so it decides only without
+    `is_error`.
+    """
     is_error = fields.get("is_error")
     failed = is_error if isinstance(is_error, bool) else fields.get("subtype") != "success"
     result = fields.get("result")
@@ -23,7 +27,7 @@ def run_ended(fields: Fields) -> RunEnded:
 
 
 def _usage(value: object) -> dict[str, object] | None:
-    """Return the token counts as they are; what is no plain value, or too large for one, is left out."""
+    """Return the token counts unchanged, without values that are not plain or are too large."""
     if not isinstance(value, dict):
         return None
     return {
