@@ -1,8 +1,8 @@
 """The time strip: a thin bar that shows when in its run each call ran.
 
 Parallel calls and waiting times are visible in it. The bars use the agent's clock. A time that is known only
-by agentwatch's clock is shifted by the offset between the two clocks, so that the two ends of a bar are
-never measured by different clocks.
+by agentwatch's clock is shifted by the offset between the two clocks, so that the two ends of a bar are never
+measured by different clocks.
 """
 
 from __future__ import annotations
