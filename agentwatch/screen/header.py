@@ -28,7 +28,7 @@ class HeaderLine(Static):
 
     def __init__(self) -> None:
         super().__init__(id="header")
-        self._told: tuple[object, ...] = ()
+        self._drawn: tuple[object, ...] = ()
 
     def tell(self, session: Session, now_ms: int | None, *, is_preview: bool = False) -> None:
         """Show the state of the run at `now_ms`; redraw only if something changed.
@@ -51,10 +51,10 @@ class HeaderLine(Static):
             if fact
         ]
         counts = SafeText("… calls ") if is_preview else _counts(session)
-        told = (state, *facts, counts, self.size.width)
-        if told == self._told:
+        drawn = (state, *facts, counts, self.size.width)
+        if drawn == self._drawn:
             return
-        self._told = told
+        self._drawn = drawn
         room = self.size.width - len(state) - len(counts)
         middle = ""
         for fact in facts:
@@ -75,7 +75,7 @@ class StatusLine(Static):
 
     def __init__(self) -> None:
         super().__init__(id="status")
-        self._told: tuple[object, ...] = ()
+        self._drawn: tuple[object, ...] = ()
 
     def tell(self, words: SafeText, view: SafeText, integrity: Integrity) -> None:
         """Show the status; redraw only if something changed.
@@ -85,10 +85,10 @@ class StatusLine(Static):
             view: The state of the view; if it is empty, the integrity is shown in its place.
             integrity: The result of the integrity checks, shortened to the space available.
         """
-        told = (words, view, integrity, self.size.width)
-        if told == self._told:
+        drawn = (words, view, integrity, self.size.width)
+        if drawn == self._drawn:
             return
-        self._told = told
+        self._drawn = drawn
         is_proof = not view
         view = view or self._fitting(integrity, self.size.width - columns(words) - 4)
         room = self.size.width - columns(view) - 3

@@ -35,9 +35,11 @@ def call_filter(text: str) -> Matches | None:
     def matches(call: Call) -> bool:
         if outcomes and call.outcome not in outcomes:
             return False
-        told = f"{call.tool}\n{call.target or ''}".lower()
+        searched = f"{call.tool}\n{call.target or ''}".lower()
         for word in texts:
-            if word not in told and not (len(word) >= _LEAST_OF_AN_OUTCOME and call.outcome.startswith(word)):
+            if word not in searched and not (
+                len(word) >= _LEAST_OF_AN_OUTCOME and call.outcome.startswith(word)
+            ):
                 return False
         return True
 
@@ -85,7 +87,7 @@ class CallList:
         self._changes = CallChanges(session)
         self._rows: Rows = RowsByTime(session.calls)
         self._next: Rows | None = None
-        self._asked = ("", False)
+        self._requested = ("", False)
         self.filter = ""
         """The filter of the rows that are shown."""
         self.is_by_duration = False
@@ -141,11 +143,11 @@ class CallList:
             words: The words of the new filter; None keeps the filter requested last.
             by_duration: Whether to order by duration; None keeps the order requested last.
         """
-        before = self._asked
+        before = self._requested
         words = before[0] if words is None else " ".join(words.split())
         by_duration = before[1] if by_duration is None else by_duration
-        self._asked = (words, by_duration)
-        if self._asked != before:
+        self._requested = (words, by_duration)
+        if self._requested != before:
             calls, matches = self._session.calls, call_filter(words)
             self._next = RowsByDuration(calls, matches) if by_duration else RowsByTime(calls, matches)
 
@@ -154,7 +156,7 @@ class CallList:
         if self._next is None or not self._next.fill(seconds):
             return False
         self._rows, self._next = self._next, None
-        self.filter, self.is_by_duration = self._asked
+        self.filter, self.is_by_duration = self._requested
         return True
 
     @property

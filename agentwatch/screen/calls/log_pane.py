@@ -47,11 +47,11 @@ class ActionLogView(LineView):
     def add_stderr(self, lines: list[str]) -> None:
         """Show what the agent wrote to stderr: at most 5,000 lines, then a note about where the rest is."""
         room = max(_MOST_STDERR_LINES - self._stderr_lines, 0)
-        said = [safe_line(line) for line in lines[:room]]
+        shown = [safe_line(line) for line in lines[:room]]
         if self._stderr_lines <= _MOST_STDERR_LINES < self._stderr_lines + len(lines):
-            said.append(SafeText("… more is in the file of stderr beside the recording"))
+            shown.append(SafeText("… more is in the file of stderr beside the recording"))
         self._stderr_lines += len(lines)
-        for line in said:
+        for line in shown:
             self._stderr.append(line)
             self._rows.append(-len(self._stderr))
 
@@ -67,7 +67,7 @@ class ActionLogView(LineView):
             [
                 (SafeText(f"{time_of_day(ended_ms(call))} "), "muted"),
                 (SafeText(f"{SIGNS[call.outcome]} "), state),
-                (cut(action(call), max(width - 11, 1)), _look(call)),
+                (cut(action(call), max(width - 11, 1)), _style(call)),
             ]
         )
 
@@ -76,5 +76,5 @@ class ActionLogView(LineView):
         return SafeText("\n".join(map(action, self._session.ended_calls)))
 
 
-def _look(call: Call) -> str:
+def _style(call: Call) -> str:
     return "plain" if call.outcome is Outcome.SUCCEEDED else str(call.outcome)

@@ -8,7 +8,7 @@ from math import inf
 from time import perf_counter
 
 from agentwatch.events import Outcome
-from agentwatch.screen.calls.rows_by_time import CALLS_BETWEEN_LOOKS, Matches, Row
+from agentwatch.screen.calls.rows_by_time import CALLS_PER_CLOCK_CHECK, Matches, Row
 from agentwatch.session import Call
 
 
@@ -46,7 +46,7 @@ class RowsByDuration:
                     insort(self._order, index, key=self._key)
                 else:
                     self._order.append(index)
-            if index % CALLS_BETWEEN_LOOKS == 0 and perf_counter() >= until:
+            if index % CALLS_PER_CLOCK_CHECK == 0 and perf_counter() >= until:
                 break
         is_full = len(self._keys) == len(self._calls)
         if is_full and not self._is_sorted:

@@ -17,7 +17,7 @@ from agentwatch.session import Call
 
 _LEAST_READS = 3
 _READ = "read"
-CALLS_BETWEEN_LOOKS = 256
+CALLS_PER_CLOCK_CHECK = 256
 """The clock is checked once per this number of calls while rows are built for a limited time."""
 
 Matches = Callable[[Call], bool]
@@ -104,7 +104,7 @@ class RowsByTime:
             self._taken += 1
             if self._matches is None or self._matches(self._calls[index]):
                 self._append(index)
-            if index % CALLS_BETWEEN_LOOKS == 0 and perf_counter() >= until:
+            if index % CALLS_PER_CLOCK_CHECK == 0 and perf_counter() >= until:
                 break
         return self._taken == len(self._calls)
 

@@ -66,12 +66,12 @@ class TimeStrip:
         if extent is None:
             return None
         run = self._session.runs[number - 1] if 0 < number <= len(self._session.runs) else Run()
-        began_ms = self._ours(number, run.began_seen_ms)
+        began_ms = self._to_agent_clock(number, run.began_seen_ms)
         first_ms = extent.first_ms if began_ms is None else min(began_ms, extent.first_ms)
         length_ms = extent.last_ms - first_ms
         if run.is_over:
             return first_ms, min(max(length_ms, run.duration_ms or 0, 1), _MOST_MS)
-        if (until_ms := self._ours(number, now_ms)) is not None:
+        if (until_ms := self._to_agent_clock(number, now_ms)) is not None:
             length_ms = max(length_ms, until_ms - first_ms)
         shown_ms = _LEAST_MS
         while shown_ms < min(length_ms, _MOST_MS):
@@ -122,7 +122,7 @@ class TimeStrip:
             extent.first_ms = extent.last_ms = at_ms
         extent.is_agents = True
 
-    def _ours(self, number: int, seen_ms: int | None) -> int | None:
+    def _to_agent_clock(self, number: int, seen_ms: int | None) -> int | None:
         """Convert a time by agentwatch's clock to the agent's clock; None while the offset is unknown."""
         extent = self._extents.get(number)
         if seen_ms is None or extent is None or not extent.is_agents:
@@ -132,7 +132,7 @@ class TimeStrip:
     def _time_ms(self, number: int, at_ms: int | None, place: Place | None) -> int | None:
         if at_ms is not None or place is None:
             return at_ms
-        return self._ours(number, place.seen_ms)
+        return self._to_agent_clock(number, place.seen_ms)
 
     def _now_ms(self, call: Call, begin_ms: int | None, now_ms: int | None) -> int | None:
         """Return the current end of a running call: its beginning plus the time that has passed since."""

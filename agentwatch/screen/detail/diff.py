@@ -113,8 +113,8 @@ class Diff(Section):
         if not self._digits:
             return Segment(f"{sign} ", style)
         digits = self._digits
-        told = [line.new or line.old] if self._has_one_number else [line.old, line.new]
-        numbers = "".join(f"{'' if number is None else number:>{digits}} " for number in told)
+        shown = [line.new or line.old] if self._has_one_number else [line.old, line.new]
+        numbers = "".join(f"{'' if number is None else number:>{digits}} " for number in shown)
         return Segment(f"{numbers}{sign} ", style)
 
     def lead(self, number: int, nth: int, style_of: StyleOf) -> Iterator[Segment]:
@@ -184,9 +184,11 @@ class Diff(Section):
         line = self._diff[number]
         starts = self._bounds(number)
         style = self.style(number, style_of)
-        known = line.old if is_old else line.new
-        told = f"{'' if known is None or nth else known:>{self._digits}} " if self._digits else ""
-        yield Segment(f"{told}{line.sign if not nth else ' '} ", self._sign_style(line, style_of))
+        line_number = line.old if is_old else line.new
+        shown = (
+            f"{'' if line_number is None or nth else line_number:>{self._digits}} " if self._digits else ""
+        )
+        yield Segment(f"{shown}{line.sign if not nth else ' '} ", self._sign_style(line, style_of))
         room = self._room
         if nth + 1 < len(starts):
             start, end = starts[nth], starts[nth + 1]

@@ -44,8 +44,8 @@ def parsed(diff: str, most: int) -> tuple[list[DiffLine], int]:
     new: int | None = None
     old_left = new_left = 0
     files = 0
-    told, left_out = bounded(diff, most)
-    for line in told:
+    kept, left_out = bounded(diff, most)
+    for line in kept:
         text = SafeText(line[1:])
         match line[:1]:
             case " " | "" if (old_left > 0 and new_left > 0) or old is None:

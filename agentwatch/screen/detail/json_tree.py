@@ -156,10 +156,10 @@ def _line(node: _Node, any_branch: bool) -> SafeText:
         return SafeText(f"{indent}  {_safe(str(node.value))}")
     sign = ("▾ " if node.is_open else "▸ ") if node.is_branch else "  " if any_branch else ""
     name = _safe(node.name)
-    return SafeText(f"{indent}{sign}{name}: {_told(node)}")
+    return SafeText(f"{indent}{sign}{name}: {_value_text(node)}")
 
 
-def _told(node: _Node) -> SafeText:
+def _value_text(node: _Node) -> SafeText:
     value = node.value
     if isinstance(value, str):
         if node.is_branch:

@@ -46,7 +46,7 @@ class Section:
     part: Part | None = None
     """The part of the call that the section shows; None for other content."""
     has_room = True
-    """Whether the current width has room for the gutter."""
+    """Whether the current width has enough columns for the gutter."""
 
     def __init__(self, lines: Sequence[SafeText], style_name: str = "plain") -> None:
         self.lines = lines
@@ -92,7 +92,7 @@ class Section:
         return Strip([*self.lead(number, nth, style_of), *self.piece(number, nth, style_of)])
 
     def lead(self, number: int, nth: int, style_of: StyleOf) -> Iterator[Segment]:
-        """Yield the gutter before the `nth` piece of a line, if there is room for it."""
+        """Yield the gutter before the `nth` piece of a line, if the width leaves room for it."""
         if self.gutter and self.has_room:
             yield (
                 self.mark(number, style_of)
@@ -238,8 +238,8 @@ def bounded(text: str, most: int) -> tuple[list[SafeText], int]:
     rest = "" if end < 0 else text[end + 1 :].rstrip("\n")
     if not rest:
         return [cut_line(line) for line in safe_text(text).rstrip("\n").split("\n")], 0
-    told = safe_text(text[: end + 1]).removesuffix("\n")
-    return [cut_line(line) for line in told.split("\n")], rest.count("\n") + 1
+    kept = safe_text(text[: end + 1]).removesuffix("\n")
+    return [cut_line(line) for line in kept.split("\n")], rest.count("\n") + 1
 
 
 def number_width(most: int) -> int:

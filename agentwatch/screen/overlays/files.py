@@ -27,7 +27,7 @@ from agentwatch.screen.overlays.updating import keep_updated, take_slice
 from agentwatch.session import Call
 
 _LEAST_PATH = 14
-_LEAST_WITH_DEEDS = 84
+_LEAST_WITH_ACTIONS = 84
 _LEAST_WITH_TIME = 60
 _LEAST_WITH_ALL = 50
 """Minimum width at which a row with marks also shows its changed lines; below it, the marks come first."""
@@ -80,7 +80,7 @@ class FilesView(RowView):
             self.choose(self._files.index(chosen))
         return is_behind
 
-    def look_into_one(self) -> bool:
+    def check_one(self) -> bool:
         """Check whether one visible file is back to its original content; return whether one was checked.
 
         The check reads the contents back from the recording, so each call of this method checks only one
@@ -102,18 +102,18 @@ class FilesView(RowView):
         file = self._files[y]
         marks = self.marks(file)
         file_actions = (
-            fitted(_file_actions(file), _FILE_ACTIONS - 1) + " " if width >= _LEAST_WITH_DEEDS else ""
+            fitted(_file_actions(file), _FILE_ACTIONS - 1) + " " if width >= _LEAST_WITH_ACTIONS else ""
         )
         clock = f"{time_of_day(file.last_ms):>{_CLOCK + 1}}" if width >= _LEAST_WITH_TIME else ""
         has_lines = width >= (_LEAST_WITH_ALL if marks else _LEAST_WITH_LINES)
         lines = f"{_lines(file):>{_LINES}}" if has_lines else ""
         rest = width - columns(SafeText(f"{file_actions}{lines}{clock}")) - 1
-        told = cut(SafeText(f" ! {marks}"), max(rest - _LEAST_PATH, 0)) if marks else SafeText("")
-        path = cut_middle(safe_line(file.shown), max(rest - columns(told), 1))
-        gap = " " * (rest - columns(path) - columns(told) + 1)
+        warning = cut(SafeText(f" ! {marks}"), max(rest - _LEAST_PATH, 0)) if marks else SafeText("")
+        path = cut_middle(safe_line(file.shown), max(rest - columns(warning), 1))
+        gap = " " * (rest - columns(path) - columns(warning) + 1)
         return [
             (path, "plain"),
-            (told, "unfinished"),
+            (warning, "unfinished"),
             (SafeText(f"{gap}{file_actions}{lines}{clock}"), "muted"),
         ]
 
@@ -144,7 +144,7 @@ class FileCallsView(RowView):
         """Return the number of calls."""
         return len(self._file.calls) if self._file else 0
 
-    def tell(self, file: TouchedFile | None, marks: SafeText) -> None:
+    def show_file(self, file: TouchedFile | None, marks: SafeText) -> None:
         """Show a file's calls; start at the first call if the file is another one than before.
 
         Args:
@@ -167,16 +167,16 @@ class FileCallsView(RowView):
         call = self._file.calls[y] if self._file else None
         if call is None:
             return []
-        known = change_size(call) or outcome_note(call) or UNKNOWN
-        took = f"{call_clock(call, None):>{_CLOCK}}" if width >= _LEAST_WITH_CLOCK else ""
-        room = max(width - _CLOCK - 2 - len(took), 1)
+        note = change_size(call) or outcome_note(call) or UNKNOWN
+        duration = f"{call_clock(call, None):>{_CLOCK}}" if width >= _LEAST_WITH_CLOCK else ""
+        room = max(width - _CLOCK - 2 - len(duration), 1)
         state = str(call.outcome)
         style = "muted" if file_action_of(call) is FileAction.READ else "plain"
         return [
             (SafeText(f"{time_of_day(latest_ms(call))} "), "muted"),
             (SafeText(f"{SIGNS[call.outcome]} "), state),
-            (fitted(SafeText(f"{safe_line(call.phrase)} · {known}"), room), style),
-            (SafeText(took), "muted"),
+            (fitted(SafeText(f"{safe_line(call.phrase)} · {note}"), room), style),
+            (SafeText(duration), "muted"),
         ]
 
 
@@ -207,18 +207,18 @@ class FilesScreen(ModalScreen[Call | None]):
         self._files.border_subtitle = Content("s sort · enter its calls")
         self._calls.border_subtitle = Content("enter shows the call")
         self._show(self._files)
-        self.watch(self._files, "cursor", self._tell, init=False)
+        self.watch(self._files, "cursor", self._show_calls, init=False)
         keep_updated(self, self.sync)
 
     def sync(self) -> bool:
         """Update both lists for one time slice; return whether more work is left."""
-        is_more = self._files.sync() or self._files.look_into_one()
-        self._tell()
+        is_more = self._files.sync() or self._files.check_one()
+        self._show_calls()
         return is_more
 
-    def _tell(self) -> None:
+    def _show_calls(self) -> None:
         file = self._files.chosen
-        self._calls.tell(file, self._files.marks(file) if file else SafeText(""))
+        self._calls.show_file(file, self._files.marks(file) if file else SafeText(""))
 
     def _show(self, view: RowView) -> None:
         """Focus a list; on a short terminal the stylesheet shows only that list."""
@@ -259,5 +259,5 @@ def _file_actions(file: TouchedFile) -> SafeText:
 
 
 def _lines(file: TouchedFile) -> str:
-    known = ((file.lines_added, "+"), (file.lines_removed, "−"))
-    return " ".join(f"{sign}{count}" for count, sign in known if count is not None)
+    counts = ((file.lines_added, "+"), (file.lines_removed, "−"))
+    return " ".join(f"{sign}{count}" for count, sign in counts if count is not None)

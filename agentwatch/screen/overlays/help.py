@@ -116,5 +116,5 @@ class Help(ModalScreen[None]):
 def _key_name(key: str) -> str:
     """Return a key's display name: `↓`, `esc`, `?` for `question_mark`, `ctrl+.` for `ctrl+full_stop`."""
     modifiers, _, name = key.rpartition("+")
-    told = name if name in _NAMED_KEYS else format_key(name)
-    return f"{modifiers}+{told}" if modifiers else told
+    shown = name if name in _NAMED_KEYS else format_key(name)
+    return f"{modifiers}+{shown}" if modifiers else shown

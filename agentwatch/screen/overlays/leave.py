@@ -34,24 +34,24 @@ class LeaveDialog(ModalScreen[LeaveChoice | None]):
         Binding("escape,q", "dismiss", "Stay"),
     ]
 
-    def __init__(self, told: SafeText, survivors: Sequence[SafeText] = ()) -> None:
+    def __init__(self, headline: SafeText, survivors: Sequence[SafeText] = ()) -> None:
         """Create the dialog.
 
         Args:
-            told: The question, naming what still runs.
+            headline: What still runs, as a sentence.
             survivors: One line per process that the agent started and that outlived it; empty while the agent
                 runs.
         """
         super().__init__()
-        self._told = told
+        self._headline = headline
         self._survivors = survivors
 
     def compose(self) -> ComposeResult:
-        """Show the question, the survivors and the answers."""
+        """Show the headline, the survivors and the possible answers."""
         it = "them" if self._survivors else "it"
         left = "leave them running" if self._survivors else "leave it running; it goes on recording"
         with Vertical(classes="dialog"):
-            yield Static(Content(self._told))
+            yield Static(Content(self._headline))
             for survivor in self._survivors[:_MOST_SURVIVORS]:
                 yield Static(Content(f"  {survivor}"))
             yield Static("")

@@ -69,7 +69,7 @@ class TimeView(LineView):
         account = self._spent.account()
         if account != self._account:
             self._account = account
-            self._rows = [*_told(account), *_tokens(self._session.runs)]
+            self._rows = [*_account_rows(account), *_tokens(self._session.runs)]
             self.show_lines()
         return is_more
 
@@ -141,7 +141,7 @@ def _percent(ms: int, whole_ms: int) -> str:
     return "<1 %" if 0 < percent < 1 else f"{percent:.0f} %"
 
 
-def _told(account: Account) -> Iterator[Row]:
+def _account_rows(account: Account) -> Iterator[Row]:
     yield _heading(account), "strong"
     yield SafeText(""), "plain"
     for share in _ORDER:
@@ -179,17 +179,17 @@ def _slowest(calls: Sequence[Call]) -> Iterator[Row]:
         yield SafeText(""), "plain"
         yield SafeText("Slowest calls"), "strong"
     for call in calls:
-        told = f"{call_clock(call, None):>8}  {SIGNS[call.outcome]} {safe_line(call.tool)} {target(call)}"
-        yield SafeText(told), "plain"
+        line = f"{call_clock(call, None):>8}  {SIGNS[call.outcome]} {safe_line(call.tool)} {target(call)}"
+        yield SafeText(line), "plain"
 
 
 def _tokens(runs: Sequence[Run]) -> Iterator[Row]:
     """Yield the token counts of the last runs, exactly as the agent reported them."""
-    told = [(number, run.usage) for number, run in enumerate(runs, 1) if run.usage]
-    if told:
+    usages = [(number, run.usage) for number, run in enumerate(runs, 1) if run.usage]
+    if usages:
         yield SafeText(""), "plain"
         yield SafeText("Tokens, as the agent counts them"), "strong"
-    for number, usage in told[-_MOST_RUNS:]:
+    for number, usage in usages[-_MOST_RUNS:]:
         if len(runs) > 1:
             yield SafeText(f"run {number}"), "muted"
         for name, count in usage.items():

@@ -22,7 +22,7 @@ class TolerantWriter(WriterThread):
 
 
 class TolerantDriver(linux_driver.LinuxDriver):
-    """Textual's driver, but it survives input that is not UTF-8.
+    """Textual's driver, extended to survive input that is not UTF-8.
 
     Textual decodes input strictly: a single byte 0xFF would end the app, with exit code 0.
     """
