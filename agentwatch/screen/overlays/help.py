@@ -1,4 +1,4 @@
-"""The screen that tells every key as it is bound."""
+"""The help screen: every key with its current binding."""
 
 from __future__ import annotations
 
@@ -79,10 +79,10 @@ KEYS = (
         ),
     ),
 )
-"""What each key does; `{freeze}` stands for the keys of the binding with this id."""
+"""The help text of each key; `{freeze}` is replaced by the keys of the binding with that id."""
 
 _NAMED_KEYS = frozenset(("enter", "backspace", "delete"))
-"""Keys that are told by their names; Textual has signs for them that few know."""
+"""Keys shown by name, because the signs that Textual uses for them are little known."""
 
 
 class Help(ModalScreen[None]):
@@ -94,12 +94,16 @@ class Help(ModalScreen[None]):
     ]
 
     def __init__(self, rebound: Mapping[str, str]) -> None:
-        """Tell the keys by default, and in their place those that the user has set, by the binding's id."""
+        """Create the screen.
+
+        Args:
+            rebound: The user's own key bindings, by binding id; they replace the defaults.
+        """
         super().__init__()
         self._keys = {name: " ".join(map(_key_name, keys)) for name, keys in bound_keys(rebound).items()}
 
     def compose(self) -> ComposeResult:
-        """Lay the keys out in two columns."""
+        """Lay out the keys and their descriptions in two columns."""
         with VerticalScroll(id="help", classes="dialog"):
             for title, rows in KEYS:
                 yield Static(Content.styled(title, "bold $text-accent"))
@@ -110,7 +114,7 @@ class Help(ModalScreen[None]):
 
 
 def _key_name(key: str) -> str:
-    """Return how a key is told: `↓`, `esc`, `?` for `question_mark`, `ctrl+.` for `ctrl+full_stop`."""
+    """Return a key's display name: `↓`, `esc`, `?` for `question_mark`, `ctrl+.` for `ctrl+full_stop`."""
     modifiers, _, name = key.rpartition("+")
-    told = name if name in _NAMED_KEYS else format_key(name)
-    return f"{modifiers}+{told}" if modifiers else told
+    shown = name if name in _NAMED_KEYS else format_key(name)
+    return f"{modifiers}+{shown}" if modifiers else shown
