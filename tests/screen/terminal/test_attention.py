@@ -1,4 +1,4 @@
-"""The terminal rings, notes and titles what happens while it is watched, and nothing else."""
+"""The bell, the desktop notification and the terminal's title report events while a session is watched."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SEQUENCES = re.compile(r"\x1b\[2[23];0t|\x1b\](?:0|9|777;notify);[^\x00-\x1f\x7f
 
 
 class Watched:
-    """A recording that is followed, and what its watcher wrote to the terminal."""
+    """A recording with its `Attention`, and what that writes to the terminal."""
 
     def __init__(
         self,
@@ -44,20 +44,20 @@ class Watched:
         self.update()
 
     def update(self, words: str = "told", *, is_quiet: bool = False) -> str:
-        """Tick, and return what this has written."""
+        """Run one tick, and return what it wrote."""
         self._written.clear()
         self.feed.advance()
         self.attention.update(SafeText(words), is_quiet=is_quiet)
         return "".join(self._written)
 
     def goes_on(self, *lines: bytes, words: str = "told", is_quiet: bool = False) -> str:
-        """Let the recording grow and the screen tick; return what this has written."""
+        """Append lines, run one tick, and return what it wrote."""
         with self._path.open("ab") as file:
             file.write(b"".join(lines))
         return self.update(words, is_quiet=is_quiet)
 
     def gives_title_back(self) -> str:
-        """Return what is written at the end."""
+        """Restore the title, and return what that wrote."""
         self._written.clear()
         self.attention.give_title_back()
         return "".join(self._written)
@@ -65,7 +65,7 @@ class Watched:
 
 @pytest.mark.parametrize("last", [SUCCEEDED, FAILED])
 def test_the_end_of_a_run_rings_once(tmp_path: Path, last: bytes) -> None:
-    """The bell rings when the result comes, not before and not again."""
+    """The bell rings when the result of a run arrives, and neither before nor again."""
     watched = Watched(tmp_path)
     assert watched.goes_on(init(), started("shell")) == ""
     assert watched.goes_on(completed("shell", result={"failure": {"exitCode": 1}})) == ""
@@ -74,7 +74,7 @@ def test_the_end_of_a_run_rings_once(tmp_path: Path, last: bytes) -> None:
 
 
 def test_each_run_rings(tmp_path: Path) -> None:
-    """A second run's end rings too; so does a run that another follows without a result."""
+    """Each run rings at its end, also a run without a result that another run follows."""
     watched = Watched(tmp_path)
     assert watched.goes_on(init(), SUCCEEDED) == "\x07"
     assert watched.goes_on(init()) == ""
@@ -83,7 +83,7 @@ def test_each_run_rings(tmp_path: Path) -> None:
 
 
 def test_a_stream_that_ends_without_a_result_rings(tmp_path: Path) -> None:
-    """A recording that ends in the midst of a run rings, with whatever it held when it was opened."""
+    """A recording that ends in the middle of a run rings, although it was opened during that run."""
     watched = Watched(tmp_path, init(), b'{"half": ')
     (tmp_path / "session.ndjson").rename(tmp_path / "old")
     (tmp_path / "session.ndjson").write_bytes(b"")
@@ -92,7 +92,7 @@ def test_a_stream_that_ends_without_a_result_rings(tmp_path: Path) -> None:
 
 
 def test_a_file_that_was_over_calls_nobody(tmp_path: Path) -> None:
-    """Opening a saved recording rings neither for its result nor for the lack of one."""
+    """Opening a finished recording does not ring, with or without a result."""
     for last in (SUCCEEDED, FAILED, b""):
         watched = Watched(tmp_path, init(), last, follow=False, environ=ITERM)
         assert watched.feed.is_over
@@ -101,7 +101,7 @@ def test_a_file_that_was_over_calls_nobody(tmp_path: Path) -> None:
 
 
 def test_a_replay_calls_nobody(tmp_path: Path) -> None:
-    """What is played again happened another day."""
+    """A replay does not ring."""
     path = tmp_path / "session.ndjson"
     path.write_bytes(init() + SUCCEEDED)
     written = list[str]()
@@ -115,7 +115,7 @@ def test_a_replay_calls_nobody(tmp_path: Path) -> None:
 
 
 def test_history_calls_nobody(tmp_path: Path) -> None:
-    """Runs that had ended when the file was opened do not ring, though they are read bit by bit."""
+    """Runs that ended before the file was opened do not ring, even when the file is read in steps."""
     watched = Watched(tmp_path)
     with (tmp_path / "session.ndjson").open("ab") as file:
         file.write((init() + SUCCEEDED) * 3 + init())
@@ -134,7 +134,7 @@ def test_history_calls_nobody(tmp_path: Path) -> None:
 
 
 def test_a_result_that_comes_with_the_history_rings(tmp_path: Path) -> None:
-    """What was written after the file was opened is new, though it is read together with what is old."""
+    """A result written after the file was opened rings, even if it is read together with older lines."""
     path = tmp_path / "session.ndjson"
     path.write_bytes(init() + SUCCEEDED[:20])
     written = list[str]()
@@ -148,7 +148,7 @@ def test_a_result_that_comes_with_the_history_rings(tmp_path: Path) -> None:
 
 
 def test_a_stall_rings_once_an_episode(tmp_path: Path) -> None:
-    """The bell rings when it falls quiet, and again only after it was not."""
+    """The bell rings when the session falls quiet, and again only after it was active in between."""
     watched = Watched(tmp_path, init())
     assert watched.update(is_quiet=True) == "\x07"
     assert watched.update(is_quiet=True) == ""
@@ -159,7 +159,7 @@ def test_a_stall_rings_once_an_episode(tmp_path: Path) -> None:
 
 
 def test_a_stall_that_was_there_already_does_not_ring(tmp_path: Path) -> None:
-    """A recording that was quiet when it was opened has not fallen quiet."""
+    """A recording that was quiet when it was opened does not ring."""
     path = tmp_path / "session.ndjson"
     path.write_bytes(init())
     written = list[str]()
@@ -172,7 +172,7 @@ def test_a_stall_that_was_there_already_does_not_ring(tmp_path: Path) -> None:
 
 
 def test_a_note_tells_the_project_and_what_is_going_on(tmp_path: Path) -> None:
-    """A note names the folder and says what the status line says, in the terminal's own way."""
+    """A notification names the project folder and repeats the status line, in the terminal's own format."""
     words = "succeeded · 2 calls failed on the way"
     watched = Watched(tmp_path, init(), environ=ITERM)
     assert watched.goes_on(SUCCEEDED, words=words) == f"\x07\x1b]9;agentwatch: app: {words}\x07"
@@ -185,7 +185,7 @@ def test_a_note_tells_the_project_and_what_is_going_on(tmp_path: Path) -> None:
 
 
 def test_each_can_be_switched_off(tmp_path: Path) -> None:
-    """Bell, note and title are each written alone, and not at all when all are off."""
+    """Bell, notification and title can each be switched off; the others still work."""
     for config, told in [
         (Config(note=False, title=False), "\x07"),
         (Config(bell=False, title=False), "\x1b]9;agentwatch: app: told\x07"),
@@ -216,13 +216,13 @@ def test_each_can_be_switched_off(tmp_path: Path) -> None:
     ],
 )
 def test_only_a_terminal_that_is_known_gets_a_note(environ: dict[str, str], code: str | None) -> None:
-    """OSC 9 or 777 where the terminal is known to show one; elsewhere only the bell."""
+    """A terminal known to show notifications gets OSC 9 or 777; any other gets the bell only."""
     form = note_format(environ)
     assert form is None if code is None else form is not None and form.startswith(f"\x1b]{code}")
 
 
 def test_the_title_tells_the_state(tmp_path: Path) -> None:
-    """The title is kept, then follows the state, is written only when it changes, and is given back."""
+    """The title is saved, follows the state, is written only when it changes, and is restored."""
     watched = Watched(tmp_path, config=ONLY_TITLE)
     assert watched.update() == watched.gives_title_back() == ""
     assert watched.goes_on(init(cwd="/home/ada/app/")) == "\x1b[22;0t\x1b]0;agentwatch running – app\x07"
@@ -235,14 +235,14 @@ def test_the_title_tells_the_state(tmp_path: Path) -> None:
 
 
 def test_the_title_tells_of_a_file_that_is_over_too(tmp_path: Path) -> None:
-    """A title disturbs nobody: it tells the state of what is open, whatever it is."""
+    """The title also shows the state of a recording that was finished when it was opened."""
     watched = Watched(tmp_path, init(), config=Config(), follow=False)
     watched.gives_title_back()
     assert watched.update() == "\x1b[22;0t\x1b]0;agentwatch unfinished – app\x07"
 
 
 def test_the_linux_console_gets_no_title(tmp_path: Path) -> None:
-    """Old consoles would print it."""
+    """The Linux console gets no title, because old consoles print the sequence as text."""
     watched = Watched(tmp_path, init(), config=ONLY_TITLE, environ={"TERM": "linux"})
     assert watched.update() == watched.gives_title_back() == ""
 
@@ -261,13 +261,13 @@ def test_the_linux_console_gets_no_title(tmp_path: Path) -> None:
     ids=["clipboard", "controls", "separators", "wide", "surrogate", "long"],
 )
 def test_nothing_foreign_acts(tmp_path: Path, environ: dict[str, str], hostile: str) -> None:
-    """Whatever the folder and the status hold, what is written is our own sequences and short plain text."""
+    """For any folder and status, only our own sequences with short plain text are written."""
     watched = Watched(tmp_path, config=Config(), environ=environ)
     written = watched.goes_on(init(cwd=f"/home/{hostile}"))
     written += watched.goes_on(FAILED, words=hostile)
     assert SEQUENCES.sub("", written) == ""
     found = SEQUENCES.findall(written)
-    assert len(found) == 5  # the title kept and twice told, bell, note
+    assert len(found) == 5  # the title saved and set twice, the bell, the notification
     for sequence in found:
         text = sequence.partition(";agentwatch")[2].removesuffix("\x07").lstrip(":; ")
         assert ";" not in text
