@@ -1,4 +1,4 @@
-"""A key leads from a call to its line in the transcript."""
+"""Backspace goes from a call to its line in the transcript."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.screen.conftest import Stage, opened, result, session, shell
 
 
 def chosen_in_view(stage: Stage) -> list[str]:
-    """Return the lines in view of the transcript that look chosen."""
+    """Return the visible lines of the transcript that are drawn as selected."""
     return chosen_lines(stage.app.screen.query_one(Transcript))
 
 
@@ -20,7 +20,7 @@ def chosen_in_view(stage: Stage) -> list[str]:
 async def test_backspace_leads_to_the_line_of_the_chosen_call(
     recording: Saver, size: tuple[int, int], pane: str
 ) -> None:
-    """From the calls, the detail and the actions `backspace` goes to the chosen call's line, in view."""
+    """In the calls, the detail and the actions, backspace goes to the selected call's transcript line."""
     async with opened(recording(session(60) + result()), size) as stage:
         await stage.press("2", "g", "j", "j", pane)
         assert stage.chosen == "echo 2"
@@ -34,7 +34,7 @@ async def test_backspace_leads_to_the_line_of_the_chosen_call(
 
 
 async def test_backspace_leads_from_the_detail_to_the_call_shown_there(recording: Saver) -> None:
-    """Where the detail stays with a failure while newer calls are followed, its line is gone to."""
+    """In a detail that shows a failure while newer calls are followed, backspace goes to the failed call."""
     async with opened(recording(session(3)), follow=True) as stage:
         await stage.append(shell(50, 2, "it broke") + shell(51))
         await stage.press("3", "backspace")
@@ -43,7 +43,7 @@ async def test_backspace_leads_from_the_detail_to_the_call_shown_there(recording
 
 
 async def test_backspace_deletes_where_words_are_typed(recording: Saver) -> None:
-    """In the line of the filter and in that of `/` the key takes a letter away."""
+    """In the filter bar and the find bar, backspace deletes a character."""
     async with opened(recording(session(12) + result())) as stage:
         await stage.press("f", *"11x", "backspace", "enter")
         await stage.until(lambda: '"11"' in stage.calls.title, "the words")
@@ -54,7 +54,7 @@ async def test_backspace_deletes_where_words_are_typed(recording: Saver) -> None
 
 
 async def test_backspace_without_a_call_stays(recording: Saver) -> None:
-    """While there is no call, the key leads nowhere."""
+    """Without any call, backspace does nothing."""
     async with opened(recording(session(0))) as stage:
         await stage.press("2", "backspace")
         assert stage.focus == "calls"
