@@ -1,4 +1,4 @@
-"""What is found in what a call carries is scrolled to and marked in its detail."""
+"""A match in the payload of a call is scrolled to and marked in its detail."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ OUTPUT = "\n".join(f"line {n}{' has a needle' if n in (150, 320) else ''}" for n
 
 
 def standing_out(stage: Stage) -> list[str]:
-    """Return the pieces of the detail that look like the current match."""
+    """Return the pieces of the detail in the style of the current match."""
     pane = stage.pane("detail")
     style_of = pane.line_style("selected").bgcolor
     strips = [pane.render_line(y) for y in range(pane.scrollable_content_region.height)]
@@ -42,18 +42,18 @@ def standing_out(stage: Stage) -> list[str]:
 
 
 def shows_in_detail(stage: Stage, words: str) -> bool:
-    """Return whether words are in view in the detail."""
+    """Return whether the words are visible in the detail."""
     return any(words in row for row in viewport(stage.pane("detail")))
 
 
 def focus(stage: Stage) -> str | None:
-    """Return the pane that has the keys."""
+    """Return the name of the focused widget."""
     return stage.app.focused.id if stage.app.focused else None
 
 
 @pytest.mark.parametrize("size", [(160, 50), (80, 24), (40, 12)])
 async def test_a_match_in_a_long_output_is_brought_into_view(recording: Saver, size: tuple[int, int]) -> None:
-    """Each match in an output is scrolled to and stands out; esc takes the marks away."""
+    """Each match in a long output is scrolled to and marked; esc removes the marks."""
     path = recording(init() + shell(1, 0, OUTPUT) + answer("Done.") + result("Done."))
     async with opened(path, size) as stage:
         await stage.press("slash", *"needle", "enter")
@@ -67,7 +67,7 @@ async def test_a_match_in_a_long_output_is_brought_into_view(recording: Saver, s
 
 
 async def test_a_folded_branch_opens_for_what_is_found_in_it(recording: Saver) -> None:
-    """A match below folded branches of a tree opens these."""
+    """A match inside folded branches of a tree unfolds them."""
     value = {"outer": {"inner": {"deep": {"word": "a needle"}}}}
     call = started("c", "mcp", {}) + ended("c", "mcp", {}, {"success": value})
     async with opened(recording(init() + call + result())) as stage:
@@ -78,24 +78,24 @@ async def test_a_folded_branch_opens_for_what_is_found_in_it(recording: Saver) -
 
 
 async def test_keys_typed_at_once_after_the_slash_are_text(recording: Saver) -> None:
-    """Letters that come together with `/` are looked for, and are no keys of a pane."""
+    """After `/`, the query has the focus at once, so letters that follow do not act in a pane."""
     async with opened(recording(init() + shell(1, 0, OUTPUT) + result())) as stage:
         stage.app.screen.query_one("#workspace").action_find()  # type: ignore[attr-defined]
         assert focus(stage) not in ("transcript", "calls", "detail", "log")
 
 
 class HeldFeed(Feed):
-    """A feed that reads nothing until it may."""
+    """A feed that reads nothing until `may_read` is set."""
 
     may_read = False
 
     def advance(self, seconds: float | None = None) -> int:
-        """Read, if it may."""
+        """Advance, if reading is allowed."""
         return super().advance(seconds) if self.may_read else 0
 
 
 async def test_a_search_goes_on_when_all_is_read(recording: Saver, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is being typed while a large file is read is looked for in all of it when all is read."""
+    """A query typed while a large file is being read is searched in the whole file once it is read."""
     monkeypatch.setattr("agentwatch.screen.app._LARGE_BYTES", 1 << 10)
     calls = b"".join(shell(number, 0, "needle") for number in range(4000))
     source = saved_source(recording(init() + calls + result()))
