@@ -1,4 +1,4 @@
-"""The help tells every key as it is bound, at every size."""
+"""The help shows every key as it is bound, at every size."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.screen.conftest import bundled, eventually, opened
 
 @pytest.mark.parametrize("size", [(160, 50), (100, 40), (80, 24), (40, 12)])
 async def test_no_word_of_the_help_is_cut(size: tuple[int, int]) -> None:
-    """What a key does is told to its last word, on as many lines as it takes."""
+    """What a key does is shown to the last word, wrapped over as many lines as it needs."""
     async with opened(bundled("demo"), size) as stage:
         await stage.press("?")
         await stage.until(lambda: stage.app.screen.query(".does"), "the help")
@@ -36,13 +36,13 @@ async def test_no_word_of_the_help_is_cut(size: tuple[int, int]) -> None:
 
 
 def test_every_binding_is_told() -> None:
-    """The keys of every binding that can be rebound stand in the help, and no others."""
+    """The help contains every binding that can be reconfigured, and no others."""
     told = "".join(keys for _, rows in KEYS for keys, _ in rows)
     assert set(re.findall(r"{(.+?)}", told)) == set(bound_keys({}))
 
 
 async def test_keys_of_the_user_are_told_and_work() -> None:
-    """Keys that the user has set stand in the place of the defaults, and the one of the help closes it."""
+    """Configured keys replace the defaults in the help, and the configured help key closes it."""
     source = saved_source(bundled("demo"))
     keys = {"help": "f1", "freeze": "ctrl+g,.", "step": "f8", "filter-calls": "w", "slowest-calls": "f"}
     app = AgentwatchApp(source, Feed(source.reader), HeldSignals(), Config(keys=keys))
@@ -67,7 +67,7 @@ async def test_keys_of_the_user_are_told_and_work() -> None:
 
 
 async def test_a_key_that_was_taken_away_does_nothing_in_the_calls() -> None:
-    """Where filter and order have got other keys, the old ones do nothing in the calls either."""
+    """Once the filter and order keys are rebound, the default keys do nothing in the calls either."""
     source = saved_source(bundled("demo"))
     keys = {"filter-calls": "w", "slowest-calls": "x"}
     app = AgentwatchApp(source, Feed(source.reader), HeldSignals(), Config(keys=keys))
