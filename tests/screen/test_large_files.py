@@ -1,4 +1,4 @@
-"""A large recording shows its end at once, and all of it when all of it is read."""
+"""A large recording shows its end at once, and everything once it is read."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BLOB = "x" * 2000
 
 
 def large(path: Path, calls: int, *ending: bytes) -> Path:
-    """Write a recording of so many calls of 4 KB, each of another file and after a sentence."""
+    """Write a recording of `calls` calls of 4 KB, each on another file and after a sentence."""
     lines = [init(), user("Do much.")]
     for number in range(calls):
         lines += [delta(f"Sentence {number}. "), final(f"Sentence {number}. ")]
@@ -27,7 +27,7 @@ def large(path: Path, calls: int, *ending: bytes) -> Path:
 
 
 def test_the_ends_are_the_first_lines_and_the_last(tmp_path: Path) -> None:
-    """Of the ends all lines are lines of the recording, in order, and stand where they say."""
+    """Every line of the preview is a line of the recording, in order and with its right offset."""
     path = large(tmp_path / "r.ndjson", 400, result("all"))
     data, reader = path.read_bytes(), open_saved(path)
     ends = HeadTailReader(reader)
@@ -43,7 +43,7 @@ def test_the_ends_are_the_first_lines_and_the_last(tmp_path: Path) -> None:
 
 
 def test_a_last_line_of_any_size_is_an_end(tmp_path: Path) -> None:
-    """A last line that is longer than is parsed whole still ends the run of the glimpse."""
+    """A last line above the size limit for parsing still ends the run in the preview."""
     path = large(tmp_path / "r.ndjson", 100, result("y" * (17 << 20)))
     preview = Feed(HeadTailReader(open_saved(path)))
     preview.advance()
@@ -54,7 +54,7 @@ def test_a_last_line_of_any_size_is_an_end(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("size", [1 << 10, 1 << 20, 5 << 20])
 def test_the_newest_calls_are_seen_behind_a_result_of_any_size(tmp_path: Path, size: int) -> None:
-    """A result that repeats a long text takes no place from the last calls; the first are not shown."""
+    """A large result does not push the last calls out of the preview; the first calls are not in it."""
     path = large(tmp_path / "r.ndjson", 400, result("y" * size))
     preview = Feed(HeadTailReader(open_saved(path)))
     preview.advance()
@@ -65,7 +65,7 @@ def test_the_newest_calls_are_seen_behind_a_result_of_any_size(tmp_path: Path, s
 
 
 async def test_the_end_is_shown_first(tmp_path: Path, monkeypatch: object) -> None:
-    """While the middle is read the newest calls can be looked at; nothing is counted that is not known."""
+    """After the preview the whole recording is shown: every call, their number and the integrity."""
     assert hasattr(monkeypatch, "setattr")
     monkeypatch.setattr(screen_app, "_LARGE_BYTES", 1 << 20)
     path = large(tmp_path / "r.ndjson", 400, result("".join(f"Sentence {n}. " for n in range(400))))
