@@ -29,7 +29,7 @@ def edit(path: str) -> bytes:
 
 
 @pytest.mark.parametrize("back", ["i", "escape", "q"])
-async def test_i_shows_what_stands_behind_the_integrity_line(recording: Saver, back: str) -> None:
+async def test_i_shows_the_integrity_details(recording: Saver, back: str) -> None:
     """`i` lists failed integrity checks from any pane; `i`, esc and q return to that pane."""
     async with opened(recording(session(2) + b"half a li\n" + result("Step 0.Step 1."))) as stage:
         await stage.press("2", "i")
@@ -73,7 +73,7 @@ async def test_page_keys_move_by_a_page(recording: Saver, down: str, up: str) ->
 
 
 @pytest.mark.parametrize("back", ["question_mark", "escape", "q", "enter"])
-async def test_the_help_is_left_without_leaving_the_screen(recording: Saver, back: str) -> None:
+async def test_closing_the_help_does_not_quit(recording: Saver, back: str) -> None:
     """`?`, esc, q and enter close the help, return to the pane, and do nothing else there."""
     async with opened(recording(session(2) + result())) as stage:
         await stage.press("2", "question_mark")
@@ -85,7 +85,7 @@ async def test_the_help_is_left_without_leaving_the_screen(recording: Saver, bac
         assert stage.app.return_value is None
 
 
-async def test_slash_steps_by_arrows_while_words_are_typed(recording: Saver) -> None:
+async def test_arrows_step_through_matches_while_a_query_is_typed(recording: Saver) -> None:
     """Down and up go to the next and the previous match while the query is still being edited."""
     async with opened(recording(session(12) + result())) as stage:
         await stage.press("1", "g", "slash", *"out 1")

@@ -90,7 +90,7 @@ async def test_the_header_fits(name: str, width: int) -> None:
         assert str(session.outcome) in row_of(app.header)
 
 
-async def test_facts_give_way_by_weight() -> None:
+async def test_facts_are_dropped_by_weight() -> None:
     """A fact that does not fit is dropped whole; outcome and counts are dropped last."""
     session = read(bundled("demo"))
     rows = {width: await header(session, width) for width in (40, 80, 120)}
@@ -103,7 +103,7 @@ async def test_facts_give_way_by_weight() -> None:
     assert "Sonnet" not in rows[40]
 
 
-async def test_a_long_fact_does_not_hide_those_after_it(recording: Saver) -> None:
+async def test_a_long_fact_is_skipped(recording: Saver) -> None:
     """A fact that is too long for the line is skipped; shorter facts after it are still shown."""
     session = read(recording(init(cwd="/very/long" * 20) + result("")))
     shown = await header(session, 80)
@@ -123,7 +123,7 @@ async def test_the_clock_of_a_running_run(recording: Saver) -> None:
     assert (await header(over, 100, 999_999)).startswith(" ✓ succeeded 5.2 s ")
 
 
-async def test_odd_lines_are_counted(recording: Saver) -> None:
+async def test_lines_not_understood_are_counted(recording: Saver) -> None:
     """The status line counts lines that were not understood, malformed and unknown ones separately."""
     session = read(recording(init() + b"nonsense\n" + line(type="weather") + result("")))
     app = LinesApp()
@@ -140,7 +140,7 @@ async def test_outcomes_have_words_and_signs() -> None:
     assert (await header(read(bundled("unfinished"), follow=True), 100)).startswith(" ◐ running ")
 
 
-async def test_the_status_tells_words_left_and_view_right() -> None:
+async def test_the_status_shows_activity_left_and_view_state_right() -> None:
     """The status line shows the activity on the left and the view state on the right."""
     assert await status("writing", "frozen · 3 B behind", 40) == " writing            frozen · 3 B behind "
 
@@ -161,7 +161,7 @@ async def test_the_status_fits(words: str, view: str, width: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "width", "told"),
+    ("name", "width", "expected"),
     [
         ("demo", 120, "text = result · 14 of 14 calls paired · 0 malformed · 0 unknown"),
         ("demo", 50, "integrity holds"),
@@ -171,16 +171,16 @@ async def test_the_status_fits(words: str, view: str, width: int) -> None:
         ("disagreement", 32, "i: integrity"),
     ],
 )
-async def test_the_integrity_is_told_where_there_is_room(name: str, width: int, told: str) -> None:
+async def test_the_integrity_is_shown_where_it_fits(name: str, width: int, expected: str) -> None:
     """Without a view state, the status line shows the integrity, as detailed as the width allows."""
     app = LinesApp()
     async with app.run_test(size=(width, 10)) as pilot:
         app.status.tell(SafeText("what is going on"), SafeText(""), integrity(read(bundled(name))))
         await pilot.pause()
-        assert row_of(app.status).removeprefix(" what is going on").strip() == told
+        assert row_of(app.status).removeprefix(" what is going on").strip() == expected
 
 
-async def test_a_resize_tells_the_same_anew() -> None:
+async def test_the_header_depends_only_on_the_current_width() -> None:
     """After a resize the header equals that of a terminal which had this width from the start."""
     session = read(bundled("demo"))
     app = LinesApp()

@@ -34,7 +34,7 @@ from tests.screen.conftest import (
 PAYLOADS = ROOT.parent / "shared" / "security" / "payloads.py"
 MARKUP = "[/x] [@click=app.quit]x[/] [link='file:///etc/passwd']p[/link] [bold red]b[/] [/] [=x] $[a]"
 MARKDOWN = "@\n\n# @\n\n- @\n\n```%\n@\n```\n\n|@|b|\n|---|---|\n|c|@|\n"
-OWN = [
+OWN_TEXTS = [
     "\x1b]52;c;UFdORUQ=\x07",
     "\x1b]0;title\x1b\\",
     "\x9d0;title\x9c\x9b31m",
@@ -66,14 +66,14 @@ def strings_in(value: object) -> Iterator[str]:
                 yield from strings_in(inner)
 
 
-def recorded() -> list[str]:
+def recorded_texts() -> list[str]:
     """Return the strings of the hostile recording that hold unprintable characters or markup."""
     data = (RECORDINGS / "hostile.ndjson").read_bytes()
     found = {text for row in data.splitlines() for text in strings_in(json.loads(row))}
     return sorted(text for text in found if not text.isprintable() or "[" in text or "::" in text)
 
 
-def known() -> list[str]:
+def shared_payloads() -> list[str]:
     """Return the payloads of the shared security collection, or nothing where it is not present."""
     if not PAYLOADS.exists():
         return []
@@ -149,7 +149,7 @@ def check_panes(*panes: LineView) -> None:
             assert not acting(text), (pane.id, text)
 
 
-TEXTS = list(dict.fromkeys([*OWN, *known(), *recorded()]))
+TEXTS = list(dict.fromkeys([*OWN_TEXTS, *shared_payloads(), *recorded_texts()]))
 SHARES = [TEXTS[n::3] for n in range(3)]
 
 

@@ -36,7 +36,7 @@ async def test_enter_opens_the_detail_and_escape_goes_back(recording: Saver) -> 
         assert stage.focus == "calls"
 
 
-async def test_a_second_click_opens_the_detail(recording: Saver) -> None:
+async def test_a_double_click_opens_the_detail(recording: Saver) -> None:
     """A click selects a call, and a double click focuses its detail."""
     async with opened(recording(session())) as stage:
         calls = stage.pane("calls")
@@ -57,7 +57,7 @@ async def test_the_chosen_call_is_in_the_detail(recording: Saver) -> None:
             await stage.press("j")
 
 
-async def test_the_end_is_followed_until_it_is_let_go(recording: Saver) -> None:
+async def test_panes_follow_the_end_until_moved(recording: Saver) -> None:
     """All panes follow a growing session. A pane that was moved up stays and counts the new lines below."""
     path = recording(session())
     async with opened(path, follow=True) as stage:
@@ -163,7 +163,7 @@ async def test_y_copies_what_is_chosen(recording: Saver) -> None:
         await stage.until(lambda: "copied" in stage.text(), "word of it")
 
 
-async def test_what_is_copied_is_safe() -> None:
+async def test_copied_text_is_safe() -> None:
     """Copied text contains no character that could control the terminal it is pasted into."""
     async with opened(bundled("hostile")) as stage:
         for key in "1234":
@@ -173,7 +173,7 @@ async def test_what_is_copied_is_safe() -> None:
             assert not [char for char in copied if char != "\n" and not char.isprintable()]
 
 
-async def test_selecting_copies(recording: Saver) -> None:
+async def test_selecting_with_the_mouse_copies(recording: Saver) -> None:
     """Text selected with the mouse is in the clipboard once the button is released."""
     async with opened(recording(init() + prompt("Mend the wheel of 東京."))) as stage:
         pane = stage.pane("transcript")
@@ -197,7 +197,7 @@ async def test_e_goes_to_the_failures(recording: Saver) -> None:
         assert stage.chosen == "echo 20"
 
 
-async def test_help_tells_every_key() -> None:
+async def test_help_shows_every_key() -> None:
     """`?` shows every key; `?` and esc close it."""
     async with opened(bundled("demo")) as stage:
         for back in ("question_mark", "escape"):
@@ -233,14 +233,14 @@ async def test_help_can_be_read_in_a_small_terminal() -> None:
 
 
 @pytest.mark.parametrize("key", ["q", "ctrl+c", "ctrl+q"])
-async def test_q_leaves(key: str) -> None:
+async def test_q_quits(key: str) -> None:
     """q, ctrl+c and ctrl+q quit at once when the session is over."""
     async with opened(bundled("demo")) as stage:
         await stage.press(key)
         assert stage.app.return_value is Leave.OVER
 
 
-async def test_keys_typed_at_once_work_where_they_are_meant(recording: Saver) -> None:
+async def test_a_key_typed_after_a_pane_key_acts_in_that_pane(recording: Saver) -> None:
     """A key typed right after the key of a pane acts in that pane."""
     async with opened(recording(session())) as stage:
         await stage.press("4")

@@ -26,7 +26,7 @@ def large(path: Path, calls: int, *ending: bytes) -> Path:
     return path
 
 
-def test_the_ends_are_the_first_lines_and_the_last(tmp_path: Path) -> None:
+def test_a_preview_reads_the_first_and_the_last_lines(tmp_path: Path) -> None:
     """Every line of the preview is a line of the recording, in order and with its right offset."""
     path = large(tmp_path / "r.ndjson", 400, result("all"))
     data, reader = path.read_bytes(), open_saved(path)
@@ -42,7 +42,7 @@ def test_the_ends_are_the_first_lines_and_the_last(tmp_path: Path) -> None:
     assert (reader.offset, len(found) < 1600) == (0, True)
 
 
-def test_a_last_line_of_any_size_is_an_end(tmp_path: Path) -> None:
+def test_an_oversize_last_line_ends_the_run(tmp_path: Path) -> None:
     """A last line above the size limit for parsing still ends the run in the preview."""
     path = large(tmp_path / "r.ndjson", 100, result("y" * (17 << 20)))
     preview = Feed(HeadTailReader(open_saved(path)))
@@ -53,7 +53,7 @@ def test_a_last_line_of_any_size_is_an_end(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("size", [1 << 10, 1 << 20, 5 << 20])
-def test_the_newest_calls_are_seen_behind_a_result_of_any_size(tmp_path: Path, size: int) -> None:
+def test_a_preview_shows_the_newest_calls_before_a_large_result(tmp_path: Path, size: int) -> None:
     """A large result does not push the last calls out of the preview; the first calls are not in it."""
     path = large(tmp_path / "r.ndjson", 400, result("y" * size))
     preview = Feed(HeadTailReader(open_saved(path)))
@@ -64,7 +64,7 @@ def test_the_newest_calls_are_seen_behind_a_result_of_any_size(tmp_path: Path, s
     assert (preview.session.run.prompt, preview.session.run.outcome) == ("Do much.", "succeeded")
 
 
-async def test_the_end_is_shown_first(tmp_path: Path, monkeypatch: object) -> None:
+async def test_the_whole_recording_follows_the_preview(tmp_path: Path, monkeypatch: object) -> None:
     """After the preview the whole recording is shown: every call, their number and the integrity."""
     assert hasattr(monkeypatch, "setattr")
     monkeypatch.setattr(screen_app, "_LARGE_BYTES", 1 << 20)

@@ -72,7 +72,7 @@ async def test_a_narrow_terminal_shows_one_pane() -> None:
         assert "1 Transcript 2 Calls 3 Detail 4 Actions" in stage.text()
 
 
-async def test_a_resize_shows_what_there_is_room_for() -> None:
+async def test_a_resize_shows_the_panes_that_fit() -> None:
     """A resize shows as many panes as fit, and keeps the focus."""
     async with opened(bundled("demo")) as stage:
         await stage.press("2")

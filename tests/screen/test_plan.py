@@ -25,10 +25,10 @@ def todos(*items: str) -> list[object]:
     return [{"content": item[2:], "status": f"TODO_STATUS_{STATES[item[0]]}"} for item in items]
 
 
-def update(number: int, *items: str, merge: bool = False, told: bool = True) -> bytes:
-    """Return a call that sets the to-do list; without `told` its result does not repeat the list."""
+def update(number: int, *items: str, merge: bool = False, repeats: bool = True) -> bytes:
+    """Return a call that sets the to-do list; with `repeats=False` its result does not hold it."""
     call_id, args = f"todo-{number}", {"todos": todos(*items), "merge": merge}
-    success = {"todos": args["todos"]} if told else {}
+    success = {"todos": args["todos"]} if repeats else {}
     return started(call_id, "updateTodos", dict(args)) + ended(
         call_id, "updateTodos", dict(args), {"success": success}
     )
@@ -53,11 +53,11 @@ async def shown(path: Path, width: int = 80, *, follow: bool = False) -> AsyncIt
     feed.advance()
     app = TodoApp(feed)
     async with app.run_test(size=(width, 6)) as pilot:
-        await told(app, pilot)
+        await lines_shown(app, pilot)
         yield feed, app
 
 
-async def told(app: TodoApp, pilot: Pilot[None] | None = None) -> list[str]:
+async def lines_shown(app: TodoApp, pilot: Pilot[None] | None = None) -> list[str]:
     """Return the lines of the to-do line once it is up to date; an empty list if it is hidden."""
     app.todo.sync()
     if pilot is not None:
@@ -65,11 +65,11 @@ async def told(app: TodoApp, pilot: Pilot[None] | None = None) -> list[str]:
     return str(app.todo.content).split("\n") if app.todo.has_class("-shown") else []
 
 
-async def test_the_line_tells_the_count_and_the_item_in_progress(recording: Saver) -> None:
+async def test_the_line_shows_the_count_and_the_item_in_progress(recording: Saver) -> None:
     """In a narrow terminal one line shows the number of items done and the item in progress."""
     data = init() + update(1, "✓ Read it", "○ Test it", "◐ Mend nearest.py", "○ Say so")
     async with shown(recording(data)) as (_, app):
-        assert await told(app) == ["1 of 4 done · ◐ Mend nearest.py"]
+        assert await lines_shown(app) == ["1 of 4 done · ◐ Mend nearest.py"]
 
 
 @pytest.mark.parametrize(
@@ -80,41 +80,41 @@ async def test_the_line_tells_the_count_and_the_item_in_progress(recording: Save
         (("◐ " + "long " * 40,), "0 of 1 done · ◐ long long long long long long long …"),
     ],
 )
-async def test_the_line_tells_what_is_next(recording: Saver, items: tuple[str, ...], line: str) -> None:
+async def test_the_line_shows_the_next_item(recording: Saver, items: tuple[str, ...], line: str) -> None:
     """Without an item in progress the next open one is shown, or the count alone; long items are cut."""
     async with shown(recording(init() + update(1, *items)), 54) as (_, app):
-        assert await told(app) == [line]
+        assert await lines_shown(app) == [line]
 
 
 async def test_without_a_list_there_is_no_line(recording: Saver) -> None:
     """A session without a to-do list, or with an empty one, shows no line."""
     async with shown(recording(init() + shell(1))) as (_, app):
-        assert await told(app) == []
+        assert await lines_shown(app) == []
     async with shown(recording(init() + update(1, "○ A") + update(2))) as (_, app):
-        assert await told(app) == []
+        assert await lines_shown(app) == []
 
 
 async def test_a_wide_screen_has_every_item(recording: Saver) -> None:
     """From 100 columns the whole list is shown, each item with its sign and none split across lines."""
     items = ("✓ See the test fail", "✓ Find the cause", "✗ Ask", "◐ Mend nearest.py", "○ Run the whole suite")
     async with shown(recording(init() + update(1, *items)), 100) as (_, app):
-        assert await told(app) == [
+        assert await lines_shown(app) == [
             "2 of 5 done   ✓ See the test fail   ✓ Find the cause   ✗ Ask   ◐ Mend nearest.py",
             "○ Run the whole suite",
         ]
 
 
-async def test_a_list_that_is_done_takes_one_line() -> None:
+async def test_a_completed_list_takes_one_line() -> None:
     """A list without open items takes one line with the count, at every width."""
     async with shown(bundled("demo"), 160) as (_, app):
-        assert await told(app) == ["to-do list: 5 of 5 done"]
+        assert await lines_shown(app) == ["to-do list: 5 of 5 done"]
 
 
 async def test_a_long_list_begins_at_its_first_open_item(recording: Saver) -> None:
     """Items beyond three lines are counted; completed items are left out first."""
     items = [f"{'✓' if number < 12 else '○'} the step of the number {number}" for number in range(40)]
     async with shown(recording(init() + update(1, *items)), 100) as (_, app):
-        lines = await told(app)
+        lines = await lines_shown(app)
         assert len(lines) == 3
         assert lines[0].startswith("12 of 40 done   ○ the step of the number 12   ○")
         shown_items = "".join(lines).count("○")
@@ -132,31 +132,31 @@ async def test_the_newest_list_is_shown(recording: Saver) -> None:
             file.write(started("todo-3", "updateTodos", args))
             file.write(ended("todo-3", "updateTodos", args, {"error": {"error": "no"}}))
         feed.advance()
-        assert await told(app) == ["1 of 2 done · ◐ B"]
+        assert await lines_shown(app) == ["1 of 2 done · ◐ B"]
 
 
 async def test_a_merge_keeps_the_other_items(recording: Saver) -> None:
     """A merging call without a list in its result updates the items of equal text and keeps the others."""
     first = init() + update(1, "◐ A", "○ B")
-    merge = update(2, "✓ A", "◐ C", merge=True, told=False)
+    merge = update(2, "✓ A", "◐ C", merge=True, repeats=False)
     async with shown(recording(first + merge)) as (_, app):
-        assert await told(app) == ["1 of 3 done · ◐ C"]
+        assert await lines_shown(app) == ["1 of 3 done · ◐ C"]
     path = recording(first)
     async with shown(path, follow=True) as (feed, app):
         with path.open("ab") as file:
             file.write(merge)
         feed.advance()
-        assert await told(app) == ["1 of 3 done · ◐ C"]
+        assert await lines_shown(app) == ["1 of 3 done · ◐ C"]
         with path.open("ab") as file:
-            file.write(update(3, "○ D", told=False))
+            file.write(update(3, "○ D", repeats=False))
         feed.advance()
-        assert await told(app) == ["0 of 1 done · ○ D"]
+        assert await lines_shown(app) == ["0 of 1 done · ○ D"]
 
 
 async def test_foreign_text_cannot_act(recording: Saver) -> None:
     """Markup and escape sequences in an item are shown as text."""
     async with shown(recording(init() + update(1, "◐ [b]x[/] \x1b[31m"))) as (_, app):
-        assert await told(app) == ["0 of 1 done · ◐ [b]x[/] ␛[31m"]
+        assert await lines_shown(app) == ["0 of 1 done · ◐ [b]x[/] ␛[31m"]
 
 
 def test_an_item_of_several_lines_is_one() -> None:

@@ -12,7 +12,7 @@ def style_of(stage: Stage, title: str) -> Style | None:
     return next(segment.style for segment in stage.segments() if segment.text.strip() == title)
 
 
-async def test_the_title_of_the_pane_in_sight_is_marked() -> None:
+async def test_the_title_of_the_visible_pane_is_bold() -> None:
     """The title of the visible pane is bold, and no other title is."""
     titles = ("1 Transcript", "2 Calls", "3 Detail", "4 Actions")
     async with opened(bundled("demo"), (80, 24)) as stage:

@@ -23,17 +23,17 @@ def timed_shell(number: int, took_ms: int) -> bytes:
     """Return a shell call that took `took_ms` milliseconds."""
     args: dict[str, object] = {"command": f"echo {number}"}
     begun, ended_ms = 1_793_610_000_000, 1_793_610_000_000 + took_ms
-    told = {"success": {"exitCode": 0, "stdout": ""}}
+    outcome = {"success": {"exitCode": 0, "stdout": ""}}
     return started(f"call-{number}", "shell", args, begun) + ended(
-        f"call-{number}", "shell", args, told, ended_ms
+        f"call-{number}", "shell", args, outcome, ended_ms
     )
 
 
 def edit(number: int, path: str) -> bytes:
     """Return a call that edits a file."""
     args: dict[str, object] = {"path": path}
-    told = {"success": {"linesAdded": 1, "linesRemoved": 0}}
-    return started(f"edit-{number}", "edit", args) + ended(f"edit-{number}", "edit", args, told)
+    outcome = {"success": {"linesAdded": 1, "linesRemoved": 0}}
+    return started(f"edit-{number}", "edit", args) + ended(f"edit-{number}", "edit", args, outcome)
 
 
 def focus(stage: Stage) -> str | None:
@@ -116,7 +116,7 @@ async def test_the_time_is_shown(recording: Saver) -> None:
         assert len(stage.app.screen_stack) == 1
 
 
-async def test_brackets_choose_a_call_in_the_transcript(recording: Saver) -> None:
+async def test_brackets_select_a_call_in_the_transcript(recording: Saver) -> None:
     """`[` and `]` select a call's line in the transcript, and enter goes to that call."""
     async with opened(recording(session() + result())) as stage:
         await stage.press(*["left_square_bracket"] * 3)
@@ -140,7 +140,7 @@ async def test_a_failure_opens_its_detail(recording: Saver) -> None:
         await stage.shows("echo 51", "detail")
 
 
-async def test_what_failed_before_opens_nothing(recording: Saver, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_earlier_failures_open_nothing(recording: Saver, monkeypatch: pytest.MonkeyPatch) -> None:
     """A saved session opens with the detail of its newest call, however many steps reading it takes."""
     monkeypatch.setattr(watch, "_APPLY_SECONDS", 0)
     data = init() + shell(1) + shell(2, 1, "it broke") + shell(3) + result()
@@ -149,7 +149,7 @@ async def test_what_failed_before_opens_nothing(recording: Saver, monkeypatch: p
         await stage.shows("echo 3", "detail")
 
 
-async def test_a_failure_opens_nothing_for_who_looks_elsewhere(recording: Saver) -> None:
+async def test_a_failure_opens_nothing_while_another_call_is_selected(recording: Saver) -> None:
     """When the selected call is not the newest one, its detail stays when another call fails."""
     async with opened(recording(session(3)), follow=True) as stage:
         await stage.press("2", "k")

@@ -9,7 +9,7 @@ from tests.builders.lines import completed, init, session, started
 from tests.builders.screen.made_calls import end, made
 
 
-def test_a_call_left_open_by_the_end_of_its_run_changes() -> None:
+def test_a_call_left_unfinished_by_its_run_counts_as_changed() -> None:
     """A running call that becomes unfinished with its run counts as changed, although no line ended it."""
     read = Session()
     listed = CallList(read)
@@ -43,7 +43,7 @@ def test_new_rows_are_made_in_slices() -> None:
     assert listed.title("2 Calls").startswith('2 Calls · 17,143 hidden by "3"')
 
 
-def test_what_changes_while_rows_are_made_is_not_lost() -> None:
+def test_a_change_between_slices_is_in_the_new_rows() -> None:
     """A call that ends between two slices is in the new rows with its outcome."""
     for by_duration in (False, True):
         read = session(

@@ -51,7 +51,7 @@ def test_the_same_call_again_is_one_row() -> None:
         made("shell", "make", Outcome.SUCCEEDED, error="another"),
     ],
 )
-def test_another_end_is_another_row(other: Call) -> None:
+def test_a_different_call_is_another_row(other: Call) -> None:
     """A call that differs in outcome, run, exit code or error, or lacks a start, has its own row."""
     assert spans(by_time([made("shell", "make"), other])) == [(0, 0), (1, 1)]
 
@@ -69,14 +69,14 @@ def test_three_reads_in_a_row_are_one_row() -> None:
     assert spans(by_time(reads("a", "a"))) == [(0, 1)]
 
 
-def test_a_failed_read_parts_the_reads() -> None:
+def test_a_read_without_success_separates_the_reads_around_it() -> None:
     """A read that failed, was rejected, is running or is unfinished is never part of a fold."""
     for outcome in (Outcome.FAILED, Outcome.RUNNING, Outcome.REJECTED, Outcome.UNFINISHED):
         calls = [*reads("a", "b", "c"), made("read", "d", outcome), *reads("e", "f", "g")]
         assert spans(by_time(calls)) == [(0, 2), (3, 3), (4, 6)]
 
 
-def test_a_read_that_ends_joins_its_neighbours() -> None:
+def test_a_read_that_succeeds_joins_its_neighbours() -> None:
     """When a read between two folds succeeds, the folds join into one, which is open if either was."""
     calls = [*reads("a", "b", "c"), made("read", "d", Outcome.RUNNING), *reads("e", "f", "g")]
     rows = by_time(calls)
@@ -125,7 +125,7 @@ def test_calls_of_one_step_are_bracketed(groups: str, marks: str) -> None:
     assert "".join(rows.group_mark(y) for y in range(len(rows))) == marks
 
 
-def test_steps_of_two_runs_are_told_apart() -> None:
+def test_steps_of_two_runs_are_distinct() -> None:
     """The same group id in another run is another step."""
     rows = by_time([made("shell", "a", group="g"), made("shell", "b", group="g", run=2)])
     assert [rows.group_mark(0), rows.group_mark(1)] == [" ", " "]
@@ -193,7 +193,7 @@ _STEPS = st.lists(
 
 @PROPERTY
 @given(_STEPS, st.sampled_from(["", "failed", "a", "read", "running succeeded"]))
-def test_rows_do_not_depend_on_how_they_came(
+def test_rows_do_not_depend_on_the_order_of_events(
     steps: list[tuple[str, str | None, int, Outcome, bool]], words: str
 ) -> None:
     """Rows built call by call, in any order of ends, equal rows built from all calls at once."""

@@ -44,7 +44,7 @@ async def test_each_outcome_has_its_sign(name: str, signs: str) -> None:
         assert "".join(row[1] for row in lines_of(table)) == signs
 
 
-async def test_a_running_clock_shows_the_time_that_it_is(recording: Saver) -> None:
+async def test_a_running_clock_shows_the_current_time(recording: Saver) -> None:
     """A running call's clock is the time since its start arrived, computed when the row is drawn."""
     path = recording(init() + shell(1, None))
     path.with_suffix(".times").write_text("0 1000\n")
@@ -125,7 +125,7 @@ async def test_page_keys_move_the_cursor_by_a_page(recording: Saver) -> None:
         assert table.cursor == 29
 
 
-async def test_a_click_chooses_the_row(recording: Saver) -> None:
+async def test_a_click_selects_the_row(recording: Saver) -> None:
     """A click selects the row under the mouse."""
     path = recording(init() + b"".join(shell(n) for n in range(30)))
     async with shown(path) as (_, table, pilot):
@@ -134,7 +134,7 @@ async def test_a_click_chooses_the_row(recording: Saver) -> None:
         assert table.cursor == 3
 
 
-async def test_a_click_below_the_rows_chooses_none(recording: Saver) -> None:
+async def test_a_click_below_the_rows_does_nothing(recording: Saver) -> None:
     """A click below the last row changes nothing."""
     async with shown(recording(init() + shell(1) + shell(2))) as (_, table, pilot):
         await pilot.press("g")
@@ -175,7 +175,7 @@ async def test_a_long_path_keeps_its_name(recording: Saver) -> None:
         assert " one/two/…/ten/name.py " in row
 
 
-async def test_a_long_address_keeps_its_end(recording: Saver) -> None:
+async def test_a_long_url_keeps_its_end(recording: Saver) -> None:
     """A URL that is too long loses its middle, so that pages of one host can be told apart."""
     page: dict[str, object] = {"url": "https://tides.example.org/glossary/of/words/mean-low-water"}
     call = started("a", "webFetch", page) + ended("a", "webFetch", page, {"success": {"markdown": "# Page"}})
@@ -236,7 +236,7 @@ async def test_the_chosen_call_is_copied_as_an_action(recording: Saver) -> None:
         assert table.chosen_text() == "Ran terminal command echo 1 (failed: exit 2)"
 
 
-async def test_an_edit_tells_its_size(recording: Saver) -> None:
+async def test_an_edit_shows_its_size(recording: Saver) -> None:
     """A row shows the lines that an edit changed; a row of several edits shows their sum."""
     args: dict[str, object] = {"path": f"{CWD}/a.py"}
     change = {"success": {"linesAdded": 9, "linesRemoved": 1, "beforeFullFileContent": "x"}}
@@ -249,14 +249,14 @@ async def test_an_edit_tells_its_size(recording: Saver) -> None:
         assert " +18 −2 " in lines_of(table)[0]
 
 
-async def test_an_outcome_is_told_by_a_word(recording: Saver) -> None:
+async def test_an_outcome_has_a_word(recording: Saver) -> None:
     """Each call that did not succeed has a word for its outcome besides sign and colour."""
     args: dict[str, object] = {"command": "x"}
-    told = [
+    unsuccessful = [
         started(f"c{n}", "shell", args) + ended(f"c{n}", "shell", args, {name: {"error": "Ω"}})
         for n, name in enumerate(("error", "rejected"))
     ]
-    path = recording(init() + b"".join(told) + shell(3, 7) + shell(4, None))
+    path = recording(init() + b"".join(unsuccessful) + shell(3, 7) + shell(4, None))
     async with shown(path, follow=True) as (_, table, _):
         words = ("failed: Ω", "rejected", "exit 7", "running")
         assert all(word in row for word, row in zip(words, lines_of(table), strict=True))

@@ -60,7 +60,7 @@ async def test_new_calls_meet_the_filter(recording: Saver) -> None:
         assert [row.split()[3] for row in lines_of(table)] == ["1", "4", "5"]
 
 
-async def test_the_words_of_the_filter_are_no_markup(recording: Saver) -> None:
+async def test_markup_in_the_filter_is_text(recording: Saver) -> None:
     """Markup in the filter is shown as text."""
     async with shown(recording(init() + shell(1))) as (_, table, pilot):
         await filtered(table, pilot, "f", *"[b]", "enter")
@@ -100,7 +100,7 @@ async def test_s_shows_the_slowest_first(recording: Saver) -> None:
         assert any("slow" in row for row in viewport(table))
 
 
-async def test_a_call_can_be_chosen_wherever_it_is(recording: Saver) -> None:
+async def test_any_call_can_be_selected(recording: Saver) -> None:
     """`choose_call` selects any call: it opens the call's fold, and drops a filter that hides the call."""
     path = recording(init() + reads("a.py", "b.py", "c.py") + shell(1) + shell(2))
     async with shown(path) as (feed, table, pilot):

@@ -7,7 +7,7 @@ from tests.conftest import Saver
 from tests.screen.conftest import CWD, append, ended, init, lines_of, shell, started, viewport
 
 
-async def test_a_run_of_reads_keeps_its_names(recording: Saver) -> None:
+async def test_consecutive_reads_are_one_row_with_their_names(recording: Saver) -> None:
     """Consecutive reads are one row with the file names; enter opens it into its calls, and closes it."""
     path = recording(init() + shell(1) + reads("src/a.py", "src/b.py", "c.md") + shell(2))
     async with shown(path) as (_, table, pilot):
@@ -43,7 +43,7 @@ async def test_files_are_counted_once(recording: Saver) -> None:
         assert " ▸ 3 reads: a.py, b.py " in lines_of(table)[0]
 
 
-async def test_the_same_call_again_tells_how_often(recording: Saver) -> None:
+async def test_a_repeated_call_shows_its_count(recording: Saver) -> None:
     """A repeated call is one row with its count, which is visible however long the target is."""
     args: dict[str, object] = {"command": "make " + "all " * 40}
     one = b"".join(
@@ -77,7 +77,7 @@ async def test_the_chosen_call_stays_when_rows_are_folded(recording: Saver) -> N
         assert f"{was.target} " in lines_of(table)[table.cursor]
 
 
-async def test_a_growing_fold_leaves_the_chosen_call(recording: Saver) -> None:
+async def test_a_growing_fold_keeps_the_selected_call(recording: Saver) -> None:
     """A new call in a fold becomes the selected one only while the end is followed."""
     path = recording(init() + shell(1) + reads("a.py", "b.py", "c.py"))
     async with shown(path, follow=True) as (feed, table, pilot):

@@ -43,7 +43,7 @@ def bars(calls: Sequence[Call], run: Run | None = None, now_ms: int | None = Non
     return [strip.bar([each], WIDTH, now_ms).rstrip() for each in calls]
 
 
-def test_bars_stand_where_the_calls_ran() -> None:
+def test_bars_show_when_the_calls_ran() -> None:
     """A bar covers the share of the run during which its call ran."""
     calls = [call(0, 5000), call(5000, 10_000), call(0, 10_000), call(2500, 7500)]
     assert bars(calls) == ["█████", "     █████", "██████████", "  ▐████▌"]
@@ -88,7 +88,7 @@ def test_a_running_call_grows_to_now() -> None:
     ]
 
 
-def test_the_scale_stands_still_while_there_is_room() -> None:
+def test_the_scale_grows_in_steps() -> None:
     """The strip of a running run has time ahead; its scale grows by half when that is used up."""
     strip = strip_of([call(0, 1000, seen=(0, 1000))], Run(began_seen_ms=0))
     lengths = [scale[1] for now in (0, 9999, 10_001, 14_000, 15_001) if (scale := strip.scale(1, now))]
@@ -107,7 +107,7 @@ def test_waiting_before_the_first_call_is_shown() -> None:
     assert bars([call(0, 5000, seen=(100_000, 105_000))], run) == ["     █████"]
 
 
-def test_one_clock_is_never_measured_by_another() -> None:
+def test_times_are_converted_between_the_clocks() -> None:
     """A time known only by our clock is converted to the agent's clock, in either order of the calls."""
     ours = call(None, None, seen=(1_000_000, 1_005_000))
     theirs = call(5000, 10_000, seen=(1_005_000, 1_010_000))
@@ -120,7 +120,7 @@ def test_one_clock_is_never_measured_by_another() -> None:
     assert bars([agents, late]) == ["     █████", "██████████"]
 
 
-def test_what_is_not_known_is_not_drawn() -> None:
+def test_unknown_times_are_not_drawn() -> None:
     """A call without any time has no bar; a call without an end shows only its start."""
     assert bars([call(None, None)]) == [""]
     unfinished = call(5000, None, outcome=Outcome.UNFINISHED)
@@ -128,7 +128,7 @@ def test_what_is_not_known_is_not_drawn() -> None:
 
 
 @pytest.mark.parametrize(("begin", "end"), [(10**15, 0), (-(10**15), 10**15), (0, -5), (5, 5)])
-def test_times_out_of_order_are_drawn_all_the_same(begin: int, end: int) -> None:
+def test_times_out_of_order_are_drawn(begin: int, end: int) -> None:
     """Whatever times a clock gave, a bar is as wide as the strip."""
     for run in (Run(), Run(outcome=Outcome.SUCCEEDED, duration_ms=-3)):
         assert len(strip_of([call(begin, end)], run).bar([call(begin, end)], WIDTH, 0)) == WIDTH

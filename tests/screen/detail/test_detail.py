@@ -37,7 +37,7 @@ async def test_the_payload_is_read_back_from_the_file(recording: Saver) -> None:
         assert "NEEDLE of the file" in lines_of(detail)
 
 
-async def test_a_call_that_ends_is_told_anew(recording: Saver) -> None:
+async def test_the_detail_is_updated_when_the_call_ends(recording: Saver) -> None:
     """A running call's detail shows its arguments; once the call has ended, its output too."""
     path = recording(init() + shell(1, None))
     async with shown(path, follow=True) as (feed, detail, _):
@@ -71,7 +71,7 @@ async def test_raw_is_the_line_of_the_recording(recording: Saver) -> None:
     """The raw view shows both recorded lines of the call, one member per line, with their byte offsets."""
     start, end = shell(1).splitlines(keepends=True)
     async with shown(recording(init() + start + end)) as (_, detail, _):
-        told = lines_of(detail)
+        formatted = lines_of(detail)
         detail.toggle_raw()
         raw = lines_of(detail)
         text = "".join(row.text for row in (detail.draw(y, 66) for y in range(detail.line_count())))
@@ -80,22 +80,22 @@ async def test_raw_is_the_line_of_the_recording(recording: Saver) -> None:
         assert '      "args": {' in raw
         assert raw[0] == f"started · byte {len(init())} · {len(start) - 1} bytes"
         detail.toggle_raw()
-        assert lines_of(detail) == told
+        assert lines_of(detail) == formatted
 
 
-async def test_many_lines_are_limited_and_said(recording: Saver) -> None:
+async def test_lines_above_the_limit_are_counted(recording: Saver) -> None:
     """A very long output is cut after its first lines, and the number of lines left out is shown."""
     output = "\n".join(f"out {n}" for n in range(50_000))
     async with shown(recording(init() + shell(1, 0, output))) as (feed, detail, _):
         lines = lines_of(detail)
         assert 10_000 < len(lines) < 50_000
         assert "out 9999" in lines
-        [said] = [line for line in lines if line.startswith("… ")]
+        [notice] = [line for line in lines if line.startswith("… ")]
         shown_outputs = sum(line.startswith("out ") for line in lines)
-        assert shown_outputs + int(said.split()[1].replace(",", "")) == 50_000
+        assert shown_outputs + int(notice.split()[1].replace(",", "")) == 50_000
         ended_at = feed.session.calls[0].ended
         assert ended_at is not None
-        assert f"byte {ended_at.offset}" in said
+        assert f"byte {ended_at.offset}" in notice
         assert "command: echo 1" in lines
 
 
@@ -133,7 +133,7 @@ async def test_another_call_is_shown_from_its_beginning(recording: Saver) -> Non
         assert viewport(detail)[0] == "Ran terminal command echo 2"
 
 
-async def test_growth_elsewhere_leaves_the_detail_where_it_is(recording: Saver) -> None:
+async def test_new_lines_do_not_move_the_detail(recording: Saver) -> None:
     """New lines in the session do not move the detail."""
     output = "\n".join(map(str, range(200)))
     path = recording(init() + shell(1, 0, output))
@@ -161,7 +161,7 @@ async def test_every_call_of_every_recording_has_a_detail() -> None:
 
 
 @pytest.mark.parametrize("columns", [5, 6, 8, 12, 40])
-async def test_combining_marks_without_a_letter(recording: Saver, columns: int) -> None:
+async def test_leading_combining_marks_can_be_drawn(recording: Saver, columns: int) -> None:
     """A line that begins with zero-width combining marks can be shown in a pane of any width."""
     output = "\u0300\u0301\u0302\u0303" * 2 + "letters after marks"
     async with shown(recording(init() + shell(1, 0, output)), size=(columns, 10)) as (_, detail, _):
@@ -169,7 +169,7 @@ async def test_combining_marks_without_a_letter(recording: Saver, columns: int) 
         assert "lettersaftermarks" in rows.replace(" ", "")
 
 
-async def test_out_of_sight_nothing_is_read(recording: Saver) -> None:
+async def test_a_hidden_detail_reads_nothing(recording: Saver) -> None:
     """A hidden detail reads nothing; the call's lines are read once it becomes visible."""
     async with shown(recording(init() + shell(1, 0, "one") + shell(2, 0, "two"))) as (feed, detail, pilot):
         detail.display = False

@@ -7,7 +7,7 @@ from tests.conftest import Saver
 from tests.screen.conftest import CWD, ended, init, lines_of, opened, shell, started
 
 
-async def test_a_diff_has_its_looks(recording: Saver) -> None:
+async def test_a_diff_has_styles_signs_and_numbers(recording: Saver) -> None:
     """Added lines, removed lines and hunk headers have their own styles, signs and line numbers."""
     diff = "--- a/x.py\n+++ b/x.py\n@@ -1,2 +1,2 @@\n kept\n-old\n+new"
     args: dict[str, object] = {"path": f"{CWD}/x.py"}
@@ -40,7 +40,7 @@ async def test_a_file_has_its_numbers_and_its_colours(recording: Saver) -> None:
         assert styles["def"] != styles["f"]
 
 
-async def test_a_minified_file_stays_plain(recording: Saver) -> None:
+async def test_a_minified_file_has_no_colours(recording: Saver) -> None:
     """A file whose lines are too long to highlight in time is shown without colours."""
     async with shown(recording(reading("x = 'a';" * 4_000))) as (_, detail, _):
         assert {str(s.style) for s in detail.draw(10, 66)} == {str(detail.line_style("plain"))}
@@ -76,14 +76,14 @@ async def test_a_click_folds_a_branch(recording: Saver) -> None:
         assert "▸ args: 2 members" in lines_of(detail)
 
 
-async def test_without_a_branch_space_is_the_screens(recording: Saver) -> None:
+async def test_without_a_branch_space_freezes_the_view(recording: Saver) -> None:
     """While no branch is selected, space in the detail freezes the view."""
     async with opened(recording(init() + shell(1, None)), follow=True) as stage:
         await stage.press("3", "space")
         assert stage.app.screen.has_class("-frozen")
 
 
-async def test_a_list_that_is_given_and_given_back_is_told_once(recording: Saver) -> None:
+async def test_an_echoed_list_is_shown_once(recording: Saver) -> None:
     """A to-do list returned as it was given is shown once, with its signs."""
     todos: dict[str, object] = {"todos": [{"content": "Mend it", "status": "TODO_STATUS_IN_PROGRESS"}]}
     data = init() + started("t", "updateTodos", todos) + ended("t", "updateTodos", todos, {"success": todos})
@@ -95,7 +95,7 @@ async def test_a_list_that_is_given_and_given_back_is_told_once(recording: Saver
         ) + detail.line_style("running")
 
 
-async def test_another_theme_colours_anew(recording: Saver) -> None:
+async def test_another_theme_recolours_code(recording: Saver) -> None:
     """Switching to a light theme recolours the code for a light background."""
     async with shown(recording(reading("def f(): pass"))) as (_, detail, pilot):
         row = lines_of(detail).index("1 def f(): pass")

@@ -34,7 +34,7 @@ PLAIN = CodeStyle("no language", "github-dark", Style())
 
 def style_of(name: str) -> Style:
     """Return a style that contains its own name."""
-    return Style(meta={"look": name})
+    return Style(meta={"style": name})
 
 
 def rows(diff: Diff, width: int) -> list[str]:
@@ -73,7 +73,7 @@ def test_a_diff_of_several_files_names_them() -> None:
     assert numbered(lines)[-2:] == [("-", 1, None), ("+", None, 1)]
 
 
-def test_a_diff_without_heads_has_no_numbers() -> None:
+def test_a_diff_without_hunk_headers_has_no_numbers() -> None:
     """Lines with signs but no hunk header form a diff whose line numbers are unknown."""
     lines, _ = parsed(" a\n-b\n+c\n", MOST)
     assert numbered(lines) == [
@@ -84,7 +84,7 @@ def test_a_diff_without_heads_has_no_numbers() -> None:
     assert rows(Diff(parsed("-b\n+c", MOST)[0], PLAIN), 60) == ["- b", "+ c"]
 
 
-def test_what_is_no_diff_is_shown_as_it_is() -> None:
+def test_lines_outside_the_diff_format_are_unchanged() -> None:
     """A line that fits no rule of the format is shown unchanged."""
     lines, _ = parsed("Binary files differ\n@@ odd @@\n@@ -1 +1 @@\n-a\n+b\nrest", MOST)
     texts = [line.text for line in lines]
@@ -119,14 +119,14 @@ def test_unified_rows() -> None:
     assert rows(diff, 5)[-1].strip()
 
 
-def test_a_changed_row_is_filled_with_its_ground() -> None:
+def test_the_background_of_a_changed_row_spans_the_width() -> None:
     """The background of a changed line spans the full width, however short the text."""
     diff = Diff(parsed("@@ -1 +1 @@\n-a\n+東京\n", MOST)[0], PLAIN)
     diff.lay_out(60)
     for row, name in ((1, "removed"), (2, "added")):
         strip = diff.row(row, style_of)
         assert strip.cell_length == 60
-        assert {segment.style.meta["look"] for segment in strip if segment.style} == {name}
+        assert {segment.style.meta["style"] for segment in strip if segment.style} == {name}
 
 
 def test_side_by_side() -> None:
@@ -143,7 +143,7 @@ def test_side_by_side() -> None:
     ]
 
 
-def test_what_is_added_before_what_is_removed_stands_apart() -> None:
+def test_additions_before_removals_keep_their_order() -> None:
     """Side by side, a diff with additions before removals keeps that order."""
     diff = Diff(parsed("@@ -1,2 +1,2 @@\n+new\n-old\n same\n", MOST)[0], PLAIN)
     assert [row.split() for row in rows(diff, 101)[1:]] == [
@@ -166,12 +166,12 @@ def test_long_lines_fold_side_by_side() -> None:
         assert "".join(right[4:] for _, right in halves).replace(" ", "") == new
 
 
-def test_a_new_file_is_not_split() -> None:
+def test_a_diff_of_additions_is_unified() -> None:
     """A diff without removed lines is shown unified at any width."""
     assert rows(Diff(parsed("@@ -1,0 +1,2 @@\n+a\n+b\n", MOST)[0], PLAIN), 120)[1:] == ["  1 + a", "  2 + b"]
 
 
-def test_a_change_is_worked_out() -> None:
+def test_a_diff_is_computed_from_the_contents() -> None:
     """Without a recorded diff, the contents before and after are compared, with three lines of context."""
     old = "".join(f"{n}\n" for n in range(1, 31))
     new = old.replace("\n5\n", "\nfive\n").replace("\n25\n", "\n25\nmore\n")
@@ -191,7 +191,7 @@ LINES = st.lists(st.sampled_from(["a", "b", "c", ""]), max_size=30)
 
 @PROPERTY
 @given(LINES, LINES)
-def test_a_worked_out_change_leads_from_one_to_the_other(old: list[str], new: list[str]) -> None:
+def test_a_computed_diff_gives_both_contents(old: list[str], new: list[str]) -> None:
     """Removed and unchanged lines of a computed diff give the old text, added and unchanged the new one."""
     lines, _ = compared("".join(f"{n}\n" for n in old), "".join(f"{n}\n" for n in new), MOST)
     for line in lines:
@@ -210,7 +210,7 @@ def test_a_worked_out_change_leads_from_one_to_the_other(old: list[str], new: li
 
 @PROPERTY
 @given(LINES, LINES)
-def test_a_unified_diff_is_read_as_it_was_meant(old: list[str], new: list[str]) -> None:
+def test_a_diff_of_difflib_is_numbered_correctly(old: list[str], new: list[str]) -> None:
     """Every line of a diff made by `difflib` has the number that it has in its file."""
     text = "\n".join(difflib.unified_diff(old, new, "a/x", "b/x", lineterm=""))
     for line in parsed(text, MOST)[0] if text else []:
@@ -220,7 +220,7 @@ def test_a_unified_diff_is_read_as_it_was_meant(old: list[str], new: list[str]) 
             assert new[line.new - 1] == line.text
 
 
-def test_large_contents_are_replaced_as_a_whole() -> None:
+def test_large_contents_are_not_compared() -> None:
     """Contents that differ over more than 2,000 lines are not compared, but shown as removed and added."""
     old = ["head", *(f"{n % 7} {n}" for n in range(5, 4_005)), "tail"]
     new = ["head", *(f"{n % 5} {n}" for n in range(5, 4_005)), "tail"]
@@ -239,7 +239,7 @@ def test_any_line_at_any_width(width: int) -> None:
     assert len(rows(diff, width)) == diff.lay_out(width)
 
 
-def test_of_an_endless_line_the_rest_is_counted() -> None:
+def test_the_missing_part_of_a_long_line_is_counted() -> None:
     """A line of 3 MB is cut, and shows how many characters are missing."""
     [_, line] = parsed("@@ -0,0 +1 @@\n+" + "x" * 3_000_000, MOST)[0]
     assert line.text.endswith("… 2,980,001 more characters in this line")

@@ -49,7 +49,7 @@ def marks(diff: Diff, found: FoundLines, row: int) -> list[str]:
 
 
 @pytest.mark.parametrize("width", [60, 99, 100, 101, 130])
-def test_each_match_is_marked_where_it_stands(width: int) -> None:
+def test_each_match_is_marked(width: int) -> None:
     """Every occurrence of the word in every row is marked, and nothing else."""
     diff, found = diff_of(BOTH), FoundLines(Query("needle"))
     rows = range(diff.lay_out(width))
@@ -59,7 +59,7 @@ def test_each_match_is_marked_where_it_stands(width: int) -> None:
 
 
 @pytest.mark.parametrize("width", [60, 99, 100, 101, 130])
-def test_the_row_of_a_match_shows_it(width: int) -> None:
+def test_the_row_reported_for_a_match_contains_it(width: int) -> None:
     """The row reported for a match contains that match, marked as the current one."""
     diff, found = diff_of(BOTH), FoundLines(Query("needle"))
     diff.lay_out(width)
@@ -72,7 +72,7 @@ def test_the_row_of_a_match_shows_it(width: int) -> None:
         assert current, f"match {nth} at {width} columns"
 
 
-def test_a_remark_that_is_not_shown_is_scrolled_to_where_it_belongs() -> None:
+def test_a_match_in_a_hidden_remark_scrolls_to_the_line_before() -> None:
     """Side by side, a remark on a line end is not shown; a match in it scrolls to the line before it."""
     diff, found = diff_of("@@ -1 +1 @@\n-a\n+b\n\\ No newline at end of file\n"), FoundLines(Query("newline"))
     assert diff.lay_out(100) == 2
@@ -81,7 +81,7 @@ def test_a_remark_that_is_not_shown_is_scrolled_to_where_it_belongs() -> None:
     assert diff.row_of(*place) == 1
 
 
-def test_a_head_as_wide_as_both_sides_is_shown() -> None:
+def test_a_hunk_header_wraps_at_the_width_of_both_sides() -> None:
     """A hunk header wraps at the full width of both sides, whether that is odd or even."""
     for width in (100, 101, 102, 103):
         for length in (99, 100, 101, 102, 103):
@@ -91,7 +91,7 @@ def test_a_head_as_wide_as_both_sides_is_shown() -> None:
             assert "".join(shown[:-1]) == head
 
 
-def standing_out(stage: Stage) -> list[tuple[str, str]]:
+def current_matches(stage: Stage) -> list[tuple[str, str]]:
     """Return each row of the detail with a piece in the style of the current match, and that piece."""
     pane = stage.pane("detail")
     ground = pane.line_style("selected").bgcolor
@@ -104,7 +104,7 @@ def standing_out(stage: Stage) -> list[tuple[str, str]]:
     ]
 
 
-async def test_a_match_of_either_side_is_brought_into_view(recording: Saver) -> None:
+async def test_a_match_on_either_side_is_scrolled_to(recording: Saver) -> None:
     """Side by side, matches in the old and in the new text are scrolled to and marked on their side."""
     old = "".join(f"-line {n} {'with a needle ' if n == 150 else ''}{LONG}\n" for n in range(200))
     new = "".join(f"+row {n}{' has a needle' if n == 60 else ''}\n" for n in range(200))
@@ -118,7 +118,7 @@ async def test_a_match_of_either_side_is_brought_into_view(recording: Saver) -> 
             def is_marked(words: str, half: int) -> bool:
                 return any(
                     mark == "needle" and f"{words}needle" in (row.split("│") * 2)[half]
-                    for row, mark in standing_out(stage)
+                    for row, mark in current_matches(stage)
                 )
 
             await stage.until(partial(is_marked, words, half), f"{words}: {viewport(stage.pane('detail'))}")

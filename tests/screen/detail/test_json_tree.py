@@ -45,7 +45,7 @@ def test_a_branch_opens_and_folds() -> None:
     assert shown(tree)[1:3] == ["  ▾ b: 1 member", "    ▸ c: 1 member"]
 
 
-def test_values_tell_what_they_are() -> None:
+def test_ambiguous_strings_are_quoted() -> None:
     """A string that resembles a number or a JSON literal, or is empty, is quoted; other strings are not."""
     values = {"n": 1.5, "t": "1.5", "yes": True, "text": "true", "none": None, "empty": "", "o": {}, "l": []}
     assert shown(JsonTree(values)) == [
@@ -63,14 +63,14 @@ def test_a_text_of_several_lines_is_a_branch() -> None:
     ]
 
 
-def test_a_long_line_goes_on_below_its_branch() -> None:
+def test_only_the_first_row_of_a_wrapped_branch_is_the_branch() -> None:
     """Only the first row of a wrapped line counts as the branch."""
     tree = JsonTree({"n" * 50: [1]})
     assert len(shown(tree, 20)) > 3
     assert [tree.is_branch(row) for row in range(3)] == [True, False, False]
 
 
-def test_of_a_very_long_list_the_rest_is_counted() -> None:
+def test_rows_above_the_limit_are_counted() -> None:
     """Rows above the limit of 20,000 are left out, and the last row shows how many."""
     rows = shown(JsonTree({"numbers": list(range(30_000)), "after": 1}))
     assert len(rows) == 20_001

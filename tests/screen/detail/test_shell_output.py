@@ -56,7 +56,7 @@ def pieces(output: str) -> list[list[tuple[str, Style]]]:
         ("31;0", Style()),
     ],
 )
-def test_what_is_whitelisted_is_honoured(codes: str, style: Style) -> None:
+def test_whitelisted_sequences_are_applied(codes: str, style: Style) -> None:
     """The 16, 256 and true colours, bold, dim, italic, underline, reverse and their resets are applied."""
     [[*before, last]] = pieces(f"a\x1b[{codes}mb")
     assert "".join(text for text, _ in [*before, last]) == "ab"
@@ -88,7 +88,7 @@ def vars_of(style: Style) -> dict[str, object]:
         *("\x1b[" + "1;" * 40 + "m", "\x1b[>4m", "\x1b[٣١m"),
     ],
 )
-def test_any_other_escape_stays_a_picture(escape: str) -> None:
+def test_any_other_escape_is_shown_as_safe_text(escape: str) -> None:
     """A sequence with anything outside the whitelist is shown as safe text and changes no style."""
     [[(text, style)]] = pieces(f"a{escape}b")
     assert text == safe_text(f"a{escape}b")
@@ -97,7 +97,7 @@ def test_any_other_escape_stays_a_picture(escape: str) -> None:
     assert "".join(text for text, _ in row) == "ok " + safe_text(f"a{escape}b")
 
 
-def test_colours_go_on_in_the_next_line() -> None:
+def test_colours_continue_in_the_next_line() -> None:
     """A colour continues over line ends until it is reset, even if its first line is not drawn."""
     section, rows = laid_out("\x1b[1;31mred\nstill red\x1b[0m plain\nplain")
     assert rows == 3
@@ -109,12 +109,12 @@ def test_colours_go_on_in_the_next_line() -> None:
 
 
 @pytest.mark.parametrize("codes", ["38;2;16;16;16", "38;5;233", "31;41", "38;2;250;0;0;48;2;240;9;9", "47"])
-def test_no_colour_hides_a_text(codes: str) -> None:
+def test_unreadable_colours_are_dropped(codes: str) -> None:
     """Text that could not be read on its background is shown in the colours of the pane."""
     assert pieces(f"\x1b[{codes}mrm -rf ~") == [[("rm -rf ~", Style())]]
 
 
-def test_long_lines_and_many() -> None:
+def test_coloured_lines_wrap_and_are_limited() -> None:
     """Coloured lines wrap by their visible width; lines above the limit are counted."""
     section, left_out = shell_section("\x1b[32m" + "ab " * 40 + "\x1b[0m\nx\ny\nz\n", "plain", GROUND, 2)
     assert left_out == 2
@@ -124,7 +124,7 @@ def test_long_lines_and_many() -> None:
     assert all(s.style and s.style.color for s in section.row(1, style_of))
 
 
-def test_marks_that_pile_up_are_limited_across_colours() -> None:
+def test_combining_marks_are_limited_across_colours() -> None:
     """Combining marks split by colour codes count towards their limit; such a line loses its colours."""
     piled = "e" + "\x1b[31m\u0301\x1b[32m\u0301" * 30
     [[(text, style)]] = pieces(piled)
@@ -134,7 +134,7 @@ def test_marks_that_pile_up_are_limited_across_colours() -> None:
 
 @PROPERTY
 @given(st.lists(st.sampled_from(["\x1b[31m", "\x1b[0m", "\x1b[8m", "\x1b[2J", *"a東\n\r\t\x1b", "\r\n"])))
-def test_whatever_is_printed_is_safe(output: list[str]) -> None:
+def test_any_output_is_safe(output: list[str]) -> None:
     """Any output is shown as its safe text without the sequences that are applied."""
     text = "".join(output)
     section, rows = laid_out(text)
@@ -143,7 +143,7 @@ def test_whatever_is_printed_is_safe(output: list[str]) -> None:
     assert "".join(shown) == safe_text(bare).replace("\n", "")
 
 
-def test_grey_is_the_grey_of_the_theme() -> None:
+def test_bright_black_is_the_muted_colour_of_the_theme() -> None:
     """Bright black, unreadable on many backgrounds, is drawn in the theme's muted colour."""
     [section, _] = shell_section("a\x1b[90mb", "plain", GROUND, 100)
     section.lay_out(80)

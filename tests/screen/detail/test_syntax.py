@@ -22,7 +22,7 @@ from tests.screen.conftest import PaneApp
 MOST = 20_000
 PYTHON = CodeStyle("a.py", "github-dark", Style(bgcolor="#121212"))
 GROUNDS = {"added": "#103010", "removed": "#301010"}
-LOOKS = {name: Style(color="white", bgcolor=ground) for name, ground in GROUNDS.items()}
+STYLES = {name: Style(color="white", bgcolor=ground) for name, ground in GROUNDS.items()}
 
 
 class Pane(LineView):
@@ -33,7 +33,7 @@ class Pane(LineView):
         return 0
 
 
-class Watched(list[SafeText]):
+class RecordedLines(list[SafeText]):
     """A list of lines that records the indices that were read."""
 
     read: set[int] = set()
@@ -46,7 +46,7 @@ class Watched(list[SafeText]):
 
 def style_of(name: str) -> Style:
     """Return a style whose background identifies the name."""
-    return LOOKS.get(name, Style(color="white"))
+    return STYLES.get(name, Style(color="white"))
 
 
 def drawn(text: str, width: int = 60) -> list[list[Segment]]:
@@ -80,7 +80,7 @@ def test_a_diff_has_the_colours_of_its_language(width: int) -> None:
     assert ground(new, "new") == GROUNDS["added"]
 
 
-def test_what_begins_above_goes_on() -> None:
+def test_a_string_over_several_lines_is_one_string() -> None:
     """A string over several lines is one string to its end, on each side of the diff separately."""
     rows = drawn('@@ -1,3 +1,3 @@\n x = 1\n-y = """\n-return\n+y = 2\n+return x\n')
     string = colour(rows[2], '"""')
@@ -88,15 +88,15 @@ def test_what_begins_above_goes_on() -> None:
     assert colour(rows[5], "return") != string
 
 
-def test_a_hunk_begins_anew() -> None:
+def test_a_string_does_not_continue_in_the_next_hunk() -> None:
     """A string left open in one hunk does not continue in the next, as the lines between are unknown."""
     rows = drawn('@@ -1 +1 @@\n-x = """\n+y = """\n@@ -90 +90 @@\n-return x\n+return y\n')
     assert colour(rows[4], "return") == colour(drawn("@@ -1 +1 @@\n-return x\n")[1], "return")
 
 
-def test_only_what_is_in_view_is_read() -> None:
+def test_only_lines_near_the_viewport_are_read() -> None:
     """Of 20,000 lines only those near the viewport are read for highlighting, and each only once."""
-    lines = Watched(SafeText("x = 'a'") for _ in range(MOST))
+    lines = RecordedLines(SafeText("x = 'a'") for _ in range(MOST))
     colours = SyntaxColours(lines, PYTHON)
     for number in range(9_000, 9_040):
         assert colours.runs(number)
@@ -133,7 +133,7 @@ async def test_code_can_be_read_in_every_theme() -> None:
                     assert text is None or contrast(text, under.bgcolor) > 4.49, (theme.name, name, kind)
 
 
-async def test_in_16_colours_the_signs_tell_what_changed() -> None:
+async def test_in_16_colours_changed_lines_have_signs_only() -> None:
     """In a theme of the terminal's own colours, a diff has no background and uses no other colours."""
     pane = Pane("", id="detail")
     app = PaneApp(pane)

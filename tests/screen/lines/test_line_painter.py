@@ -100,7 +100,7 @@ async def test_a_selection_leaves_no_mark_behind() -> None:
         assert by_character(view.render_lines(view.region.reset_offset)) == before
 
 
-async def test_a_line_that_changes_is_painted_as_it_is_now() -> None:
+async def test_only_stable_lines_are_cached() -> None:
     """A line that is not stable is drawn each time; a stable one stays until it is forgotten."""
     view = Words()
     async with PaneApp(view).run_test(size=SIZE) as pilot:
@@ -116,7 +116,7 @@ async def test_a_line_that_changes_is_painted_as_it_is_now() -> None:
 
 
 @pytest.mark.parametrize("count", [0, 5, 10, 11, 60, 2000])
-async def test_the_scrollbar_stands_where_the_view_is(count: int) -> None:
+async def test_the_scrollbar_matches_the_viewport(count: int) -> None:
     """For any number of lines and any move, the scrollbar's thumb is where a full redraw would draw it."""
     view = Words()
     async with PaneApp(view).run_test(size=SIZE) as pilot:

@@ -71,7 +71,7 @@ async def test_the_end_stays_in_view_as_it_grows() -> None:
         assert view.following
 
 
-async def test_lines_fewer_than_rows_stand_at_the_top() -> None:
+async def test_fewer_lines_than_rows_are_drawn_at_the_top() -> None:
     """Fewer lines than rows are drawn from the first row."""
     view = Lines("only")
     async with shown(view):
@@ -79,7 +79,7 @@ async def test_lines_fewer_than_rows_stand_at_the_top() -> None:
 
 
 @pytest.mark.parametrize("key", ["up", "k", "pageup", "ctrl+b", "g", "home"])
-async def test_moving_up_lets_go_of_the_end(key: str) -> None:
+async def test_moving_up_stops_following(key: str) -> None:
     """Moving up stops following: new lines leave the viewport where it is."""
     view = Lines()
     async with shown(view) as pilot:
@@ -105,7 +105,7 @@ async def test_keys_move_by_a_line_a_page_or_all(keys: str, first: int) -> None:
         assert viewport(view)[0] == f"line {first}"
 
 
-async def test_the_wheel_lets_go_of_the_end() -> None:
+async def test_the_wheel_stops_following() -> None:
     """Scrolling up with the wheel stops following; scrolling back to the end resumes it."""
     view = Lines()
     async with shown(view) as pilot:
@@ -123,7 +123,7 @@ async def test_the_wheel_lets_go_of_the_end() -> None:
         assert view.is_at_end
 
 
-async def test_what_is_new_below_is_counted() -> None:
+async def test_new_lines_below_are_counted() -> None:
     """The lower border counts the lines added since following stopped, and no others."""
     view = Lines()
     async with shown(view) as pilot:
@@ -140,7 +140,7 @@ async def test_what_is_new_below_is_counted() -> None:
 
 
 @pytest.mark.parametrize("key", ["G", "end"])
-async def test_end_takes_hold_again(key: str) -> None:
+async def test_end_resumes_following(key: str) -> None:
     """`G` and End go to the last line and resume following."""
     view = Lines()
     async with shown(view) as pilot:
@@ -154,7 +154,7 @@ async def test_end_takes_hold_again(key: str) -> None:
         assert view.is_at_end
 
 
-async def test_moving_down_to_the_end_takes_hold_again() -> None:
+async def test_moving_down_to_the_end_resumes_following() -> None:
     """Moving down to the last line resumes following."""
     view = Lines()
     async with shown(view) as pilot:
@@ -182,7 +182,7 @@ async def test_a_resize_keeps_the_end() -> None:
             assert view.following
 
 
-async def test_a_resize_leaves_who_has_let_go() -> None:
+async def test_a_resize_does_not_resume_following() -> None:
     """A resize does not resume following."""
     view = Lines()
     async with shown(view) as pilot:
@@ -219,7 +219,7 @@ async def test_a_selection_is_marked_where_it_is() -> None:
         assert "".join(marked) == "京 11" == pilot.app.screen.get_selected_text()
 
 
-async def test_a_selection_of_everything_is_every_line() -> None:
+async def test_selecting_all_selects_every_line() -> None:
     """Selecting all gives every line, visible or not, without the padding."""
     view = Lines()
     async with shown(view) as pilot:

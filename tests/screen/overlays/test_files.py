@@ -30,9 +30,9 @@ def call(number: int, tool: str, path: str, success: dict[str, Any] | None = Non
 
 def edit(number: int, path: str, before: str = "x", after: str = "y") -> bytes:
     """Return an edit that changes a file's text from `before` to `after`."""
-    told = {"linesAdded": 4, "linesRemoved": 2}
+    counts = {"linesAdded": 4, "linesRemoved": 2}
     contents = {"beforeFullFileContent": before, "afterFullFileContent": after}
-    return call(number, "edit", path, told | contents)
+    return call(number, "edit", path, counts | contents)
 
 
 SESSION = (
@@ -73,7 +73,7 @@ def names(app: FilesApp) -> list[str]:
     return [row.split()[0] for row in lines_of(app.pane("files"))]
 
 
-async def test_a_row_tells_what_was_done_to_a_file(recording: Saver) -> None:
+async def test_a_row_shows_what_was_done_to_a_file(recording: Saver) -> None:
     """A row shows the path relative to the cwd, marks, actions, lines added and removed, and the time."""
     async with opened(recording(SESSION)) as (app, _):
         rows = [" ".join(row.split()) for row in lines_of(app.pane("files"))]
@@ -144,7 +144,7 @@ async def test_enter_leads_to_the_calls_and_to_one_of_them(recording: Saver) -> 
 
 
 @pytest.mark.parametrize("keys", [("escape",), ("q",), ("F",), ("enter", "escape", "escape"), ("tab", "q")])
-async def test_leaving_chooses_no_call(recording: Saver, keys: tuple[str, ...]) -> None:
+async def test_closing_selects_no_call(recording: Saver, keys: tuple[str, ...]) -> None:
     """Esc goes from the calls to the files and from there closes; `q` and `F` close at once."""
     async with opened(recording(SESSION)) as (app, pilot):
         await pilot.press(*keys)
@@ -168,7 +168,7 @@ async def test_it_grows_while_it_is_open(recording: Saver) -> None:
         assert files.scroll_y == 0
 
 
-async def test_at_the_newest_the_newest_stays_chosen(recording: Saver) -> None:
+async def test_at_the_top_the_newest_file_becomes_selected(recording: Saver) -> None:
     """While the newest file is selected, a newer one at the top becomes the selected one."""
     path = recording(SESSION)
     async with opened(path, follow=True) as (app, _):
@@ -180,7 +180,7 @@ async def test_at_the_newest_the_newest_stays_chosen(recording: Saver) -> None:
         assert str(app.pane("file-calls").border_title).startswith("new.py")
 
 
-async def test_a_file_changed_again_is_looked_at_again(recording: Saver) -> None:
+async def test_back_to_start_is_updated_by_each_edit(recording: Saver) -> None:
     """The mark `back to start` is updated with each further edit of the file."""
     path = recording(SESSION)
     async with opened(path, follow=True) as (app, _):
@@ -193,7 +193,7 @@ async def test_a_file_changed_again_is_looked_at_again(recording: Saver) -> None
             assert ("back to start" in "".join(lines_of(app.pane("files")))) is is_back
 
 
-async def test_without_files_it_says_so(recording: Saver) -> None:
+async def test_without_files_a_line_says_so(recording: Saver) -> None:
     """A session that touched no file shows one line, which adds that shell commands are not tracked."""
     async with opened(recording(init())) as (app, pilot):
         assert lines_of(app.pane("files")) == ["no file touched yet; what shell commands do is not told"]
@@ -201,7 +201,7 @@ async def test_without_files_it_says_so(recording: Saver) -> None:
         assert app.focused is app.pane("files")
 
 
-async def test_a_second_click_does_what_enter_does(recording: Saver) -> None:
+async def test_a_double_click_acts_like_enter(recording: Saver) -> None:
     """A click selects a row, and a double click opens it."""
     async with opened(recording(SESSION)) as (app, pilot):
         await pilot.click("#files", offset=(6, 3))
@@ -210,7 +210,7 @@ async def test_a_second_click_does_what_enter_does(recording: Saver) -> None:
         await eventually(pilot, lambda: app.focused is app.pane("file-calls"), "its calls")
 
 
-async def test_only_the_files_in_view_are_read_back(recording: Saver) -> None:
+async def test_only_visible_files_are_compared(recording: Saver) -> None:
     """In a session with a thousand files, only the contents of the visible ones are compared."""
     data = init() + b"".join(edit(number, f"{CWD}/{number}.py", "x", "x") for number in range(1000))
     async with opened(recording(data)) as (app, _):

@@ -27,7 +27,7 @@ def marked(app: FindApp) -> list[str]:
     return [piece.text for strip in strips for piece in strip if piece.style and piece.style.bgcolor == style]
 
 
-async def test_what_is_found_is_shown_while_it_is_typed(recording: Saver) -> None:
+async def test_matches_are_shown_while_the_query_is_typed(recording: Saver) -> None:
     """Typing goes to the first match from the current position, marks it, and shows its number and place."""
     async with shown(recording(history(60))) as (app, pilot):
         app.panes.transcript.action_top()
@@ -45,7 +45,7 @@ async def test_what_is_found_is_shown_while_it_is_typed(recording: Saver) -> Non
         assert app.told == "1 of 2 · call 8 shell echo 7, result · from the beginning again"
 
 
-async def test_the_screen_learns_where_it_is(recording: Saver) -> None:
+async def test_a_shown_match_names_its_pane(recording: Saver) -> None:
     """Each match that is shown names its pane, so that the screen can focus it."""
     async with shown(recording(history(60))) as (app, pilot):
         app.panes.transcript.action_top()
@@ -86,7 +86,7 @@ async def test_escape_follows_again(recording: Saver) -> None:
         assert viewport(app.panes.transcript)[-1].startswith("✓ succeeded")
 
 
-async def test_enter_keeps_the_place(recording: Saver) -> None:
+async def test_enter_moves_the_focus_to_the_match(recording: Saver) -> None:
     """Enter moves the focus to the match. `n` and `N` go to other matches, and esc removes the marks."""
     async with shown(recording(history(60))) as (app, pilot):
         app.panes.transcript.action_top()
@@ -125,7 +125,7 @@ async def test_another_query_starts_over_where_the_user_was(recording: Saver) ->
         await eventually(pilot, lambda: app.told == "not found", "the end of the search")
 
 
-async def test_a_folded_thought_opens_for_what_is_found_in_it(recording: Saver) -> None:
+async def test_a_match_opens_the_folded_thought_around_it(recording: Saver) -> None:
     """A match in a folded thought opens it; it folds again when the search moves on or ends."""
     path = recording(init() + thinking("A needle.") + answer("text") + thinking("A needle too.") + result(""))
     async with shown(path) as (app, pilot):
@@ -149,7 +149,7 @@ async def test_a_wrapped_match_is_marked_whole(recording: Saver) -> None:
         assert "".join(marked(app)) == "xx/" + "y" * 70
 
 
-async def test_what_comes_is_counted(recording: Saver) -> None:
+async def test_new_matches_are_counted(recording: Saver) -> None:
     """While the bar is open, matches in new lines are counted, and the view does not move."""
     path = recording(history(20))
     async with shown(path) as (app, pilot):
@@ -163,7 +163,7 @@ async def test_what_comes_is_counted(recording: Saver) -> None:
         assert viewport(app.panes.transcript) == seen
 
 
-async def test_what_is_pasted_is_safe(recording: Saver) -> None:
+async def test_a_pasted_query_is_safe(recording: Saver) -> None:
     """A pasted query is shown as safe text, and finds what is displayed as that safe text."""
     path = recording(init() + answer("a \x1b[31mred word") + result(""))
     async with shown(path) as (app, pilot):

@@ -25,23 +25,23 @@ async def test_no_word_of_the_help_is_cut(size: tuple[int, int]) -> None:
         await stage.press("?")
         await stage.until(lambda: stage.app.screen.query(".does"), "the help")
         room = stage.app.screen.query_one("#help").content_region
-        for static, told in zip(
+        for static, documented in zip(
             stage.app.screen.query(".does").results(Static),
             [does for _, keys in KEYS for _, does in keys],
             strict=True,
         ):
             assert static.region.right <= room.right
             shown = " ".join(strip.text.strip() for strip in static.render_lines(static.size.region))
-            assert "".join(shown.split()) == "".join(told.split())
+            assert "".join(shown.split()) == "".join(documented.split())
 
 
-def test_every_binding_is_told() -> None:
+def test_every_binding_is_in_the_help() -> None:
     """The help contains every binding that can be reconfigured, and no others."""
-    told = "".join(keys for _, rows in KEYS for keys, _ in rows)
-    assert set(re.findall(r"{(.+?)}", told)) == set(bound_keys({}))
+    documented = "".join(keys for _, rows in KEYS for keys, _ in rows)
+    assert set(re.findall(r"{(.+?)}", documented)) == set(bound_keys({}))
 
 
-async def test_keys_of_the_user_are_told_and_work() -> None:
+async def test_configured_keys_are_shown_and_work() -> None:
     """Configured keys replace the defaults in the help, and the configured help key closes it."""
     source = saved_source(bundled("demo"))
     keys = {"help": "f1", "freeze": "ctrl+g,.", "step": "f8", "filter-calls": "w", "slowest-calls": "f"}
@@ -66,7 +66,7 @@ async def test_keys_of_the_user_are_told_and_work() -> None:
         assert not isinstance(app.screen, Help)
 
 
-async def test_a_key_that_was_taken_away_does_nothing_in_the_calls() -> None:
+async def test_a_rebound_default_key_does_nothing_in_the_calls() -> None:
     """Once the filter and order keys are rebound, the default keys do nothing in the calls either."""
     source = saved_source(bundled("demo"))
     keys = {"filter-calls": "w", "slowest-calls": "x"}

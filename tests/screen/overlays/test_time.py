@@ -20,7 +20,7 @@ from tests.screen.conftest import bundled, ended, eventually, init, lines_of, re
 BEGAN_MS = 1_793_610_000_000
 
 
-class SpentApp(ScreenApp[TimeScreen]):
+class TimeApp(ScreenApp[TimeScreen]):
     """An app that opens the time screen."""
 
     def rows(self) -> list[str]:
@@ -32,16 +32,16 @@ class SpentApp(ScreenApp[TimeScreen]):
 @asynccontextmanager
 async def opened(
     path: Path, size: tuple[int, int] = (90, 40), *, follow: bool = False
-) -> AsyncIterator[tuple[SpentApp, Pilot[None]]]:
+) -> AsyncIterator[tuple[TimeApp, Pilot[None]]]:
     """Open the time screen of a recording."""
     feed = Feed(open_saved(path, follow))
     feed.advance()
-    app = SpentApp(feed, TimeScreen(feed.session, TimeBreakdown(feed.session)))
+    app = TimeApp(feed, TimeScreen(feed.session, TimeBreakdown(feed.session)))
     async with at_rest(app, size) as pilot:
         yield app, pilot
 
 
-async def test_the_demos_time() -> None:
+async def test_shares_of_the_demo() -> None:
     """Each share shows its time, percentage and bar; the total names the clock it was measured by."""
     async with opened(bundled("demo")) as (app, _):
         rows = app.rows()
@@ -63,7 +63,7 @@ async def test_the_demos_time() -> None:
         ]
 
 
-async def test_tokens_are_told_as_they_come(recording: Saver) -> None:
+async def test_tokens_are_shown_under_the_agents_names(recording: Saver) -> None:
     """Token counts are shown under the agent's own names; without them there is no section for tokens."""
     usage = {"inputTokens": 1_234_567, "odd[b]": "\x1b[31m", "cost": None}
     async with opened(recording(init() + shell(1) + result(usage=usage))) as (app, _):
@@ -86,7 +86,7 @@ async def test_each_run_has_its_tokens() -> None:
         assert rows.index("run 1") < rows.index("run 2")
 
 
-async def test_without_the_agents_clock_it_says_so(recording: Saver) -> None:
+async def test_without_the_agents_clock_ours_is_named(recording: Saver) -> None:
     """Without times from the agent, our clock is used and named; without either, no time is shown."""
     data = shell(1).replace(b', "timestamp_ms": 1793610000000', b"")
     begun, whole = data.replace(b', "timestamp_ms": 1793610001500', b"").splitlines(keepends=True)
@@ -120,7 +120,7 @@ async def test_it_grows_while_it_is_open(recording: Saver) -> None:
         assert not any("running" in row for row in app.rows())
 
 
-async def test_many_tools_are_summed_up(recording: Saver) -> None:
+async def test_tools_beyond_twelve_share_a_line(recording: Saver) -> None:
     """The twelve tools with the longest time have a line each; the others share one."""
     calls = b"".join(
         started(f"c-{number}", f"tool{number}", {}, BEGAN_MS)
@@ -144,14 +144,14 @@ async def test_it_fits(size: tuple[int, int]) -> None:
 
 
 @pytest.mark.parametrize("key", ["escape", "q", "T"])
-async def test_it_is_left_by_its_keys(key: str) -> None:
+async def test_its_keys_close_the_screen(key: str) -> None:
     """Esc, `q` and `T` close the screen."""
     async with opened(bundled("plain")) as (app, pilot):
         await pilot.press(key)
         await eventually(pilot, lambda: app.given, "the end")
 
 
-def test_a_bar_tells_eighths() -> None:
+def test_a_bar_is_drawn_in_eighths() -> None:
     """A bar shows its share in eighths of a column: at least one eighth, and none for an empty share."""
     assert bar(50, 100, 8) == "████"
     assert bar(100, 100, 8) == "████████"

@@ -24,7 +24,7 @@ from tests.screen.conftest import CountedFeed, Stage, answer, init, prompt, resu
 SIZE = (120, 30)
 SAVE = Callable[[bytes], Path]
 KEYS = ("j", "k", "g", "G", "pageup", "pagedown", "tab", "1", "2", "3", "4", "m", "t", "s", "e", "]", "enter")
-SAID = (
+TEXTS = (
     "words and words ",
     "two rows\n\nof text ",
     "漢字と🙏 ",
@@ -79,18 +79,18 @@ def redrawn(app: DrawnApp) -> list[list[tuple[object, ...]]]:
     return cells(screen)
 
 
-def said_by(chance: random.Random, number: int) -> bytes:
+def random_events(chance: random.Random, number: int) -> bytes:
     """Return a few random events."""
     kind = chance.randrange(6)
     if kind < 3:
-        return b"".join(answer(chance.choice(SAID)) for _ in range(chance.randrange(1, 12)))
+        return b"".join(answer(chance.choice(TEXTS)) for _ in range(chance.randrange(1, 12)))
     if kind == 3:
-        return thinking(chance.choice(SAID))
-    return shell(number, chance.choice([0, 1, None]), chance.choice(SAID))
+        return thinking(chance.choice(TEXTS))
+    return shell(number, chance.choice([0, 1, None]), chance.choice(TEXTS))
 
 
 @pytest.mark.parametrize("seed", range(3))
-async def test_what_is_written_adds_up_to_the_screen(recording: SAVE, seed: int) -> None:
+async def test_the_terminal_equals_a_full_redraw(recording: SAVE, seed: int) -> None:
     """After any events, keys and resizes, the terminal shows the same as after a full redraw."""
     chance = random.Random(seed)
     path = recording(init() + prompt("go"))
@@ -103,7 +103,7 @@ async def test_what_is_written_adds_up_to_the_screen(recording: SAVE, seed: int)
                 app.screen.refresh()
             elif chance.random() < 0.5:
                 with path.open("ab") as file:
-                    file.write(said_by(chance, number))
+                    file.write(random_events(chance, number))
                 await stage.until(lambda: not stage.feed.backlog(), "the end of the recording")
             else:
                 await stage.press(*chance.choices(KEYS, k=chance.randrange(1, 4)))
@@ -123,7 +123,7 @@ async def test_rows_that_did_not_change_are_not_written(recording: SAVE) -> None
         assert not any(word in written for word in ("go", "first", "second"))
 
 
-async def test_what_is_drawn_as_it_was_writes_nothing(recording: SAVE) -> None:
+async def test_an_unchanged_redraw_writes_nothing(recording: SAVE) -> None:
     """Redrawing a pane that has not changed writes nothing to the terminal."""
     async with drawn(recording(init() + prompt("go") + shell(1) + result("done"))) as (app, stage):
         pane = stage.pane("calls")
@@ -135,7 +135,7 @@ async def test_what_is_drawn_as_it_was_writes_nothing(recording: SAVE) -> None:
         assert app.written == [""]
 
 
-def test_what_stands_behind_a_change_is_written_again() -> None:
+def test_the_rest_of_a_changed_row_is_written() -> None:
     """The rest of a row is written after a change in it, as a character may be wider than expected."""
     console, shown = Console(), dict[tuple[int, int], str]()
     rows = [(0, 0, Strip.blank(3)), (0, 3, Strip.blank(1)), (1, 0, Strip.blank(3)), (1, 3, Strip.blank(1))]
@@ -145,7 +145,7 @@ def test_what_stands_behind_a_change_is_written_again() -> None:
     assert written == "\x1b[1;1H   \x1b[1;4H "
 
 
-async def test_after_a_redraw_of_all_nothing_is_taken_for_shown(recording: SAVE) -> None:
+async def test_a_full_redraw_invalidates_the_written_rows(recording: SAVE) -> None:
     """A row is written again when it returns to the content it had before a full redraw."""
     async with drawn(recording(init() + prompt("go") + result("done"))) as (app, stage):
         status = app.screen.query_one("#status", Static)

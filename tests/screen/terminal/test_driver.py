@@ -9,7 +9,7 @@ from contextlib import suppress
 from agentwatch.screen.terminal.driver import TolerantWriter
 
 
-def test_a_terminal_that_is_gone_holds_nobody_up() -> None:
+def test_a_closed_terminal_blocks_no_thread() -> None:
     """Writes to a closed terminal are dropped: neither `write` nor `stop` blocks."""
     master, slave = os.openpty()
     with open(slave, "w", closefd=False) as terminal:

@@ -28,7 +28,7 @@ class Opener(TerminalApp[None]):
     BINDINGS = [("o", "open"), ("q", "quit")]
     opened = 0
     def compose(self):
-        yield Static("READY", id="told")
+        yield Static("READY", id="status")
     def action_open(self):
         open_in_editor(self, Call(1, 1, "c", "edit", "Edited", path=sys.argv[1]), session)
         self.opened += 1
@@ -111,7 +111,7 @@ def test_a_stopped_editor_stops_the_job(tmp_path: Path) -> None:
         ("a file;.txt", {"EDITOR": "no-such-editor"}, "no-such-editor cannot be started: no such file"),
     ],
 )
-def test_why_not_is_said(tmp_path: Path, path: str, environ: dict[str, str], why: str) -> None:
+def test_the_reason_is_shown(tmp_path: Path, path: str, environ: dict[str, str], why: str) -> None:
     """The reason why a file cannot be opened is shown, and the app keeps running."""
     with opener(tmp_path, path, environ) as terminal:
         terminal.send("o")
@@ -121,7 +121,7 @@ def test_why_not_is_said(tmp_path: Path, path: str, environ: dict[str, str], why
         assert terminal.restored(), terminal.leftovers()
 
 
-def test_an_editor_that_fails_is_said(tmp_path: Path) -> None:
+def test_the_exit_code_of_a_failed_editor_is_shown(tmp_path: Path) -> None:
     """The exit code of an editor that failed is shown."""
     with opener(tmp_path, "a file;.txt", {"EDITOR_CODE": "3"}) as terminal:
         terminal.send("o")
@@ -138,12 +138,12 @@ def test_an_editor_that_fails_is_said(tmp_path: Path) -> None:
         ({"VISUAL": " ", "EDITOR": "'my editor' -n; rm $HOME"}, ["my editor", "-n;", "rm", "$HOME"]),
     ],
 )
-def test_the_users_editor_is_taken(environ: dict[str, str], argv: list[str]) -> None:
+def test_visual_is_preferred_to_editor(environ: dict[str, str], argv: list[str]) -> None:
     """$VISUAL is preferred to $EDITOR; each is split into words and not passed to a shell."""
     assert editor(environ) == argv
 
 
-def test_an_editor_that_is_no_command_is_said() -> None:
+def test_an_unusable_editor_setting_is_reported() -> None:
     """An error names an unset editor, and one with an unclosed quote."""
     for none in ({}, {"VISUAL": "", "EDITOR": " "}):
         with pytest.raises(Unopened, match=r"^No editor is set: \$VISUAL and \$EDITOR are empty\.$"):
@@ -163,7 +163,7 @@ def why_not(path: str | None, cwd: str | None, run: int = 1) -> str:
     return message
 
 
-def test_only_a_file_that_is_there_is_opened(tmp_path: Path) -> None:
+def test_only_an_existing_regular_file_is_opened(tmp_path: Path) -> None:
     """Folders, pipes, devices, missing files and invalid names are not opened."""
     os.mkfifo(tmp_path / "pipe")
     here = str(tmp_path)
@@ -176,14 +176,14 @@ def test_only_a_file_that_is_there_is_opened(tmp_path: Path) -> None:
         assert len(why_not(odd, "/")) < 90
 
 
-def test_a_call_without_a_file_is_said() -> None:
+def test_a_call_without_a_file_is_refused() -> None:
     """A message says that the call names no file, or that no call is selected."""
     assert why_not(None, "/") == "The chosen call, edit, names no file."
     with pytest.raises(Unopened, match=r"^No call is chosen\.$"):
         file_of(None, Session())
 
 
-def test_a_file_is_opened_where_the_run_worked(tmp_path: Path) -> None:
+def test_a_relative_path_is_resolved_in_the_cwd_of_its_run(tmp_path: Path) -> None:
     """A relative path is resolved in the cwd of the call's own run; without a known cwd it is refused."""
     (tmp_path / "-rf").write_text("")
     session = Session()

@@ -23,7 +23,7 @@ def check(heights: Heights, expected: list[int]) -> None:
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_they_add_up(seed: int) -> None:
+def test_heights_equal_a_plain_list(seed: int) -> None:
     """After any changes, tops, lines and the total equal those of a plain list."""
     chance = random.Random(seed)
     expected = [chance.choice((0, 0, 1, 1, 3, 9)) for _ in range(chance.randrange(40))]
@@ -42,6 +42,6 @@ def test_they_add_up(seed: int) -> None:
         check(heights, expected)
 
 
-def test_none_at_all() -> None:
+def test_no_heights() -> None:
     """Without any heights, line 0 is past the end."""
     check(Heights(), [])

@@ -11,12 +11,13 @@ from textual.strip import Strip
 from agentwatch.safe_text import safe_text
 from agentwatch.screen.transcript.markdown import MarkdownRenderer, split_blocks
 
-LOOKS = {name: Style(meta={"look": name}) for name in ("heading", "code", "link", "quote", "accent", "rule")}
+STYLE_NAMES = ("heading", "code", "link", "quote", "accent", "rule")
+STYLES = {name: Style(meta={"style": name}) for name in STYLE_NAMES}
 
 
 def style(name: str) -> Style:
     """Return a style that contains its own name."""
-    return LOOKS.get(name, Style())
+    return STYLES.get(name, Style())
 
 
 @pytest.fixture
@@ -35,7 +36,7 @@ def styles(strips: list[Strip]) -> dict[str, str]:
     found: dict[str, str] = {}
     for strip in strips:
         for segment in strip:
-            name = segment.style.meta.get("look") if segment.style and segment.style._meta else None
+            name = segment.style.meta.get("style") if segment.style and segment.style._meta else None
             if name:
                 found[name] = found.get(name, "") + segment.text
     return found
@@ -69,13 +70,13 @@ def test_blocks(source: str, expected: list[tuple[str, bool]]) -> None:
 
 
 @pytest.mark.parametrize("source", [source for source, _ in BLOCKS])
-def test_blocks_hold_all_that_is_not_blank(source: str) -> None:
+def test_blocks_contain_every_character_that_is_not_blank(source: str) -> None:
     """Every character that is not blank belongs to a block."""
     held = "".join(source[start:end] for start, end, _ in split_blocks(source))
     assert held.split() == source.split()
 
 
-def test_a_heading_stands_in_its_place(renderer: MarkdownRenderer) -> None:
+def test_a_heading_is_aligned_left(renderer: MarkdownRenderer) -> None:
     """A heading is aligned left, without its `#` signs and without a frame."""
     strips = renderer.markdown(safe_text("# One"), 40)
     assert texts(strips) == ["One"]
@@ -104,7 +105,7 @@ def test_a_table_has_its_columns(renderer: MarkdownRenderer) -> None:
     assert len(columns) == 1
 
 
-def test_looks_of_a_line(renderer: MarkdownRenderer) -> None:
+def test_code_quotes_and_links_have_styles(renderer: MarkdownRenderer) -> None:
     """Code, quotes and links have the styles of the style sheet."""
     strips = renderer.markdown(safe_text("`f(x)` and [here](https://example.org)\n\n> said"), 60)
     found = styles(strips)
@@ -167,10 +168,10 @@ def test_a_link_cannot_be_clicked(renderer: MarkdownRenderer, source: str) -> No
     for strip in renderer.markdown(safe_text(source), 60):
         for segment in strip:
             assert segment.style is None or segment.style.link is None
-            assert not segment.style or not segment.style._meta or set(segment.style.meta) <= {"look"}
+            assert not segment.style or not segment.style._meta or set(segment.style.meta) <= {"style"}
 
 
-def test_a_link_tells_where_it_leads(renderer: MarkdownRenderer) -> None:
+def test_a_link_shows_its_target(renderer: MarkdownRenderer) -> None:
     """The target of a link is shown beside its text."""
     assert "https://evil.example" in "".join(
         texts(renderer.markdown(safe_text("[bank](https://evil.example)"), 60))
@@ -178,7 +179,7 @@ def test_a_link_tells_where_it_leads(renderer: MarkdownRenderer) -> None:
 
 
 @pytest.mark.parametrize("source", ["x" * 100_000, "word\n" * 20_000, "a" * 16_000 + "\n" + "b" * 40_000])
-def test_no_block_of_text_is_too_large_to_be_rendered_often(source: str) -> None:
+def test_long_text_is_split_into_blocks(source: str) -> None:
     """Text longer than 16,384 characters is split, at a line end where possible; no character is lost."""
     blocks = split_blocks(source)
     assert all(end - start <= 16_384 for start, end, _ in blocks)

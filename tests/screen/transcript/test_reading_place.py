@@ -68,7 +68,7 @@ def settle(transcript: Transcript) -> int:
 
 
 @pytest.mark.parametrize("width", [30, 44, 90])
-async def test_another_width_leaves_the_reader_where_they_are(recording: Saver, width: int) -> None:
+async def test_another_width_keeps_the_reading_position(recording: Saver, width: int) -> None:
     """After a change of width, the same paragraph is at the top, before and after re-measuring."""
     feed = Feed(open_saved(recording(history(90)), False))
     transcript = Transcript(feed.session)
@@ -87,7 +87,7 @@ async def test_another_width_leaves_the_reader_where_they_are(recording: Saver, 
         assert viewport(transcript) == seen
 
 
-async def test_a_width_and_back_comes_to_the_same(recording: Saver) -> None:
+async def test_a_width_and_back_gives_the_same_lines(recording: Saver) -> None:
     """After a change of width and back, every line is where it was."""
     feed = Feed(open_saved(recording(history(40)), False))
     transcript = Transcript(feed.session)
@@ -105,7 +105,7 @@ async def test_a_width_and_back_comes_to_the_same(recording: Saver) -> None:
 
 
 @pytest.mark.parametrize("where", ["prompt", "answer", "thought", "result"])
-async def test_a_long_text_is_cut_bit_by_bit(
+async def test_a_long_text_is_split_in_steps(
     recording: Saver, monkeypatch: pytest.MonkeyPatch, where: str
 ) -> None:
     """No single tick splits or draws all of a very long text, and each of its lines appears once."""
@@ -126,13 +126,13 @@ async def test_a_long_text_is_cut_bit_by_bit(
         transcript.sync()
         assert transcript.is_measuring
         assert settle(transcript) > 1
-        told = "\n".join(lines_of(transcript))
-        numbers = [int(number) for number in re.findall(r"line (\d+) of many", told)]
+        shown = "\n".join(lines_of(transcript))
+        numbers = [int(number) for number in re.findall(r"line (\d+) of many", shown)]
         assert numbers == list(range(LINES))
         assert max(block.end - block.start for block in transcript._blocks.all) < len(text) // 8
 
 
-async def test_blocks_stand_one_below_the_other(recording: Saver) -> None:
+async def test_blocks_are_adjacent(recording: Saver) -> None:
     """Each block begins where the previous one ends, with estimated and with measured heights."""
     feed = Feed(open_saved(recording(history(60)), False))
     transcript = Transcript(feed.session)
@@ -170,7 +170,7 @@ def gate(monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
     return is_open
 
 
-async def test_what_was_chosen_in_the_glimpse_stays_chosen(tmp_path: Path, gate: asyncio.Event) -> None:
+async def test_the_call_selected_in_the_preview_stays_selected(tmp_path: Path, gate: asyncio.Event) -> None:
     """The call selected in the preview is still selected after loading, in the same row and view."""
     async with opened(large(tmp_path / "r.ndjson")) as stage:
         calls = stage.pane("calls")
@@ -189,7 +189,7 @@ async def test_what_was_chosen_in_the_glimpse_stays_chosen(tmp_path: Path, gate:
         assert stage.app.focused is whole
 
 
-async def test_what_was_read_in_the_glimpse_stays_in_view(tmp_path: Path, gate: asyncio.Event) -> None:
+async def test_the_lines_visible_in_the_preview_stay_visible(tmp_path: Path, gate: asyncio.Event) -> None:
     """The transcript lines visible in the preview are in the same rows after loading."""
     async with opened(large(tmp_path / "r.ndjson")) as stage:
         await stage.press("1", "pageup", "pageup")
@@ -208,7 +208,7 @@ def press_k(screen: WatchScreen) -> None:
     screen.app.post_message(key)
 
 
-async def test_a_key_pressed_while_the_panes_are_exchanged_is_done(
+async def test_a_key_pressed_while_the_panes_are_replaced_takes_effect(
     tmp_path: Path, gate: asyncio.Event, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Keys pressed while the whole session replaces the preview act on the position the user was at."""
@@ -233,7 +233,7 @@ async def test_a_key_pressed_while_the_panes_are_exchanged_is_done(
         await stage.until(lambda: whole.chosen and whole.chosen.target == f"echo {number - 2}", "both")
 
 
-async def test_a_call_of_a_glimpse_is_found_by_either_line(recording: Saver) -> None:
+async def test_a_call_of_a_preview_is_matched_by_either_line(recording: Saver) -> None:
     """A call of which the preview holds only one line is matched by that line."""
     path = recording(init() + b"".join(shell(number) for number in range(5)) + started("a", "read", {}))
     feed = Feed(open_saved(path, False))

@@ -25,7 +25,7 @@ from tests.screen.conftest import (
 )
 
 
-async def test_everything_has_its_look(recording: Saver) -> None:
+async def test_everything_appears_in_order(recording: Saver) -> None:
     """Prompt, thinking, text, calls and result appear in the order in which they came."""
     edit = {"path": f"{CWD}/src/wheel.py"}
     path = recording(
@@ -74,7 +74,7 @@ async def test_a_failure_shows_its_reason(recording: Saver) -> None:
         assert lines == ["✗ failed in 5.2 s", "  out of quota", "  retry later"]
 
 
-async def test_what_is_not_understood_is_shown(recording: Saver) -> None:
+async def test_lines_not_understood_are_shown(recording: Saver) -> None:
     """A line of unknown type and a line that is no event are shown where they occurred."""
     feed, transcript = of(recording(init() + line(type="weather") + b"not json\n" + answer("on")))
     async with shown(transcript):
@@ -85,7 +85,7 @@ async def test_what_is_not_understood_is_shown(recording: Saver) -> None:
         assert lines[-1] == "on"
 
 
-async def test_a_call_marker_tells_how_the_call_stands(recording: Saver) -> None:
+async def test_a_call_line_shows_the_current_outcome(recording: Saver) -> None:
     """A running call's line shows the outcome once the call has ended, and no other line changes."""
     path = recording(init() + answer("a") + shell(1, None) + answer("b"))
     feed, transcript = of(path, follow=True)
@@ -120,7 +120,7 @@ async def test_thoughts_are_folded_when_they_are_done(recording: Saver) -> None:
         assert lines_of(transcript) == FOLDED
 
 
-async def test_a_thought_is_shown_while_it_is_thought(recording: Saver) -> None:
+async def test_a_thought_is_shown_while_it_arrives(recording: Saver) -> None:
     """A thought is shown while it arrives. It folds when completed, unless the user has stopped following."""
     begun = line(type="thinking", subtype="delta", text="It\n\nsqueaks", timestamp_ms=1_793_610_000_000)
     done = line(type="thinking", subtype="completed", timestamp_ms=1_793_610_002_500)
@@ -137,7 +137,7 @@ async def test_a_thought_is_shown_while_it_is_thought(recording: Saver) -> None:
             )
 
 
-async def test_a_thought_that_comes_in_pieces_folds_to_the_same(recording: Saver) -> None:
+async def test_a_thought_in_pieces_gives_the_same_lines(recording: Saver) -> None:
     """A thought that arrives in pieces is folded and unfolded like one that arrives at once."""
     for seed in range(3):
         path = recording(init() + prompt("p"))

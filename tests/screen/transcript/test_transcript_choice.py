@@ -14,7 +14,7 @@ from tests.conftest import Saver
 from tests.screen.conftest import PaneApp, answer, init, lines_of, prompt, shell, thinking, viewport
 
 
-class ChoosingApp(PaneApp):
+class SelectionApp(PaneApp):
     """An app with the transcript only; it records the calls that were selected."""
 
     def __init__(self, transcript: Transcript) -> None:
@@ -27,12 +27,12 @@ class ChoosingApp(PaneApp):
 
 
 @asynccontextmanager
-async def choosing(
+async def shown_with_selection(
     path: Path, size: tuple[int, int] = (60, 20)
-) -> AsyncIterator[tuple[Transcript, ChoosingApp, Pilot[None]]]:
+) -> AsyncIterator[tuple[Transcript, SelectionApp, Pilot[None]]]:
     """Show a recording's transcript in an app that records selections."""
     feed, transcript = of(path)
-    app = ChoosingApp(transcript)
+    app = SelectionApp(transcript)
     async with app.run_test(size=size) as pilot:
         transcript.focus()
         await pilot.pause()
@@ -40,10 +40,10 @@ async def choosing(
         yield transcript, app, pilot
 
 
-async def test_the_keys_lead_from_a_line_to_its_call(recording: Saver) -> None:
+async def test_keys_go_from_a_line_to_its_call(recording: Saver) -> None:
     """`[` and `]` select the lines of calls and thoughts; enter goes to the call or unfolds the thought."""
     path = recording(init() + shell(1) + thinking("It squeaks.") + shell(2) + answer("end"))
-    async with choosing(path) as (transcript, app, pilot):
+    async with shown_with_selection(path) as (transcript, app, pilot):
         await pilot.press("enter")
         assert chosen_lines(transcript) == ["✓ Ran terminal command echo 2"]
         await pilot.press("enter", "left_square_bracket")
@@ -58,10 +58,10 @@ async def test_the_keys_lead_from_a_line_to_its_call(recording: Saver) -> None:
         assert "  It squeaks." not in lines_of(transcript)
 
 
-async def test_a_click_chooses_a_call_and_opens_a_thought(recording: Saver) -> None:
+async def test_a_click_selects_a_call_and_unfolds_a_thought(recording: Saver) -> None:
     """A click on a call's line selects it, a double click goes to it; a click on a thought unfolds it."""
     path = recording(init() + prompt("p") + shell(1) + thinking("It squeaks."))
-    async with choosing(path) as (transcript, app, pilot):
+    async with shown_with_selection(path) as (transcript, app, pilot):
         assert lines_of(transcript)[2:5:2] == ["  ✓ Ran terminal command echo 1", "thinking 2.5 s ▸"]
         await pilot.click(transcript, offset=(8, 1))
         assert app.chosen == []
@@ -75,7 +75,7 @@ async def test_a_click_chooses_a_call_and_opens_a_thought(recording: Saver) -> N
         assert lines_of(transcript)[-1] == "thinking 2.5 s ▸"
 
 
-async def test_a_call_leads_back_to_its_line(recording: Saver) -> None:
+async def test_reveal_call_selects_the_line_of_a_call(recording: Saver) -> None:
     """`reveal_call` scrolls to a call's line and selects it, even among blocks not measured yet."""
     feed, transcript = of(recording(history(120)))
     async with shown(transcript, (50, 16)):
