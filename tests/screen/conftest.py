@@ -1,4 +1,4 @@
-"""What the screen's tests share: sessions line by line, one pane alone, and the whole app with a pilot."""
+"""Shared by the tests of the screen: session builders, an app with a single pane, and the whole app."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ PANES = ("transcript", "calls", "detail", "log")
 
 
 def line(**fields: object) -> bytes:
-    """Return an event of the stream."""
+    """Return one event line of the stream."""
     return json.dumps({"session_id": SESSION, **fields}).encode() + b"\n"
 
 
@@ -43,24 +43,24 @@ def init(**fields: object) -> bytes:
 
 
 def prompt(text: str) -> bytes:
-    """Return the user's message."""
+    """Return the line of a user message."""
     return line(type="user", message={"role": "user", "content": [{"type": "text", "text": text}]})
 
 
 def answer(text: str) -> bytes:
-    """Return new text of the assistant's."""
+    """Return the line of an assistant message, one piece of text."""
     message = {"role": "assistant", "content": [{"type": "text", "text": text}]}
     return line(type="assistant", message=message, timestamp_ms=1_793_610_000_000)
 
 
 def thinking(text: str) -> bytes:
-    """Return a whole thought that took 2.5 s."""
+    """Return the two lines of a completed thought that took 2.5 s."""
     begun = line(type="thinking", subtype="delta", text=text, timestamp_ms=1_793_610_000_000)
     return begun + line(type="thinking", subtype="completed", timestamp_ms=1_793_610_002_500)
 
 
 def started(call_id: str, tool: str, args: dict[str, object], at_ms: int = 1_793_610_000_000) -> bytes:
-    """Return the start of a call."""
+    """Return the line that starts a tool call."""
     call = {f"{tool}ToolCall": {"args": args}}
     return line(type="tool_call", subtype="started", call_id=call_id, tool_call=call, timestamp_ms=at_ms)
 
@@ -68,13 +68,13 @@ def started(call_id: str, tool: str, args: dict[str, object], at_ms: int = 1_793
 def ended(
     call_id: str, tool: str, args: dict[str, object], result: object, at_ms: int = 1_793_610_001_500
 ) -> bytes:
-    """Return the end of a call."""
+    """Return the line that completes a tool call."""
     call = {f"{tool}ToolCall": {"args": args, "result": result}}
     return line(type="tool_call", subtype="completed", call_id=call_id, tool_call=call, timestamp_ms=at_ms)
 
 
 def shell(number: int, exit_code: int | None = 0, stdout: str = "") -> bytes:
-    """Return a shell call, `echo NUMBER`, from start to end; None leaves it running."""
+    """Return a shell call `echo NUMBER`, start and end; with `exit_code=None` it is still running."""
     call_id, args = f"call-{number}", {"command": f"echo {number}"}
     begun = started(call_id, "shell", dict(args))
     if exit_code is None:
@@ -89,7 +89,10 @@ def result(text: str = "", **fields: object) -> bytes:
 
 
 def session(calls: int = 40, *failed: int) -> bytes:
-    """Return a session with a prompt, a thought, and so many calls with a text before each."""
+    """Return a session: a prompt, a thought, and `calls` shell calls with a text before each.
+
+    The calls numbered in `failed` exit with 1. The session has no result yet.
+    """
     made = [init(), prompt("Mend it."), thinking("A thought.")]
     for number in range(calls):
         made += [answer(f"Step {number}."), shell(number, 1 if number in failed else 0, f"out {number}")]
@@ -97,13 +100,13 @@ def session(calls: int = 40, *failed: int) -> bytes:
 
 
 def append(path: Path, data: bytes) -> None:
-    """Let a recording grow."""
+    """Append lines to a recording."""
     with path.open("ab") as file:
         file.write(data)
 
 
 async def eventually(pilot: Pilot[Any], check: Callable[[], object], what: str) -> None:
-    """Let the app go on until `check` holds."""
+    """Wait until `check` returns something true; fail after 20 s, naming `what`."""
     bound = time.monotonic() + BOUND_SECONDS
     await pilot.pause()
     while not check():
@@ -113,7 +116,7 @@ async def eventually(pilot: Pilot[Any], check: Callable[[], object], what: str) 
 
 
 class PaneApp(App[None]):
-    """One pane alone, in the looks of the sheet."""
+    """An app that shows the given panes with the real style sheet."""
 
     CSS_PATH = resource("styles") / "agentwatch.tcss"
 
@@ -122,35 +125,35 @@ class PaneApp(App[None]):
         self._panes = panes
 
     def compose(self) -> ComposeResult:
-        """Show the pane."""
+        """Yield the panes."""
         yield from self._panes
 
 
 def lines_of(pane: LineView) -> list[str]:
-    """Return every line of a pane as text, in view or not, without the blanks at its end."""
+    """Return every line of a pane as text, visible or not, without trailing blanks."""
     width = pane.scrollable_content_region.width
     return [pane.draw(y, width).text.rstrip() for y in range(pane.line_count())]
 
 
 def viewport(pane: LineView) -> list[str]:
-    """Return what the pane shows now, line by line."""
+    """Return the visible lines of a pane as text, without trailing blanks."""
     height = pane.scrollable_content_region.height
     return [pane.render_line(y).text.rstrip() for y in range(height)]
 
 
 class CountedFeed(Feed):
-    """A feed that counts the ticks of the screen, each of which advances it once."""
+    """A feed that counts the ticks of the screen: each tick calls `advance` once."""
 
     ticks = 0
 
     def advance(self, seconds: float | None = None) -> int:
-        """Count, and advance."""
+        """Count the tick, then advance."""
         self.ticks += 1
         return super().advance(seconds)
 
 
 class Stage:
-    """The app over a recording, and the pilot who plays it."""
+    """The whole app over a recording, and the pilot that drives it."""
 
     def __init__(self, app: AgentwatchApp, feed: CountedFeed, path: Path, pilot: Pilot[Any]) -> None:
         self.app = app
@@ -159,19 +162,19 @@ class Stage:
         self.pilot = pilot
 
     async def press(self, *keys: str) -> None:
-        """Press keys, and let them work."""
+        """Press keys, and wait until the app has handled them."""
         await self.pilot.press(*keys)
         await self.pilot.pause()
 
     async def append(self, data: bytes) -> None:
-        """Let the recording grow, and wait until the screen has taken it."""
+        """Append lines to the recording, and wait until the screen shows them."""
         append(self.path, data)
         await self.pilot.pause()
         await self.until(lambda: not self.feed.backlog(), "the end of the recording")
         await self.settled()
 
     async def settled(self) -> None:
-        """Wait until whole ticks have shown what is there, and nothing more is due."""
+        """Wait until two more ticks have passed, or no tick is due."""
         before, screen = self.feed.ticks, self.app.screen_stack[0]
         assert isinstance(screen, WatchScreen)
         await self.until(
@@ -179,18 +182,18 @@ class Stage:
         )
 
     async def until(self, check: Callable[[], object], what: str) -> None:
-        """Let the app go on until `check` holds."""
+        """Wait until `check` returns something true; fail after 20 s, naming `what`."""
         await eventually(self.pilot, check, what)
 
     async def shows(self, words: str, pane: str | None = None) -> None:
-        """Wait until the screen, or a pane in any of its lines, shows these words."""
+        """Wait until the words are on the screen, or in any line of the given pane, visible or not."""
         if pane is None:
             await self.until(lambda: words in self.text(blanks=True), words)
         else:
             await self.until(lambda: words in "\n".join(lines_of(self.pane(pane))), words)
 
     def pane(self, name: str) -> LineView:
-        """Return a pane."""
+        """Return the pane with this name."""
         return self.app.screen_stack[0].query_one(f"#{name}", LineView)
 
     @property
@@ -202,36 +205,36 @@ class Stage:
 
     @property
     def chosen(self) -> str | None:
-        """The target of the chosen call."""
+        """The target of the selected call; None without a call or a target."""
         return self.calls.chosen.target if self.calls.chosen else None
 
     @property
     def focus(self) -> str | None:
-        """The pane that has the focus."""
+        """The name of the focused pane."""
         return self.app.focused.id if self.app.focused else None
 
     def segments(self) -> list[Segment]:
-        """Return all that is drawn."""
+        """Return every segment on the screen."""
         return [segment for strip in self.app.screen._compositor.render_strips() for segment in strip]
 
     def rows(self) -> list[str]:
-        """Return the rows of the screen, without the blanks at their ends."""
+        """Return the rows of the screen as text, without trailing blanks."""
         return [strip.text.rstrip() for strip in self.app.screen._compositor.render_strips()]
 
     def text(self, *, blanks: bool = False) -> str:
-        """Return the screen as text, with or without the blanks at the ends of its rows."""
+        """Return the screen as text; `blanks` keeps the trailing blanks of its rows."""
         if blanks:
             return "\n".join(strip.text for strip in self.app.screen._compositor.render_strips())
         return "\n".join(self.rows())
 
     @property
     def header(self) -> str:
-        """The line at the top."""
+        """The text of the header line, the first row."""
         return self.rows()[0]
 
     @property
     def status(self) -> str:
-        """The line below it."""
+        """The text of the status line, the second row."""
         return self.rows()[1]
 
 
@@ -243,7 +246,7 @@ async def opened(
     follow: bool = False,
     pace: Pace | None = None,
 ) -> AsyncIterator[Stage]:
-    """Open a recording in the app; all that is there and due has been read when this yields."""
+    """Open a recording in the app; everything that is due is read and shown when this yields."""
     source = saved_source(path, follow)
     feed = CountedFeed(source.reader, pace)
     app = AgentwatchApp(source, feed, HeldSignals())
@@ -257,7 +260,7 @@ async def opened(
 
 @pytest.fixture(autouse=True)
 def utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Show times of day in UTC, and let nothing move by itself."""
+    """Use UTC for times of day, and switch off animations."""
     monkeypatch.setenv("TZ", "UTC")
     monkeypatch.setenv("TEXTUAL_ANIMATIONS", "none")
     time.tzset()
@@ -267,5 +270,5 @@ def utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def bundled(name: str) -> Path:
-    """Return a recording of the project's."""
+    """Return the path of a recording that belongs to the project."""
     return RECORDINGS / f"{name}.ndjson"
