@@ -166,4 +166,4 @@ async def test_an_item_of_several_lines_is_one(recording: Saver) -> None:
     ]
     call = ended("todo", "updateTodos", {}, {"success": {"todos": items}})
     async with shown(recording(init() + call)) as (_, app):
-        assert await told(app) == ["1 of 2 done · ◐ a␊b"]
+        assert await lines_shown(app) == ["1 of 2 done · ◐ a␊b"]
