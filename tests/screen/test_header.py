@@ -15,8 +15,9 @@ from agentwatch.resources import resource
 from agentwatch.safe_text import SafeText
 from agentwatch.screen.header import HeaderLine, StatusLine
 from agentwatch.session import Session
+from tests.builders.screen.app import bundled
+from tests.builders.screen.lines import init, line, result, shell
 from tests.conftest import Saver
-from tests.screen.conftest import bundled, init, line, result, shell
 
 NOTHING_AMISS = integrity(Session())
 

@@ -17,19 +17,9 @@ from agentwatch.screen.header import HeaderLine, StatusLine
 from agentwatch.screen.lines.line_view import LineView
 from agentwatch.screen.transcript.pane import Transcript
 from agentwatch.session import Session
+from tests.builders.screen.app import Stage, lines_of, opened
+from tests.builders.screen.lines import answer, ended, init, line, prompt, started, thinking
 from tests.conftest import RECORDINGS, ROOT, Saver
-from tests.screen.conftest import (
-    Stage,
-    answer,
-    ended,
-    init,
-    line,
-    lines_of,
-    opened,
-    prompt,
-    started,
-    thinking,
-)
 
 PAYLOADS = ROOT.parent / "shared" / "security" / "payloads.py"
 MARKUP = "[/x] [@click=app.quit]x[/] [link='file:///etc/passwd']p[/link] [bold red]b[/] [/] [=x] $[a]"

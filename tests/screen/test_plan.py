@@ -14,8 +14,9 @@ from agentwatch.events import Part
 from agentwatch.feed import Feed
 from agentwatch.recording import open_saved
 from agentwatch.screen.plan import Todo, TodoLine, read_todos
+from tests.builders.screen.app import bundled
+from tests.builders.screen.lines import ended, init, shell, started
 from tests.conftest import Saver
-from tests.screen.conftest import bundled, ended, init, shell, started
 
 STATES = {"✓": "COMPLETED", "◐": "IN_PROGRESS", "○": "PENDING", "✗": "CANCELLED"}
 

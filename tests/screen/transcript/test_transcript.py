@@ -7,22 +7,22 @@ import re
 
 import pytest
 
-from tests.builders.screen.transcript_alone import brought_up, measure_all, of, pieces, shown
-from tests.conftest import Saver
-from tests.screen.conftest import (
+from tests.builders.screen.app import lines_of
+from tests.builders.screen.lines import (
     CWD,
     answer,
     append,
     ended,
     init,
     line,
-    lines_of,
     prompt,
     result,
     shell,
     started,
     thinking,
 )
+from tests.builders.screen.transcript_alone import brought_up, measure_all, of, pieces, shown
+from tests.conftest import Saver
 
 
 async def test_everything_has_its_look(recording: Saver) -> None:
