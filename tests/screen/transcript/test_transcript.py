@@ -7,14 +7,15 @@ import re
 
 import pytest
 
+from tests.builders.lines import event, thought, thought_through
 from tests.builders.screen.app import lines_of
 from tests.builders.screen.lines import (
+    BEGAN_MS,
     CWD,
     answer,
     append,
     ended,
     init,
-    line,
     prompt,
     result,
     shell,
@@ -76,7 +77,7 @@ async def test_a_failure_shows_its_reason(recording: Saver) -> None:
 
 async def test_what_is_not_understood_is_shown(recording: Saver) -> None:
     """A line of an unknown type and a line that is no event are shown in their place."""
-    feed, transcript = of(recording(init() + line(type="weather") + b"not json\n" + answer("on")))
+    feed, transcript = of(recording(init() + event("weather") + b"not json\n" + answer("on")))
     async with shown(transcript):
         lines = brought_up(feed, transcript)
         assert lines[0] == "· unknown: type weather"
@@ -122,8 +123,8 @@ async def test_thoughts_are_folded_when_they_are_done(recording: Saver) -> None:
 
 async def test_a_thought_is_shown_while_it_is_thought(recording: Saver) -> None:
     """The thinking is seen as it comes, and folds when it is done; who reads it keeps it open."""
-    begun = line(type="thinking", subtype="delta", text="It\n\nsqueaks", timestamp_ms=1_793_610_000_000)
-    done = line(type="thinking", subtype="completed", timestamp_ms=1_793_610_002_500)
+    begun = thought("It\n\nsqueaks", BEGAN_MS)
+    done = thought_through(BEGAN_MS + 2500)
     for is_read in (False, True):
         path = recording(init() + begun)
         feed, transcript = of(path, follow=True)
@@ -145,11 +146,9 @@ async def test_a_thought_that_comes_in_pieces_folds_to_the_same(recording: Saver
         async with shown(transcript):
             brought_up(feed, transcript)
             for piece in pieces("It\n\nsqueaks.", random.Random(seed)):
-                append(
-                    path, line(type="thinking", subtype="delta", text=piece, timestamp_ms=1_793_610_000_000)
-                )
+                append(path, thought(piece, BEGAN_MS))
                 brought_up(feed, transcript)
-            append(path, line(type="thinking", subtype="completed", timestamp_ms=1_793_610_002_500))
+            append(path, thought_through(BEGAN_MS + 2500))
             append(path, answer("text") + thinking("more"))
             assert brought_up(feed, transcript) == FOLDED
             transcript.toggle_reasoning()
