@@ -9,8 +9,9 @@ import pytest
 
 from agentwatch.actions import action
 from agentwatch.blocks import OutputBlock, TextBlock
-from agentwatch.events import Malformed, Unknown
+from agentwatch.events import Event, Malformed, Prompt, Unknown
 from agentwatch.feed import Feed
+from agentwatch.feed.line_joiner import LineJoiner
 from agentwatch.recording import open_saved
 from agentwatch.session import LineCounts, Session
 from agentwatch.wire import Decoder
@@ -22,6 +23,7 @@ from tests.builders.lines import (
     init,
     message,
     non_blank,
+    physical_lines,
     raw,
     result,
     session,
@@ -201,11 +203,20 @@ def test_a_line_of_too_many_bytes_is_given_up() -> None:
 
 
 def test_lines_that_seem_to_end_an_object_are_not_tried_for_ever() -> None:
-    """Where every piece ends in a brace, joining is tried for a bounded number of bytes, then given up."""
-    lines = (init(), b'{"a":"\n', (b"x" * 200_000 + b"}\n") * 60, user("Hi"))
-    read = session(*lines)
-    assert read.lines == LineCounts(events=2, malformed=61)
-    assert read.run.prompt == "Hi"
+    """Where every piece ends in a brace, joining is tried for 128 MiB of bytes and given up after that."""
+    tried = []
+
+    class Counting(Decoder):
+        def decode_joined(self, pieces: list[bytes]) -> list[Event] | None:
+            tried.append(sum(map(len, pieces)))
+            return super().decode_joined(pieces)
+
+    joiner = LineJoiner(Counting())
+    lines = (b'{"a":"\n', (b"x" * 200_000 + b"}\n") * 60, user("Hi"))
+    found = [told for line in physical_lines(b"".join(lines)) for told in joiner.take(line)]
+    kinds = [type(told.events[0]) for told in found]
+    assert kinds == [Malformed] * 61 + [Prompt]
+    assert (128 << 20) < sum(tried) < (128 << 20) + sum(map(len, lines))
 
 
 def test_what_is_held_at_the_end_of_the_stream_is_counted() -> None:

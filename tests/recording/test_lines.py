@@ -27,6 +27,11 @@ class Growing:
         self.times.note(self.length, at_ms)
         self.length += os.write(self.fd, data)
 
+    def cut_to(self, length: int) -> None:
+        """Let the recording end earlier."""
+        os.ftruncate(self.fd, length)
+        self.length = length
+
     def size(self) -> int:
         """Return how far a reader may read."""
         return self.length
@@ -62,6 +67,23 @@ def test_a_last_line_is_held_back_until_its_end_comes(growing: Growing) -> None:
     growing.add(b"\nthree\n", 3000)
     assert list(reader.read()) == [Line(4, b"two", 3000), Line(8, b"three", 3000)]
     assert reader.offset == growing.length
+
+
+@pytest.mark.parametrize("begun", [b"tw", b"t" * 300_000], ids=["short", "several reads"])
+def test_a_recording_that_was_cut_back_is_read_on_from_there(growing: Growing, begun: bytes) -> None:
+    """A full disk cuts a recording back to its last whole line: what was read of the rest is forgotten."""
+    reader = growing.reader()
+    growing.add(b"one\n" + begun, 1000)
+    assert [line.data for line in reader.read()] == [b"one"]
+    assert list(reader.read()) == []
+    growing.cut_to(4)
+    assert list(reader.read()) == []
+    assert reader.offset == 4
+    growing.add(b"three\n", 2000)
+    assert list(reader.read()) == [Line(4, b"three", 2000)]
+    growing.ended = True
+    assert list(reader.read()) == []
+    assert reader.is_at_end()
 
 
 def test_a_last_line_without_an_end_is_returned_when_the_recording_ends(growing: Growing) -> None:

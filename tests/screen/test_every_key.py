@@ -7,19 +7,9 @@ from textual.command import CommandPalette
 
 from agentwatch.screen.overlays.help import Help
 from agentwatch.screen.overlays.integrity import IntegrityScreen
+from tests.builders.screen.app import lines_of, opened, viewport
+from tests.builders.screen.lines import CWD, ended, init, result, session, shell, started
 from tests.conftest import Saver
-from tests.screen.conftest import (
-    CWD,
-    ended,
-    init,
-    lines_of,
-    opened,
-    result,
-    session,
-    shell,
-    started,
-    viewport,
-)
 
 
 def edit(path: str) -> bytes:

@@ -15,8 +15,10 @@ from agentwatch.resources import resource
 from agentwatch.safe_text import SafeText
 from agentwatch.screen.header import HeaderLine, StatusLine
 from agentwatch.session import Session
+from tests.builders.lines import event
+from tests.builders.screen.app import bundled
+from tests.builders.screen.lines import init, result, shell
 from tests.conftest import Saver
-from tests.screen.conftest import bundled, init, line, result, shell
 
 NOTHING_AMISS = integrity(Session())
 
@@ -105,7 +107,8 @@ async def test_facts_are_dropped_by_weight() -> None:
 
 async def test_a_long_fact_is_skipped(recording: Saver) -> None:
     """A fact that is too long for the line is skipped; shorter facts after it are still shown."""
-    session = read(recording(init(cwd="/very/long" * 20) + result("")))
+    session_id = "5e55104e-0000-4000-8000-000000000000"
+    session = read(recording(init(cwd="/very/long" * 20, session_id=session_id) + result("")))
     shown = await header(session, 80)
     assert "/very/long" not in shown
     assert "│ Sonnet 5 │ 5e55104e │" in shown
@@ -125,7 +128,7 @@ async def test_the_clock_of_a_running_run(recording: Saver) -> None:
 
 async def test_lines_not_understood_are_counted(recording: Saver) -> None:
     """The status line counts lines that were not understood, malformed and unknown ones separately."""
-    session = read(recording(init() + b"nonsense\n" + line(type="weather") + result("")))
+    session = read(recording(init() + b"nonsense\n" + event("weather") + result("")))
     app = LinesApp()
     async with app.run_test(size=(100, 10)) as pilot:
         app.status.tell(SafeText(""), SafeText(""), integrity(session))

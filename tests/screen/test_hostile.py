@@ -17,19 +17,10 @@ from agentwatch.screen.header import HeaderLine, StatusLine
 from agentwatch.screen.lines.line_view import LineView
 from agentwatch.screen.transcript.pane import Transcript
 from agentwatch.session import Session
+from tests.builders.lines import event
+from tests.builders.screen.app import Stage, lines_of, opened
+from tests.builders.screen.lines import answer, ended, init, prompt, started, thinking
 from tests.conftest import RECORDINGS, ROOT, Saver
-from tests.screen.conftest import (
-    Stage,
-    answer,
-    ended,
-    init,
-    line,
-    lines_of,
-    opened,
-    prompt,
-    started,
-    thinking,
-)
 
 PAYLOADS = ROOT.parent / "shared" / "security" / "payloads.py"
 MARKUP = "[/x] [@click=app.quit]x[/] [link='file:///etc/passwd']p[/link] [bold red]b[/] [/] [=x] $[a]"
@@ -111,14 +102,12 @@ def run_of(number: int, text: str) -> bytes:
         + started(f"j{call_id}", "webFetch", {"url": text})
         + ended(f"j{call_id}", "webFetch", {"url": text}, {"rejected": {"reason": text}})
         + started(f"o{call_id}", "task", {"description": text})
-        + line(type=text, subtype=text)
-        + line(type="connection", subtype=text)
+        + event(text, text)
+        + event("connection", text)
         + text.replace("\n", " ").encode("utf-8", "surrogatepass")
         + b"\n"
     )
-    return made + line(
-        type="result", subtype=text, is_error=True, result=text, request_id=text, duration_ms=1
-    )
+    return made + event("result", text, is_error=True, result=text, request_id=text, duration_ms=1)
 
 
 def shell_of(text: str) -> bytes:

@@ -7,21 +7,9 @@ from textual import events
 
 from agentwatch.screen.app import Leave
 from agentwatch.screen.overlays.help import Help
+from tests.builders.screen.app import PANES, bundled, lines_of, opened, viewport
+from tests.builders.screen.lines import answer, append, init, prompt, result, session, shell
 from tests.conftest import Saver
-from tests.screen.conftest import (
-    PANES,
-    answer,
-    append,
-    bundled,
-    init,
-    lines_of,
-    opened,
-    prompt,
-    result,
-    session,
-    shell,
-    viewport,
-)
 
 
 async def test_enter_opens_the_detail_and_escape_goes_back(recording: Saver) -> None:

@@ -11,7 +11,7 @@ from agentwatch.feed.preview import preview_reader
 from agentwatch.recording import open_saved
 from agentwatch.screen import app as screen_app
 from tests.builders.lines import completed, delta, final, init, result, started, user
-from tests.screen.conftest import lines_of, opened
+from tests.builders.screen.app import lines_of, opened
 
 BLOB = "x" * 2000
 

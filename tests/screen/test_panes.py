@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.screen.conftest import PANES, Stage, bundled, opened
+from tests.builders.screen.app import PANES, Stage, bundled, opened
 
 
 def shown(stage: Stage) -> list[str]:

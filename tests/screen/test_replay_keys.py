@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from agentwatch.feed.playhead import Replay
+from tests.builders.screen.app import lines_of, opened
+from tests.builders.screen.lines import answer, init, session, shell
 from tests.conftest import Saver
-from tests.screen.conftest import answer, init, lines_of, opened, session, shell
 
 
 class ManualClock:

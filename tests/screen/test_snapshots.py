@@ -12,7 +12,7 @@ from agentwatch.screen.app import AgentwatchApp
 from agentwatch.screen.screen import WatchScreen
 from agentwatch.screen.transcript.pane import Transcript
 from agentwatch.sources.open import saved_source
-from tests.screen.conftest import CountedFeed, bundled, eventually
+from tests.builders.screen.app import CountedFeed, bundled, eventually
 
 Compare = Callable[..., bool]
 Step = Callable[[Pilot[None]], Awaitable[None]]

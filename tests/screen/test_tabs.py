@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rich.style import Style
 
-from tests.screen.conftest import Stage, bundled, opened
+from tests.builders.screen.app import Stage, bundled, opened
 
 
 def style_of(stage: Stage, title: str) -> Style | None:

@@ -6,8 +6,8 @@ from agentwatch.analysis.silence import is_stalled
 from agentwatch.feed import Feed
 from agentwatch.recording import now_ms, open_saved
 from agentwatch.screen.view_status import shown_ms
+from tests.builders.screen.lines import init, prompt, result
 from tests.conftest import Saver
-from tests.screen.conftest import init, prompt, result
 
 
 def test_a_saved_recording_is_not_quiet_while_it_is_read(recording: Saver) -> None:

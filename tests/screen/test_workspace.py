@@ -7,8 +7,9 @@ import pytest
 from agentwatch.screen import screen as watch
 from agentwatch.screen.overlays.files import FilesScreen
 from agentwatch.screen.overlays.time import TimeScreen
+from tests.builders.screen.app import Stage, lines_of, opened
+from tests.builders.screen.lines import answer, ended, init, prompt, result, shell, started
 from tests.conftest import Saver
-from tests.screen.conftest import Stage, answer, ended, init, lines_of, opened, prompt, result, shell, started
 
 
 def session(calls: int = 12, *failed: int) -> bytes:

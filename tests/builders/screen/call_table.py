@@ -11,7 +11,8 @@ from textual.pilot import Pilot
 from agentwatch.feed import Feed
 from agentwatch.recording import open_saved
 from agentwatch.screen.calls.pane import CallTable
-from tests.screen.conftest import CWD, PaneApp, ended, eventually, lines_of, started
+from tests.builders.screen.app import PaneApp, eventually, lines_of
+from tests.builders.screen.lines import CWD, ended, started
 
 NARROW = (60, 12)
 """So few columns that there is no room for the time strip."""

@@ -18,7 +18,7 @@ from agentwatch.resources import resource
 from agentwatch.screen.calls.pane import CallTable
 from agentwatch.screen.overlays.find_bar import FindBar
 from agentwatch.screen.panes import Panes
-from tests.screen.conftest import eventually
+from tests.builders.screen.app import eventually
 
 
 class FindApp(App[None]):

@@ -13,7 +13,7 @@ from agentwatch.feed import Feed
 from agentwatch.resources import resource
 from agentwatch.screen.overlays.files import FilesScreen
 from agentwatch.screen.overlays.time import TimeScreen
-from tests.screen.conftest import eventually
+from tests.builders.screen.app import eventually
 
 Opened = TypeVar("Opened", FilesScreen, TimeScreen)
 

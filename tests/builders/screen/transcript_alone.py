@@ -14,7 +14,8 @@ from textual.pilot import Pilot
 from agentwatch.feed import Feed
 from agentwatch.recording import open_saved
 from agentwatch.screen.transcript.pane import Transcript
-from tests.screen.conftest import PaneApp, answer, init, lines_of, prompt, result, shell
+from tests.builders.screen.app import PaneApp, lines_of
+from tests.builders.screen.lines import answer, init, prompt, result, shell
 
 
 @asynccontextmanager

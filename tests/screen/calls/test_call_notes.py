@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agentwatch.screen.calls.pane import CallTable
-from tests.screen.conftest import bundled, lines_of, opened
+from tests.builders.screen.app import bundled, lines_of, opened
 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 100, 110, 120, 160])

@@ -4,20 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from tests.builders.screen.app import bundled, lines_of, viewport
 from tests.builders.screen.call_table import NARROW, shown
+from tests.builders.screen.lines import CWD, append, ended, init, result, shell, started
 from tests.conftest import Saver
-from tests.screen.conftest import (
-    CWD,
-    append,
-    bundled,
-    ended,
-    init,
-    lines_of,
-    result,
-    shell,
-    started,
-    viewport,
-)
 
 
 async def test_a_row_for_each_call() -> None:

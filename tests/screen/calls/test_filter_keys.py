@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from tests.builders.screen.app import opened
+from tests.builders.screen.lines import init, result, shell
 from tests.conftest import Saver
-from tests.screen.conftest import init, opened, result, shell
 
 
 async def test_keys_are_letters_in_the_filter_bar(recording: Saver) -> None:

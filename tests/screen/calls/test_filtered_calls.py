@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from agentwatch.screen.calls.filter_bar import FilterBar
+from tests.builders.screen.app import lines_of, viewport
 from tests.builders.screen.call_table import filtered, reads, shown
+from tests.builders.screen.lines import append, ended, init, shell, started
 from tests.conftest import Saver
-from tests.screen.conftest import append, ended, init, lines_of, shell, started, viewport
 
 
 async def test_words_filter_while_they_are_typed(recording: Saver) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from tests.builders.screen.app import lines_of, viewport
 from tests.builders.screen.call_table import read, reads, shown
+from tests.builders.screen.lines import CWD, append, ended, init, shell, started
 from tests.conftest import Saver
-from tests.screen.conftest import CWD, append, ended, init, lines_of, shell, started, viewport
 
 
 async def test_consecutive_reads_are_one_row_with_their_names(recording: Saver) -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from agentwatch.screen.detail.from_blocks import pretty
+from tests.builders.screen.app import bundled, lines_of, viewport
 from tests.builders.screen.call_detail import looks_of, shown
+from tests.builders.screen.lines import CWD, append, ended, init, shell, started
 from tests.conftest import Saver
-from tests.screen.conftest import CWD, append, bundled, ended, init, lines_of, shell, started, viewport
 
 
 async def test_arguments_and_output_of_a_command(recording: Saver) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from tests.builders.screen.app import lines_of, opened
 from tests.builders.screen.call_detail import looks_of, shown
+from tests.builders.screen.lines import CWD, ended, init, shell, started
 from tests.conftest import Saver
-from tests.screen.conftest import CWD, ended, init, lines_of, opened, shell, started
 
 
 async def test_a_diff_has_styles_signs_and_numbers(recording: Saver) -> None:

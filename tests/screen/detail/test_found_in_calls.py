@@ -13,19 +13,8 @@ from agentwatch.cli.terminal import HeldSignals
 from agentwatch.feed import Feed
 from agentwatch.screen.app import AgentwatchApp
 from agentwatch.sources.open import saved_source
-from tests.screen.conftest import (
-    Stage,
-    answer,
-    ended,
-    eventually,
-    init,
-    lines_of,
-    opened,
-    result,
-    shell,
-    started,
-    viewport,
-)
+from tests.builders.screen.app import Stage, eventually, lines_of, opened, viewport
+from tests.builders.screen.lines import answer, ended, init, result, shell, started
 
 Saver = Callable[[bytes], Path]
 OUTPUT = "\n".join(f"line {n}{' has a needle' if n in (150, 320) else ''}" for n in range(400))

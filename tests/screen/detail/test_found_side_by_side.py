@@ -14,7 +14,8 @@ from agentwatch.screen.detail.diff import Diff
 from agentwatch.screen.detail.diff_lines import parsed
 from agentwatch.screen.detail.matches import FoundLines
 from agentwatch.screen.detail.syntax import CodeStyle
-from tests.screen.conftest import Stage, ended, init, opened, result, viewport
+from tests.builders.screen.app import Stage, opened, viewport
+from tests.builders.screen.lines import ended, init, result
 
 Saver = Callable[[bytes], Path]
 LONG = "東京 far and wide " * 12

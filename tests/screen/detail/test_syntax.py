@@ -17,7 +17,7 @@ from agentwatch.screen.detail.diff import Diff
 from agentwatch.screen.detail.diff_lines import parsed
 from agentwatch.screen.detail.syntax import CodeStyle, SyntaxColours, code_theme, legible
 from agentwatch.screen.lines.line_view import LineView
-from tests.screen.conftest import PaneApp
+from tests.builders.screen.app import PaneApp
 
 MOST = 20_000
 PYTHON = CodeStyle("a.py", "github-dark", Style(bgcolor="#121212"))

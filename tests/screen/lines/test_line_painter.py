@@ -11,7 +11,7 @@ from textual.widget import Widget
 
 from agentwatch.safe_text import SafeText
 from agentwatch.screen.lines.line_view import LineView
-from tests.screen.conftest import PaneApp
+from tests.builders.screen.app import PaneApp
 
 SIZE = (40, 12)
 

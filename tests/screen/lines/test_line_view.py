@@ -12,7 +12,7 @@ from textual.strip import Strip
 
 from agentwatch.safe_text import SafeText
 from agentwatch.screen.lines.line_view import LineView
-from tests.screen.conftest import PaneApp, eventually, viewport
+from tests.builders.screen.app import PaneApp, eventually, viewport
 
 HEIGHT = 10
 INNER = HEIGHT - 2

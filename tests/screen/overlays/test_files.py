@@ -14,9 +14,10 @@ from agentwatch.analysis.files import TouchedFiles
 from agentwatch.feed import Feed
 from agentwatch.recording import open_saved
 from agentwatch.screen.overlays.files import FileCallsView, FilesScreen, FilesView
+from tests.builders.screen.app import eventually, lines_of
+from tests.builders.screen.lines import CWD, ended, init, started
 from tests.builders.screen.screen_alone import ScreenApp, at_rest
 from tests.conftest import Saver
-from tests.screen.conftest import CWD, ended, eventually, init, lines_of, started
 
 BEGAN_MS = 1_793_610_000_000
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from textual.widgets import Input
 
+from tests.builders.screen.app import eventually, viewport
 from tests.builders.screen.find_app import FindApp, shown
+from tests.builders.screen.lines import answer, append, init, prompt, result, shell, thinking
 from tests.conftest import Saver
-from tests.screen.conftest import answer, append, eventually, init, prompt, result, shell, thinking, viewport
 
 
 def history(count: int) -> bytes:

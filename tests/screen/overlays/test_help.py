@@ -15,7 +15,7 @@ from agentwatch.screen.calls.filter_bar import FilterBar
 from agentwatch.screen.calls.pane import CallTable
 from agentwatch.screen.overlays.help import KEYS, Help
 from agentwatch.sources.open import saved_source
-from tests.screen.conftest import bundled, eventually, opened
+from tests.builders.screen.app import bundled, eventually, opened
 
 
 @pytest.mark.parametrize("size", [(160, 50), (100, 40), (80, 24), (40, 12)])

@@ -13,9 +13,10 @@ from agentwatch.analysis.time import TimeBreakdown
 from agentwatch.feed import Feed
 from agentwatch.recording import open_saved
 from agentwatch.screen.overlays.time import TimeScreen, TimeView, bar
+from tests.builders.screen.app import bundled, eventually, lines_of
+from tests.builders.screen.lines import ended, init, result, shell, started, thinking
 from tests.builders.screen.screen_alone import ScreenApp, at_rest
 from tests.conftest import Saver
-from tests.screen.conftest import bundled, ended, eventually, init, lines_of, result, shell, started, thinking
 
 BEGAN_MS = 1_793_610_000_000
 

@@ -18,8 +18,9 @@ from agentwatch.cli.terminal import HeldSignals
 from agentwatch.screen.app import AgentwatchApp
 from agentwatch.screen.terminal.compositor import ChangedPieces
 from agentwatch.sources.open import saved_source
+from tests.builders.screen.app import CountedFeed, Stage
+from tests.builders.screen.lines import answer, init, prompt, result, shell, thinking
 from tests.harness.pyte_screen import Screen, Stream
-from tests.screen.conftest import CountedFeed, Stage, answer, init, prompt, result, shell, thinking
 
 SIZE = (120, 30)
 SAVE = Callable[[bytes], Path]

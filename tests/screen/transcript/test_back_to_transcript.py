@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from agentwatch.screen.transcript.pane import Transcript
+from tests.builders.screen.app import Stage, opened
+from tests.builders.screen.lines import result, session, shell
 from tests.builders.screen.transcript_alone import chosen_lines
 from tests.conftest import Saver
-from tests.screen.conftest import Stage, opened, result, session, shell
 
 
 def selected_in_view(stage: Stage) -> list[str]:

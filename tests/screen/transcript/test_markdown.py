@@ -185,3 +185,14 @@ def test_long_text_is_split_into_blocks(source: str) -> None:
     assert all(end - start <= 16_384 for start, end, _ in blocks)
     assert "".join(source[start:end] for start, end, _ in blocks) == source
     assert split_blocks(source + "y")[:-1] == blocks[:-1]
+
+
+def test_a_long_table_is_one_table(renderer: MarkdownRenderer) -> None:
+    """A table of more than 1,024 characters stays one block, so that its columns have one width."""
+    rows = [f"| {number} | {'word ' * (number % 5)}|\n" for number in range(100)]
+    source = "".join(["| number | words |\n", "|---|---|\n", *rows])
+    assert 1024 < len(source) < 4096
+    assert split_blocks(source) == [(0, len(source), False)]
+    shown = texts(renderer.markdown(safe_text(source), 60))
+    assert len([line for line in shown if line.lstrip()[:1].isdigit()]) == 100
+    assert "|" not in "".join(shown)

@@ -20,19 +20,8 @@ from agentwatch.screen.preview import same_call
 from agentwatch.screen.screen import WatchScreen
 from agentwatch.screen.transcript import block_view
 from agentwatch.screen.transcript.pane import Transcript
-from tests.screen.conftest import (
-    PaneApp,
-    answer,
-    init,
-    lines_of,
-    opened,
-    prompt,
-    result,
-    shell,
-    started,
-    thinking,
-    viewport,
-)
+from tests.builders.screen.app import PaneApp, lines_of, opened, viewport
+from tests.builders.screen.lines import answer, init, prompt, result, shell, started, thinking
 
 Saver = Callable[[bytes], Path]
 LINES = 3_000

@@ -7,22 +7,23 @@ import re
 
 import pytest
 
-from tests.builders.screen.transcript_alone import brought_up, measure_all, of, pieces, shown
-from tests.conftest import Saver
-from tests.screen.conftest import (
+from tests.builders.lines import event, thought, thought_through
+from tests.builders.screen.app import lines_of
+from tests.builders.screen.lines import (
+    BEGAN_MS,
     CWD,
     answer,
     append,
     ended,
     init,
-    line,
-    lines_of,
     prompt,
     result,
     shell,
     started,
     thinking,
 )
+from tests.builders.screen.transcript_alone import brought_up, measure_all, of, pieces, shown
+from tests.conftest import Saver
 
 
 async def test_everything_appears_in_order(recording: Saver) -> None:
@@ -76,7 +77,7 @@ async def test_a_failure_shows_its_reason(recording: Saver) -> None:
 
 async def test_lines_not_understood_are_shown(recording: Saver) -> None:
     """A line of unknown type and a line that is no event are shown where they occurred."""
-    feed, transcript = of(recording(init() + line(type="weather") + b"not json\n" + answer("on")))
+    feed, transcript = of(recording(init() + event("weather") + b"not json\n" + answer("on")))
     async with shown(transcript):
         lines = brought_up(feed, transcript)
         assert lines[0] == "· unknown: type weather"
@@ -122,8 +123,8 @@ async def test_thoughts_are_folded_when_they_are_done(recording: Saver) -> None:
 
 async def test_a_thought_is_shown_while_it_arrives(recording: Saver) -> None:
     """A thought is shown while it arrives. It folds when completed, unless the user has stopped following."""
-    begun = line(type="thinking", subtype="delta", text="It\n\nsqueaks", timestamp_ms=1_793_610_000_000)
-    done = line(type="thinking", subtype="completed", timestamp_ms=1_793_610_002_500)
+    begun = thought("It\n\nsqueaks", BEGAN_MS)
+    done = thought_through(BEGAN_MS + 2500)
     for is_read in (False, True):
         path = recording(init() + begun)
         feed, transcript = of(path, follow=True)
@@ -145,11 +146,9 @@ async def test_a_thought_in_pieces_gives_the_same_lines(recording: Saver) -> Non
         async with shown(transcript):
             brought_up(feed, transcript)
             for piece in pieces("It\n\nsqueaks.", random.Random(seed)):
-                append(
-                    path, line(type="thinking", subtype="delta", text=piece, timestamp_ms=1_793_610_000_000)
-                )
+                append(path, thought(piece, BEGAN_MS))
                 brought_up(feed, transcript)
-            append(path, line(type="thinking", subtype="completed", timestamp_ms=1_793_610_002_500))
+            append(path, thought_through(BEGAN_MS + 2500))
             append(path, answer("text") + thinking("more"))
             assert brought_up(feed, transcript) == FOLDED
             transcript.toggle_reasoning()

@@ -9,9 +9,10 @@ from pathlib import Path
 from textual.pilot import Pilot
 
 from agentwatch.screen.transcript.pane import Transcript
+from tests.builders.screen.app import PaneApp, lines_of, viewport
+from tests.builders.screen.lines import answer, init, prompt, shell, thinking
 from tests.builders.screen.transcript_alone import brought_up, chosen_lines, history, measure_all, of, shown
 from tests.conftest import Saver
-from tests.screen.conftest import PaneApp, answer, init, lines_of, prompt, shell, thinking, viewport
 
 
 class SelectionApp(PaneApp):

@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
+from tests.builders.screen.app import lines_of, viewport
+from tests.builders.screen.lines import answer, append, init, shell, thinking
 from tests.builders.screen.transcript_alone import brought_up, history, measure_all, of, pieces, shown
 from tests.conftest import Saver
-from tests.screen.conftest import answer, append, init, lines_of, shell, thinking, viewport
 
 DOCUMENTS = {
     "prose": "One line.\nThe next of the same paragraph.\n\n\nAnother, *with* `code` and **weight**.\n",

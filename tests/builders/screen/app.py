@@ -1,0 +1,186 @@
+"""What the screen's tests open: one pane alone, or the whole app with a pilot."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from rich.segment import Segment
+from textual.app import App, ComposeResult
+from textual.pilot import Pilot
+
+from agentwatch.cli.terminal import HeldSignals
+from agentwatch.feed import Feed, Pace
+from agentwatch.resources import resource
+from agentwatch.screen.app import AgentwatchApp
+from agentwatch.screen.calls.pane import CallTable
+from agentwatch.screen.lines.line_view import LineView
+from agentwatch.screen.screen import WatchScreen
+from agentwatch.sources.open import saved_source
+from tests.builders.screen.lines import append
+from tests.conftest import RECORDINGS
+
+BOUND_SECONDS = 20.0
+PANES = ("transcript", "calls", "detail", "log")
+
+
+async def eventually(pilot: Pilot[Any], check: Callable[[], object], what: str) -> None:
+    """Wait until `check` returns something true; fail after 20 s, naming `what`."""
+    bound = time.monotonic() + BOUND_SECONDS
+    await pilot.pause()
+    while not check():
+        assert time.monotonic() < bound, f"never came: {what}"
+        await asyncio.sleep(0.01)
+        await pilot.pause()
+
+
+class PaneApp(App[None]):
+    """An app that shows the given panes with the real style sheet."""
+
+    CSS_PATH = resource("styles") / "agentwatch.tcss"
+
+    def __init__(self, *panes: LineView) -> None:
+        super().__init__()
+        self._panes = panes
+
+    def compose(self) -> ComposeResult:
+        """Yield the panes."""
+        yield from self._panes
+
+
+def lines_of(pane: LineView) -> list[str]:
+    """Return every line of a pane as text, visible or not, without trailing blanks."""
+    width = pane.scrollable_content_region.width
+    return [pane.draw(y, width).text.rstrip() for y in range(pane.line_count())]
+
+
+def viewport(pane: LineView) -> list[str]:
+    """Return the visible lines of a pane as text, without trailing blanks."""
+    height = pane.scrollable_content_region.height
+    return [pane.render_line(y).text.rstrip() for y in range(height)]
+
+
+class CountedFeed(Feed):
+    """A feed that counts the ticks of the screen: each tick calls `advance` once."""
+
+    ticks = 0
+
+    def advance(self, seconds: float | None = None) -> int:
+        """Count the tick, then advance."""
+        self.ticks += 1
+        return super().advance(seconds)
+
+
+class Stage:
+    """The whole app over a recording, and the pilot that drives it."""
+
+    def __init__(self, app: AgentwatchApp, feed: CountedFeed, path: Path, pilot: Pilot[Any]) -> None:
+        self.app = app
+        self.feed = feed
+        self.path = path
+        self.pilot = pilot
+
+    async def press(self, *keys: str) -> None:
+        """Press keys, and wait until the app has handled them."""
+        await self.pilot.press(*keys)
+        await self.pilot.pause()
+
+    async def append(self, data: bytes) -> None:
+        """Append lines to the recording, and wait until the screen shows them."""
+        append(self.path, data)
+        await self.pilot.pause()
+        await self.until(lambda: not self.feed.backlog(), "the end of the recording")
+        await self.settled()
+
+    async def settled(self) -> None:
+        """Wait until two more ticks have passed, or no tick is due."""
+        before, screen = self.feed.ticks, self.app.screen_stack[0]
+        assert isinstance(screen, WatchScreen)
+        await self.until(
+            lambda: self.feed.ticks > before + 1 or screen.frame_scheduler.is_resting, "two ticks"
+        )
+
+    async def until(self, check: Callable[[], object], what: str) -> None:
+        """Wait until `check` returns something true; fail after 20 s, naming `what`."""
+        await eventually(self.pilot, check, what)
+
+    async def shows(self, words: str, pane: str | None = None) -> None:
+        """Wait until the words are on the screen, or in any line of the given pane, visible or not."""
+        if pane is None:
+            await self.until(lambda: words in self.text(blanks=True), words)
+        else:
+            await self.until(lambda: words in "\n".join(lines_of(self.pane(pane))), words)
+
+    def pane(self, name: str) -> LineView:
+        """Return the pane with this name."""
+        return self.app.screen_stack[0].query_one(f"#{name}", LineView)
+
+    @property
+    def calls(self) -> CallTable:
+        """The table of calls."""
+        table = self.pane("calls")
+        assert isinstance(table, CallTable)
+        return table
+
+    @property
+    def chosen(self) -> str | None:
+        """The target of the selected call; None without a call or a target."""
+        return self.calls.chosen.target if self.calls.chosen else None
+
+    @property
+    def focus(self) -> str | None:
+        """The name of the focused pane."""
+        return self.app.focused.id if self.app.focused else None
+
+    def segments(self) -> list[Segment]:
+        """Return every segment on the screen."""
+        return [segment for strip in self.app.screen._compositor.render_strips() for segment in strip]
+
+    def rows(self) -> list[str]:
+        """Return the rows of the screen as text, without trailing blanks."""
+        return [strip.text.rstrip() for strip in self.app.screen._compositor.render_strips()]
+
+    def text(self, *, blanks: bool = False) -> str:
+        """Return the screen as text; `blanks` keeps the trailing blanks of its rows."""
+        if blanks:
+            return "\n".join(strip.text for strip in self.app.screen._compositor.render_strips())
+        return "\n".join(self.rows())
+
+    @property
+    def header(self) -> str:
+        """The text of the header line, the first row."""
+        return self.rows()[0]
+
+    @property
+    def status(self) -> str:
+        """The text of the status line, the second row."""
+        return self.rows()[1]
+
+
+@asynccontextmanager
+async def opened(
+    path: Path,
+    size: tuple[int, int] = (120, 40),
+    *,
+    follow: bool = False,
+    pace: Pace | None = None,
+) -> AsyncIterator[Stage]:
+    """Open a recording in the app; everything that is due is read and shown when this yields."""
+    source = saved_source(path, follow)
+    feed = CountedFeed(source.reader, pace)
+    app = AgentwatchApp(source, feed, HeldSignals())
+    async with app.run_test(size=size, notifications=True) as pilot:
+        stage = Stage(app, feed, path, pilot)
+        if pace is None:
+            await stage.until(lambda: not feed.backlog(), "the end of the recording")
+        await stage.settled()
+        yield stage
+
+
+def bundled(name: str) -> Path:
+    """Return the path of a recording that belongs to the project."""
+    return RECORDINGS / f"{name}.ndjson"

@@ -1,0 +1,40 @@
+"""The guard: no link, no control character and, without colours, no colour leaves for the terminal."""
+
+from __future__ import annotations
+
+import pytest
+from rich.segment import Segment
+from rich.style import Style
+from textual.color import Color
+
+from agentwatch.screen.terminal.guard import Guard
+
+
+@pytest.mark.parametrize("no_color", [False, True])
+@pytest.mark.parametrize("target", ["https://evil.example", "file:///etc/passwd", "javascript:alert(1)"])
+def test_a_link_leaves_as_plain_text(target: str, no_color: bool) -> None:
+    """A segment loses the target of its link and keeps its text and its attributes."""
+    segment = Segment("bank", Style(bold=True, link=target))
+    [passed] = Guard(no_color=no_color).apply([segment], Color(0, 0, 0))
+    assert passed.text == "bank"
+    assert passed.style is not None
+    assert passed.style.link is None
+    assert target not in passed.style.render(passed.text)
+    assert passed.style.bold
+
+
+def test_without_colours_no_segment_keeps_one() -> None:
+    """Colours are removed where the user asked for none, and kept otherwise."""
+    segment = Segment("failed", Style(color="red", bold=True))
+    [plain] = Guard(no_color=True).apply([segment], Color(0, 0, 0))
+    [coloured] = Guard(no_color=False).apply([segment], Color(0, 0, 0))
+    assert plain.style == Style(bold=True)
+    assert coloured.style == segment.style
+
+
+def test_a_control_character_does_not_leave() -> None:
+    """An escape sequence that a widget failed to remove is drawn instead of sent."""
+    [passed] = Guard(no_color=False).apply([Segment("a\x1b[2Jb\u202ec", None)], Color(0, 0, 0))
+    assert passed.text.isprintable()
+    assert "\x1b" not in passed.text
+    assert "\u202e" not in passed.text
