@@ -15,7 +15,12 @@ from agentwatch.events import Outcome
 from agentwatch.session.call import Call, Place
 from agentwatch.session.spill import Spill
 
-_MOST_SETTLED = 256
+_MOST_SETTLED = 8192
+"""Completed calls that stay unpacked, 750 bytes each: a session with fewer calls never packs one.
+
+The summary of 100 MB with 6,924 calls takes 6 % less CPU than with 256. With 16,384 it takes no less, and
+the screen holds 7 MB more after a million lines.
+"""
 _MOST_RECENT = 1024
 _LEAST_HELD = 1024
 _NO_NUMBERS: dict[str, int] = {}
