@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import fields, replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from agentwatch.events import Outcome
-from agentwatch.session import Call, Kind, Place
+from agentwatch.session import Call, Kind, Place, call_store
 from agentwatch.session.call_store import CallOrder, Calls
+from agentwatch.session.spill import Spill
 from tests.builders.lines import PROPERTY, completed, init, result, session, started
 
 MANY = 3000
+MOST_SETTLED = call_store._MOST_SETTLED
 NUMBERS = st.none() | st.integers(-(1 << 63), 1 << 63)
 TEXTS = st.none() | st.text("ab\n é🙂\ud83d", max_size=9)
 PLACES = st.none() | st.builds(Place, st.integers(0, 1 << 60), st.integers(0, 1 << 60), NUMBERS)
@@ -27,6 +31,14 @@ CALLS = st.builds(
     **dict.fromkeys(("started", "ended"), PLACES),
     outcome=st.sampled_from(Outcome),
 )
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _few_unpacked() -> Iterator[None]:
+    """Pack all but the newest 256 settled calls, so that the calls of these tests are packed."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(call_store, "_MOST_SETTLED", 256)
+        yield
 
 
 def many(count: int = MANY) -> Calls:
@@ -118,3 +130,21 @@ def test_an_entry_tells_its_call_and_its_run() -> None:
     told = {entry.kind: (entry.call, entry.run) for entry in reversed(read.transcript)}
     assert told == {Kind.CALL: (read.calls[0], None), Kind.RESULT: (None, read.run)}
     assert [entry.text for entry in read.transcript[-1:]] == [""]
+
+
+def test_the_newest_settled_calls_stay_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The newest 8,192 settled calls are read without the spill; every older one is read from it."""
+    reads: list[int] = []
+    get = Spill.get
+
+    def counted(spill: Spill, place: int, length: int) -> bytes:
+        reads.append(place)
+        return get(spill, place, length)
+
+    monkeypatch.setattr(Spill, "get", counted)
+    monkeypatch.setattr(call_store, "_MOST_SETTLED", MOST_SETTLED)
+    calls = many(8192 + 10)
+    assert [call.number for call in calls[10:]] == list(range(11, 8192 + 11))
+    assert not reads
+    assert [call.number for call in calls[:10]] == list(range(1, 11))
+    assert len(reads) == 10

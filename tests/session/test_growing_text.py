@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -39,6 +40,21 @@ def test_a_text_may_begin_with_something() -> None:
     text = GrowingText(Spill(), "干潮")
     text.add(" 🌊")
     assert (str(text), len(text), text.part(1, 3)) == ("干潮 🌊", 4, "潮 ")
+
+
+@pytest.mark.parametrize(("length", "spilled_bytes"), [(0, 0), (256, 0), (257, 257)])
+def test_a_short_text_is_not_spilled(length: int, spilled_bytes: int) -> None:
+    """A complete text of at most 256 characters stays in memory as one string; a longer one is spilled."""
+    spill = Spill()
+    text = GrowingText(spill)
+    for _ in range(length):
+        text.add("a")
+    text.complete()
+    end_of_spill = spill.add(b"")
+    assert end_of_spill == spilled_bytes
+    first, second = str(text), str(text)
+    assert (first, text.part(1, 3)) == ("a" * length, ("a" * length)[1:3])
+    assert (first is second) == (not spilled_bytes)
 
 
 @PROPERTY

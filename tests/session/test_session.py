@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 import pytest
 
 from agentwatch.analysis.integrity import integrity
-from agentwatch.events import Channel, Outcome, Text
-from agentwatch.session import Kind, Place
+from agentwatch.events import Channel, Event, Outcome, Text
+from agentwatch.session import Kind, Place, Session
 from tests.builders.lines import (
     DONE,
     answered,
@@ -47,6 +49,11 @@ def test_every_line_counts_once() -> None:
     read = session(*lines)
     assert (read.lines.events, read.lines.malformed, read.lines.unknown) == (8, 2, 3)
     assert read.lines.total == 13
+
+
+def test_a_session_applies_every_type_of_event() -> None:
+    """No type of event is missing from the table by which a session applies them."""
+    assert set(Session._APPLIERS) == set(get_args(Event))
 
 
 def test_what_is_unknown_is_noted_once() -> None:
