@@ -1,4 +1,4 @@
-"""Whatever an agent does with its processes: no zombie, no survivor unnamed, no hang, no byte lost."""
+"""Whatever an agent does with its processes: no zombie, no unreported survivor, no hang, no lost byte."""
 
 from __future__ import annotations
 
@@ -58,24 +58,24 @@ while left := children():
         os.kill(pid, signal.SIGKILL)
         os.waitpid(pid, 0)
 """
-"""Runs a program, tells its exit code and which processes it left behind, and ends those."""
+"""Runs a program, records its exit code and the processes that it left behind, and kills those."""
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are found through /proc")
 
 
 @dataclass(frozen=True)
 class Agent:
-    """What an agent does, and what is to come of it."""
+    """What an agent does, and what is expected of agentwatch."""
 
     switches: tuple[str, ...]
     code: int = 0
-    """Our exit code."""
+    """The exit code of agentwatch."""
     own_code: int | None = 0
-    """Its exit code, as it is written down; None while it lives."""
+    """The agent's exit code as noted in the process file; None while the agent lives."""
     written: bytes = DATA
     leaves_children: bool = False
     is_stopped: bool = False
-    """We are asked to end, with TERM, once it has written all."""
+    """Agentwatch is sent SIGTERM once the agent has written everything."""
 
 
 STOPPED = 128 + signal.SIGTERM
@@ -119,7 +119,7 @@ AGENTS = {
 
 
 def watch(folder: Path, argv: Sequence[str], stop_when: Path | None = None) -> dict[str, Any]:
-    """Run a program to its end; return its exit code, what it left behind and what it said."""
+    """Run a program to its end; return its exit code, the processes left behind and its stderr."""
     with (folder / "stdout").open("wb") as stdout, (folder / "stderr").open("wb") as stderr:
         subprocess.run(
             [sys.executable, "-c", KEEPER, str(folder / "told"), str(stop_when or ""), *argv],
@@ -137,7 +137,7 @@ def watch(folder: Path, argv: Sequence[str], stop_when: Path | None = None) -> d
 
 
 def check(folder: Path, agent: Agent, program: Sequence[str] = (sys.executable, "-c", HURRIED)) -> None:
-    """Watch an agent to its end and check what came of it."""
+    """Watch an agent to its end and check the result."""
     folder.mkdir()
     report, recording = folder / "report.json", folder / "r.ndjson"
     run = ["run", "--print", "--record", str(recording), "--", *command(PLAIN, *agent.switches)]
@@ -150,7 +150,7 @@ def check(folder: Path, agent: Agent, program: Sequence[str] = (sys.executable, 
     left |= {process["pid"]} if agent.own_code is None else set()
     living = {pid for pid, state in told["left"].items() if state != "Z"}
     assert living == left, told
-    assert agent.is_stopped or set(told["left"]) == left, told  # whom we kill may end when we do
+    assert agent.is_stopped or set(told["left"]) == left, told  # a killed child may end when agentwatch does
     assert {int(pid) for pid in re.findall(r"process (\d+)", told["said"])} == left
     assert "Traceback" not in told["said"]
     assert recording.read_bytes() == agent.written
@@ -159,14 +159,14 @@ def check(folder: Path, agent: Agent, program: Sequence[str] = (sys.executable, 
 
 @pytest.mark.parametrize("name", list(AGENTS))
 def test_nothing_is_left_unsaid(tmp_path: Path, name: str) -> None:
-    """We end, with the true code; each process that still lives is named, none is a zombie, no byte lost."""
+    """The exit code is right, surviving processes are reported, none is a zombie, and no byte is lost."""
     check(tmp_path / "trial", AGENTS[name])
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", list(AGENTS))
 def test_nothing_is_left_unsaid_twenty_times(tmp_path: Path, name: str) -> None:
-    """It is so each time."""
+    """The same holds in twenty runs in a row."""
     for trial in range(20):
         check(tmp_path / str(trial), AGENTS[name])
 
@@ -174,12 +174,12 @@ def test_nothing_is_left_unsaid_twenty_times(tmp_path: Path, name: str) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("name", ["never exits", "fills stderr"])
 def test_the_whole_time_of_grace(tmp_path: Path, name: str) -> None:
-    """An agent that never exits is left after the 30 s that the program gives it, not later than a minute."""
+    """An agent that never exits is left after the 30 s of grace, and within a minute."""
     check(tmp_path / "trial", AGENTS[name], (sys.executable, "-m", "agentwatch"))
 
 
 def test_what_an_agent_abandons_becomes_no_zombie(tmp_path: Path) -> None:
-    """What an agent's children leave behind comes to us: when it ends we take note, while the agent works."""
+    """Orphans of the agent's children are reaped as soon as they end, while the agent still works."""
     mark, zombies = tmp_path / "mark", list[int]()
     abandons = f"for n in 1 2 3 4 5; do ( ( sleep 0.1; : ) & ); done; sleep 0.3; touch '{mark}'; sleep 60"
     argv = [sys.executable, "-m", "agentwatch", "run", "--print", "--", "sh", "-c", abandons]
