@@ -1,4 +1,4 @@
-"""Saved sessions are listed with time, outcome and prompt, the newest first, safely."""
+"""Saved sessions are listed with time, outcome and prompt, newest first, and made safe."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.harness.program import FAILED, PLAIN, watch
 
 
 def test_sessions_are_listed_newest_first(home: Path) -> None:
-    """Each saved session is listed with its time, outcome and prompt, and the newest is first."""
+    """Each saved session is listed with its time, outcome and prompt, the newest first."""
     assert watch("sessions").stdout == b""
     folder = home / "sessions"
     folder.mkdir(parents=True)
@@ -32,7 +32,7 @@ def test_sessions_are_listed_newest_first(home: Path) -> None:
 
 
 def test_a_listing_is_safe(home: Path) -> None:
-    """A hostile prompt cannot drive the terminal that the sessions are listed on."""
+    """A hostile prompt does not act on the terminal on which the sessions are listed."""
     folder = home / "sessions"
     folder.mkdir(parents=True)
     (folder / "20260102-030405-aaaaaa.ndjson").write_bytes((RECORDINGS / "hostile.ndjson").read_bytes())
