@@ -1,6 +1,6 @@
-"""Sessions made from the event grammar, their truth known beforehand: the summary is that truth.
+"""Generated sessions with a known truth: the summary equals that truth.
 
-`AGENTWATCH_EXAMPLES=10000` tries so many stories in each mode.
+`AGENTWATCH_EXAMPLES=10000` tries that many stories in each mode.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ GENERATED = settings(
     database=None,
     suppress_health_check=list(HealthCheck),
 )
-"""How often a story is told."""
+"""How many stories are generated."""
 
 
 def told_of(story: Story, read: Session, data: bytes, repaired: int) -> tuple[Json, Json]:
-    """Return a session's summary and the truth of its story, the counts of its lines among it."""
+    """Return a session's summary and the truth of its story, including the line counts."""
     expected = truth(story)
     lines = expected["lines"]
     lines["total"] = non_blank(data)
@@ -66,7 +66,7 @@ def test_the_summary_is_the_truth(is_partial: bool, story: Story) -> None:
 def test_a_file_tells_what_its_lines_tell(
     tmp_path_factory: pytest.TempPathFactory, story: Story, is_partial: bool
 ) -> None:
-    """A recording opened as a file comes to the same truth as its lines in memory."""
+    """A recording opened as a file gives the same truth as its lines in memory."""
     data, repaired = rendered(story, is_partial)
     path: Path = tmp_path_factory.getbasetemp() / "story.ndjson"
     path.write_bytes(data)
@@ -84,7 +84,7 @@ def test_a_file_tells_what_its_lines_tell(
 @settings(GENERATED, max_examples=60)
 @given(STORIES)
 def test_both_modes_tell_the_same(story: Story) -> None:
-    """With partial output and without, a session comes to the same text, calls and outcome."""
+    """With and without partial output, a session has the same text, calls and outcome."""
     whole, partial = (
         json.loads(b"".join(summary(session(rendered(story, mode)[0])))) for mode in (False, True)
     )
@@ -94,7 +94,7 @@ def test_both_modes_tell_the_same(story: Story) -> None:
 
 
 def facts_of(read: Session) -> object:
-    """Return what a session comes to, without the counts of its lines."""
+    """Return a session's summary without its line counts."""
     told = json.loads(b"".join(summary(read)))
     del told["lines"], told["integrity"]["line"], told["integrity"]["holds"]
     return told
@@ -105,7 +105,7 @@ def facts_of(read: Session) -> object:
 def test_any_session_with_raw_line_ends_is_the_same_session(
     story: Story, is_partial: bool, chance: random.Random, share: float
 ) -> None:
-    """A session some of whose line ends in strings were left raw has the same text, calls and outcomes."""
+    """A session with some line ends in strings left raw has the same text, calls and outcomes."""
     story = Story(story.runs, b"\n", story.ends_in_line_end, story.is_ascii)
     data, _ = rendered(story, is_partial)
     kept = [line for line in data.split(b"\n") if is_object(line) or not line.startswith(b"{")]
@@ -117,5 +117,5 @@ def test_any_session_with_raw_line_ends_is_the_same_session(
 
 
 def is_object(line: bytes) -> bool:
-    """Return whether a line is a whole object."""
+    """Return whether a line is a complete object."""
     return line.startswith(b"{") and line.endswith(b"}")
