@@ -1,4 +1,4 @@
-"""The core is headless: what prints, records and decodes loads neither Textual nor Rich."""
+"""The core is headless: printing, recording and decoding import neither Textual nor Rich."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ ROOMS = sorted(
 
 
 def loaded(program: str, *arguments: str) -> set[str]:
-    """Return the packages that a program has loaded at its end."""
+    """Return the top-level packages that a program has imported when it ends."""
     done = subprocess.run(
         [sys.executable, "-c", program + DUMP, *arguments],
         cwd=ROOT,
@@ -48,7 +48,7 @@ def loaded(program: str, *arguments: str) -> set[str]:
 
 @pytest.mark.parametrize("room", ROOMS)
 def test_a_room_of_the_core_loads_no_screen(room: str) -> None:
-    """Each room of the core can be imported alone and draws in neither Textual nor Rich."""
+    """Each module of the core can be imported alone, and imports neither Textual, Rich nor Click."""
     packages = loaded(f"import agentwatch.{room}")
     assert "agentwatch" in packages
     assert packages.isdisjoint({"textual", "rich", "click"})
@@ -76,30 +76,30 @@ def test_a_room_of_the_core_loads_no_screen(room: str) -> None:
     ids=lambda arguments: " ".join(Path(word).name for word in arguments),
 )
 def test_a_command_that_draws_no_screen_loads_none(arguments: list[str]) -> None:
-    """Help, version, listing, log and print start without Textual, which takes 150 ms to load."""
+    """Help, version, listing, log and print start without Textual, which takes 150 ms to import."""
     packages = loaded(RUN, *arguments)
     assert "click" in packages
     assert packages.isdisjoint({"textual", "rich"})
 
 
 def test_printing_a_file_loads_only_what_a_file_needs() -> None:
-    """What starts an agent, reads the settings or writes a traceback is not loaded to print a file: 4 ms."""
+    """Printing a file does not import agents, settings or tracebacks, which saves 4 ms."""
     packages = loaded(RUN, str(RECORDINGS / "plain.ndjson"), "--print")
     assert packages.isdisjoint({"fcntl", "select", "subprocess", "platformdirs", "tomllib", "traceback"})
 
 
 def test_the_screen_loads_textual() -> None:
-    """What this file looks for is found where it is: the screen is drawn by Textual."""
+    """The check works: importing the screen imports Textual and Rich."""
     assert {"textual", "rich"} <= loaded("import agentwatch.screen.app")
 
 
 def test_the_screen_begins_without_markdown_and_lexers() -> None:
-    """The Markdown parser and pygments, 27 ms, are loaded when the first text needs them."""
+    """The Markdown parser and pygments, 27 ms, are imported when the first text needs them."""
     assert loaded("import agentwatch.screen.app").isdisjoint({"markdown_it", "pygments"})
 
 
 def test_what_is_imported_is_depended_on() -> None:
-    """Each foreign package that is imported is installed with agentwatch, and nothing else is."""
+    """Each third-party package that is imported is a declared dependency, and there are no others."""
     trees = (ast.parse(path.read_bytes()) for path in (ROOT / "agentwatch").rglob("*.py"))
     nodes = [node for tree in trees for node in ast.walk(tree)]
     named = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
