@@ -1,4 +1,4 @@
-"""Events with the times at which they came, and where that time went."""
+"""Events with arrival times, and the time breakdown of their sessions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from agentwatch.events import (
 from agentwatch.session import Place, Session
 
 Told = tuple[Event, int | None]
-"""An event, and when its line reached us."""
+"""An event, and the arrival time of its line."""
 
 
 def begins(number: int, at_ms: int | None, seen_ms: int | None = None, tool: str = "shell") -> Told:
@@ -28,7 +28,7 @@ def begins(number: int, at_ms: int | None, seen_ms: int | None = None, tool: str
 
 
 def ends(number: int, at_ms: int | None, seen_ms: int | None = None, tool: str = "shell") -> Told:
-    """Return its end."""
+    """Return the end of a call."""
     return ToolEnded(f"c-{number}", "s", tool, Outcome.SUCCEEDED, "Ran", at_ms=at_ms), seen_ms
 
 
@@ -58,20 +58,20 @@ def over(duration_ms: int | None = None, seen_ms: int | None = None) -> Told:
 
 
 def told(*events: Told) -> Session:
-    """Return the session that the events come to."""
+    """Return the session with these events applied."""
     read = Session()
     tell(read, events)
     return read
 
 
 def tell(read: Session, events: tuple[Told, ...] | list[Told]) -> None:
-    """Let a session take events."""
+    """Apply events to a session."""
     for event, seen_ms in events:
         read.apply([event], Place(0, 1, seen_ms))
 
 
 def account(*events: Told) -> Account:
-    """Return where the time of these events went."""
+    """Return the time breakdown of these events."""
     spent = TimeBreakdown(told(*events))
     spent.take()
     return spent.account()
