@@ -1,4 +1,4 @@
-"""A session has all of its calls as they are, though the old ones are kept packed."""
+"""All calls of a session are available unchanged, although old calls are stored packed."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ CALLS = st.builds(
 
 
 def many(count: int = MANY) -> Calls:
-    """Return so many calls that have ended, most of which are packed."""
+    """Return `count` calls that have ended, most of them packed."""
     calls = Calls()
     for number in range(1, count + 1):
         calls.add(Call(number, 1, f"c-{number}", "read", "Read file", target=f"{number}.py"))
@@ -41,7 +41,7 @@ def many(count: int = MANY) -> Calls:
 @PROPERTY
 @given(CALLS)
 def test_a_packed_call_is_the_same(call: Call) -> None:
-    """Each field comes back with its value and its type, halves of emoji and large numbers as well."""
+    """Each field is unpacked with its value and type, including lone surrogates and large numbers."""
     told = [getattr(call, field.name) for field in fields(Call)]
     calls = Calls()
     calls.add(replace(call))
@@ -55,7 +55,7 @@ def test_a_packed_call_is_the_same(call: Call) -> None:
 
 
 def test_a_call_is_one_object_for_whoever_holds_it() -> None:
-    """What is held while it is packed, and what is unpacked, is found again as the same object."""
+    """A call that is referenced while it is packed or unpacked is returned as the same object."""
     calls = many(10)
     held = calls[3]
     for number in range(11, MANY):
@@ -68,7 +68,7 @@ def test_a_call_is_one_object_for_whoever_holds_it() -> None:
 
 
 def test_calls_are_a_sequence() -> None:
-    """They have a length, an end to count from, slices, and no more than there are."""
+    """The store has a length, negative indices, slices and bounds, as a sequence has."""
     calls = many()
     assert [call.number for call in calls] == list(range(1, MANY + 1))
     assert [call.target for call in calls[1:7:3]] == ["2.py", "5.py"]
@@ -82,7 +82,7 @@ def test_calls_are_a_sequence() -> None:
 
 
 def test_what_an_old_call_is_told_late_is_kept() -> None:
-    """A start that comes 3,000 calls after its end is told of that call, and stays with it."""
+    """A start that arrives 3,000 calls after its end is applied to its call and kept."""
     others = [line for n in range(MANY) for line in (started("read", f"{n}"), completed("read", f"{n}"))]
     read = session(
         init(),
@@ -97,7 +97,7 @@ def test_what_an_old_call_is_told_late_is_kept() -> None:
 
 
 def test_a_call_that_is_settled_again_is_kept_once_more() -> None:
-    """What was changed after it was settled is packed as it stands then."""
+    """A call that is changed and settled again is packed with the change."""
     calls = many(2)
     calls[0].target = "b.py"
     calls.settle(calls[0])
@@ -108,12 +108,12 @@ def test_a_call_that_is_settled_again_is_kept_once_more() -> None:
 
 
 def test_an_order_tells_where_its_calls_stand() -> None:
-    """Between two places of an order stand calls, each at its place among all."""
+    """`indices` returns the store indices of the calls in a range of the order."""
     assert list(CallOrder(many(9), [7, 0, 5, 2]).indices(1, 3)) == [0, 5]
 
 
 def test_an_entry_tells_its_call_and_its_run() -> None:
-    """The place of a call tells the call, that of a result the run, and a text neither."""
+    """A call entry refers to its call, a result entry to its run, and a text entry to neither."""
     read = session(init(), *(line for n in range(600) for line in (started("read", f"{n}"),)), result("done"))
     told = {entry.kind: (entry.call, entry.run) for entry in reversed(read.transcript)}
     assert told == {Kind.CALL: (read.calls[0], None), Kind.RESULT: (None, read.run)}
