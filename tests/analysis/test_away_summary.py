@@ -1,4 +1,4 @@
-"""What happened while the user looked elsewhere is told in one line."""
+"""Events that happened while the user was away are summed up in one line."""
 
 from __future__ import annotations
 
@@ -25,25 +25,25 @@ def edit(number: int, path: str, added: int | None, removed: int | None) -> byte
 
 
 def told(*lines: bytes, since: Mark = NOTHING, after: int = 6 * MINUTES, is_over: bool = False) -> str:
-    """Return what is told of a session since a mark."""
+    """Return the away summary of a session since a mark."""
     return away_summary(session(*lines, is_over=is_over), since, since.at_ms + after)
 
 
 def test_calls_changed_files_and_failures_are_counted() -> None:
-    """A line tells the time, the calls, the files with their lines, and the failures."""
+    """The line contains the time, the calls, the files with their changed lines, and the failures."""
     edits = [edit(1, "/a", 1, 2), edit(2, "/b", 40, 0), edit(3, "/c", 0, 1), edit(4, "/a", 0, 4)]
     shells = [shell(n) for n in range(9)]
     assert told(init(), *edits, *shells, shell(9, 1)) == "6 m: 14 calls, 3 files +41 −7, 1 failure"
 
 
 def test_one_is_said_as_one() -> None:
-    """One call and one file are not many, and what is none is left out."""
+    """One call and one file are in the singular, and zero counts are left out."""
     assert told(init(), edit(1, "/a", 3, None)) == "6 m: 1 call, 1 file +3"
     assert told(init(), shell(1)) == "6 m: 1 call"
 
 
 def test_a_file_without_known_lines_counts() -> None:
-    """A deleted file is a changed file; one that was only read, or not edited after all, is not."""
+    """A deleted file is a changed file; a file that was only read, or whose edit failed, is not."""
     gone = started("delete", path="/a") + completed("delete", result={"success": {}}, path="/a")
     assert told(init(), gone) == "6 m: 1 call, 1 file"
     read = started("read", path="/a") + completed("read", result={"success": {}}, path="/a")
@@ -53,7 +53,7 @@ def test_a_file_without_known_lines_counts() -> None:
 
 
 def test_what_came_before_the_mark_is_left_out() -> None:
-    """Only what is new counts; the end of a call that had begun counts without the call."""
+    """Only new events count; the end of a call that began before counts without the call."""
     before = [init(), shell(1, 1), edit(1, "/a", 5, 5), started("shell", "late")]
     then = mark(session(*before, is_over=False), 1000)
     assert told(*before, since=then) == ""
@@ -63,7 +63,7 @@ def test_what_came_before_the_mark_is_left_out() -> None:
 
 
 def test_a_rejection_is_told() -> None:
-    """A call that was not allowed is told as that."""
+    """A rejected call is counted as a rejection."""
     rejected = started("shell") + completed("shell", result={"rejected": {"reason": "no"}})
     assert told(init(), rejected) == "6 m: 1 call, 1 rejection"
 
@@ -77,7 +77,7 @@ def test_a_rejection_is_told() -> None:
     ],
 )
 def test_the_end_of_the_run_is_told(last: bytes, words: str) -> None:
-    """That the run is over is told with its outcome, once."""
+    """The end of the run is reported once, with its outcome."""
     lines = [init(), shell(1), last]
     assert told(*lines, is_over=True) == f"6 m: 1 call, the run {words}"
     then = mark(session(*lines), 0)
@@ -90,7 +90,7 @@ def test_a_stream_that_ends_before_it_began_is_told() -> None:
 
 
 def test_text_alone_is_no_call() -> None:
-    """Where only text came, the line says so."""
+    """If only text arrived, the line says that there is no new call."""
     then = mark(session(init(), delta("One."), is_over=False), 0)
     assert told(init(), delta("One."), delta("Two."), since=then) == "6 m: no new call"
 
@@ -100,5 +100,5 @@ def test_text_alone_is_no_call() -> None:
     [(-5, "0 s"), (59_999, "59 s"), (60_000, "1 m"), (3_599_000, "59 m"), (7_500_000, "2 h 5 m")],
 )
 def test_the_time_is_read_at_a_glance(after: int, span: str) -> None:
-    """Seconds, minutes or hours; a clock that went back is no time."""
+    """The time is in seconds, minutes or hours; a clock that went back gives 0 s."""
     assert told(init(), shell(1), after=after) == f"{span}: 1 call"

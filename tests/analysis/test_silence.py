@@ -1,4 +1,4 @@
-"""A silence is quiet, and then a stall, by what is usual in its session and by what its processes do."""
+"""A silence counts as quiet, and then as a stall, relative to the session and the processes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.builders.sentences import BUSY, IDLE, paced, sentence, told
 
 
 def thoughts(*seconds: int) -> list[tuple[int, bytes]]:
-    """Return thoughts that lasted so long, a piece each second, and after each a wait of 2 s."""
+    """Return thoughts of these lengths, a piece each second, each followed by a wait of 2 s."""
     lines = [(0, init())]
     for length in seconds:
         lines += [(2, thought("a")), *[(1, thought("b"))] * length, (0, thought_through())]
@@ -18,7 +18,7 @@ def thoughts(*seconds: int) -> list[tuple[int, bytes]]:
 
 
 def waits(*seconds: int) -> list[tuple[int, bytes]]:
-    """Return calls of no length after which the model was waited for so long."""
+    """Return calls of no length, each preceded by a wait for the model of these seconds."""
     lines = [(0, init())]
     for number, length in enumerate(seconds):
         call_id = f"w-{number}"
@@ -27,7 +27,7 @@ def waits(*seconds: int) -> list[tuple[int, bytes]]:
 
 
 def test_a_thought_is_judged_by_the_thoughts_before_it() -> None:
-    """A thought tells its time from 5 s on, and the usual when it is longer than nine of ten were."""
+    """A thought shows its time from 5 s on, and the usual time if it is longer than nine of ten."""
     read = paced([*thoughts(3, 4, 8, 5, 8), (2, thought("a")), *[(1, thought("b"))] * 4])
     assert told(read, 0) == "thinking"
     assert told(read, 1) == "thinking · 5 s"
@@ -45,14 +45,14 @@ def test_a_thought_is_judged_by_the_thoughts_before_it() -> None:
 
 
 def test_a_short_wait_is_not_told_though_it_is_longer_than_usual() -> None:
-    """In a brisk session two seconds are no news; the fifth is."""
+    """In a session with short waits, the time is shown from 5 s on."""
     read = paced(waits(1, 1, 1, 1, 1))
     assert told(read, 4) == "waiting for the model"
     assert told(read, 5) == "waiting for the model · 5 s (usually under 2)"
 
 
 def test_a_wait_is_judged_by_the_waits_before_it() -> None:
-    """A wait tells the usual when it is longer, is quiet from three times that on, and then stalls."""
+    """A wait shows the usual time when it is longer, is quiet from three times that on, and then stalls."""
     read = paced(waits(12, 20, 3, 15, 18))
     assert told(read, 4) == "waiting for the model"
     assert told(read, 21) == "waiting for the model · 21 s"
@@ -69,13 +69,13 @@ def test_a_wait_is_judged_by_the_waits_before_it() -> None:
 
 
 def test_what_was_long_ago_does_not_count() -> None:
-    """The newest 64 silences are the measure: a session that has become slow is not called quiet for it."""
+    """Only the newest 64 silences count, so a session that has become slow is not quiet."""
     assert told(paced(waits(*[1] * 64, *[40] * 10)), 50).endswith("(usually under 41)")
     assert told(paced(waits(*[300] * 64, *[1] * 64)), 6).endswith("(usually under 2)")
 
 
 def test_a_stream_of_deltas_is_no_measure_of_the_pause_after_it() -> None:
-    """After its last delta a model may be silent for long, over a call's arguments: that pause counts."""
+    """The pause after the last delta, while the model writes a call's arguments, counts as a silence."""
     text = [
         line
         for number in range(5)
@@ -92,14 +92,14 @@ def test_a_stream_of_deltas_is_no_measure_of_the_pause_after_it() -> None:
 
 
 def test_a_silence_within_a_thought_is_quiet() -> None:
-    """A thought that brings nothing more is quiet by the silences in other thoughts, however long it is."""
+    """A silence within a thought is compared with silences in other thoughts, not with their lengths."""
     read = paced([*thoughts(60, 60, 60, 60, 60), (2, thought("a"))])
     assert told(read, 29) == "thinking · 29 s"
     assert told(read, 30) == "quiet for 30 s, no open call (usually under 2) · in the middle of a thought"
 
 
 def test_processes_that_work_are_no_stall() -> None:
-    """What its processes do is told once it is silent; using CPU they do not hang."""
+    """After 3 s of silence the state of the processes is shown; a busy process does not stall."""
     lines = (init(), user())
     assert sentence(*lines, after_ms=2_999, agent=IDLE) == "waiting for the model"
     assert sentence(*lines, after_ms=3_000, agent=IDLE) == "waiting for the model · its processes are idle"

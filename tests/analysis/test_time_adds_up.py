@@ -1,4 +1,4 @@
-"""Whatever a session told, and whenever it is looked at, the parts of its time add up to the whole."""
+"""For any session, read in any steps, the shares of its time add up to the whole."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ EVENTS: st.SearchStrategy[Told] = st.one_of(
 
 
 def in_order(events: list[Told]) -> list[Told]:
-    """Return the events with clocks that never go back, without starts of calls that have ended already."""
+    """Return the events with clocks that never go back, without late starts of calls that have ended."""
     agent = iter(sorted(at for event, _ in events if (at := getattr(event, "at_ms", None)) is not None))
     ours = iter(sorted(seen_ms for _, seen_ms in events if seen_ms is not None))
     kept: list[Told] = []
@@ -63,7 +63,7 @@ STREAMS = st.lists(EVENTS, max_size=25).map(in_order)
 @PROPERTY
 @given(st.lists(EVENTS, max_size=25))
 def test_the_parts_add_up_to_the_whole(events: list[Told]) -> None:
-    """Whatever was told in whatever order, no part is negative and none is missing."""
+    """For any events in any order, no share is negative and none is missing."""
     found = account(*events)
     assert sum(found.parts.values()) == found.whole_ms
     assert min(found.parts.values()) >= 0
@@ -73,7 +73,7 @@ def test_the_parts_add_up_to_the_whole(events: list[Told]) -> None:
 @PROPERTY
 @given(STREAMS, st.lists(st.integers(1, 3), max_size=25))
 def test_when_it_is_looked_at_changes_nothing(events: list[Told], steps: list[int]) -> None:
-    """Taken as it grows, a few entries at a time and looked at in between, it comes to the same."""
+    """Reading the breakdown in small steps gives the same result as reading it at once."""
     read = Session()
     spent = TimeBreakdown(read)
     left = events
@@ -100,7 +100,7 @@ def is_known(calls: Iterable[Call], ms: int) -> bool:
 @PROPERTY
 @given(STREAMS)
 def test_each_moment_is_the_strongests(events: list[Told]) -> None:
-    """Moment by moment: a tool's if any call ran, else writing if a text was written, else thinking."""
+    """Each moment counts for a tool if any call ran, else for writing, else for thinking."""
     read = told(*events)
     found = account(*events)
     if not found.is_agent_time:
@@ -125,7 +125,7 @@ def test_each_moment_is_the_strongests(events: list[Told]) -> None:
 @PROPERTY
 @given(st.lists(st.tuples(TIME, TIME), max_size=20), TIME, TIME)
 def test_a_union_holds_each_moment_once(pairs: list[tuple[int, int]], start: int, end: int) -> None:
-    """Its total, and what it misses of any stretch, are those of the set of its moments."""
+    """The total of a union, and the uncovered part of any range, equal those of a set of moments."""
     union, moments = Union(), set[int]()
     for pair in pairs:
         union.add(min(pair), max(pair))
@@ -139,7 +139,7 @@ def test_a_union_holds_each_moment_once(pairs: list[tuple[int, int]], start: int
 @PROPERTY
 @given(st.lists(CURSOR_SHAPED, max_size=8))
 def test_no_line_is_too_odd(fields: list[dict[str, Any]]) -> None:
-    """Whatever a line holds, the time of its session adds up."""
+    """The time of a session adds up, whatever its lines contain."""
     spent = TimeBreakdown(session(*map(line, fields)))
     spent.take()
     found = spent.account()
