@@ -78,7 +78,7 @@ def test_what_cannot_be_created_is_said_first(tmp_path: Path, option: str, kind:
 
 @pytest.mark.parametrize("option", ["--record", "--log"])
 def test_no_agent_is_started_without_its_files(tmp_path: Path, option: str) -> None:
-    """When the recording or the log of `run` cannot be created, the agent does not start."""
+    """If a recording or log of `run` cannot be created, the agent is not started."""
     taken, mark = tmp_path / "taken", tmp_path / "mark"
     taken.write_text("mine")
     done = watch("run", "-p", option, taken, "--", "touch", mark)
