@@ -172,7 +172,7 @@ def watched(begin: Callable[[Keep], Source], keep: Keep, failing: FailingOs) -> 
             ended.append(watch(begin(keep), Options(printing=True)))
         except Fault as fault:
             ended.append(fault.exit_code)
-        except BaseException as error:  # noqa: BLE001 - whoever asked looks at it
+        except BaseException as error:  # noqa: BLE001 - the caller checks it
             ended.append(error)
 
     with pytest.MonkeyPatch.context() as patch:
