@@ -90,7 +90,7 @@ def test_a_stream_that_ends_before_it_began_is_told() -> None:
 
 
 def test_text_alone_is_no_call() -> None:
-    """If only text arrived, the line says that there is no new call."""
+    """If only text arrived, the line reports no new call."""
     then = mark(session(init(), delta("One."), is_over=False), 0)
     assert told(init(), delta("One."), delta("Two."), since=then) == "6 m: no new call"
 
