@@ -1,4 +1,4 @@
-"""Any story of the event grammar, as Hypothesis draws it."""
+"""Hypothesis strategies for any story of the event grammar."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ _ENDINGS = [
     Ending(None, "unfinished", "came back without a result"),
     Ending({"later": {"x": 1}}, "unfinished", "unknown outcome later", is_unknown=True),
 ]
-"""Endings that any tool may come to."""
+"""Endings that any tool can have."""
 
 _MATCHES = {"content": {"totalMatchedLines": 3}, "count": {"totalMatchedLines": "1"}}
 _CHANGE = {"linesAdded": 3, "linesRemoved": "1", "beforeFullFileContent": "", "afterFullFileContent": "y"}

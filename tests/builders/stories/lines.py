@@ -1,4 +1,4 @@
-"""A story as Cursor writes it, with partial output or without."""
+"""A story as lines of Cursor's stream, with or without partial output."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.builders.stories.truth import result_of
 
 
 def pieces(text: str, cuts: tuple[int, ...]) -> Iterator[str]:
-    """Yield a text cut at these places, counted as JavaScript counts: an emoji has two halves."""
+    """Yield a text cut at these places, counted in UTF-16 code units as in JavaScript: an emoji has two."""
     units = text.encode("utf-16-le")
     places = sorted({0, len(units), *(2 * cut % (len(units) + 2) for cut in cuts)})
     if len(places) == 1:
@@ -23,13 +23,13 @@ def pieces(text: str, cuts: tuple[int, ...]) -> Iterator[str]:
 
 
 def said(text: str, **fields: Any) -> Json:
-    """Return an assistant's line."""
+    """Return an assistant line."""
     told = {"role": "assistant", "content": [{"type": "text", "text": text}]}
     return {"type": "assistant", "message": told} | fields
 
 
 def call_line(call: ToolCall, is_start: bool) -> Json:
-    """Return one of a call's two lines."""
+    """Return the started or completed line of a call."""
     place = "start" if is_start else "end"
     args = call.doing.args if call.arguments_at in (place, "both") else {}
     body: Json = {"args": args} if args or is_start else {}
@@ -61,7 +61,7 @@ def call_line(call: ToolCall, is_start: bool) -> Json:
 
 
 def finish_line(run: RunStory, finish: Finish) -> Json:
-    """Return the line of a run's result."""
+    """Return the result line of a run."""
     number: Callable[[int], int | str] = str if finish.numbers_as_strings else int
     told: Json = {"type": "result", "subtype": finish.subtype, "is_error": finish.is_error}
     told |= {"duration_ms": number(5234), "duration_api_ms": number(5200)}
@@ -70,7 +70,7 @@ def finish_line(run: RunStory, finish: Finish) -> Json:
 
 
 def run_lines(run: RunStory, is_partial: bool) -> Iterator[Json | bytes]:
-    """Yield a run's lines."""
+    """Yield the lines of a run."""
     own = {"apiKeySource": "login", "cwd": CWD, "model": "Auto", "permissionMode": "default"}
     yield {"type": "system", "subtype": "init"} | own
     yield {"type": "user", "message": {"role": "user", "content": [{"type": "text", "text": run.prompt}]}}
@@ -78,7 +78,7 @@ def run_lines(run: RunStory, is_partial: bool) -> Iterator[Json | bytes]:
     begun: set[str] = set()
 
     def closed_by(closer: str) -> Iterator[Json]:
-        """Yield what closes a segment: its flush with partial output, otherwise its only copy."""
+        """Yield the line that closes a segment: its flush with partial output, otherwise its only copy."""
         is_known_not_to_come = is_partial and closer in ("query", "nothing") and not run.flushes
         if segment and not is_known_not_to_come:
             forms: dict[str, Json] = {
@@ -114,12 +114,12 @@ def run_lines(run: RunStory, is_partial: bool) -> Iterator[Json | bytes]:
 
 
 def is_half(char: str) -> bool:
-    """Return whether a character is half a surrogate pair."""
+    """Return whether a character is a surrogate."""
     return "\ud800" <= char <= "\udfff"
 
 
 def rendered(story: Story, is_partial: bool) -> tuple[bytes, int]:
-    """Return a story's recording, and how many of its lines hold half an emoji."""
+    """Return a story's recording, and the number of its lines with a lone surrogate."""
     lines: list[bytes] = []
     repaired = 0
     for run in story.runs:
