@@ -1,4 +1,4 @@
-"""What a line of a call carries for its detail: a person's first question first, and nothing twice."""
+"""The parts of a call's line for the detail pane: most useful first, and nothing twice."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.builders.lines import completed, event, events, init, result, session
 
 
 def parts(line: bytes, *before: bytes) -> list[tuple[str, str]]:
-    """Return the pieces of a line, read in a recording of Cursor's."""
+    """Return the kind and text of each part of a line in a recording of Cursor's."""
     decoder = Decoder()
     for known in before or (init(),):
         decoder.decode(known)
@@ -23,13 +23,13 @@ def parts(line: bytes, *before: bytes) -> list[tuple[str, str]]:
 
 
 def test_arguments_are_told_a_line_for_each() -> None:
-    """Short arguments stand together, long ones by themselves, and what tells nothing is left out."""
+    """Short arguments share a part, long ones have their own, and empty or internal ones are left out."""
     line = started("shell", command="cat <<E\nx\nE", timeout=5, toolCallId="x", description="", deep={"a": 1})
     assert parts(line) == [("arguments", 'timeout: 5\ndeep: {\n  "a": 1\n}'), ("command", "cat <<E\nx\nE")]
 
 
 def test_what_is_to_be_written_is_a_content() -> None:
-    """The text of a file that a call writes is told as what a file holds."""
+    """The text of a file that a call writes is a content part."""
     assert parts(started("write", path="/a", fileText="x\ny\n")) == [
         ("arguments", "path: /a"),
         ("content", "x\ny\n"),
@@ -37,7 +37,7 @@ def test_what_is_to_be_written_is_a_content() -> None:
 
 
 def test_todos_are_a_list_with_signs() -> None:
-    """Each to-do has the sign of its status, in the arguments and in the result; the rest follows."""
+    """Each to-do has the sign of its status, in arguments and result; the remaining fields follow."""
     names = ("COMPLETED", "IN_PROGRESS", "CANCELLED", "PENDING")
     todos: list[Any] = [{"status": f"TODO_STATUS_{name}", "content": name[:1]} for name in names]
     told = "✓ C\n◐ I\n✗ C\n○ P\n○ "
@@ -89,12 +89,12 @@ COUNTED = 'workspaceResults: {\n  "/a": {\n    "count": {\n      "a.py": 3\n    
     ],
 )
 def test_a_result_is_told_in_pieces(outcome: dict[str, Any], told: list[tuple[str, str]]) -> None:
-    """Errors, output, changes, contents and lists have a piece of their own; the rest is told in lines."""
+    """Errors, output, changes, contents and lists have parts of their own; the rest is listed in lines."""
     assert parts(completed("read", result=outcome)) == told
 
 
 def test_what_has_a_structure_keeps_it() -> None:
-    """Arguments carry their JSON, a change or diff the file before and after, a content where it begins."""
+    """Arguments keep their JSON, changes the file before and after, contents their first line number."""
     decoder = Decoder()
     decoder.decode(init())
 
@@ -118,7 +118,7 @@ def test_what_has_a_structure_keeps_it() -> None:
 
 
 def test_matches_stand_below_their_file() -> None:
-    """A search tells each file, its lines with their numbers, context and cuts; then the rest it knows."""
+    """A search lists each file with its numbered lines, context and cuts, and then the remaining fields."""
     lines = [
         {"lineNumber": 11, "content": "def f():\n", "isContextLine": True},
         {"lineNumber": 12, "content": "a\nb", "contentTruncated": True},
@@ -135,7 +135,7 @@ def test_matches_stand_below_their_file() -> None:
 
 
 def test_the_steps_of_a_subagent() -> None:
-    """What a subagent thought and said stands with a sign, each of its calls in a line with its outcome."""
+    """A subagent's thoughts and texts begin with a sign; each of its calls is a line with its outcome."""
     steps: list[Any] = [
         {"thinkingMessage": {"text": "hm\nwell"}},
         {"assistantMessage": {"text": "I look.\n"}},
@@ -166,7 +166,7 @@ def test_the_steps_of_a_subagent() -> None:
 
 
 def test_what_cannot_be_read_is_its_own_content() -> None:
-    """A line that is no object, or of no known agent, is shown as it is."""
+    """A line that is not an object, or of no known agent, is shown unchanged."""
     assert parts(b"oops \xff") == [("content", "oops \ufffd")]
     assert parts(b"[1]") == [("content", "[1]")]
     assert parts(started("read", path="a"), b'{"a":1}') == [
@@ -176,14 +176,14 @@ def test_what_cannot_be_read_is_its_own_content() -> None:
 
 
 def test_a_variant_that_is_no_object_says_nothing() -> None:
-    """A result whose only variant is a plain value tells no outcome."""
+    """A result whose only variant is a plain value has no outcome."""
     [ended] = events(init(), completed("read", result={"later": 7, "isBackground": False}))
     assert isinstance(ended, ToolEnded)
     assert (ended.outcome, ended.error) == (Outcome.UNFINISHED, "came back without a result")
 
 
 def test_a_tool_without_lists_of_its_fields_is_not_listed() -> None:
-    """Of a tool that is only known by name no argument and no field of a success is new."""
+    """For a tool without known fields, no argument and no field of a success is reported as unknown."""
     line = completed("await", result={"success": {"anything": 1}}, whatever=2)
     assert list(drift(json.loads(line))) == []
     bare = event(
@@ -193,7 +193,7 @@ def test_a_tool_without_lists_of_its_fields_is_not_listed() -> None:
 
 
 def test_the_seen_duration_is_that_of_two_reads() -> None:
-    """By our clock a call takes the time between its two lines, if they did not come in one read."""
+    """The duration by arrival times needs two lines that arrived in different reads."""
     call = Call(1, 1, "c", "read", "Read file")
     assert call.seen_duration_ms is None
     call.started = Place(0, 1, 1000)
@@ -204,7 +204,7 @@ def test_the_seen_duration_is_that_of_two_reads() -> None:
 
 
 def test_a_path_without_a_cwd_stays_whole() -> None:
-    """A recording whose head is missing shows paths as the agent named them."""
+    """In a recording without its head, paths are shown as the agent wrote them."""
     read = session(
         started("read", path="/home/ada/app/a"), init("/"), started("read", path="/home/ada/app/a"), user()
     )
@@ -212,7 +212,7 @@ def test_a_path_without_a_cwd_stays_whole() -> None:
 
 
 def ends(line: bytes, kept: int) -> tuple[bytes, bytes, int]:
-    """Return what is kept of a line as Cursor writes it, and how long it is."""
+    """Return the first and last `kept` bytes of a line as Cursor writes it, and its length."""
     data = json.dumps(json.loads(line), separators=(",", ":")).encode()
     return data[:kept], data[-kept:], len(data)
 
@@ -227,7 +227,7 @@ def ends(line: bytes, kept: int) -> tuple[bytes, bytes, int]:
     ],
 )
 def test_of_an_oversize_line_no_outcome_is_made_up(tool: str, outcome: Any, expected: Outcome) -> None:
-    """What the ends of a line do not carry is not told: an exit code may stand behind the output."""
+    """An outcome that is not in the ends of a line stays unknown: the exit code may come after the output."""
     decoder = Decoder()
     decoder.decode(init())
     line = completed(tool, result=outcome)
@@ -246,13 +246,13 @@ def test_the_ends_of_what_is_no_object_are_malformed() -> None:
 
 
 def test_the_outcome_of_nothing_is_known_at_its_end() -> None:
-    """A stream without a run is running while it lasts, and then unfinished."""
+    """A stream without a run is running until it ends, and then unfinished."""
     assert (session(is_over=False).outcome, session().outcome) == (Outcome.RUNNING, Outcome.UNFINISHED)
     assert session(result("x")).outcome is Outcome.SUCCEEDED
 
 
 def test_steps_of_a_subagent_are_told_in_other_words() -> None:
-    """Only of a line that holds a subagent's steps the parts have words that its bytes have not."""
+    """Only lines with a subagent's steps have parts with text that is not in their bytes."""
     steps = completed("task", "t", {"success": {"conversationSteps": []}})
     decoder = Decoder()
     assert not decoder.is_retold(steps)
