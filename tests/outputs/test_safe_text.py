@@ -85,7 +85,7 @@ def test_marks_cannot_be_piled_up(marks: str) -> None:
 @PROPERTY
 @given(ANY_TEXT | NASTY)
 def test_nothing_that_acts_comes_through(text: str) -> None:
-    """Safe text has no control but the line end, no direction mark, zero-width character or surrogate."""
+    """Safe text has no control except line ends, no direction mark, zero-width character or surrogate."""
     assert not ACTS.search(safe_text(text))
     assert not ACTS.search(safe_line(text))
     assert "\n" not in safe_line(text)

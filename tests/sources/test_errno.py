@@ -1,7 +1,7 @@
 """Every file system call of a recording fails once, or from then on; the program always ends cleanly.
 
 The method of SQLite: the n-th call fails, for n = 1, 2, 3 … until no n-th call is made. Whatever fails,
-recording and printing end. Nothing but a Fault is raised, and only before anything has begun. The recording
+recording and printing end. Only a Fault may be raised, and only before anything has begun. The recording
 contains whole lines from the beginning of the stream; stderr and the exit code report what is missing. EINTR
 is not among the errors, because Python retries by itself.
 """
