@@ -36,7 +36,7 @@ def test_calls_changed_files_and_failures_are_counted() -> None:
     assert told(init(), *edits, *shells, shell(9, 1)) == "6 m: 14 calls, 3 files +41 −7, 1 failure"
 
 
-def test_one_is_said_as_one() -> None:
+def test_singular_counts() -> None:
     """One call and one file are in the singular, and zero counts are left out."""
     assert told(init(), edit(1, "/a", 3, None)) == "6 m: 1 call, 1 file +3"
     assert told(init(), shell(1)) == "6 m: 1 call"
@@ -52,7 +52,7 @@ def test_a_file_without_known_lines_counts() -> None:
     assert told(init(), failed) == "6 m: 1 call, 1 failure"
 
 
-def test_what_came_before_the_mark_is_left_out() -> None:
+def test_events_before_the_mark_are_left_out() -> None:
     """Only new events count; the end of a call that began before counts without the call."""
     before = [init(), shell(1, 1), edit(1, "/a", 5, 5), started("shell", "late")]
     then = mark(session(*before, is_over=False), 1000)
@@ -62,7 +62,7 @@ def test_what_came_before_the_mark_is_left_out() -> None:
     assert told(*before, late, shell(2), since=then) == "6 m: 1 call, 1 failure"
 
 
-def test_a_rejection_is_told() -> None:
+def test_a_rejection_is_counted() -> None:
     """A rejected call is counted as a rejection."""
     rejected = started("shell") + completed("shell", result={"rejected": {"reason": "no"}})
     assert told(init(), rejected) == "6 m: 1 call, 1 rejection"
@@ -76,7 +76,7 @@ def test_a_rejection_is_told() -> None:
         (b"", "ended without a result"),
     ],
 )
-def test_the_end_of_the_run_is_told(last: bytes, words: str) -> None:
+def test_the_end_of_the_run_is_reported(last: bytes, words: str) -> None:
     """The end of the run is reported once, with its outcome."""
     lines = [init(), shell(1), last]
     assert told(*lines, is_over=True) == f"6 m: 1 call, the run {words}"
@@ -84,12 +84,12 @@ def test_the_end_of_the_run_is_told(last: bytes, words: str) -> None:
     assert told(*lines, since=then, is_over=True) == ""
 
 
-def test_a_stream_that_ends_before_it_began_is_told() -> None:
+def test_a_stream_without_a_run_has_ended() -> None:
     """A stream without a run has ended without a result."""
     assert told(is_over=True) == "6 m: the run ended without a result"
 
 
-def test_text_alone_is_no_call() -> None:
+def test_text_alone_is_reported_as_no_new_call() -> None:
     """If only text arrived, the line reports no new call."""
     then = mark(session(init(), delta("One."), is_over=False), 0)
     assert told(init(), delta("One."), delta("Two."), since=then) == "6 m: no new call"
@@ -99,6 +99,6 @@ def test_text_alone_is_no_call() -> None:
     ("after", "span"),
     [(-5, "0 s"), (59_999, "59 s"), (60_000, "1 m"), (3_599_000, "59 m"), (7_500_000, "2 h 5 m")],
 )
-def test_the_time_is_read_at_a_glance(after: int, span: str) -> None:
+def test_the_span_is_in_one_or_two_units(after: int, span: str) -> None:
     """The time is in seconds, minutes or hours; a clock that went back gives 0 s."""
     assert told(init(), shell(1), after=after) == f"{span}: 1 call"

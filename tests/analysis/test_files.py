@@ -50,7 +50,7 @@ def only(*lines: bytes) -> TouchedFile:
     return file
 
 
-def test_each_deed_is_counted_by_its_name() -> None:
+def test_file_actions_are_counted_separately() -> None:
     """Reads, edits, creations and deletions are counted separately, and changed lines are summed up."""
     file = only(
         call("read", 1, "a.py"),
@@ -70,21 +70,21 @@ def test_each_deed_is_counted_by_its_name() -> None:
     assert [one.number for one in file.calls] == [1, 2, 3, 4, 5, 6]
 
 
-def test_what_is_not_told_of_lines_stays_unknown() -> None:
+def test_a_file_only_read_has_unknown_changes() -> None:
     """A file that was only read has an unknown number of changed lines, not 0."""
     file = only(call("read", 1, "a.py"))
     assert file.lines_added is None
     assert file.lines_removed is None
 
 
-def test_a_failed_call_has_done_nothing() -> None:
+def test_a_failed_call_counts_as_tried() -> None:
     """A call that failed or never ended counts as tried, whatever it was meant to do."""
     file = only(call("edit", 1, "a.py", FAILED), started("delete", "c-2", path="a.py"))
     assert file.file_actions == {FileAction.TRIED: 2}
     assert file.unread is None
 
 
-def test_calls_that_are_about_no_file_touch_none() -> None:
+def test_calls_without_a_file_are_not_file_actions() -> None:
     """A listing, a search and a command are not file actions."""
     found = touched(
         call("ls", 1, CWD),
@@ -108,12 +108,12 @@ def test_calls_that_are_about_no_file_touch_none() -> None:
         ([call("read", 1, "b/../a.py"), edit(2, f"{CWD}/a.py", "x", "y")], None),
     ],
 )
-def test_a_change_of_what_was_never_read_is_marked(lines: list[bytes], mark: FileAction | None) -> None:
+def test_a_change_of_an_unread_file_is_marked(lines: list[bytes], mark: FileAction | None) -> None:
     """An edit or deletion is unread if no earlier call of the session has read or created the file."""
     assert only(*lines).unread is mark
 
 
-def test_a_read_beside_an_edit_comes_too_late_for_it() -> None:
+def test_a_parallel_read_is_too_late_for_an_edit() -> None:
     """A parallel read that ends after the edit began does not count as read before it."""
     file = only(
         started("edit", "c-1", path="a.py"),
@@ -228,7 +228,7 @@ def vars_of(file: TouchedFile) -> tuple[object, ...]:
 
 @PROPERTY
 @given(st.lists(CURSOR_SHAPED, max_size=8))
-def test_no_call_is_too_odd(fields: list[dict[str, Any]]) -> None:
+def test_any_lines_have_a_list_of_files(fields: list[dict[str, Any]]) -> None:
     """The files of a session can be listed, whatever its lines contain."""
     found = TouchedFiles(session(*map(line, fields)))
     found.take()

@@ -42,7 +42,7 @@ def line(*lines: bytes) -> str:
 # --- its parts -------------------------------------------------------------------------------------------
 
 
-def test_all_is_well() -> None:
+def test_integrity_holds() -> None:
     """Integrity holds if the text matches the result, all calls are paired and all lines are known."""
     read = session(init(), user(), segment("a"), *CALL, final("b"), result("ab"))
     assert integrity(read).holds
@@ -84,7 +84,7 @@ def test_all_is_well() -> None:
         *("malformed", "unknown", "repaired"),
     ],
 )
-def test_each_part_is_told(lines: tuple[bytes, ...], words: str, holds: bool) -> None:
+def test_each_part_of_the_line(lines: tuple[bytes, ...], words: str, holds: bool) -> None:
     """Each part of the line counts its own lines, and one failed check alone breaks the integrity."""
     found = integrity(session(init(), *lines))
     assert (found.line(), found.holds) == (words, holds)
@@ -116,7 +116,7 @@ def test_an_open_call_is_not_yet_paired() -> None:
     assert not integrity(session(init(), started("read"), result(), is_over=False)).holds
 
 
-def test_what_is_amiss_is_told_in_few_words() -> None:
+def test_amiss_names_only_failed_checks() -> None:
     """`amiss` names only the failed checks, and is empty if there are none."""
     assert integrity(session(init(), *CALL, final("a"), result("a"))).amiss() == ""
     odd = session(init(), started("read"), final("a"), b"{\n", event("odd"), event("odd"), result("b"))
@@ -151,7 +151,7 @@ def test_a_call_that_ends_twice_is_one_pair() -> None:
         ("干潮\n", "干潮", 2),
     ],
 )
-def test_where_text_and_result_differ_is_told(text: str, ended_as: str, at: int) -> None:
+def test_the_first_difference_of_text_and_result(text: str, ended_as: str, at: int) -> None:
     """The first differing character is counted from 0, and both texts are kept unchanged."""
     read = session(init(), final(text), result(ended_as))
     assert integrity(read).difference_at == at
@@ -164,7 +164,7 @@ def test_where_text_and_result_differ_is_told(text: str, ended_as: str, at: int)
     }
 
 
-def test_the_difference_is_looked_for_in_the_last_run() -> None:
+def test_the_difference_is_that_of_the_last_run() -> None:
     """Of several runs, the last one's text is compared with its result, not all of the text."""
     read = session(init(), final("one"), result("one"), init(), final("two!"), result("two?"))
     assert integrity(read).difference_at == 3
@@ -182,7 +182,7 @@ def test_a_difference_is_where_the_common_beginning_ends(text: str, ended_as: st
         assert text[at : at + 1] != ended_as[at : at + 1]
 
 
-def test_a_summary_bears_the_integrity_of_its_session() -> None:
+def test_a_summary_contains_the_integrity_of_its_session() -> None:
     """The integrity in the summary is the session's, in every bundled recording."""
     for path in sorted(RECORDINGS.glob("*.ndjson")):
         read: Session = session(path.read_bytes())
@@ -206,7 +206,7 @@ def test_a_summary_bears_the_integrity_of_its_session() -> None:
 
 
 @pytest.mark.parametrize("form", ["text", "summary", "stream-json"])
-def test_strict_is_silent_where_it_holds(form: str) -> None:
+def test_strict_is_silent_if_integrity_holds(form: str) -> None:
     """With --strict, a session whose integrity holds is printed as without it, and exits with 0."""
     path = RECORDINGS / "plain.ndjson"
     plain, strict = (watch(path, "-p", "--output-format", form, *more) for more in ([], ["--strict"]))
@@ -222,7 +222,7 @@ def test_strict_is_silent_where_it_holds(form: str) -> None:
         ("unknown", "text = result · 2 of 2 calls paired · 0 malformed · 6 unknown"),
     ],
 )
-def test_strict_fails_where_it_does_not_hold(name: str, words: str) -> None:
+def test_strict_fails_if_integrity_does_not_hold(name: str, words: str) -> None:
     """With --strict, a session whose integrity fails is still printed; one error line, exit code 1."""
     path = RECORDINGS / f"{name}.ndjson"
     plain, strict = watch(path, "-p"), watch(path, "-p", "--strict")
@@ -231,7 +231,7 @@ def test_strict_fails_where_it_does_not_hold(name: str, words: str) -> None:
     assert strict.stderr.decode() == f"agentwatch: the integrity does not hold: {words}\n"
 
 
-def test_strict_judges_a_pipe_too() -> None:
+def test_strict_checks_a_pipe_too() -> None:
     """A stream on stdin is checked when it has ended."""
     data = (RECORDINGS / "disagreement.ndjson").read_bytes()
     done = watch("--strict", "-p", stdin=data)

@@ -70,7 +70,7 @@ def test_a_change_between_the_rounds_is_no_loop() -> None:
     assert told("ababab" + "x" + "ababab" + "x" + "ab") == []
 
 
-def test_a_round_with_a_call_that_was_told_is_the_same_episode() -> None:
+def test_a_round_with_a_looping_call_is_the_same_episode() -> None:
     """A call that loops alone and then with another, or the other way round, is one episode."""
     assert told("aaaa" + "ba" * 20) == [(4, 4, True)]
     assert told("ab" * 4 + "a" * 20) == [(8, 4, True)]
@@ -78,7 +78,7 @@ def test_a_round_with_a_call_that_was_told_is_the_same_episode() -> None:
     assert told("ab" * 4 + "cdefghijk" + "ba" * 4) == [(8, 4, True), (25, 4, True)]
 
 
-def test_an_episode_is_told_once() -> None:
+def test_an_episode_is_reported_once() -> None:
     """A loop is reported once when it begins, and again only after nine other calls in between."""
     assert told("a" * 300) == [(4, 4, True)]
     assert told("aaaab" + "a" * 20) == [(4, 4, True)]
@@ -91,7 +91,7 @@ def test_two_loops_are_two_warnings() -> None:
     assert told("aaaabbbb") == [(4, 4, True), (8, 4, True)]
 
 
-def test_it_does_not_matter_how_many_come_at_once() -> None:
+def test_calls_can_be_taken_in_any_portions() -> None:
     """Calls taken one by one and calls taken together give the same loops."""
     chance = random.Random(6)
     for _ in range(200):
@@ -99,7 +99,7 @@ def test_it_does_not_matter_how_many_come_at_once() -> None:
         assert told(names) == told(names, step=7) == told(names, step=40)
 
 
-def test_a_run_begins_anew() -> None:
+def test_calls_of_two_runs_are_not_a_loop() -> None:
     """Calls of two runs are not counted together."""
     loops = Loops(lambda _call: ())
     made = calls("aaaa")
@@ -124,21 +124,21 @@ def test_another_tool_is_another_call() -> None:
     assert Loops(lambda _call: ()).take(made) == []
 
 
-def test_arguments_are_asked_for_only_where_a_call_came_before() -> None:
+def test_arguments_are_read_only_for_repeated_targets() -> None:
     """Arguments are read only for calls whose target occurred before, and once for each."""
     asked = Asked()
     Loops(asked.each_anew).take(calls("abcdefghijabcxxxx"))
     assert asked == dict.fromkeys((14, 15, 16, 17), 1)
 
 
-def test_of_a_burst_only_the_end_is_looked_at() -> None:
+def test_only_the_end_of_a_burst_is_compared() -> None:
     """In a burst only the last calls are compared: 100,000 calls at once cost as much as 50."""
     asked = Asked()
     Loops(asked.all_the_same).take(calls("a" * 100_000))
     assert asked.total() == 50
 
 
-def test_a_loop_is_told_in_words() -> None:
+def test_a_loop_is_described_in_one_line() -> None:
     """A loop is described in one safe line of at most 80 columns."""
     [row] = Loops(lambda _call: ()).take(calls(["pytest -q"] * 4))
     assert row.words() == "the same call 4 times in a row: shell pytest -q"
@@ -150,7 +150,7 @@ def test_a_loop_is_told_in_words() -> None:
     assert len(some) == 80
 
 
-def test_of_a_round_each_call_is_told() -> None:
+def test_each_call_of_a_round_is_described() -> None:
     """Each call of a round gets its share of the 80 columns, however long the targets are."""
     words = Loop(tuple(calls(["x" * 90, "東" * 90, "short"])), 4, True).words()
     first, second, third = words.partition(": ")[2].split(", ")

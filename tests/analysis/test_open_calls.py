@@ -27,7 +27,7 @@ from tests.builders.sentences import BUSY, IDLE, NOW, of_step, paced, sentence, 
         ({}, "running shell · 42 s"),
     ],
 )
-def test_one_open_call_is_told_with_its_time(args: dict[str, Any], words: str) -> None:
+def test_one_open_call_is_shown_with_its_time(args: dict[str, Any], words: str) -> None:
     """A running call is named with its time and its limit, which explains the silence."""
     lines = (init(), started("shell", **args))
     assert sentence(*lines, after_ms=42_000) == words
@@ -45,7 +45,7 @@ def test_a_call_within_its_limit_is_not_quiet() -> None:
     assert sentence(*lines, after_ms=660_000) == "stalled? running pytest -q · 11:00, 60 s over its limit"
 
 
-def test_a_call_without_a_limit_is_judged_by_its_like() -> None:
+def test_a_call_without_a_limit_is_compared_with_similar_calls() -> None:
     """A read that takes far longer than earlier reads is quiet; commands are not compared with each other."""
     for tool, name in (("read", "read y"), ("shell", "y")):
         past = [
@@ -78,7 +78,7 @@ def test_an_unlike_call_without_a_limit_has_ten_minutes() -> None:
         assert is_quiet(read, now + 600_000)
 
 
-def test_the_newest_calls_are_the_measure() -> None:
+def test_only_the_newest_calls_are_compared() -> None:
     """A call is compared with the newest calls of its kind only, as old ones may be of another nature."""
     past = [(0, init())]
     for number, length in enumerate([100] * 64 + [1] * 64):
@@ -86,7 +86,7 @@ def test_the_newest_calls_are_the_measure() -> None:
     assert told(paced([*past, (0, started("read", "now"))]), 6) == "running read · 6 s (usually under 2)"
 
 
-def test_one_call_that_has_its_time_explains_the_silence() -> None:
+def test_one_call_within_its_limit_explains_the_silence() -> None:
     """With several open calls it is quiet when all are over their time and no line came for 30 s."""
     late = started("shell", "a", command="late", timeout=10_000)
     in_time = started("shell", "b", command="in time", timeout=500_000)
@@ -98,7 +98,7 @@ def test_one_call_that_has_its_time_explains_the_silence() -> None:
     assert is_quiet(noisy[0], noisy[1] + 30_000)
 
 
-def test_a_time_that_is_not_known_is_not_told() -> None:
+def test_an_unknown_time_is_not_shown() -> None:
     """Without a clock the call is named without its time and its limit."""
     line = started("shell", command="make", timeout=600_000)
     assert sentence(init(), line, after_ms=None) == "running make"
@@ -108,7 +108,7 @@ def test_a_time_that_is_not_known_is_not_told() -> None:
     assert not is_quiet(session(init(), line, seen_ms=NOW, is_over=False), None)
 
 
-def test_a_call_that_began_at_no_known_time_is_not_late() -> None:
+def test_a_call_without_an_arrival_time_is_not_late() -> None:
     """A call without an arrival time is neither timed nor quiet, whatever came since."""
     read = session(init(), started("shell", command="make"), is_over=False)
     read.apply((), read.calls[0].started._replace(seen_ms=NOW), 0)  # type: ignore[union-attr]
@@ -140,7 +140,7 @@ def test_parallel_calls_of_one_step_are_counted_down() -> None:
     assert sentence(*lines, *again, after_ms=3_000) == "running read a · 3 s"
 
 
-def test_open_calls_of_several_steps_are_told_by_the_oldest() -> None:
+def test_open_calls_of_several_steps_are_shown_with_the_oldest() -> None:
     """Open calls of several steps are shown with their number and the oldest."""
     lines = [started("read", name, path=name) for name in "abc"]
     words = sentence(init(), *lines, completed("read", "a", DONE), after_ms=3_000)
@@ -149,7 +149,7 @@ def test_open_calls_of_several_steps_are_told_by_the_oldest() -> None:
     assert sentence(init(), *two_steps, after_ms=3_000) == "3 parallel calls, the oldest: read a 3 s"
 
 
-def test_the_call_that_is_over_its_limit_is_told_first() -> None:
+def test_a_call_over_its_limit_is_shown_first() -> None:
     """Among parallel calls, a call over its limit is shown first."""
     lines = [
         started("shell", name, command=name, timeout=limit) for name, limit in (("a", 90_000), ("b", 5_000))

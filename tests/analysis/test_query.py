@@ -16,7 +16,7 @@ TEXT = st.text(st.sampled_from('ab Kk\u212a"\\\n\tßéİſK東<>+2\u202e\x1b\u20
 
 @PROPERTY
 @given(text=TEXT, start=st.integers(0, 7), length=st.integers(1, 5), is_ascii=st.booleans())
-def test_no_payload_is_passed_over(text: str, start: int, length: int, is_ascii: bool) -> None:
+def test_no_matching_line_is_rejected(text: str, start: int, length: int, is_ascii: bool) -> None:
     """If the shown text matches a query, the bytes of its line are never rejected, in any escaping."""
     shown = safe_text(text)
     written = json.dumps(text, ensure_ascii=is_ascii).encode(errors="surrogatepass")

@@ -129,7 +129,7 @@ def test_a_nested_string_of_json_is_searched(saved: Saver) -> None:
     assert places(feed, 'a "quoted" word') == ["call 1 mcp , arguments".replace(" ,", ",")]
 
 
-def test_steps_of_a_subagent_are_searched_as_they_are_told(saved: Saver) -> None:
+def test_steps_of_a_subagent_are_searched_as_they_are_shown(saved: Saver) -> None:
     """Phrases and notes that the detail adds to steps are found, although not in the line's bytes."""
     steps: list[object] = [
         {"toolCall": {"readToolCall": {"args": {"path": "/a"}, "result": {"success": {"totalLines": 54}}}}},
@@ -153,7 +153,7 @@ def test_marks_of_markdown_hide_nothing(saved: Saver) -> None:
         assert places(feed, phrase) == ["text"], phrase
 
 
-def test_what_the_target_tells_is_found_once(saved: Saver) -> None:
+def test_a_match_in_the_target_is_found_once(saved: Saver) -> None:
     """Arguments that only repeat the target are not found again; the rest of a long command is."""
     feed = saved(init(), call(1, "make needle", ""), call(2, "make needle\nmake needle", ""), result(""))
     assert places(feed, "needle") == [
@@ -171,7 +171,7 @@ def history(count: int) -> list[bytes]:
     return made
 
 
-def test_a_search_goes_both_ways_from_where_it_began(saved: Saver) -> None:
+def test_a_search_steps_in_both_directions(saved: Saver) -> None:
     """The first match is the next after the start position, or the last of all; steps wrap around."""
     feed = saved(*history(10), result(""))
     whole = complete(feed, "hit").found
@@ -189,7 +189,7 @@ def test_a_search_goes_both_ways_from_where_it_began(saved: Saver) -> None:
 
 
 @pytest.mark.parametrize("begin", [0, 20, 40, 59, 60])
-def test_while_it_searches_nothing_is_guessed(saved: Saver, begin: int) -> None:
+def test_an_incomplete_search_is_never_wrong(saved: Saver, begin: int) -> None:
     """During a search, first match, steps and numbers are None until known, and never wrong."""
     feed = saved(*history(30), result(""))
     whole = complete(feed, "hit").found
@@ -228,7 +228,7 @@ def test_cuts_hide_nothing_and_double_nothing(saved: Saver, monkeypatch: pytest.
         assert complete(feed, "the needle", 0, 777).found == whole
 
 
-def test_what_comes_later_is_found_in_its_place(saved: Saver, tmp_path: Path) -> None:
+def test_later_matches_are_found_in_order(saved: Saver, tmp_path: Path) -> None:
     """Growing text, new calls and late results are found when they arrive, in their order."""
     feed = saved(init(), delta("a nee"), follow=True)
     search = complete(feed, "needle")
@@ -269,7 +269,7 @@ def test_a_slice_is_short(saved: Saver) -> None:
     assert longest < 0.03
 
 
-def test_a_word_that_is_everywhere_ends_the_search(saved: Saver) -> None:
+def test_a_very_common_word_pauses_the_search(saved: Saver) -> None:
     """The search pauses after MOST_MATCHES matches and reports it; a step beyond them resumes it."""
     feed = saved(init(), call(1, "make", "zz " * (MOST_MATCHES + 5)), result(""))
     search = complete(feed, "zz")
@@ -282,7 +282,7 @@ def test_a_word_that_is_everywhere_ends_the_search(saved: Saver) -> None:
     assert search.step(search.found[MOST_MATCHES - 1], 1) == search.found[MOST_MATCHES]
 
 
-def test_matches_sort_as_they_stand() -> None:
+def test_matches_sort_in_display_order() -> None:
     """An action sorts before its arguments, and these before its result."""
     first, second, third = Match(1, Side.TEXT, 9), Match(1, Side.ARGUMENTS, 0), Match(1, Side.RESULT, 0)
     assert sorted([third, first, second]) == [first, second, third]

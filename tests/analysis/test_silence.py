@@ -44,7 +44,7 @@ def test_a_thought_is_judged_by_the_thoughts_before_it() -> None:
     assert told(untimed, 50) == "thinking"
 
 
-def test_a_short_wait_is_not_told_though_it_is_longer_than_usual() -> None:
+def test_a_short_wait_has_no_time_even_if_unusual() -> None:
     """In a session with short waits, the time is shown from 5 s on."""
     read = paced(waits(1, 1, 1, 1, 1))
     assert told(read, 4) == "waiting for the model"
@@ -68,13 +68,13 @@ def test_a_wait_is_judged_by_the_waits_before_it() -> None:
     assert told(slower, 400) == "waiting for the model · 6:40 (usually under 5:01)"
 
 
-def test_what_was_long_ago_does_not_count() -> None:
+def test_only_the_newest_silences_count() -> None:
     """Only the newest 64 silences count, so a session that has become slow is not quiet."""
     assert told(paced(waits(*[1] * 64, *[40] * 10)), 50).endswith("(usually under 41)")
     assert told(paced(waits(*[300] * 64, *[1] * 64)), 6).endswith("(usually under 2)")
 
 
-def test_a_stream_of_deltas_is_no_measure_of_the_pause_after_it() -> None:
+def test_the_pause_after_a_stream_of_deltas_counts() -> None:
     """The pause after the last delta, while the model writes a call's arguments, counts as a silence."""
     text = [
         line
@@ -98,7 +98,7 @@ def test_a_silence_within_a_thought_is_quiet() -> None:
     assert told(read, 30) == "quiet for 30 s, no open call (usually under 2) · in the middle of a thought"
 
 
-def test_processes_that_work_are_no_stall() -> None:
+def test_busy_processes_do_not_stall() -> None:
     """After 3 s of silence the state of the processes is shown; a busy process does not stall."""
     lines = (init(), user())
     assert sentence(*lines, after_ms=2_999, agent=IDLE) == "waiting for the model"

@@ -44,7 +44,7 @@ def test_before_the_first_event() -> None:
         ((delta("I"),), "writing", " · it was writing"),
     ],
 )
-def test_what_the_model_does(lines: tuple[bytes, ...], words: str, in_the_middle: str) -> None:
+def test_the_status_without_an_open_call(lines: tuple[bytes, ...], words: str, in_the_middle: str) -> None:
     """Without an open call the model thinks, writes or is waited for; without a history, 60 s are quiet."""
     for after_ms in (0, 4_999, None):
         assert sentence(init(), *lines, after_ms=after_ms) == words
@@ -87,7 +87,7 @@ def test_a_result_is_the_last_word(lines: tuple[bytes, ...], words: str) -> None
         ((init(), started("a", "a"), started("b", "b")), "ended without a result · 2 calls never completed"),
     ],
 )
-def test_an_end_without_a_result_is_all_that_is_known(lines: tuple[bytes, ...], words: str) -> None:
+def test_an_end_without_a_result(lines: tuple[bytes, ...], words: str) -> None:
     """A stream that ends without a result neither succeeded nor failed, even if it was empty."""
     assert sentence(*lines, is_over=True) == words
 
@@ -109,7 +109,7 @@ def test_how_the_process_ended_explains_an_end_without_a_result(agent: AgentFact
     assert told_all == f"ended without a result · {words} · 1 call never completed"
 
 
-def test_an_exit_code_beside_a_result_is_told() -> None:
+def test_an_exit_code_that_contradicts_the_result_is_shown() -> None:
     """A result that contradicts the exit code is shown with it; with a reason, stderr is left out."""
     ended = AgentFacts(exit_code=1, stderr="oops")
     assert sentence(init(), result(), is_over=True, agent=ended) == "succeeded · exit 1"
@@ -120,7 +120,7 @@ def test_an_exit_code_beside_a_result_is_told() -> None:
     assert unsaid == "failed: no reason given · exit 1 · stderr: oops"
 
 
-def test_a_process_that_outlives_its_result_is_told() -> None:
+def test_a_process_that_outlives_its_result_is_shown() -> None:
     """A process that still lives 30 s after the result is reported, because agents may hang then."""
     lines = (init(), result())
     assert sentence(*lines, after_ms=29_999, agent=IDLE) == "succeeded"
@@ -141,7 +141,7 @@ def test_a_process_that_outlives_its_result_is_told() -> None:
         (3_723_000, "1:02:03"),
     ],
 )
-def test_a_clock_for_the_corner_of_an_eye(ms: int, words: str) -> None:
+def test_brief_clock(ms: int, words: str) -> None:
     """Times are in whole seconds, and from 200 s on in minutes and hours."""
     assert brief_clock(ms) == words
 

@@ -57,7 +57,7 @@ MANY = tuple(started("shell", name, command=name, timeout=5000) for name in "ab"
         ((started("t" * 99, "t", x="y"),), NO_FACTS, 37, "running tttttttttt… ttttttttt… · 12 s"),
     ],
 )
-def test_a_narrow_screen_still_has_the_answer(
+def test_a_narrow_screen_still_has_the_time(
     lines: tuple[bytes, ...], agent: AgentFacts, room: int, words: str
 ) -> None:
     """In few columns the wording is shorter, and the target is cut before the time."""
@@ -95,7 +95,7 @@ def test_a_silence_is_explained_in_forty_columns(
     assert found == words
 
 
-def test_with_room_enough_nothing_is_cut() -> None:
+def test_a_command_is_cut_at_60_columns() -> None:
     """A command is cut at 60 columns even where there is space, so that its time is easy to find."""
     command = "pytest -q " + "tests/test_nearest.py " * 9
     words = f"running {command[:59]}… · 12 s of its 120 s limit"

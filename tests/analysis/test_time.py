@@ -29,7 +29,7 @@ def parts(*events: Told) -> dict[str, int]:
     return {share.split(",")[-1].strip(): ms for share, ms in found.parts.items() if ms}
 
 
-def test_each_part_is_what_its_entries_tell() -> None:
+def test_each_share_is_the_time_of_its_entries() -> None:
     """Thinking and writing last from the first to the last piece, a tool from start to end."""
     events = [thinks(0), falls_silent(30), says(40), says(60), begins(1, 70), ends(1, 170), says(200)]
     assert parts(*events) == {"thinking": 30, "writing": 20, "tools": 100, "unknown": 50}
@@ -42,12 +42,12 @@ def test_time_that_calls_share_counts_once() -> None:
     assert [tool[1:] for tool in account(*events).tools] == [(3, 50 + 30 + 15)]
 
 
-def test_what_the_model_says_while_a_tool_runs_is_the_tools_time() -> None:
+def test_text_during_a_call_counts_for_the_tool() -> None:
     """When a call and a text overlap, the time counts for the tool."""
     assert parts(begins(1, 0), says(10), says(40), ends(1, 30)) == {"tools": 30, "writing": 10}
 
 
-def test_a_silence_with_a_notice_is_told_apart() -> None:
+def test_a_silence_with_a_notice_is_separate() -> None:
     """A gap with a notice of a lost connection or a retry is separate from unknown time."""
     assert parts(says(0), says(10), NOTICE, says(50)) == {"writing": 10, "a notice": 40}
 
@@ -92,24 +92,24 @@ def test_the_time_between_runs_is_no_part() -> None:
     assert (found.whole_ms, found.between_runs_ms) == (30, 4990)
 
 
-def test_what_the_agent_counts_besides_is_unattributed() -> None:
+def test_the_rest_of_a_runs_duration_is_unattributed() -> None:
     """If a run's own duration exceeds its timed events, the rest is unattributed."""
     assert parts(INIT, says(0), says(10), over(100)) == {"writing": 10, "unattributed": 90}
     assert parts(INIT, says(0), says(10), over(5)) == {"writing": 10}
 
 
-def test_while_a_run_goes_on_its_duration_is_not_told() -> None:
+def test_durations_are_not_added_while_a_run_continues() -> None:
     """Durations of earlier runs are not added while the current run has not ended."""
     assert account(INIT, says(0), says(10), over(100), INIT, PROMPT, says(200), says(220)).whole_ms == 30
 
 
-def test_the_end_of_a_call_that_never_began_is_a_moment() -> None:
+def test_a_call_with_only_an_end_leaves_time_unattributed() -> None:
     """A call with only an end leaves the time before it unattributed."""
     assert parts(says(0), says(10), ends(1, 50)) == {"writing": 10, "unattributed": 40}
     assert parts(says(0), says(10), ends(1, 50), says(60)) == {"writing": 10, "unattributed": 50}
 
 
-def test_without_the_agents_times_ours_tell_of_the_tools() -> None:
+def test_arrival_times_show_only_the_tools() -> None:
     """Without agent times, arrival times show the tools only; the rest is unattributed."""
     events = [(INIT[0], 0), begins(1, None, 100), ends(1, None, 350), (says(None)[0], 400), over(None, 500)]
     found = account(*events)
@@ -118,7 +118,7 @@ def test_without_the_agents_times_ours_tell_of_the_tools() -> None:
     assert account(thinks(5), *events).is_agent_time
 
 
-def test_without_any_time_nothing_is_told() -> None:
+def test_without_any_times_the_breakdown_is_empty() -> None:
     """Without any times the breakdown is empty."""
     found = account(INIT, begins(1, None), ends(1, None), says(None), over())
     assert found.whole_ms == sum(found.parts.values()) == 0
@@ -152,7 +152,7 @@ def test_a_text_counts_while_it_grows() -> None:
     assert (found.parts[Share.WRITING], found.parts[Share.WAITING]) == (15, 20)
 
 
-def test_few_entries_are_taken_at_once() -> None:
+def test_take_reads_a_limited_number_of_entries() -> None:
     """`take` reads at most the given number of entries and calls, and returns whether there are more."""
     calls = [(begins(number, number), ends(number, number + 1)) for number in range(10)]
     read = told(*(event for call in calls for event in call))

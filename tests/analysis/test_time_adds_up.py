@@ -72,7 +72,7 @@ def test_the_parts_add_up_to_the_whole(events: list[Told]) -> None:
 
 @PROPERTY
 @given(STREAMS, st.lists(st.integers(1, 3), max_size=25))
-def test_when_it_is_looked_at_changes_nothing(events: list[Told], steps: list[int]) -> None:
+def test_reading_in_steps_changes_nothing(events: list[Told], steps: list[int]) -> None:
     """Reading the breakdown in small steps gives the same result as reading it at once."""
     read = Session()
     spent = TimeBreakdown(read)
@@ -99,7 +99,7 @@ def is_known(calls: Iterable[Call], ms: int) -> bool:
 
 @PROPERTY
 @given(STREAMS)
-def test_each_moment_is_the_strongests(events: list[Told]) -> None:
+def test_each_moment_counts_for_one_share(events: list[Told]) -> None:
     """Each moment counts for a tool if any call ran, else for writing, else for thinking."""
     read = told(*events)
     found = account(*events)
@@ -138,7 +138,7 @@ def test_a_union_holds_each_moment_once(pairs: list[tuple[int, int]], start: int
 
 @PROPERTY
 @given(st.lists(CURSOR_SHAPED, max_size=8))
-def test_no_line_is_too_odd(fields: list[dict[str, Any]]) -> None:
+def test_any_lines_have_a_time_breakdown(fields: list[dict[str, Any]]) -> None:
     """The time of a session adds up, whatever its lines contain."""
     spent = TimeBreakdown(session(*map(line, fields)))
     spent.take()

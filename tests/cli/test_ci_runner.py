@@ -34,7 +34,7 @@ def printed(*arguments: str | Path) -> str:
 @pytest.mark.parametrize(
     "arguments", [["-p"], ["--output-format", "json"], ["--output-format", "summary"], ["log"]]
 )
-def test_no_line_is_a_command(
+def test_no_printed_line_is_a_command(
     recording: Path, arguments: list[str], runner: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Under a CI runner no printed line begins with `::`, and `##` never occurs."""
@@ -46,7 +46,9 @@ def test_no_line_is_a_command(
 
 
 @pytest.mark.parametrize("output_format", ["json", "summary"])
-def test_json_says_the_same(recording: Path, output_format: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_json_decodes_to_the_same_values(
+    recording: Path, output_format: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Breaking the commands in JSON changes only the spelling; the decoded values stay the same."""
     plain = json.loads(printed("--output-format", output_format, recording))
     monkeypatch.setenv("GITHUB_ACTIONS", "true")

@@ -31,7 +31,7 @@ def fault(tmp_path: Path, text: str | bytes) -> str:
     return message.removeprefix(f"{tmp_path}/config.toml: ")
 
 
-def test_all_that_can_be_set_is_taken(tmp_path: Path) -> None:
+def test_every_setting_has_its_effect(tmp_path: Path) -> None:
     """Each section and each key has its effect."""
     text = """
         [keys]
@@ -49,7 +49,7 @@ def test_all_that_can_be_set_is_taken(tmp_path: Path) -> None:
     assert read(tmp_path, text) == Config(keys, "nord", True, False, False, False)
 
 
-def test_what_is_not_set_has_its_default(tmp_path: Path) -> None:
+def test_missing_settings_have_their_defaults(tmp_path: Path) -> None:
     """An empty file, and /dev/null, leave every default unchanged."""
     assert read(tmp_path, "") == read_config({"AGENTWATCH_CONFIG": "/dev/null"}) == Config()
     assert read(tmp_path, "[attention]\nbell = false") == Config(bell=False)
@@ -99,12 +99,12 @@ def test_the_file_lies_in_the_users_config_folder(tmp_path: Path, monkeypatch: p
         ("[screen]\ntheme = '" + "x" * 500 + "'", f"[screen] theme: there is no theme {'x' * 39}…; there"),
     ],
 )
-def test_what_is_wrong_is_said(tmp_path: Path, text: str | bytes, said: str) -> None:
+def test_a_mistake_is_reported_in_one_line(tmp_path: Path, text: str | bytes, said: str) -> None:
     """A message names the file, the line or key, and what is expected, in one line; the exit code is 2."""
     assert fault(tmp_path, text).startswith(said)
 
 
-def test_a_file_that_cannot_be_read_is_said(tmp_path: Path) -> None:
+def test_an_unreadable_file_is_a_usage_error(tmp_path: Path) -> None:
     """A configured file that does not exist, or is a folder, is a usage error."""
     for path in (tmp_path / "missing.toml", tmp_path):
         with pytest.raises(Fault, match="cannot open") as found:
@@ -131,7 +131,7 @@ def test_every_binding_that_can_be_rebound_has_keys_that_can_be_pressed(tmp_path
     assert set(read(tmp_path, text).keys) == set(known)
 
 
-def test_the_bindings_documented_are_the_bindings_there_are() -> None:
+def test_every_binding_and_theme_is_documented() -> None:
     """docs/CONFIG.md names every binding that can be rebound, and every theme."""
     from textual.theme import BUILTIN_THEMES
 

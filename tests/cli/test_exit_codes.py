@@ -23,7 +23,7 @@ def test_the_exit_code_is_that_of_the_run(path: Path, form: str) -> None:
 
 
 @pytest.mark.parametrize("data", [b"", b"\nno JSON\n", b'{"type":"weather"}\n'])
-def test_a_stream_that_says_nothing_is_a_failure(data: bytes) -> None:
+def test_a_stream_without_a_result_is_a_failure(data: bytes) -> None:
     """A stream that ends without a result exits with 1, even if it is empty."""
     done = watch("-p", stdin=data)
     assert (done.returncode, done.stdout) == (1, b"")
@@ -46,7 +46,7 @@ def test_a_stream_that_says_nothing_is_a_failure(data: bytes) -> None:
     ],
     ids=" ".join,
 )
-def test_wrong_use_is_said_in_a_line(arguments: list[str], tmp_path: Path) -> None:
+def test_wrong_use_is_one_error_line(arguments: list[str], tmp_path: Path) -> None:
     """Wrong use, or an input that cannot be opened, exits with 2 and one error line, and creates no file."""
     (tmp_path / "plain.ndjson").write_bytes(PLAIN.read_bytes())
     done = watch(*arguments, cwd=tmp_path)
@@ -59,7 +59,7 @@ def test_wrong_use_is_said_in_a_line(arguments: list[str], tmp_path: Path) -> No
     ("option", "kind"),
     [("--record", "file"), ("--record", "dangling"), ("--record", "no folder"), ("--log", "file")],
 )
-def test_what_cannot_be_created_is_said_first(tmp_path: Path, option: str, kind: str) -> None:
+def test_a_file_that_cannot_be_created_is_one_error_line(tmp_path: Path, option: str, kind: str) -> None:
     """A recording or log that cannot be created exits with 73 and one error line; nothing is overwritten."""
     path = tmp_path / "out"
     if kind == "file":
@@ -85,7 +85,7 @@ def test_no_agent_is_started_without_its_files(tmp_path: Path, option: str) -> N
     assert (done.returncode, mark.exists(), taken.read_text()) == (73, False, "mine")
 
 
-def test_a_recording_that_is_not_complete_is_said(tmp_path: Path) -> None:
+def test_an_incomplete_recording_is_reported(tmp_path: Path) -> None:
     """A recording that could not be written completely exits with 74 and one line on stderr."""
     limited = f'ulimit -f 1; exec "$@" -p --no-log --record {tmp_path / "r"}'
     done = subprocess.run(
@@ -100,7 +100,7 @@ def test_a_recording_that_is_not_complete_is_said(tmp_path: Path) -> None:
     assert re.fullmatch(rb"agentwatch: the recording is not complete: [^\n]+\n", done.stderr)
 
 
-def test_a_fault_of_our_own_is_said_in_a_line(tmp_path: Path) -> None:
+def test_an_internal_error_is_one_error_line(tmp_path: Path) -> None:
     """An internal error exits with 70 and one line on stderr; its traceback is saved beside the recording."""
     broken = "import agentwatch.outputs.summary as room\ndef fault(session): raise RuntimeError('injected')\n"
     (tmp_path / "broken").mkdir()
@@ -138,7 +138,7 @@ def test_the_exit_code_of_run_is_the_agents(path: Path, switches: list[str], cod
     assert path is not PLAIN or done.stdout == PLAIN_TEXT
 
 
-def test_a_command_that_is_not_there_is_127(home: Path) -> None:
+def test_a_command_that_is_not_found_is_127(home: Path) -> None:
     """A command that is not found exits with 127 and one line on stderr, and leaves no session behind."""
     done = watch("run", "-p", "--", "no-such-agent-anywhere", "-x")
     assert (done.returncode, done.stdout) == (127, b"")
@@ -147,7 +147,7 @@ def test_a_command_that_is_not_there_is_127(home: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["file", "folder", "no program"])
-def test_a_command_that_is_no_program_is_126(tmp_path: Path, kind: str) -> None:
+def test_a_command_that_is_not_executable_is_126(tmp_path: Path, kind: str) -> None:
     """A command that cannot be executed exits with 126 and one line on stderr."""
     path = tmp_path / "agent"
     if kind == "folder":
@@ -160,7 +160,7 @@ def test_a_command_that_is_no_program_is_126(tmp_path: Path, kind: str) -> None:
     assert re.fullmatch(rb"agentwatch: cannot start [^\n]+\n", done.stderr)
 
 
-def test_run_says_what_the_agent_said_when_it_fails() -> None:
+def test_the_stderr_of_a_failed_agent_is_printed() -> None:
     """The last stderr lines of a failed agent are printed, made safe; those of a successful one are not."""
     done = watch("run", "-p", "--", *command(UNFINISHED, "--stderr", "no \x1b[31mlogin", "--exit", "1"))
     assert "no ␛[31mlogin" in done.stderr.decode()

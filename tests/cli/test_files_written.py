@@ -15,7 +15,7 @@ from tests.harness.fake_agent import command
 from tests.harness.program import PLAIN, PLAIN_TEXT, files, watch
 
 
-def test_run_records_all_of_its_agent(home: Path) -> None:
+def test_run_writes_five_files(home: Path) -> None:
     """A session of `run` has five private files with one stem: recording, times, log, stderr, process."""
     agent = command(PLAIN, "--stderr", "a warning", "--exit", "3")
     assert watch("run", "-p", "--", *agent).returncode == 3
@@ -33,7 +33,7 @@ def test_run_records_all_of_its_agent(home: Path) -> None:
     assert watch("log", recording).stdout == log.read_bytes()
 
 
-def test_run_may_keep_nothing(home: Path) -> None:
+def test_run_can_write_no_files(home: Path) -> None:
     """With --no-record and --no-log no file is written, and everything is printed."""
     done = watch("run", "-p", "--no-record", "--no-log", "--", *command(PLAIN))
     assert (done.returncode, done.stdout) == (0, PLAIN_TEXT)
@@ -51,7 +51,7 @@ def test_run_may_keep_nothing(home: Path) -> None:
     ],
     ids=lambda value: " ".join(sorted(value)) or "nothing",
 )
-def test_printing_writes_what_it_is_asked_for(tmp_path: Path, options: list[str], written: set[str]) -> None:
+def test_printing_writes_only_requested_files(tmp_path: Path, options: list[str], written: set[str]) -> None:
     """Printing a pipe writes only the files requested with --record and --log, and they are private."""
     done = watch("-p", *options, stdin=PLAIN.read_bytes(), cwd=tmp_path)
     assert (done.returncode, done.stdout, done.stderr) == (0, PLAIN_TEXT, b"")

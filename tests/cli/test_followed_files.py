@@ -104,7 +104,7 @@ def test_a_rotated_file_is_read_to_its_end(follow: Callable[..., Follower], tmp_
     follower.wait_for(read_line(0), read_line(1), over, read_line(2))
 
 
-def test_a_deleted_file_is_waited_for(follow: Callable[..., Follower]) -> None:
+def test_following_continues_after_a_deletion(follow: Callable[..., Follower]) -> None:
     """Deleting the file does not end following; a new file of that name is read."""
     follower = follow()
     follower.path.unlink()
@@ -114,7 +114,7 @@ def test_a_deleted_file_is_waited_for(follow: Callable[..., Follower]) -> None:
     assert follower.process.poll() is None
 
 
-def test_the_log_goes_on(follow: Callable[..., Follower], tmp_path: Path) -> None:
+def test_the_log_continues_after_a_restart(follow: Callable[..., Follower], tmp_path: Path) -> None:
     """After a file was started over, the action log contains the actions from before and after."""
     log = tmp_path / "actions.log"
     follower = follow("--log", str(log))

@@ -145,7 +145,7 @@ def batches(size: int = BATCH) -> Iterator[list[str]]:
 
 
 @pytest.mark.parametrize("name", [name for kind in CLASSES if kind != "markup" for name in CLASSES[kind]])
-def test_the_oracle_sees_what_acts(name: str) -> None:
+def test_the_oracle_finds_acting_payloads(name: str) -> None:
     """The oracle finds every payload with a control or invisible character between plain text."""
     text = PAYLOADS[name]
     written = f"\x1b[1;1Hbefore{text}\x1b[2;1Hafter".encode("utf-8", "surrogatepass")
@@ -178,7 +178,7 @@ def calls_of(texts: list[str]) -> bytes:
     return b"".join(lines)
 
 
-def test_what_is_told_is_safe(tmp_path: Path) -> None:
+def test_printed_text_is_safe(tmp_path: Path) -> None:
     """Actions, log, summary, integrity, status and drift of a hostile session are safe single lines."""
     path = tmp_path / "case.ndjson"
     for number, texts in enumerate(batches()):

@@ -44,7 +44,7 @@ def test_nothing_acts_in_the_json_on_a_terminal(tmp_path: Path, output_format: s
     assert json.loads(told)["result"] == session(init(), result("\n".join(texts))).run.result
 
 
-def test_bytes_of_no_encoding_do_not_act_in_the_json_on_a_terminal(tmp_path: Path) -> None:
+def test_invalid_utf8_does_not_act_in_the_json_on_a_terminal(tmp_path: Path) -> None:
     """On a terminal, the result line contains no invalid UTF-8, which could be a control character."""
     path = tmp_path / "case.ndjson"
     path.write_bytes(init() + result("a@b").replace(b"@", b"\x9b31m\x9d0;x\x9c\xff"))
@@ -74,7 +74,7 @@ def test_a_cut_result_is_no_runners_command(tmp_path: Path, monkeypatch: pytest.
     assert commands(watch("--output-format", "json", path).stdout.decode()) == []
 
 
-def test_a_failure_is_told_in_a_line(tmp_path: Path) -> None:
+def test_a_failure_is_reported_in_one_line(tmp_path: Path) -> None:
     """A failed result is reported on stderr in one line, so its text cannot pass for agentwatch's own."""
     path = tmp_path / "case.ndjson"
     path.write_bytes(init() + result(PAYLOADS["forged word of ours"], is_error=True))

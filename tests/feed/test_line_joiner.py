@@ -102,7 +102,7 @@ def test_a_lone_carriage_return_in_a_piece_is_kept() -> None:
     assert (read.text, read.lines.repaired) == ("a\rb\nc", 1)
 
 
-def test_bad_bytes_in_a_cut_line_are_mended_too() -> None:
+def test_bad_bytes_in_a_cut_line_are_repaired_too() -> None:
     """A joined line with invalid UTF-8, a lone surrogate and NaN is repaired, and counts as repaired once."""
     line = (
         raw(message("assistant", "x\nQ", value=0))
@@ -126,7 +126,7 @@ def test_a_cut_line_of_an_unknown_type_counts_all_of_its_lines() -> None:
 
 
 @pytest.mark.parametrize("lead", [b"\xef\xbb\xbf", b" ", b"\t \xef\xbb\xbf"[:1]])
-def test_what_stands_before_a_cut_line_does_not_matter(lead: bytes) -> None:
+def test_a_byte_order_mark_before_a_cut_line_does_not_matter(lead: bytes) -> None:
     """A cut line is joined even after a byte order mark or white space."""
     cut = user("one\ntwo").replace(b"\\n", b"\n")
     read = session(lead + cut, result(""))
@@ -134,7 +134,7 @@ def test_what_stands_before_a_cut_line_does_not_matter(lead: bytes) -> None:
     assert read.lines.malformed == 0
 
 
-def test_pieces_that_are_no_object_are_not_joined() -> None:
+def test_pieces_that_are_not_an_object_are_not_joined() -> None:
     """Only objects are events: pieces that together are another value, or invalid, are not joined."""
     assert Decoder().decode_joined([b'["a', b'b"]']) is None
     assert Decoder().decode_joined([b'{"a', b'b"']) is None
@@ -183,7 +183,7 @@ def test_a_line_of_too_many_pieces_is_given_up(count: int) -> None:
     check_counts(read, *lines)
 
 
-def test_as_many_pieces_as_are_held_are_joined() -> None:
+def test_the_limit_of_pieces_is_4096() -> None:
     """4,096 physical lines are joined into one event; 4,097 are not."""
     for count, repaired in ((4096, 1), (4097, 0)):
         read = session(init(), raw(final("\n".join(["x"] * count))), user("Hi"))
@@ -199,7 +199,7 @@ def test_a_line_of_too_many_bytes_is_given_up() -> None:
     assert read.run.prompt == "Hi"
 
 
-def test_lines_that_seem_to_end_an_object_are_not_tried_for_ever() -> None:
+def test_joining_attempts_are_bounded() -> None:
     """When every piece ends in a brace, joining is tried for a limited number of bytes and then given up."""
     lines = (init(), b'{"a":"\n', (b"x" * 200_000 + b"}\n") * 60, user("Hi"))
     read = session(*lines)
@@ -207,7 +207,7 @@ def test_lines_that_seem_to_end_an_object_are_not_tried_for_ever() -> None:
     assert read.run.prompt == "Hi"
 
 
-def test_what_is_held_at_the_end_of_the_stream_is_counted() -> None:
+def test_pieces_at_the_end_of_the_stream_are_counted() -> None:
     """When the stream ends inside a line, its pieces are malformed; until then they may still be joined."""
     lines = (init(), b'{"a":"x\n', b"\n", b"y\n")
     assert session(*lines).lines == LineCounts(events=1, malformed=2)

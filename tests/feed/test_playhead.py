@@ -141,7 +141,7 @@ def test_a_step_lets_one_moment_come(clock: Clock) -> None:
     assert not replay.is_due(9_000, [])
 
 
-def test_the_speed_may_change_on_the_way(clock: Clock) -> None:
+def test_the_speed_can_be_changed(clock: Clock) -> None:
     """Time waited before a change of speed stays waited."""
     replay = Replay(clock=clock)
     assert replay.is_due(0, [])
@@ -196,7 +196,7 @@ def test_a_line_without_any_time_comes_with_the_line_before(clock: Clock) -> Non
     assert not replay.is_due(6_000, [])
 
 
-def test_time_that_runs_backwards_is_no_gap(clock: Clock) -> None:
+def test_time_that_runs_backwards_is_not_a_gap(clock: Clock) -> None:
     """A line older than the one before is due at once, and recorded time does not go back."""
     replay = Replay(clock=clock)
     assert replay.is_due(10_000, [])

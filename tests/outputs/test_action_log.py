@@ -14,7 +14,7 @@ from tests.harness.program import AGENTWATCH, environment, watch
 
 
 @pytest.mark.parametrize("name", ["demo", "hostile", "malformed", "rejected", "two-runs", "unfinished"])
-def test_a_recorded_pipe_and_its_log_tell_the_same(tmp_path: Path, name: str) -> None:
+def test_a_recorded_pipe_has_the_log_of_the_live_run(tmp_path: Path, name: str) -> None:
     """A recording equals the pipe byte for byte, and `agentwatch log` prints the log of the live run."""
     path = RECORDINGS / f"{name}.ndjson"
     recording, log = tmp_path / "r.ndjson", tmp_path / "r.log"
@@ -54,7 +54,7 @@ def test_without_agent_time_the_log_has_seen_time(recording: Saver) -> None:
     assert b"\n2026-11-20T14:03:10Z Read file a\n" in watch("log", path).stdout
 
 
-def test_the_log_of_two_runs_tells_both() -> None:
+def test_the_log_of_two_runs_contains_both() -> None:
     """Each run has its two `#` lines, around its own calls."""
     lines = watch("log", RECORDINGS / "two-runs.ndjson").stdout.decode().splitlines()
     assert [re.sub(r"^\S+Z ", "", text) for text in lines] == [

@@ -145,7 +145,7 @@ def test_a_target_is_cut_at_200_columns(char: str) -> None:
     assert too_long.startswith(cut.removesuffix("…"))
 
 
-def test_a_target_that_is_not_known_is_empty() -> None:
+def test_an_unknown_target_is_empty() -> None:
     """A call without arguments has an empty target, and its line has no gap in that place."""
     told = call(completed("read", result={"error": {}}))
     assert (target(told), action(told)) == ("", "Read file (failed: error)")
@@ -157,7 +157,7 @@ def test_a_long_reason_is_cut() -> None:
     assert columns(action(told)) < 200
 
 
-def test_an_edit_of_which_one_count_is_known_shows_that() -> None:
+def test_an_unknown_line_count_is_left_out() -> None:
     """An unknown line count is left out, not shown as 0."""
     told = Call(1, 1, "c", "edit", "Edited file", "a", lines_added=3)
     told.outcome = call(completed("edit", result=EDITED)).outcome

@@ -60,7 +60,7 @@ NASTY = st.text(
         ("[/x] [@click=app.quit]", "[/x] [@click=app.quit]"),
     ],
 )
-def test_what_could_act_is_shown_as_a_picture(text: str, safe: str) -> None:
+def test_acting_characters_become_visible_signs(text: str, safe: str) -> None:
     """Controls, direction marks and invisible characters become visible signs; plain text is unchanged."""
     assert safe_text(text) == safe
 
@@ -84,7 +84,7 @@ def test_marks_cannot_be_piled_up(marks: str) -> None:
 
 @PROPERTY
 @given(ANY_TEXT | NASTY)
-def test_nothing_that_acts_comes_through(text: str) -> None:
+def test_safe_text_contains_nothing_that_acts(text: str) -> None:
     """Safe text has no control except line ends, no direction mark, zero-width character or surrogate."""
     assert not ACTS.search(safe_text(text))
     assert not ACTS.search(safe_line(text))
@@ -95,7 +95,7 @@ def test_nothing_that_acts_comes_through(text: str) -> None:
 
 @PROPERTY
 @given(ANY_TEXT | NASTY)
-def test_safe_text_is_safe_already(text: str) -> None:
+def test_making_text_safe_is_idempotent(text: str) -> None:
     """Making safe text safe again does not change it."""
     assert safe_text(safe_text(text)) == safe_text(text)
     assert safe_line(safe_line(text)) == safe_line(text)

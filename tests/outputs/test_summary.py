@@ -40,7 +40,7 @@ CALL_KEYS = [
 ]
 
 
-def test_the_summary_tells_everything(recording: Saver) -> None:
+def test_the_summary_is_complete(recording: Saver) -> None:
     """The summary of a documented run is one object on one line, with exactly these keys and values."""
     read_ok = completed("read", "toolu_1", {"success": {"totalLines": 54}}, 1770823449980, path="README.md")
     write_ok = completed("write", "w\n1", {"success": {"linesCreated": 19}}, path="summary.txt")
@@ -124,7 +124,7 @@ def test_a_summary_is_printed_whatever_the_outcome(name: str, code: int, outcome
     assert (done.returncode, json.loads(done.stdout)["outcome"]) == (code, outcome)
 
 
-def test_a_summary_of_nothing_knows_nothing() -> None:
+def test_the_summary_of_an_empty_stream() -> None:
     """The summary of an empty stream is unfinished, without runs, and null for everything unknown."""
     done = watch("--output-format", "summary", stdin=b"")
     told = json.loads(done.stdout)
@@ -148,7 +148,7 @@ HUGE = b'{"type":"result","session_id":"s-1","is_error":false,"duration_ms":%s,"
     ],
     ids=["20 digits", "1e300", "usage of 30 digits", "400 digits", "deep usage", "a call"],
 )
-def test_no_number_and_no_depth_is_too_much(ending: bytes) -> None:
+def test_huge_numbers_and_deep_nesting_are_printed(ending: bytes) -> None:
     """A line with huge numbers or deep nesting is printed in every format."""
     read = session(init(), started("shell", at_ms=1), ending)
     assert list(json.loads(b"".join(summary(read)))) == KEYS

@@ -47,7 +47,7 @@ def loaded(program: str, *arguments: str) -> set[str]:
 
 
 @pytest.mark.parametrize("room", ROOMS)
-def test_a_room_of_the_core_loads_no_screen(room: str) -> None:
+def test_a_core_module_loads_no_screen(room: str) -> None:
     """Each module of the core can be imported alone, and imports neither Textual, Rich nor Click."""
     packages = loaded(f"import agentwatch.{room}")
     assert "agentwatch" in packages
@@ -98,7 +98,7 @@ def test_the_screen_begins_without_markdown_and_lexers() -> None:
     assert loaded("import agentwatch.screen.app").isdisjoint({"markdown_it", "pygments"})
 
 
-def test_what_is_imported_is_depended_on() -> None:
+def test_imported_packages_are_dependencies() -> None:
     """Each third-party package that is imported is a declared dependency, and there are no others."""
     trees = (ast.parse(path.read_bytes()) for path in (ROOT / "agentwatch").rglob("*.py"))
     nodes = [node for tree in trees for node in ast.walk(tree)]

@@ -82,7 +82,7 @@ def test_wheel_runs_from_any_folder(built: Path, tmp_path: Path) -> None:
     assert found == "True agentwatch\n"
 
 
-def test_sdist_holds_what_a_build_needs(built: Path) -> None:
+def test_sdist_contains_what_a_build_needs(built: Path) -> None:
     """The sdist contains the stylesheet, the recordings and the tests, and no files of a local checkout."""
     (archive,) = built.glob("*.tar.gz")
     with tarfile.open(archive) as packed:

@@ -60,7 +60,7 @@ def test_command(command: str, user: dict[str, str], tmp_path: Path) -> None:
     assert ran.stdout or command == "agentwatch sessions"
 
 
-def test_every_option_is_told() -> None:
+def test_every_option_in_the_readme_exists() -> None:
     """Every option in the README is an option of the program."""
     helps = "".join(
         subprocess.run(

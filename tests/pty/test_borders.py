@@ -37,7 +37,7 @@ def session_file(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("columns", [160, 111])
-def test_the_frames_stand_straight(session_file: Path, columns: int) -> None:
+def test_the_frames_are_straight(session_file: Path, columns: int) -> None:
     """In transcript, calls, detail and actions no text moves a frame, at any width."""
     with watched(str(session_file), size=(columns, 200)) as viewer:
         viewer.see("", marks_of("a", TEXTS))
@@ -47,7 +47,7 @@ def test_the_frames_stand_straight(session_file: Path, columns: int) -> None:
             viewer.press("j")
 
 
-def test_the_clocks_stand_in_a_column(session_file: Path) -> None:
+def test_the_clocks_are_in_one_column(session_file: Path) -> None:
     """In the calls table every clock ends in the same column, and all of them are visible."""
     with watched(str(session_file), size=(160, 200)) as viewer:
         viewer.see("", marks_of("a", TEXTS))

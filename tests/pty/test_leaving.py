@@ -49,7 +49,7 @@ def stays(terminal: Terminal, question: str) -> None:
 @pytest.mark.parametrize(
     "switches", [("--fork", "60"), ("--setsid", "60"), ("--fork", "60", "--setsid", "60")]
 )
-def test_what_the_agent_left_behind_is_stopped(home: Path, tmp_path: Path, switches: tuple[str, ...]) -> None:
+def test_children_of_the_agent_can_be_stopped(home: Path, tmp_path: Path, switches: tuple[str, ...]) -> None:
     """A child that outlived the agent is shown with its pid; `q` asks, and `s` ends the child."""
     report = tmp_path / "report.json"
     with in_terminal("run", "--", *command(PLAIN, *switches, "--report", str(report))) as terminal:
@@ -71,7 +71,9 @@ def test_what_the_agent_left_behind_is_stopped(home: Path, tmp_path: Path, switc
 
 
 @pytest.mark.parametrize(("switch", "code"), [("--fork", 0), ("--setsid", 3)])
-def test_what_the_agent_left_behind_is_left(home: Path, tmp_path: Path, switch: str, code: int) -> None:
+def test_children_of_the_agent_can_be_left_running(
+    home: Path, tmp_path: Path, switch: str, code: int
+) -> None:
     """Left running, the child lives on and is reported at exit; the exit code is the agent's."""
     report = tmp_path / "report.json"
     agent = command(PLAIN, switch, "60", "--exit", str(code), "--report", str(report))
@@ -101,7 +103,7 @@ def test_a_child_that_ignores_term_is_killed(tmp_path: Path) -> None:
         assert not is_alive(left)
 
 
-def test_a_child_that_ends_is_no_matter_any_more(tmp_path: Path) -> None:
+def test_a_child_that_ends_is_no_longer_shown(tmp_path: Path) -> None:
     """A child that ends is no longer shown and is reaped; after that, `q` does not ask."""
     agent = f"(while ! test -e '{tmp_path / 'end'}'; do sleep 0.02; done) & cat '{PLAIN}'"
     with in_terminal("run", "--", "sh", "-c", agent) as terminal:
@@ -137,7 +139,7 @@ def test_an_agent_that_hangs_after_its_result(home: Path, tmp_path: Path, switch
     assert saved(home).read_bytes() == PLAIN.read_bytes()
 
 
-def test_within_its_time_of_grace_nothing_is_said() -> None:
+def test_within_the_grace_period_there_is_no_warning() -> None:
     """Within the grace period of 30 s the screen shows no warning about the agent; `q` asks at once."""
     with in_terminal("run", "--", *command(PLAIN, "--hang")) as terminal:
         terminal.wait_for("✓ succeeded 8.7 s")
@@ -150,7 +152,7 @@ def test_within_its_time_of_grace_nothing_is_said() -> None:
 
 
 @pytest.mark.long
-def test_the_whole_time_of_grace(home: Path) -> None:
+def test_the_whole_grace_period(home: Path) -> None:
     """After the grace period of 30 s the screen shows that the agent still runs."""
     argv = [*AGENTWATCH, "run", "--", *command(PLAIN, "--hang")]
     with Terminal(argv, size=(120, 40), cwd=ROOT) as terminal:

@@ -70,14 +70,14 @@ def through_shell(words: str, *arguments: str) -> Terminal:
         "<&-",
     ],
 )
-def test_a_stdin_that_is_none(words: str) -> None:
+def test_closed_or_empty_stdin(words: str) -> None:
     """With stdin closed or empty a recording is still shown, and keys come from the terminal."""
     with through_shell(words, str(DEMO)) as terminal:
         terminal.wait_for(WHOLE)
         check_alive(terminal)
 
 
-def test_nothing_on_stdin() -> None:
+def test_an_empty_stream_on_stdin() -> None:
     """With an empty stream the screen shows that it ended without a result; keys work; the exit code is 1."""
     with through_shell("</dev/null") as terminal:
         terminal.wait_for(re.compile(r"\A ◌ unfinished .* 0 calls\n ended without a result "))
@@ -161,7 +161,7 @@ def test_absurd_sizes(size: tuple[int, int]) -> None:
         check_alive(terminal)
 
 
-def test_it_begins_at_no_size() -> None:
+def test_a_start_without_a_size() -> None:
     """A terminal that has no size at the start is drawn when it has one."""
     with Terminal([*AGENTWATCH, str(DEMO)], size=(120, 40), cwd=ROOT) as terminal:
         termios.tcsetwinsize(terminal._master, (0, 0))

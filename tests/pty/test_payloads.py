@@ -87,7 +87,7 @@ def rows_of(viewer: Viewer, number: int) -> tuple[str, str]:
     return viewer.terminal.wait_until(found, what=sign)
 
 
-def test_in_the_facts_of_a_run(recording: Saver) -> None:
+def test_in_the_fields_of_a_run(recording: Saver) -> None:
     """In model, cwd, session, permission mode and key source of a run, its running command and result."""
     path = recording(b"")
     every = mark("x", SHORT)
@@ -134,7 +134,7 @@ def test_in_the_list_of_saved_sessions(home: Path) -> None:
         assert acting(terminal.raw.decode().replace("\r\n", "\n")) == []
 
 
-def test_what_is_copied(recording: Saver) -> None:
+def test_copied_text_is_safe(recording: Saver) -> None:
     """Text copied with `y` from each pane, or with the mouse, is safe and has no line end at its end."""
     texts = [f"{text}\n\n" for text in SHORT[::3]]
     session = init() + user("".join(texts)) + final("".join(texts)) + called(texts) + failed(texts[-1])

@@ -71,7 +71,7 @@ def test_the_recording_is_the_stream(home: Path) -> None:
     assert offsets[-1] < DEMO.stat().st_size
 
 
-def test_q_leaves_a_stream_that_goes_on(home: Path) -> None:
+def test_q_keeps_recording_the_stream(home: Path) -> None:
     """`q` restores the terminal; recording and printing of actions continue to the end of the stream."""
     with in_terminal(producer=command(DEMO, "--pace", "120")) as terminal:
         terminal.wait_for(FIRST_CALLS)
@@ -91,7 +91,7 @@ def test_q_leaves_a_stream_that_goes_on(home: Path) -> None:
     assert "".join(actions[first:]) in shown
 
 
-def test_ctrl_c_ends_what_was_left(home: Path) -> None:
+def test_ctrl_c_after_q_ends_the_recording(home: Path) -> None:
     """After `q`, ctrl+c ends the recording with 130; everything received is recorded and logged."""
     with in_terminal(producer=command(DEMO, "--pace", "500", "--hang-before-result")) as terminal:
         terminal.wait_for("✓ Ran terminal command pytest -q")
@@ -121,7 +121,7 @@ def test_tee_passes_the_stream_on(home: Path, tmp_path: Path) -> None:
     assert out.read_bytes() == DEMO.read_bytes() == saved(home).read_bytes()
 
 
-def test_tee_goes_on_when_the_screen_is_left(tmp_path: Path) -> None:
+def test_tee_continues_after_q(tmp_path: Path) -> None:
     """With --tee, `q` closes the screen and the next program still receives every byte."""
     out = tmp_path / "out"
     consumer = ["sh", "-c", f"cat > '{out}'"]

@@ -67,7 +67,7 @@ def unread(home: Path, tmp_path: Path, way: str, seconds: int) -> dict[str, Any]
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_killed_the_monitor_costs_nothing(home: Path, tmp_path: Path, seed: int) -> None:
+def test_killing_the_monitor_costs_no_byte(home: Path, tmp_path: Path, seed: int) -> None:
     """Killing the monitor at any moment neither ends the agent nor costs a byte of the recording."""
     report = tmp_path / "report.json"
     agent = command(DEMO, "--pace", "400", "--report", str(report))
@@ -81,7 +81,7 @@ def test_killed_the_monitor_costs_nothing(home: Path, tmp_path: Path, seed: int)
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_a_terminal_that_hangs_holds_up_nobody(home: Path, tmp_path: Path, way: str) -> None:
+def test_a_terminal_that_hangs_does_not_block_the_agent(home: Path, tmp_path: Path, way: str) -> None:
     """The agent keeps writing while the terminal reads nothing: 12 MB here, where its pipe holds 1 MiB."""
     report = tmp_path / "report.json"
     agent = command(DEMO, "--pace", "2000", "--burst", str(12 << 20), "--report", str(report))

@@ -122,7 +122,7 @@ def test_the_chooser_can_be_left(home: Path) -> None:
         assert terminal.restored(), terminal.leftovers()
 
 
-def test_without_saved_sessions_it_says_how_to_make_one() -> None:
+def test_without_saved_sessions_the_screen_shows_how_to_begin() -> None:
     """When no session is saved, the screen says so and how to begin."""
     with in_terminal() as terminal:
         terminal.wait_for("No session is saved yet")
@@ -159,7 +159,7 @@ def test_hostile_text_does_not_reach_the_terminal() -> None:
     assert "␛]0;answer␇" in text
 
 
-def test_wide_characters_stand_in_their_columns() -> None:
+def test_wide_characters_take_two_columns() -> None:
     """Wide characters take two columns on the terminal, and the frame is straight."""
     with in_terminal(str(RECORDINGS / "wide.ndjson")) as terminal:
         terminal.wait_for("✓ succeeded in 4.5 s")

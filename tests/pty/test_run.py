@@ -66,7 +66,7 @@ def test_an_agent_that_succeeds(home: Path) -> None:
     assert process(home)["exit_code"] == 0
 
 
-def test_q_asks_what_becomes_of_the_agent(home: Path) -> None:
+def test_q_asks_while_the_agent_runs(home: Path) -> None:
     """While the agent runs `q` asks; esc returns to the screen, which keeps updating."""
     with in_terminal("run", "--", *command(DEMO, "--pace", "100", "--hang")) as terminal:
         terminal.wait_for("◐ running")
@@ -141,7 +141,7 @@ def test_a_closed_terminal_leaves_the_agent(home: Path) -> None:
     assert saved(home).read_bytes() == DEMO.read_bytes()
 
 
-def test_what_cannot_be_started(home: Path, tmp_path: Path) -> None:
+def test_a_command_that_cannot_be_started(home: Path, tmp_path: Path) -> None:
     """A command that is not found ends with 127, one that is not executable with 126, in one line each."""
     plain_file = tmp_path / "agent"
     plain_file.write_text("not a program")

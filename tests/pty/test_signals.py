@@ -79,7 +79,7 @@ def test_on_a_pipe(home: Path, tmp_path: Path, name: str, seed: int) -> None:
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("way", ["pipe", "run"])
-def test_as_the_screen_comes(way: str, name: str, seed: int) -> None:
+def test_while_the_first_screen_is_drawn(way: str, name: str, seed: int) -> None:
     """A signal during the drawing of the first screen restores the terminal as well."""
     number, moment = signal.Signals[name], random.Random(f"{way} {name} {seed}").randrange(1, 400)
     agent = command(DEMO, "--pace", "400")

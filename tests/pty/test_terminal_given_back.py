@@ -88,7 +88,7 @@ def test_suspended_and_resumed() -> None:
         (["--speed", "2"], "--speed"),
     ],
 )
-def test_what_cannot_be_opened_is_said_in_a_line(arguments: list[str], words: str) -> None:
+def test_a_mistake_at_the_start_is_one_line(arguments: list[str], words: str) -> None:
     """A mistake found at the start is reported as one line on the terminal, and no screen is drawn."""
     with in_terminal(*arguments) as terminal:
         status = terminal.wait_exit()

@@ -88,7 +88,7 @@ def test_an_agent_is_timed_forward(jumps: list[int], tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("jumps")
-def test_the_time_of_grace_does_not_end_by_a_jump(tmp_path: Path) -> None:
+def test_a_clock_jump_does_not_end_the_grace_period(tmp_path: Path) -> None:
     """An agent that hangs after its result gets its full 30 s, whatever the wall clock does."""
     source = agent_source(command(PLAIN, "--hang"), Keep(record=False, write_log=False))
     feed = Feed(source.reader)

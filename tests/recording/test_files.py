@@ -48,7 +48,7 @@ def test_a_new_file_is_private_and_appends(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["file", "folder", "link", "dangling", "fifo"])
-def test_nothing_that_is_there_is_overwritten(tmp_path: Path, kind: str) -> None:
+def test_nothing_is_overwritten(tmp_path: Path, kind: str) -> None:
     """An existing name is refused, a dangling link included, and what is there stays as it was."""
     path, other = tmp_path / "a", tmp_path / "other"
     match kind:
@@ -88,9 +88,7 @@ def test_a_session_has_one_stem(home: Path) -> None:
     assert len({new_session_files().recording for _ in range(50)}) == 50
 
 
-def test_without_a_home_of_ours_the_state_folder_is_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_default_home_is_the_state_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """By default, sessions are saved under the user's state folder."""
     monkeypatch.delenv("AGENTWATCH_HOME")
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))

@@ -133,7 +133,7 @@ def test_many_lines_come_in_portions(growing: Growing) -> None:
     assert portions > 1
 
 
-def test_no_reader_goes_beyond_what_has_its_time(growing: Growing) -> None:
+def test_no_reader_goes_beyond_the_reported_size(growing: Growing) -> None:
     """Bytes beyond the recording's reported size are not read."""
     growing.add(b"one\n")
     os.write(growing.fd, b"two\n")
@@ -178,7 +178,7 @@ def test_a_saved_recording_that_grows_is_followed(tmp_path: Path) -> None:
         os.close(reader.fd)
 
 
-def test_a_folder_is_no_recording(tmp_path: Path) -> None:
+def test_opening_a_folder_raises(tmp_path: Path) -> None:
     """Opening a folder or a missing file raises, and leaks no descriptor."""
     before = os.listdir("/dev/fd")
     with pytest.raises(IsADirectoryError):

@@ -64,7 +64,7 @@ def folder(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("way", ["pipe", "run"])
 @pytest.mark.parametrize("option", ["--record", "--log"])
-def test_a_name_that_is_taken(folder: Path, option: str, way: str, kind: str) -> None:
+def test_a_taken_name_is_refused(folder: Path, option: str, way: str, kind: str) -> None:
     """A name that leads elsewhere, or is not a file, is refused with 73, and everything stays as it was."""
     put_in_the_way(folder / "r.ndjson", kind)
     before = state(folder.parent)
@@ -81,7 +81,7 @@ def test_a_name_that_is_taken(folder: Path, option: str, way: str, kind: str) ->
 
 @pytest.mark.parametrize("kind", ["file", *KINDS])
 @pytest.mark.parametrize("ending", ["times", "log", "stderr", "json"])
-def test_a_name_beside_it_that_is_taken(folder: Path, ending: str, kind: str) -> None:
+def test_a_taken_name_beside_the_recording(folder: Path, ending: str, kind: str) -> None:
     """If the name of a file beside the recording is taken, `run` refuses with 73 and starts nothing."""
     put_in_the_way(folder / f"r.{ending}", kind)
     before = state(folder.parent)
@@ -107,7 +107,7 @@ def test_a_recording_may_be_called_anything(folder: Path, ending: str) -> None:
 
 
 @pytest.mark.parametrize("options", [["--no-log"], ["--log", "other"]], ids=" ".join)
-def test_a_command_that_is_not_there_costs_no_file(folder: Path, options: list[str]) -> None:
+def test_a_command_that_is_not_found_changes_no_file(folder: Path, options: list[str]) -> None:
     """When the agent cannot be started, existing files stay and no new ones remain."""
     (folder / "r.log").write_text("mine")
     done = watch("run", "-p", "--record", "r.ndjson", *options, "--", "no-such-agent", cwd=folder)
@@ -118,7 +118,7 @@ def test_a_command_that_is_not_there_costs_no_file(folder: Path, options: list[s
 @pytest.mark.parametrize("way", ["pipe", "run"])
 @pytest.mark.parametrize("option", ["--record", "--log"])
 @pytest.mark.parametrize("kind", ["missing", "a file", "read-only", "a loop", "a name too long"])
-def test_a_folder_that_takes_no_file(folder: Path, kind: str, option: str, way: str) -> None:
+def test_an_unwritable_folder_is_refused(folder: Path, kind: str, option: str, way: str) -> None:
     """A folder that is missing, not a folder, or not writable is refused with 73 before the agent starts."""
     where = folder / "deeper"
     match kind:
@@ -144,7 +144,7 @@ def test_a_folder_that_takes_no_file(folder: Path, kind: str, option: str, way: 
 
 
 @pytest.mark.parametrize("umask", [0o000, 0o022, 0o277])
-def test_whatever_the_umask(folder: Path, umask: int) -> None:
+def test_files_are_private_whatever_the_umask(folder: Path, umask: int) -> None:
     """With umask 0 no written file is readable by others; a strict umask works as well."""
     agent = command(PLAIN, "--stderr", "a warning")
     done = watch("run", "-p", "--record", "r.ndjson", "--", *agent, cwd=folder, umask=umask)
@@ -162,7 +162,7 @@ def test_the_folders_are_private_whatever_the_umask(folder: Path) -> None:
     assert modes == {0o700}
 
 
-def test_a_folder_that_others_may_write_is_not_taken(folder: Path) -> None:
+def test_a_folder_that_others_may_write_is_not_used(folder: Path) -> None:
     """A sessions folder that others may enter is made private or refused."""
     sessions = folder / "sessions"
     sessions.mkdir()
@@ -185,7 +185,7 @@ def test_a_home_behind_a_link(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["a file", "dangling", "a loop", "sessions is a file", "read-only"])
-def test_a_home_that_is_none(folder: Path, kind: str) -> None:
+def test_a_home_that_cannot_be_made(folder: Path, kind: str) -> None:
     """A sessions folder that cannot be made is reported with 73 before the agent starts."""
     home = folder / "home"
     match kind:

@@ -53,7 +53,7 @@ def test_times_are_written_a_line_each(tmp_path: Path) -> None:
     assert [saved.at(offset) for offset in (0, 454, 455)] == [1793610846218, 1793610846218, 1793610846358]
 
 
-def test_saved_times_are_read_on_where_they_grew(tmp_path: Path) -> None:
+def test_a_refresh_reads_only_new_times(tmp_path: Path) -> None:
     """A refresh reads only new lines, each once, and an incomplete line when it is complete."""
     path = tmp_path / "a.times"
     path.write_bytes(b"0 1000\n10 20")
@@ -78,7 +78,7 @@ def test_saved_times_are_read_on_where_they_grew(tmp_path: Path) -> None:
         b"99999999999999999999 5",
     ],
 )
-def test_times_that_do_not_read_so_are_passed_over(tmp_path: Path, line: bytes) -> None:
+def test_invalid_times_are_ignored(tmp_path: Path, line: bytes) -> None:
     """A line that is not an offset and a time is ignored, and the other times stay."""
     path = tmp_path / "a.times"
     path.write_bytes(b"0 1000\n" + line + b"\n10 2000\n")
@@ -87,7 +87,7 @@ def test_times_that_do_not_read_so_are_passed_over(tmp_path: Path, line: bytes) 
     assert [times.at(offset) for offset in (0, 9, 10, 99)] == [1000, 1000, 2000, 2000]
 
 
-def test_a_recording_without_times_is_one(tmp_path: Path) -> None:
+def test_a_recording_without_times_can_be_read(tmp_path: Path) -> None:
     """Without a times file, or with an empty one or a folder in its place, lines have no time."""
     path = tmp_path / "a.ndjson"
     path.write_bytes(b"one\n")

@@ -54,7 +54,7 @@ def test_a_packed_call_is_the_same(call: Call) -> None:
     assert list(map(type, found)) == list(map(type, told))
 
 
-def test_a_call_is_one_object_for_whoever_holds_it() -> None:
+def test_a_referenced_call_stays_the_same_object() -> None:
     """A call that is referenced while it is packed or unpacked is returned as the same object."""
     calls = many(10)
     held = calls[3]
@@ -81,7 +81,7 @@ def test_calls_are_a_sequence() -> None:
     assert next(reversed(order)).number == 2001
 
 
-def test_what_an_old_call_is_told_late_is_kept() -> None:
+def test_a_late_start_is_applied_to_a_packed_call() -> None:
     """A start that arrives 3,000 calls after its end is applied to its call and kept."""
     others = [line for n in range(MANY) for line in (started("read", f"{n}"), completed("read", f"{n}"))]
     read = session(
@@ -96,7 +96,7 @@ def test_what_an_old_call_is_told_late_is_kept() -> None:
     assert (len(read.calls), len(read.ended_calls), read.completed_without_started) == (MANY + 1, MANY + 1, 1)
 
 
-def test_a_call_that_is_settled_again_is_kept_once_more() -> None:
+def test_a_changed_call_can_be_settled_again() -> None:
     """A call that is changed and settled again is packed with the change."""
     calls = many(2)
     calls[0].target = "b.py"
@@ -107,12 +107,12 @@ def test_a_call_that_is_settled_again_is_kept_once_more() -> None:
     assert calls[0].target == "b.py"
 
 
-def test_an_order_tells_where_its_calls_stand() -> None:
+def test_an_order_returns_the_indices_of_its_calls() -> None:
     """`indices` returns the store indices of the calls in a range of the order."""
     assert list(CallOrder(many(9), [7, 0, 5, 2]).indices(1, 3)) == [0, 5]
 
 
-def test_an_entry_tells_its_call_and_its_run() -> None:
+def test_an_entry_refers_to_its_call_or_run() -> None:
     """A call entry refers to its call, a result entry to its run, and a text entry to neither."""
     read = session(init(), *(line for n in range(600) for line in (started("read", f"{n}"),)), result("done"))
     told = {entry.kind: (entry.call, entry.run) for entry in reversed(read.transcript)}

@@ -24,7 +24,7 @@ from tests.builders.lines import delta, init, result, session, started, thought,
         ((init(), result(), init()), Phase.WAITING),
     ],
 )
-def test_what_a_session_does(lines: tuple[bytes, ...], phase: Phase) -> None:
+def test_the_phase_of_a_session(lines: tuple[bytes, ...], phase: Phase) -> None:
     """A session waits, thinks, writes or has an open call; after the run it does none of these."""
     assert session(*lines, is_over=False).phase is phase
     assert session(*lines).phase is Phase.NOTHING
@@ -83,6 +83,6 @@ def test_a_rhythm_stays_small_and_in_order() -> None:
         ([7] * 64, 7),
     ],
 )
-def test_what_is_usual_is_what_nine_of_ten_do_not_exceed(lengths: list[int], under: int | None) -> None:
+def test_the_usual_length_is_not_exceeded_by_nine_of_ten(lengths: list[int], under: int | None) -> None:
     """Nine of ten lengths do not exceed the usual one; fewer than five lengths have no usual one."""
     assert usually_under(lengths) == under

@@ -49,7 +49,7 @@ def test_every_line_counts_once() -> None:
     assert read.lines.total == 13
 
 
-def test_what_is_unknown_is_noted_once() -> None:
+def test_each_kind_of_unknown_line_is_noted_once() -> None:
     """The transcript notes each kind of unknown line once, where it first occurred; all are counted."""
     read = session(init(), event("odd"), event("even"), event("odd"), event("odd"))
     assert [entry.text for entry in read.transcript] == ["unknown: type odd", "unknown: type even"]
@@ -118,7 +118,7 @@ def test_text_is_compared_with_the_result_if_there_is_one(
     assert session(init(), *lines).run.text_matches_result is matches
 
 
-def test_the_transcript_tells_all_in_order() -> None:
+def test_the_transcript_is_in_order_of_arrival() -> None:
     """Prompt, reasoning, answers, calls, notices and result are in the order in which they arrived."""
     lines = (user("Do."), thought("hm"), thought(" so"), thought_through(), delta("I "), delta("look."))
     more = (

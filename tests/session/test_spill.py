@@ -49,7 +49,7 @@ def test_less_than_a_megabyte_makes_no_file(folder: Path, monkeypatch: pytest.Mo
     assert not list(folder.iterdir())
 
 
-def test_its_file_goes_with_it() -> None:
+def test_an_unreferenced_spill_closes_its_file() -> None:
     """A spill that is no longer referenced closes its descriptor."""
     before = len(os.listdir("/proc/self/fd"))
     spill = Spill()
@@ -84,7 +84,7 @@ def test_a_full_disk_costs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [spill.get(place, MEGABYTE) for place in places] == [bytes([n]) * MEGABYTE for n in range(4)]
 
 
-def test_a_file_that_loses_bytes_is_told_of() -> None:
+def test_a_file_that_loses_bytes_raises() -> None:
     """A piece that cannot be read back completely raises; a shorter text is never returned."""
     spill = Spill()
     place = spill.add(b"." * MEGABYTE)

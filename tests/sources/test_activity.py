@@ -68,7 +68,7 @@ def until(answer: Callable[[], object], wanted: object) -> None:
 
 
 @pytest.mark.parametrize(("program", "is_busy"), [(IDLE, False), (BUSY, True)])
-def test_what_uses_cpu_is_busy(program: str, is_busy: bool) -> None:
+def test_an_agent_that_uses_cpu_is_busy(program: str, is_busy: bool) -> None:
     """The agent is busy or idle by the CPU time of the last seconds; a single reading shows nothing."""
     with running(program) as pid:
         asked = Activity(pid)
@@ -76,13 +76,13 @@ def test_what_uses_cpu_is_busy(program: str, is_busy: bool) -> None:
         until(asked.uses_cpu, is_busy)
 
 
-def test_what_the_agent_started_counts() -> None:
+def test_cpu_time_of_children_counts() -> None:
     """The CPU time of the agent's children counts: a build runs in a child while the agent waits."""
     with running(BUSY_CHILD) as pid:
         until(lambda: (activity._cpu_seconds(pid) or 0) >= 0.5, wanted=True)
 
 
-def test_what_has_ended_still_counts() -> None:
+def test_cpu_time_of_ended_children_counts() -> None:
     """The CPU time of a child that ended counts for its parent, as builds consist of short-lived children."""
     with running(ENDED_CHILD) as pid:
         until(lambda: (activity._cpu_seconds(pid) or 0) >= 0.3, wanted=True)
@@ -90,7 +90,7 @@ def test_what_has_ended_still_counts() -> None:
         assert (activity._cpu_seconds(pid) or 0) >= 0.3
 
 
-def test_it_looks_no_oftener_than_it_should(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_reading_is_cached(monkeypatch: pytest.MonkeyPatch) -> None:
     """Between two readings the answer is cached and /proc is not read."""
     readings = []
 
@@ -123,7 +123,7 @@ def test_old_readings_and_lost_times_do_not_count(monkeypatch: pytest.MonkeyPatc
     assert [at(65, None), at(66, 7), at(67, 7.03), at(69, 7.03)] == [None, None, True, False]
 
 
-def test_where_there_is_no_proc_nothing_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_proc_activity_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without /proc, or for a session without processes, the activity is unknown."""
     with running(IDLE) as pid:
         assert activity._cpu_seconds(pid) is not None
@@ -141,7 +141,7 @@ def test_where_there_is_no_proc_nothing_is_known(monkeypatch: pytest.MonkeyPatch
     assert activity._cpu_seconds(1) is None
 
 
-def test_the_facts_of_our_agent() -> None:
+def test_the_facts_of_a_started_agent() -> None:
     """A started agent has a pid while it lives, and then an exit code and a last stderr line."""
     assert ProcessFacts(None).now() == NO_FACTS
     program = "import sys; sys.stdin.read(); print('a\\n no login \\n', file=sys.stderr); sys.exit(3)"

@@ -196,7 +196,7 @@ def watched(begin: Callable[[Keep], Source], keep: Keep, failing: FailingOs) -> 
 @pytest.mark.parametrize("number", ERRORS, ids=errno.errorcode.get)
 @pytest.mark.parametrize("case", CASES, ids=str)
 @pytest.mark.parametrize("begin", [plain_pipe, plain_agent])
-def test_whatever_fails_is_told(
+def test_every_failed_call_is_reported(
     begin: Callable[[Keep], Source],
     case: Case,
     number: int,
@@ -246,7 +246,7 @@ def test_a_pipe_that_does_not_block_is_waited_for(tmp_path: Path, monkeypatch: p
 
 @pytest.mark.parametrize("number", ERRORS, ids=errno.errorcode.get)
 @pytest.mark.parametrize("case", [case for case in CASES if case.names == ("write",)], ids=str)
-def test_after_a_fault_it_goes_on_at_the_next_line(
+def test_after_a_failure_recording_resumes_at_the_next_line(
     case: Case,
     number: int,
     tmp_path: Path,
@@ -269,7 +269,7 @@ def test_after_a_fault_it_goes_on_at_the_next_line(
 
 @pytest.mark.parametrize("number", ERRORS, ids=errno.errorcode.get)
 @pytest.mark.parametrize("begin", [plain_pipe, plain_agent])
-def test_what_cannot_be_created_stops_it_before_it_begins(
+def test_a_file_that_cannot_be_created_stops_the_start(
     begin: Callable[[Keep], Source], number: int, tmp_path: Path
 ) -> None:
     """A file that cannot be created exits with 73 before anything starts, and no other file remains."""
@@ -285,7 +285,7 @@ def test_what_cannot_be_created_stops_it_before_it_begins(
 
 
 @pytest.mark.parametrize("begin", [plain_pipe, plain_agent])
-def test_a_nameless_recording_is_told_as_well(begin: Callable[[Keep], Source]) -> None:
+def test_a_temporary_recording_that_cannot_be_created_is_73(begin: Callable[[Keep], Source]) -> None:
     """If nothing is to be kept, an unwritable temporary folder still ends with code 73."""
     for failing in each_call(Case(("open",)), errno.EROFS):
         assert watched(begin, Keep(record=False, write_log=False), failing) in (0, 73)

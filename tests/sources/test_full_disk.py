@@ -124,7 +124,7 @@ def recorded(path: Path, limit: int, *options: str) -> Program:
 
 
 @pytest.mark.parametrize("limit", [1000, 20_000, 65_536, 70_001])
-def test_whole_lines_stay(tmp_path: Path, limit: int) -> None:
+def test_whole_lines_are_kept(tmp_path: Path, limit: int) -> None:
     """A full disk leaves the beginning of the stream, cut at the end of a line; the exit code is 74."""
     path = tmp_path / "r.ndjson"
     done = recorded(path, limit)
@@ -136,7 +136,7 @@ def test_whole_lines_stay(tmp_path: Path, limit: int) -> None:
     assert b"the recording is not complete: File too large" in done.said
 
 
-def test_on_a_disk_that_runs_full_it_is_said_at_once(tmp_path: Path) -> None:
+def test_a_full_disk_is_reported_at_once(tmp_path: Path) -> None:
     """A full disk of 256 KiB is reported while the agent writes, the pipe is drained, the exit code is 74."""
     where = ("--record", str(tmp_path / "disk" / "r.ndjson"))
     with Program(on_a_disk(tmp_path, "256k", "--print", "--no-log", *where)) as program:
@@ -151,7 +151,7 @@ def test_on_a_disk_that_runs_full_it_is_said_at_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("then", "code"), [("", 1), ("; exit 0", 74)])
-def test_an_agent_that_fills_the_disk_is_told_of(tmp_path: Path, then: str, code: int) -> None:
+def test_an_agent_that_fills_the_disk_is_reported(tmp_path: Path, then: str, code: int) -> None:
     """Under `run`, all that the agent could write is kept; its exit code is passed on, but 0 becomes 74."""
     where = ("--record", str(tmp_path / "disk" / "r.ndjson"))
     agent = f"cat{f' {RECORDINGS}/demo.ndjson' * 3}{then}"
@@ -163,7 +163,7 @@ def test_an_agent_that_fills_the_disk_is_told_of(tmp_path: Path, then: str, code
     assert (100 << 10) < len(kept) <= (256 << 10)
 
 
-def test_room_kept_ahead_is_the_agents_alone(tmp_path: Path) -> None:
+def test_reserved_space_stays_available_to_the_agent(tmp_path: Path) -> None:
     """Disk space reserved ahead of the recording stays available to the agent when others fill the disk."""
     disk = tmp_path / "disk"
     agent = f"dd if=/dev/zero of={disk}/filler bs=4096; cat {RECORDINGS}/demo.ndjson"
@@ -176,7 +176,7 @@ def test_room_kept_ahead_is_the_agents_alone(tmp_path: Path) -> None:
 
 @pytest.mark.long
 @pytest.mark.skipif(sys.platform != "linux", reason="the limit of another process is lifted")
-def test_with_room_again_it_goes_on(tmp_path: Path) -> None:
+def test_recording_resumes_when_there_is_space(tmp_path: Path) -> None:
     """When there is space again, recording resumes within seconds at a whole line, and the gap is noted."""
     path, lines, fed = tmp_path / "r.ndjson", DEMO.splitlines(keepends=True), DEMO
     with Program([*AGENTWATCH, "--print", "--no-log", "--record", str(path)], limit=65_536) as program:
@@ -196,7 +196,7 @@ def test_with_room_again_it_goes_on(tmp_path: Path) -> None:
     assert set(path.read_bytes().splitlines(keepends=True)) <= set(lines)
 
 
-def test_the_summary_tells_what_is_in_the_recording(tmp_path: Path) -> None:
+def test_the_summary_counts_the_recorded_lines(tmp_path: Path) -> None:
     """The summary counts the lines that the recording kept."""
     path = tmp_path / "r.ndjson"
     recorded(path, 30_000, "--output-format", "summary")
@@ -212,7 +212,7 @@ def test_the_summary_tells_what_is_in_the_recording(tmp_path: Path) -> None:
     assert again.returncode == 1
 
 
-def test_a_live_log_that_takes_no_more_is_said_at_once(tmp_path: Path) -> None:
+def test_a_full_log_device_is_reported_at_once(tmp_path: Path) -> None:
     """A full log device is reported while the agent writes; the recording is complete, the exit code 0."""
     path = tmp_path / "r.ndjson"
     with Program([sys.executable, "-c", _LIVE_LOG_ON_A_FULL_DEVICE, str(path)]) as program:
@@ -224,7 +224,7 @@ def test_a_live_log_that_takes_no_more_is_said_at_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("form", ["text", "json", "stream-json", "summary"])
-def test_an_output_that_takes_no_more_costs_nothing_else(tmp_path: Path, form: str) -> None:
+def test_a_full_stdout_costs_no_recorded_byte(tmp_path: Path, form: str) -> None:
     """When stdout is full, the recording is complete, one line reports it, and the exit code is not 0."""
     path = tmp_path / "r.ndjson"
     with Program([*AGENTWATCH, "--output-format", form, "--record", str(path)], out=FULL) as program:
@@ -235,7 +235,7 @@ def test_an_output_that_takes_no_more_costs_nothing_else(tmp_path: Path, form: s
     assert path.read_bytes() == DEMO * 20
 
 
-def test_a_stderr_that_takes_no_more_costs_nothing(tmp_path: Path) -> None:
+def test_a_full_stderr_does_not_block_the_pipe(tmp_path: Path) -> None:
     """When stderr is full as well, the pipe is still drained and the exit code still reports the loss."""
     path = tmp_path / "r.ndjson"
     with Program([*AGENTWATCH, "--print", "--record", str(path)], limit=20_000, err=FULL) as program:
@@ -244,7 +244,7 @@ def test_a_stderr_that_takes_no_more_costs_nothing(tmp_path: Path) -> None:
     assert DEMO.startswith(path.read_bytes())
 
 
-def test_a_tee_into_a_full_device_is_told(home: Path) -> None:
+def test_a_tee_into_a_full_device_is_reported(home: Path) -> None:
     """With --tee into a full device, screen and recording continue; at the end the exit code is 74."""
     agent = command(RECORDINGS / "demo.ndjson", "--pace", "800")
     argv = ["sh", "-c", f'exec "$@" > {FULL}', "sh", *AGENTWATCH, "--tee"]
@@ -257,7 +257,7 @@ def test_a_tee_into_a_full_device_is_told(home: Path) -> None:
     assert saved(home).read_bytes() == DEMO
 
 
-def test_a_sink_that_takes_no_more_is_told(tmp_path: Path) -> None:
+def test_a_full_sink_is_a_fault(tmp_path: Path) -> None:
     """A full output device is a fault; a reader that goes away is not."""
     recording = tmp_path / "r.ndjson"
     recording.write_bytes(DEMO)

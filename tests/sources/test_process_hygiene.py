@@ -158,14 +158,14 @@ def check(folder: Path, agent: Agent, program: Sequence[str] = (sys.executable, 
 
 
 @pytest.mark.parametrize("name", list(AGENTS))
-def test_nothing_is_left_unsaid(tmp_path: Path, name: str) -> None:
+def test_survivors_are_reported_and_no_byte_is_lost(tmp_path: Path, name: str) -> None:
     """The exit code is right, surviving processes are reported, none is a zombie, and no byte is lost."""
     check(tmp_path / "trial", AGENTS[name])
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", list(AGENTS))
-def test_nothing_is_left_unsaid_twenty_times(tmp_path: Path, name: str) -> None:
+def test_survivors_are_reported_twenty_times(tmp_path: Path, name: str) -> None:
     """The same holds in twenty runs in a row."""
     for trial in range(20):
         check(tmp_path / str(trial), AGENTS[name])
@@ -173,12 +173,12 @@ def test_nothing_is_left_unsaid_twenty_times(tmp_path: Path, name: str) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", ["never exits", "fills stderr"])
-def test_the_whole_time_of_grace(tmp_path: Path, name: str) -> None:
+def test_the_whole_grace_period(tmp_path: Path, name: str) -> None:
     """An agent that never exits is left after the 30 s of grace, and within a minute."""
     check(tmp_path / "trial", AGENTS[name], (sys.executable, "-m", "agentwatch"))
 
 
-def test_what_an_agent_abandons_becomes_no_zombie(tmp_path: Path) -> None:
+def test_orphans_of_the_agent_are_reaped(tmp_path: Path) -> None:
     """Orphans of the agent's children are reaped as soon as they end, while the agent still works."""
     mark, zombies = tmp_path / "mark", list[int]()
     abandons = f"for n in 1 2 3 4 5; do ( ( sleep 0.1; : ) & ); done; sleep 0.3; touch '{mark}'; sleep 60"

@@ -34,7 +34,9 @@ def displace(path: Path, way: str) -> None:
 
 
 @pytest.mark.parametrize("way", ["deleted", "moved", "linked", "replaced"])
-def test_a_displaced_recording_is_said(tmp_path: Path, way: str, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_displaced_recording_is_reported(
+    tmp_path: Path, way: str, capfd: pytest.CaptureFixture[str]
+) -> None:
     """A recording that was moved, replaced, linked or deleted is reported at the end with code 74."""
     source_fd, agent_fd = os.pipe()
     source = pipe_source(source_fd, Keep(recording=tmp_path / "r.ndjson", write_log=False))
@@ -47,7 +49,7 @@ def test_a_displaced_recording_is_said(tmp_path: Path, way: str, capfd: pytest.C
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="room is reserved on Linux")
-def test_room_is_kept_ahead_of_an_agent(tmp_path: Path) -> None:
+def test_space_is_reserved_while_an_agent_runs(tmp_path: Path) -> None:
     """While an agent runs, disk space is reserved ahead of its recording, and released afterwards."""
     path, done = tmp_path / "r.ndjson", tmp_path / "done"
     waiting = f"cat {PLAIN}; while [ ! -e {done} ]; do sleep 0.01; done"
@@ -62,7 +64,7 @@ def test_room_is_kept_ahead_of_an_agent(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="room is reserved on Linux")
-def test_reserved_room_does_not_show_in_the_size(tmp_path: Path) -> None:
+def test_reserved_space_is_not_part_of_the_size(tmp_path: Path) -> None:
     """Reserved space does not count in the file's size, and is released on request."""
     fd = create_file(tmp_path / "r.ndjson")
     reserve = Reserve(fd)
@@ -92,7 +94,9 @@ def test_the_last_bytes_reach_the_disk(tmp_path: Path, monkeypatch: pytest.Monke
     assert not any(thread.name == "disk sync" for thread in threading.enumerate())
 
 
-def test_a_disk_that_takes_nothing_is_a_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_sync_makes_the_recording_incomplete(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A recording that could not be synced to disk is not complete."""
 
     def fail(_fd: int) -> None:

@@ -29,9 +29,7 @@ def recording_of(path: Path) -> Path:
 
 
 @pytest.mark.parametrize("path", EXPECTED, ids=lambda path: path.stem)
-def test_a_recording_is_told_as_its_lines_were_read(
-    path: Path, session_of: Callable[[bytes], Session]
-) -> None:
+def test_a_recording_has_its_expected_summary(path: Path, session_of: Callable[[bytes], Session]) -> None:
     """The summary of a real recording equals the one that was checked by hand, value for value."""
     read = session_of(recording_of(path).read_bytes())
     assert json.loads(b"".join(summary(read))) == json.loads(path.read_text())
@@ -45,7 +43,7 @@ def test_every_recording_has_an_expected_summary() -> None:
 
 
 @pytest.mark.parametrize("name", ["docs-es", "docs-fr", "docs-ja", "docs-ko"])
-def test_the_documentation_is_told_in_its_own_phrases(name: str) -> None:
+def test_the_documentation_is_printed_in_its_own_phrases(name: str) -> None:
     """The brief text of the documentation's examples is what the documentation prints."""
     recording = recording_of(Path(f"{name}.json"))
     done = watch(recording, "--print", "--output-format", "text", "--brief")

@@ -63,7 +63,7 @@ def test_the_summary_is_the_truth(is_partial: bool, story: Story) -> None:
 
 @settings(GENERATED, max_examples=60)
 @given(STORIES, st.booleans())
-def test_a_file_tells_what_its_lines_tell(
+def test_a_file_has_the_truth_of_its_lines(
     tmp_path_factory: pytest.TempPathFactory, story: Story, is_partial: bool
 ) -> None:
     """A recording opened as a file gives the same truth as its lines in memory."""
@@ -83,7 +83,7 @@ def test_a_file_tells_what_its_lines_tell(
 
 @settings(GENERATED, max_examples=60)
 @given(STORIES)
-def test_both_modes_tell_the_same(story: Story) -> None:
+def test_both_modes_have_the_same_facts(story: Story) -> None:
     """With and without partial output, a session has the same text, calls and outcome."""
     whole, partial = (
         json.loads(b"".join(summary(session(rendered(story, mode)[0])))) for mode in (False, True)

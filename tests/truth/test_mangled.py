@@ -91,7 +91,7 @@ def mangled(data: bytes, kind: str) -> Iterator[bytes]:
 
 @pytest.mark.parametrize("kind", ["removed", "doubled", "swapped"])
 @every_recording
-def test_a_line_out_of_place_makes_nothing_up(path: Path, kind: str) -> None:
+def test_a_misplaced_line_invents_nothing(path: Path, kind: str) -> None:
     """When a line is lost, doubled or early, the calls are those of the lines that are there."""
     data = path.read_bytes()
     whole = outcomes(session(data))
@@ -104,7 +104,7 @@ def test_a_line_out_of_place_makes_nothing_up(path: Path, kind: str) -> None:
 
 
 @every_recording
-def test_a_recording_cut_at_any_byte_tells_what_its_lines_carry(path: Path) -> None:
+def test_a_recording_cut_at_any_byte_has_the_outcomes_of_its_lines(path: Path) -> None:
     """No beginning of a recording raises, loses a line or shows an outcome that its lines do not contain."""
     data = path.read_bytes()
     whole = outcomes(session(data))
@@ -115,7 +115,7 @@ def test_a_recording_cut_at_any_byte_tells_what_its_lines_carry(path: Path) -> N
 
 
 @every_recording
-def test_the_end_of_a_recording_tells_what_its_lines_carry(path: Path) -> None:
+def test_a_recording_without_its_head_has_the_outcomes_of_its_lines(path: Path) -> None:
     """A recording whose head is missing, from a line start or inside a line, is read as far as possible."""
     data = path.read_bytes()
     whole = outcomes(session(data))

@@ -127,14 +127,14 @@ def test_every_recording_is_understood(path: Path, session_of: Callable[[bytes],
 
 
 @pytest.mark.parametrize("path", BUNDLED, ids=lambda path: path.stem)
-def test_every_bundled_recording_is_told_as_read_by_hand(path: Path) -> None:
+def test_every_bundled_recording_has_its_actions_and_counts(path: Path) -> None:
     """The actions and counts of a bundled recording are those read by hand from its lines."""
     read = session(path.read_bytes())
     assert path.stem == "hostile" or [action(call) for call in read.calls] == ACTIONS[path.stem]
     assert (read.lines.events, read.lines.malformed, read.lines.unknown) == COUNTS[path.stem]
 
 
-def test_the_hostile_recording_is_told_safely() -> None:
+def test_the_hostile_recording_is_printed_safely() -> None:
     """The calls of the hostile recording are what its lines say, and its text cannot act."""
     read = session((RECORDINGS / "hostile.ndjson").read_bytes())
     assert [(call.phrase, call.outcome.value) for call in read.calls] == [
@@ -157,7 +157,7 @@ def test_the_hostile_recording_is_told_safely() -> None:
         ("rejected", "succeeded"),
     ],
 )
-def test_a_run_comes_out_as_its_result_says(name: str, outcome: str) -> None:
+def test_the_outcome_of_a_run_is_that_of_its_result(name: str, outcome: str) -> None:
     """The outcome of a run is that of its result, and unfinished without one."""
     assert session((RECORDINGS / f"{name}.ndjson").read_bytes()).outcome == outcome
 
@@ -212,7 +212,7 @@ def endings(data: bytes) -> list[tuple[int, str]]:
 
 
 @pytest.mark.parametrize("path", BUNDLED, ids=lambda path: path.stem)
-def test_a_beginning_tells_no_more_than_its_lines(path: Path) -> None:
+def test_a_beginning_has_only_outcomes_of_its_lines(path: Path) -> None:
     """A recording cut anywhere raises nothing, and no call has an outcome that no line contains."""
     data = path.read_bytes()
     whole = {call.call_id: call.outcome for call in session(data).calls}

@@ -36,7 +36,7 @@ MALFORMED = {
 
 
 @pytest.mark.parametrize("name", MALFORMED)
-def test_what_is_wrong_with_a_line_stays_with_it(tmp_path: Path, name: str) -> None:
+def test_invalid_lines_stay_invalid_in_a_burst(tmp_path: Path, name: str) -> None:
     """Lines that are valid only when joined are decoded one by one, each as malformed."""
     lines = [init(), *deltas(3), *MALFORMED[name], *deltas(4, T + 1000), result("…")]
     read = at_once(lines, tmp_path / "r.ndjson")
@@ -54,14 +54,14 @@ def test_a_time_that_is_a_string_is_read_as_one(tmp_path: Path, raw: bytes) -> N
     assert told(at_once(lines, tmp_path / "r.ndjson")) == told(session(*lines))
 
 
-def test_a_time_is_looked_for_where_a_number_stands(tmp_path: Path) -> None:
+def test_digits_in_a_string_are_not_the_time(tmp_path: Path) -> None:
     """Digits inside a string that equal those of the time are not read as the time."""
     form = b'{"type":"thinking","subtype":"delta","timestamp_ms":%d,"text":"a","note":"b:%d,c"}\n'
     lines = [init(), *(form % (T, T + n) for n in range(4)), result("…")]
     assert told(at_once(lines, tmp_path / "r.ndjson")) == told(session(*lines))
 
 
-def test_one_line_that_is_not_valid_costs_only_itself() -> None:
+def test_an_invalid_line_interrupts_only_its_burst() -> None:
     """Deltas before and after an invalid line are still decoded in bursts."""
     lines = [init(), *deltas(1), *deltas(32), with_text(b"\t"), *deltas(32)]
     assert bursts(lines) == [32, 32]

@@ -75,7 +75,7 @@ def test_deltas_are_read_at_once() -> None:
     assert bursts([init(), *(final(f"part {n}") for n in range(5))]) == [4]
 
 
-def test_a_time_before_the_text_makes_no_frame() -> None:
+def test_a_time_before_the_text_makes_no_burst() -> None:
     """If the time comes before the text, deltas are decoded one by one."""
     fields = {"type": "thinking", "subtype": "delta", "timestamp_ms": 1_760_000_000_000, "text": "hm"}
     assert bursts([init(), *[json.dumps(fields).encode()] * 4]) == []
@@ -150,7 +150,7 @@ SEQUENCES = {
 
 
 @pytest.mark.parametrize("name", SEQUENCES)
-def test_lines_that_mean_something_together(tmp_path: Path, name: str) -> None:
+def test_lines_that_depend_on_earlier_lines(tmp_path: Path, name: str) -> None:
     """A line whose meaning depends on earlier lines has the same meaning after a burst."""
     lines = [init(), *deltas(3), *SEQUENCES[name], *deltas(4, 1_760_000_001_000), result("…")]
     assert told(at_once(lines, tmp_path / "r.ndjson")) == told(session(*lines))

@@ -42,13 +42,13 @@ def prompt_line(text: bytes) -> bytes:
 
 
 @pytest.mark.parametrize("blank", [b"", b"\r", b"  \t", b" \r"])
-def test_a_blank_line_is_no_line(blank: bytes) -> None:
+def test_a_blank_line_is_not_counted(blank: bytes) -> None:
     """A line of white space is not counted."""
     assert session(blank + b"\n").lines == LineCounts()
     assert session(init(), blank + b"\n", result()).lines.total == 2
 
 
-def test_a_byte_order_mark_is_passed_over() -> None:
+def test_a_byte_order_mark_is_ignored() -> None:
     """A BOM before the first line is ignored, and the line counts as repaired."""
     assert events(b"\xef\xbb\xbf" + init()) == [*events(init()), Repair()]
 
@@ -58,7 +58,7 @@ def test_a_carriage_return_before_the_line_end_is_white_space() -> None:
     assert events(init(), user("Hi").replace(b"\n", b"\r\n")) == [Prompt("Hi")]
 
 
-def test_invalid_utf8_is_shown_as_such() -> None:
+def test_invalid_utf8_is_shown_as_replacement_characters() -> None:
     """Bytes that are not UTF-8 become U+FFFD, and the line is still an event, repaired."""
     assert events(init(), prompt_line(b"a\xff\xc3(b")) == [Prompt("a\ufffd\ufffd(b"), Repair()]
 
@@ -79,7 +79,7 @@ def test_half_a_surrogate_pair_is_one_bad_character(escaped: bytes, text: str, r
 
 
 @pytest.mark.parametrize("value", ["NaN", "Infinity", "-Infinity"])
-def test_what_only_python_calls_json_is_read(value: str) -> None:
+def test_json_extensions_of_python_are_read(value: str) -> None:
     """NaN and Infinity in a field are read as unknown; the line is still an event, repaired."""
     line = user("Hi").replace(b"{", f'{{"timestamp_ms":{value},'.encode(), 1)
     assert events(init(), line) == [Prompt("Hi"), Repair()]
@@ -112,14 +112,14 @@ def test_a_number_of_any_length_is_a_line(digits: int) -> None:
         assert session(init(), line).lines == LineCounts(events=2, repaired=int(digits > 400))
 
 
-def test_a_key_that_comes_twice_is_the_last() -> None:
+def test_the_last_of_two_equal_keys_counts() -> None:
     """Of duplicate keys the last one counts, as in every common JSON reader."""
     line = user("first").replace(b"}\n", b',"message":{"content":"second"}}\n')
     assert events(init(), line) == [Prompt("second")]
 
 
 @pytest.mark.parametrize("value", [b"[1, 2]", b'"text"', b"12", b"null", b"true", b"NaN"])
-def test_json_that_is_no_object_is_malformed(value: bytes) -> None:
+def test_json_that_is_not_an_object_is_malformed(value: bytes) -> None:
     """A line with JSON that is not an object is malformed, and its text is kept."""
     assert events(init(), value) == [Malformed("not an object", value.decode())]
 
@@ -132,7 +132,7 @@ def test_a_line_that_is_not_json_is_malformed() -> None:
 
 
 @pytest.mark.parametrize("kind", [[], ["user"], {}, {"a": 1}, 7, 1.5, True, None])
-def test_a_type_that_is_no_string_is_unknown(kind: Any) -> None:
+def test_a_type_that_is_not_a_string_is_unknown(kind: Any) -> None:
     """The type of a line may be any JSON value, even on the first line, which decides the agent."""
     line = json.dumps({"type": kind, "session_id": "s-1", "subtype": kind}).encode()
     for lines in ((line,), (init(), line)):
@@ -188,7 +188,7 @@ def test_the_detail_of_any_line_can_be_shown(lines: list[dict[str, Any]]) -> Non
     [init(), user(), thought("x"), delta("x"), final("x"), started("read"), answered({}), result("x")],
     ids=["init", "user", "thinking", "delta", "final", "tool_call", "query", "result"],
 )
-def test_each_line_of_cursor_tells_that_it_is_cursors(line: bytes) -> None:
+def test_each_line_of_cursor_is_recognised(line: bytes) -> None:
     """A recording may begin anywhere: each kind of Cursor's lines is recognised as Cursor's."""
     agent = detect(json.loads(line))
     assert agent is not None
@@ -223,13 +223,13 @@ def test_an_init_without_tools_is_cursors(known: str) -> None:
         {"type": "step_start", "sessionID": "s"},
     ],
 )
-def test_a_line_of_another_agent_is_not_cursors(fields: dict[str, Any]) -> None:
+def test_a_line_of_another_agent_is_not_recognised(fields: dict[str, Any]) -> None:
     """A line with another agent's fields, or with no agent's, is not recognised."""
     assert detect(fields) is None
 
 
 @pytest.mark.parametrize("path", CLAUDE, ids=lambda path: path.stem)
-def test_claude_is_not_taken_for_cursor(path: Path) -> None:
+def test_claude_is_not_recognised_as_cursor(path: Path) -> None:
     """No line of a Claude Code recording is recognised as Cursor's; all its lines are unknown."""
     lines = [json.loads(line) for line in path.read_bytes().splitlines() if line.strip()]
     assert [fields["type"] for fields in lines if detect(fields) is not None] == []

@@ -58,7 +58,7 @@ def head(lines: int, unknown: int, name: str = "cursor") -> str:
 
 
 @pytest.mark.parametrize("path", KNOWN + FOREIGN, ids=lambda path: path.stem)
-def test_nothing_is_listed_for_what_is_known(path: Path) -> None:
+def test_nothing_is_listed_for_known_lines(path: Path) -> None:
     """Real captures, the documentation's examples and the bundled recordings contain nothing unknown."""
     [told] = report(open_saved(path))
     assert told == head(path.read_bytes().count(b"\n") + (not path.read_bytes().endswith(b"\n")), 0)
@@ -131,7 +131,7 @@ def test_an_unknown_result_is_listed(drift: Drift) -> None:
         ),
     ],
 )
-def test_an_unknown_field_is_listed_where_it_stands(
+def test_an_unknown_field_is_listed_with_its_location(
     drift: Drift, line: bytes, what: str, sample: str
 ) -> None:
     """An unknown field is listed with its location and its value."""
@@ -142,7 +142,7 @@ def test_an_unknown_field_is_listed_where_it_stands(
     assert told[2:] == [f"    {sample}"]
 
 
-def test_the_most_frequent_stands_first(drift: Drift) -> None:
+def test_the_most_frequent_finding_is_first(drift: Drift) -> None:
     """Findings are ordered by frequency, then by their order in the recording."""
     told = drift(
         init(),
@@ -158,14 +158,14 @@ def test_the_most_frequent_stands_first(drift: Drift) -> None:
     assert [line.rpartition(" ")[2] for line in told[1::2]] == ["4", "3", "2"]
 
 
-def test_two_results_that_nobody_knows_are_told_in_their_order(drift: Drift) -> None:
+def test_unknown_results_are_listed_in_their_order(drift: Drift) -> None:
     """Unknown keys of one result are listed in the order of the line, so reports are reproducible."""
     names = [f"variant{number}" for number in range(12)]
     told = drift(init(), completed("read", result=dict.fromkeys(names, 1)))
     assert [line.split()[3] for line in told[1::2]] == names
 
 
-def test_what_is_unknown_in_a_line_that_was_cut_is_listed(drift: Drift) -> None:
+def test_unknown_parts_of_a_cut_line_are_listed(drift: Drift) -> None:
     """A line cut by raw line ends is joined for the report as it is for the session."""
     cut = event("weather", text="a\nb").replace(b"\\n", b"\n")
     told = drift(init(), cut)
@@ -202,14 +202,14 @@ def test_a_recording_of_no_known_agent_says_so(drift: Drift) -> None:
     ]
 
 
-def test_what_comes_before_the_agent_is_known_is_listed(drift: Drift) -> None:
+def test_lines_before_the_agent_is_known_are_listed(drift: Drift) -> None:
     """A line that precedes any line of a known agent is unknown in the report and in the summary."""
     told = drift(event("hello"), init(), user())
     assert told[:2] == [head(3, 1), "1 × type hello of no known agent, first in line 1"]
     assert session(event("hello"), init(), user()).lines.unknown == 1
 
 
-def test_lines_that_are_no_events_are_passed_over(drift: Drift) -> None:
+def test_lines_that_are_not_events_are_ignored(drift: Drift) -> None:
     """Stderr text, incomplete lines and blank lines are not listed as additions to the format."""
     assert drift(b"warning\n", b"\n", init(), b'{"type":"we', b"\n", thought("x"), b"7\n") == [head(6, 0)]
 
@@ -222,7 +222,7 @@ def test_no_line_raises(lines: list[dict[str, Any]]) -> None:
         assert all(what for what, _ in cursor.drift(fields))
 
 
-def test_what_the_session_calls_unknown_is_listed() -> None:
+def test_unknown_lines_of_the_summary_are_listed() -> None:
     """The report lists something if and only if the summary counts unknown lines."""
     for path in sorted(RECORDINGS.glob("*.ndjson")):
         unknown = json.loads(b"".join(summary(session(path.read_bytes()))))["lines"]["unknown"]

@@ -57,7 +57,7 @@ def test_invalid_utf8_is_repaired_and_counted() -> None:
 
 
 @pytest.mark.parametrize("value", [b"NaN", b"Infinity", b"-Infinity", b"1" * 5000, b"-" + b"7" * 21])
-def test_a_value_that_orjson_refuses_leaves_the_line_an_event(value: bytes) -> None:
+def test_a_value_that_orjson_rejects_leaves_the_line_an_event(value: bytes) -> None:
     """NaN, Infinity and numbers of 5,000 digits are unknown values, and the line around them is decoded."""
     call = started("shell", at_ms=77, timeout=77).replace(b"77", value)
     outcome = completed("shell", result={"success": {"exitCode": 77}}, at_ms=2000).replace(b"77", value)
@@ -93,7 +93,7 @@ def test_nesting_without_end_harms_nothing(
 
 
 @pytest.mark.parametrize("depth", [300, 990])
-def test_what_is_nested_deeply_can_be_looked_at(tmp_path: Path, depth: int) -> None:
+def test_a_deeply_nested_value_is_shown(tmp_path: Path, depth: int) -> None:
     """The detail of a call and the drift report show a value nested 990 deep."""
     deep = b"[" * depth + b"]" * depth
     line = completed("shell", "deep", {"success": 77}, x=1).replace(b"77", b'{"stdout":"a","new":%s}' % deep)
@@ -107,14 +107,14 @@ def test_what_is_nested_deeply_can_be_looked_at(tmp_path: Path, depth: int) -> N
     assert any("field new in a success of tool shell" in told for told in report(open_saved(path)))
 
 
-def test_of_equal_keys_the_last_holds() -> None:
+def test_the_last_of_duplicate_keys_counts() -> None:
     """A line that has its type twice is of the second type."""
     line = b'{"type":"result","session_id":"s-1","type":"user","message":{"content":"Hi"}}'
     assert events(init(), line) == [Prompt("Hi")]
 
 
 @pytest.mark.parametrize("data", [b"[]", b"[1, {}]", b'"text"', b"7", b"-0.5e9", b"null", b"true", b"NaN"])
-def test_json_that_is_no_object_is_malformed_and_harms_nothing(data: bytes) -> None:
+def test_json_that_is_not_an_object_is_malformed_and_harms_nothing(data: bytes) -> None:
     """Arrays, strings and numbers as lines are malformed, and each is kept as written."""
     read = session(data + b"\n", *GOOD, data + b"\n", result("ok"))
     assert read.lines == LineCounts(events=6, malformed=2)
@@ -178,6 +178,6 @@ def test_a_line_that_is_still_being_written_waits(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("odd", [b'{"type":"weather","text":"\xff"}\n', b'{"type":"weather","n":NaN}\n'])
-def test_an_unknown_line_is_no_repaired_event(odd: bytes) -> None:
+def test_an_unknown_line_is_not_a_repaired_event(odd: bytes) -> None:
     """Only events count as repaired: a repaired line of unknown type counts as unknown alone."""
     assert session(init(), odd).lines == LineCounts(events=1, unknown=1)

@@ -32,7 +32,7 @@ def test_a_result_of_30_megabytes_ends_its_run(session_of: Callable[[bytes], Ses
 
 
 @pytest.mark.parametrize("begins", [b"", b'{"type":"user","text":"'], ids=["noise", "a cut line"])
-def test_30_megabytes_that_are_no_json_are_one_odd_line(
+def test_30_megabytes_of_noise_are_one_odd_line(
     begins: bytes, session_of: Callable[[bytes], Session]
 ) -> None:
     """A long line that is not JSON is one odd line, and the next line is read."""

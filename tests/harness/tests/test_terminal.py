@@ -59,7 +59,7 @@ def test_terminal_drives_a_textual_app(tmp_path: Path) -> None:
         assert terminal.screen_text().strip() == terminal.line(0) == "left"
 
 
-def test_terminal_sees_what_is_left_behind() -> None:
+def test_terminal_reports_leftovers() -> None:
     """Modes left on and changed tty settings are listed, and the terminal is not restored."""
     script = r"stty -echo; printf '\033[?1049h\033[?1000;1006hx\033[?1006l\033[?25l'"
     with Terminal(["sh", "-c", script]) as terminal:
@@ -97,7 +97,7 @@ def test_terminal_has_an_alternate_screen() -> None:
         "\u200d",
     ],
 )
-def test_terminal_passes_over_what_pyte_misreads(sequence: str) -> None:
+def test_terminal_ignores_what_pyte_misreads(sequence: str) -> None:
     """A sequence without visible effect leaves the text, its colours and the title unchanged."""
     script = rf"printf 'a{sequence}bc\n'"
     with Terminal(["sh", "-c", script], size=(20, 3)) as terminal:
@@ -208,7 +208,7 @@ def test_environment_is_small_and_sane(monkeypatch: pytest.MonkeyPatch) -> None:
         assert line in text
 
 
-def test_a_wait_in_vain_shows_the_screen() -> None:
+def test_a_failed_wait_shows_the_screen() -> None:
     """Waiting for a text that does not appear fails with the screen, at once if the program has ended."""
     with Terminal(["sh", "-c", "echo something else; kill -9 $$"]) as terminal:
         assert terminal.wait_exit() == 128 + signal.SIGKILL
@@ -218,7 +218,7 @@ def test_a_wait_in_vain_shows_the_screen() -> None:
         terminal.wait_for("anything", timeout=0.1)
 
 
-def test_program_that_is_not_there() -> None:
+def test_program_that_is_not_found() -> None:
     """A command that cannot be started exits with 127 and is reported on the screen."""
     with Terminal(["no-such-program"]) as terminal:
         assert terminal.wait_exit() == 127

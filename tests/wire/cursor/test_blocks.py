@@ -22,13 +22,13 @@ def parts(line: bytes, *before: bytes) -> list[tuple[str, str]]:
     return [(part.kind, part.text) for part in decoder.parts(line.removesuffix(b"\n"))]
 
 
-def test_arguments_are_told_a_line_for_each() -> None:
+def test_arguments_are_listed_one_per_line() -> None:
     """Short arguments share a part, long ones have their own, and empty or internal ones are left out."""
     line = started("shell", command="cat <<E\nx\nE", timeout=5, toolCallId="x", description="", deep={"a": 1})
     assert parts(line) == [("arguments", 'timeout: 5\ndeep: {\n  "a": 1\n}'), ("command", "cat <<E\nx\nE")]
 
 
-def test_what_is_to_be_written_is_a_content() -> None:
+def test_text_to_write_is_a_content() -> None:
     """The text of a file that a call writes is a content part."""
     assert parts(started("write", path="/a", fileText="x\ny\n")) == [
         ("arguments", "path: /a"),
@@ -88,12 +88,12 @@ COUNTED = 'workspaceResults: {\n  "/a": {\n    "count": {\n      "a.py": 3\n    
         ({"success": {}, "isBackground": True}, []),
     ],
 )
-def test_a_result_is_told_in_pieces(outcome: dict[str, Any], told: list[tuple[str, str]]) -> None:
+def test_a_result_is_split_into_parts(outcome: dict[str, Any], told: list[tuple[str, str]]) -> None:
     """Errors, output, changes, contents and lists have parts of their own; the rest is listed in lines."""
     assert parts(completed("read", result=outcome)) == told
 
 
-def test_what_has_a_structure_keeps_it() -> None:
+def test_parts_keep_their_structure() -> None:
     """Arguments keep their JSON, changes the file before and after, contents their first line number."""
     decoder = Decoder()
     decoder.decode(init())
@@ -117,7 +117,7 @@ def test_what_has_a_structure_keeps_it() -> None:
         assert pieces(completed("read", result=read))[0].first_line == first
 
 
-def test_matches_stand_below_their_file() -> None:
+def test_matches_are_listed_below_their_file() -> None:
     """A search lists each file with its numbered lines, context and cuts, and then the remaining fields."""
     lines = [
         {"lineNumber": 11, "content": "def f():\n", "isContextLine": True},
@@ -165,7 +165,7 @@ def test_the_steps_of_a_subagent() -> None:
     ]
 
 
-def test_what_cannot_be_read_is_its_own_content() -> None:
+def test_an_undecodable_line_is_shown_unchanged() -> None:
     """A line that is not an object, or of no known agent, is shown unchanged."""
     assert parts(b"oops \xff") == [("content", "oops \ufffd")]
     assert parts(b"[1]") == [("content", "[1]")]
@@ -175,14 +175,14 @@ def test_what_cannot_be_read_is_its_own_content() -> None:
     assert [*Decoder().parts(b"{}")] == [Part("content", "{}")]
 
 
-def test_a_variant_that_is_no_object_says_nothing() -> None:
+def test_a_variant_that_is_not_an_object_has_no_outcome() -> None:
     """A result whose only variant is a plain value has no outcome."""
     [ended] = events(init(), completed("read", result={"later": 7, "isBackground": False}))
     assert isinstance(ended, ToolEnded)
     assert (ended.outcome, ended.error) == (Outcome.UNFINISHED, "came back without a result")
 
 
-def test_a_tool_without_lists_of_its_fields_is_not_listed() -> None:
+def test_fields_of_a_tool_known_by_name_are_not_listed() -> None:
     """For a tool without known fields, no argument and no field of a success is reported as unknown."""
     line = completed("await", result={"success": {"anything": 1}}, whatever=2)
     assert list(drift(json.loads(line))) == []
@@ -192,7 +192,7 @@ def test_a_tool_without_lists_of_its_fields_is_not_listed() -> None:
     assert list(drift(json.loads(bare))) == []
 
 
-def test_the_seen_duration_is_that_of_two_reads() -> None:
+def test_the_seen_duration_needs_two_reads() -> None:
     """The duration by arrival times needs two lines that arrived in different reads."""
     call = Call(1, 1, "c", "read", "Read file")
     assert call.seen_duration_ms is None
@@ -226,7 +226,7 @@ def ends(line: bytes, kept: int) -> tuple[bytes, bytes, int]:
         ("read", {"error": {"error": "gone", "more": "x" * 999}}, Outcome.FAILED),
     ],
 )
-def test_of_an_oversize_line_no_outcome_is_made_up(tool: str, outcome: Any, expected: Outcome) -> None:
+def test_an_oversize_line_invents_no_outcome(tool: str, outcome: Any, expected: Outcome) -> None:
     """An outcome that is not in the ends of a line stays unknown: the exit code may come after the output."""
     decoder = Decoder()
     decoder.decode(init())
@@ -237,7 +237,7 @@ def test_of_an_oversize_line_no_outcome_is_made_up(tool: str, outcome: Any, expe
     assert ended.outcome is expected
 
 
-def test_the_ends_of_what_is_no_object_are_malformed() -> None:
+def test_an_oversize_line_that_is_not_an_object_is_malformed() -> None:
     """An oversize line of noise, of an array or of a cut object without members is malformed."""
     for data in (b"x" * 500, b"[" * 500, b"{" * 500, b"[1,{}]" * 90):
         [found] = Decoder().decode_oversize(data[:200], data[-200:], len(data))
@@ -245,13 +245,13 @@ def test_the_ends_of_what_is_no_object_are_malformed() -> None:
         assert found.reason == f"not JSON, {len(data)} bytes"
 
 
-def test_the_outcome_of_nothing_is_known_at_its_end() -> None:
+def test_the_outcome_of_an_empty_stream() -> None:
     """A stream without a run is running until it ends, and then unfinished."""
     assert (session(is_over=False).outcome, session().outcome) == (Outcome.RUNNING, Outcome.UNFINISHED)
     assert session(result("x")).outcome is Outcome.SUCCEEDED
 
 
-def test_steps_of_a_subagent_are_told_in_other_words() -> None:
+def test_only_steps_of_a_subagent_are_shown_in_other_words() -> None:
     """Only lines with a subagent's steps have parts with text that is not in their bytes."""
     steps = completed("task", "t", {"success": {"conversationSteps": []}})
     decoder = Decoder()

@@ -10,7 +10,7 @@ from agentwatch.events import Notice, Outcome, Permission, Prompt, RunEnded, Run
 from tests.builders.lines import answered, asked, event, events, init, message, result, started, user
 
 
-def test_an_init_tells_the_run() -> None:
+def test_an_init_starts_a_run() -> None:
     """The init contains session, model, cwd, permission mode and key source."""
     told = RunStarted("cursor", "s-1", "Auto", "/home/ada/app", "default", "login")
     assert events(init()) == [told]
@@ -30,7 +30,7 @@ def test_a_message_without_text_is_unknown(role: str) -> None:
         assert isinstance(found, Unknown)
 
 
-def test_a_request_is_a_question_that_answers_itself() -> None:
+def test_a_request_is_a_permission_without_an_answer() -> None:
     """A query is a permission without an answer yet."""
     assert events(init(), asked("webFetch", 5)) == [Permission("webFetch", None, at_ms=5)]
 
@@ -44,7 +44,7 @@ def test_a_request_is_a_question_that_answers_itself() -> None:
         ({}, "answered", None),
     ],
 )
-def test_a_response_tells_the_answer(answer: dict[str, Any], told: str, reason: str | None) -> None:
+def test_a_response_contains_the_answer(answer: dict[str, Any], told: str, reason: str | None) -> None:
     """The answer is approved, or rejected with its reason, even if nested one level deeper."""
     expected = Permission("webFetch", told, reason, at_ms=5)
     assert events(init(), answered(answer, "webFetch", 5)) == [expected]
@@ -97,7 +97,7 @@ def test_is_error_decides_and_the_subtype_only_without_it(fields: dict[str, Any]
     assert ended.outcome is outcome
 
 
-def test_a_result_bears_what_it_bears() -> None:
+def test_a_result_has_the_fields_of_its_line() -> None:
     """Text, request, durations and usage are those of the line; missing fields are None."""
     usage = {"inputTokens": 5, "note": "as it is"}
     whole = RunEnded(Outcome.SUCCEEDED, "x", "s-1", "r-1", 5234, 5200, usage)
@@ -132,12 +132,12 @@ def test_an_unknown_tool_is_a_call_and_unknown() -> None:
 
 
 @pytest.mark.parametrize("tool", ["askQuestion", "await", "createPlan", "getMcpTools"])
-def test_a_tool_that_is_known_by_name_is_not_unknown(tool: str) -> None:
+def test_a_tool_known_by_name_is_not_unknown(tool: str) -> None:
     """A tool seen in real recordings is known, even if only its name is."""
     assert len(events(init(), started(tool))) == 1
 
 
-def test_fields_that_nobody_knows_do_no_harm() -> None:
+def test_unknown_fields_do_not_change_the_event() -> None:
     """Additional fields do not change the event."""
     extra = message("user", "Hi", locale="en", nested={"a": [1]})
     assert events(init(), extra) == [Prompt("Hi")]

@@ -58,13 +58,13 @@ def test_halves_of_an_emoji_in_two_deltas_are_one() -> None:
     assert read.lines == LineCounts(events=9, repaired=5)
 
 
-def test_an_empty_delta_between_the_halves_parts_them_not() -> None:
+def test_other_lines_between_the_halves_do_not_part_them() -> None:
     """A delta without text, a thought or a notice between the surrogates does not prevent joining."""
     read = told(delta(f"a{HIGH}"), delta(""), thought("hm"), event("connection", "reconnected"), delta(LOW))
     assert read.text == f"a{EMOJI}"
 
 
-def test_halves_of_the_answer_and_of_the_reasoning_do_not_meet() -> None:
+def test_halves_in_answer_and_reasoning_are_not_joined() -> None:
     """A surrogate in a thought and one in the answer are not joined."""
     read = told(thought(f"t{HIGH}"), delta(f"{LOW}a"), thought("u"), thought_through())
     assert read.text == f"{BAD}a"
@@ -92,7 +92,7 @@ def test_a_lone_half_at_the_end_of_a_segment_is_a_bad_character(closer: bytes) -
     assert read.text == f"a{BAD}{BAD}b"
 
 
-def test_a_lone_half_in_the_midst_is_a_bad_character_at_once() -> None:
+def test_a_lone_half_in_the_middle_is_a_bad_character_at_once() -> None:
     """A surrogate followed by other text in its delta becomes U+FFFD at once."""
     read = told(delta(f"a{HIGH}b"), delta(f"{LOW}c"), delta(f"{HIGH}{HIGH}"), delta(LOW))
     assert read.text == f"a{BAD}b{BAD}c{BAD}{EMOJI}"

@@ -83,7 +83,9 @@ def test_a_variant_that_is_unknown_counts_as_unknown() -> None:
         ({}, "Edited file", None),
     ],
 )
-def test_an_edit_of_no_file_creates_it(success: dict[str, Any], phrase: str, note: str | None) -> None:
+def test_an_edit_without_a_file_before_creates_it(
+    success: dict[str, Any], phrase: str, note: str | None
+) -> None:
     """An edit created the file if there was no file before; an empty file is a file."""
     told = call(started("edit", path="a"), completed("edit", result={"success": success}, path="a"))
     assert (told.phrase, told.note) == (phrase, note)
@@ -112,8 +114,6 @@ def test_an_edit_that_failed_created_nothing() -> None:
         ("updateTodos", {"todos": [{"status": "TODO_STATUS_COMPLETED"}, {"status": "x"}]}, "1 of 2 done"),
     ],
 )
-def test_a_success_tells_its_size_where_it_is_known(
-    tool: str, success: dict[str, Any], note: str | None
-) -> None:
+def test_the_note_of_a_success_is_a_count(tool: str, success: dict[str, Any], note: str | None) -> None:
     """The note of a success is a count from its result, and None if the result has no count."""
     assert call(completed(tool, result={"success": success})).note == note

@@ -89,7 +89,7 @@ def test_a_segment_ends_where_something_else_begins(closer: bytes) -> None:
     assert said(delta("x"), closer, final("x")) == "xx"
 
 
-def test_a_whole_segment_before_a_query_looks_like_a_delta() -> None:
+def test_a_whole_segment_before_a_query_is_text() -> None:
     """A segment with the keys of a delta, before an interaction query, is text."""
     lines = (
         segment("I ask."),
@@ -102,7 +102,7 @@ def test_a_whole_segment_before_a_query_looks_like_a_delta() -> None:
     assert said(*lines, refused, final("No luck.")) == "I ask.Then I search.No luck."
 
 
-def test_reasoning_neither_is_text_nor_ends_a_segment() -> None:
+def test_reasoning_is_not_text_and_ends_no_segment() -> None:
     """Reasoning is not part of the text, and a flush after it still repeats the deltas before it."""
     assert said(delta("a"), thought("hm"), thought_through(), delta("b"), segment("ab")) == "ab"
 

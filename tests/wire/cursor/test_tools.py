@@ -51,7 +51,7 @@ def test_an_mcp_call_is_about_a_server_and_a_tool() -> None:
 
 
 @pytest.mark.parametrize("as_string", [False, True], ids=["object", "string"])
-def test_the_tool_is_the_key_that_says_so(as_string: bool) -> None:
+def test_the_tool_is_found_among_its_siblings(as_string: bool) -> None:
     """Siblings may precede the tool's key, and the whole value may be a string of JSON."""
     siblings = {"hookAdditionalContexts": [], "toolCallId": "c", "startedAtMs": "1"}
     tool_call = siblings | {"readToolCall": {"args": {"path": "/home/ada/app/a"}}} | {"completedAtMs": "2"}
@@ -62,7 +62,7 @@ def test_the_tool_is_the_key_that_says_so(as_string: bool) -> None:
     assert (told.tool, told.target) == ("read", "a")
 
 
-def test_an_id_may_stand_beside_the_tool() -> None:
+def test_an_id_may_be_beside_the_tool() -> None:
     """Calls without a call_id at the top level are identified by the toolCallId beside their tools."""
 
     def one(subtype: str, name: str, **result: Any) -> bytes:
@@ -101,13 +101,13 @@ def test_a_tool_call_without_a_tool_is_kept() -> None:
 @pytest.mark.parametrize(
     "ending", [{"rejected": {"reason": "skipped"}}, {"error": {"error": "no"}}, {"success": {"answer": "b"}}]
 )
-def test_what_only_the_start_told_stays(ending: dict[str, Any]) -> None:
+def test_the_target_of_the_start_is_kept(ending: dict[str, Any]) -> None:
     """If the end has no arguments, the target of the start is kept, whatever the result contains."""
     told = call(started("askQuestion", title="Which?"), completed("askQuestion", result=ending))
     assert told.target == "askQuestion Which?"
 
 
-def test_an_end_that_bears_no_arguments_tells_its_path() -> None:
+def test_an_end_without_arguments_has_the_path_of_its_result() -> None:
     """The target of a call without a start is the path in its result."""
     told = call(completed("edit", result={"error": {"path": "/home/ada/app/a.py", "error": "no"}}))
     assert (told.target, told.path, told.error) == ("a.py", "/home/ada/app/a.py", "no")
