@@ -19,22 +19,22 @@ FAILED = {"error": {"error": "no such file"}}
 
 def call(tool: str, number: int, path: str, outcome: Any = None, at_ms: int | None = None) -> bytes:
     """Return a call about a file, from its start to its end."""
-    told = FAILED if outcome is FAILED else {"success": outcome or {"path": path}}
+    returned = FAILED if outcome is FAILED else {"success": outcome or {"path": path}}
     ids: dict[str, Any] = {"call_id": f"c-{number}", "at_ms": at_ms, "path": path}
-    return started(tool, **ids) + completed(tool, result=told, **ids)
+    return started(tool, **ids) + completed(tool, result=returned, **ids)
 
 
 def edit(number: int, path: str, before: str | None, after: str | None, at_ms: int | None = None) -> bytes:
     """Return an edit with the file's contents; without `before` the file is new."""
     diff = None if after is None else f"-{before}\n+{after}"
-    told = {
+    returned = {
         "beforeFullFileContent": before,
         "afterFullFileContent": after,
         "diffString": diff,
         "linesAdded": 2,
     }
-    told = {key: value for key, value in told.items() if value is not None}
-    return call("edit", number, path, told | ({} if before is None else {"linesRemoved": 1}), at_ms)
+    returned = {key: value for key, value in returned.items() if value is not None}
+    return call("edit", number, path, returned | ({} if before is None else {"linesRemoved": 1}), at_ms)
 
 
 def touched(*lines: bytes) -> TouchedFiles:

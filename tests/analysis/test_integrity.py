@@ -155,9 +155,9 @@ def test_the_first_difference_of_text_and_result(text: str, ended_as: str, at: i
     """The first differing character is counted from 0, and both texts are kept unchanged."""
     read = session(init(), final(text), result(ended_as))
     assert integrity(read).difference_at == at
-    told = json.loads(b"".join(summary(read)))
-    assert (told["text"], told["result"], told["text_matches_result"]) == (text, ended_as, False)
-    assert told["integrity"] == {
+    printed = json.loads(b"".join(summary(read)))
+    assert (printed["text"], printed["result"], printed["text_matches_result"]) == (text, ended_as, False)
+    assert printed["integrity"] == {
         "holds": False,
         "line": "text ≠ result · 0 of 0 calls paired · 0 malformed · 0 unknown",
         "difference_at": at,
@@ -192,14 +192,14 @@ def test_a_summary_contains_the_integrity_of_its_session() -> None:
             "line": found.line(),
             "difference_at": found.difference_at,
         }
-        told = re.fullmatch(
+        matched = re.fullmatch(
             r"(text = result|text ≠ result|no result to compare) · (\d+) of (\d+) calls? paired"
             r" · (\d+) malformed · (\d+) unknown(?: · (\d+) repaired)?",
             found.line(),
         )
-        assert told is not None
+        assert matched is not None
         odd = (read.lines.malformed, read.lines.unknown, read.lines.repaired)
-        assert tuple(int(number or 0) for number in told.groups()[3:]) == odd
+        assert tuple(int(number or 0) for number in matched.groups()[3:]) == odd
 
 
 # --- --strict --------------------------------------------------------------------------------------------

@@ -34,7 +34,7 @@ class Asked(Counter[int]):
         return 0
 
 
-def told(names: str, *, step: int = 1) -> list[tuple[int, int, bool]]:
+def loops_of(names: str, *, step: int = 1) -> list[tuple[int, int, bool]]:
     """Return number, times and is_row of each loop, found in `step` calls at a time."""
     loops, made, found = Loops(lambda _call: ()), calls(names), list[Loop]()
     for end in range(step, len(made) + step, step):
@@ -44,22 +44,22 @@ def told(names: str, *, step: int = 1) -> list[tuple[int, int, bool]]:
 
 def test_four_equal_calls_in_a_row_are_a_loop() -> None:
     """The fourth equal call in a row is a loop; the third is not."""
-    assert told("aaa") == []
-    assert told("baaaa") == [(5, 4, True)]
+    assert loops_of("aaa") == []
+    assert loops_of("baaaa") == [(5, 4, True)]
 
 
 def test_six_of_the_last_ten_are_a_loop() -> None:
     """A call that is six of the last ten is a loop, even with others in between; five are not."""
-    assert told("aabaabaa") == [(8, 6, False)]
-    assert told("aabaabacd") == []
+    assert loops_of("aabaabaa") == [(8, 6, False)]
+    assert loops_of("aabaabacd") == []
 
 
 def test_four_rounds_of_two_or_three_calls_are_a_loop() -> None:
     """Calls that take turns are a loop when the fourth round is complete; rounds of four calls are not."""
-    assert told("ab" * 3 + "a") == told("abc" * 3 + "ab") == []
-    assert told("ab" * 50) == [(8, 4, True)]
-    assert told("d" + "abc" * 50) == [(13, 4, True)]
-    assert told("abcd" * 50) == []
+    assert loops_of("ab" * 3 + "a") == loops_of("abc" * 3 + "ab") == []
+    assert loops_of("ab" * 50) == [(8, 4, True)]
+    assert loops_of("d" + "abc" * 50) == [(13, 4, True)]
+    assert loops_of("abcd" * 50) == []
 
 
 def test_a_change_between_the_rounds_is_no_loop() -> None:
@@ -67,28 +67,28 @@ def test_a_change_between_the_rounds_is_no_loop() -> None:
     made = calls(["app.py", "pytest -q"] * 20)
     assert Loops(lambda call: call.number if call.target == "app.py" else 0).take(made) == []
     assert Loops(lambda call: None if call.target == "app.py" else 0).take(made) == []
-    assert told("ababab" + "x" + "ababab" + "x" + "ab") == []
+    assert loops_of("ababab" + "x" + "ababab" + "x" + "ab") == []
 
 
 def test_a_round_with_a_looping_call_is_the_same_episode() -> None:
     """A call that loops alone and then with another, or the other way round, is one episode."""
-    assert told("aaaa" + "ba" * 20) == [(4, 4, True)]
-    assert told("ab" * 4 + "a" * 20) == [(8, 4, True)]
-    assert told("aab" * 20) == [(8, 6, False)]
-    assert told("ab" * 4 + "cdefghijk" + "ba" * 4) == [(8, 4, True), (25, 4, True)]
+    assert loops_of("aaaa" + "ba" * 20) == [(4, 4, True)]
+    assert loops_of("ab" * 4 + "a" * 20) == [(8, 4, True)]
+    assert loops_of("aab" * 20) == [(8, 6, False)]
+    assert loops_of("ab" * 4 + "cdefghijk" + "ba" * 4) == [(8, 4, True), (25, 4, True)]
 
 
 def test_an_episode_is_reported_once() -> None:
     """A loop is reported once when it begins, and again only after nine other calls in between."""
-    assert told("a" * 300) == [(4, 4, True)]
-    assert told("aaaab" + "a" * 20) == [(4, 4, True)]
-    assert told("aaaa" + "bcdefghi" + "aaaa") == [(4, 4, True)]
-    assert told("aaaa" + "bcdefghij" + "aaaa") == [(4, 4, True), (17, 4, True)]
+    assert loops_of("a" * 300) == [(4, 4, True)]
+    assert loops_of("aaaab" + "a" * 20) == [(4, 4, True)]
+    assert loops_of("aaaa" + "bcdefghi" + "aaaa") == [(4, 4, True)]
+    assert loops_of("aaaa" + "bcdefghij" + "aaaa") == [(4, 4, True), (17, 4, True)]
 
 
 def test_two_loops_are_two_warnings() -> None:
     """Another looping call is reported while the first loop is still recent."""
-    assert told("aaaabbbb") == [(4, 4, True), (8, 4, True)]
+    assert loops_of("aaaabbbb") == [(4, 4, True), (8, 4, True)]
 
 
 def test_calls_can_be_taken_in_any_portions() -> None:
@@ -96,7 +96,7 @@ def test_calls_can_be_taken_in_any_portions() -> None:
     chance = random.Random(6)
     for _ in range(200):
         names = "".join(chance.choices("aabcd", k=40))
-        assert told(names) == told(names, step=7) == told(names, step=40)
+        assert loops_of(names) == loops_of(names, step=7) == loops_of(names, step=40)
 
 
 def test_calls_of_two_runs_are_not_a_loop() -> None:

@@ -9,7 +9,7 @@ import pytest
 from agentwatch.analysis.silence import is_quiet, is_stalled
 from agentwatch.analysis.status import status
 from tests.builders.lines import DONE, completed, event, init, result, session, started
-from tests.builders.sentences import BUSY, IDLE, NOW, of_step, paced, sentence, told
+from tests.builders.sentences import BUSY, IDLE, NOW, of_step, paced, sentence, status_after
 
 
 @pytest.mark.parametrize(
@@ -58,8 +58,8 @@ def test_a_call_without_a_limit_is_compared_with_similar_calls() -> None:
         ]
         read = paced([(0, init()), *past, (0, started(tool, "now", command="y", path="y"))])
         usual = " (usually under 5)" if tool == "read" else ""
-        assert told(read, 4) == f"running {name} · 4 s"
-        assert told(read, 62) == f"running {name} · 62 s{usual}"
+        assert status_after(read, 4) == f"running {name} · 4 s"
+        assert status_after(read, 62) == f"running {name} · 62 s{usual}"
         assert is_quiet(read[0], read[1] + 60_000) is (tool == "read")
         assert not is_quiet(read[0], read[1] + 59_999)
         assert is_quiet(read[0], read[1] + 600_000)
@@ -83,7 +83,9 @@ def test_only_the_newest_calls_are_compared() -> None:
     past = [(0, init())]
     for number, length in enumerate([100] * 64 + [1] * 64):
         past += [(0, started("read", f"p-{number}")), (length, completed("read", f"p-{number}", DONE))]
-    assert told(paced([*past, (0, started("read", "now"))]), 6) == "running read · 6 s (usually under 2)"
+    assert (
+        status_after(paced([*past, (0, started("read", "now"))]), 6) == "running read · 6 s (usually under 2)"
+    )
 
 
 def test_one_call_within_its_limit_explains_the_silence() -> None:

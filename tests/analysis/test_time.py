@@ -9,20 +9,20 @@ from tests.builders.timed_events import (
     INIT,
     NOTICE,
     PROMPT,
-    Told,
+    TimedEvent,
     account,
+    apply_events,
     begins,
     ends,
     falls_silent,
     over,
     says,
-    tell,
+    session_of,
     thinks,
-    told,
 )
 
 
-def parts(*events: Told) -> dict[str, int]:
+def parts(*events: TimedEvent) -> dict[str, int]:
     """Return the shares that are not 0, by the last part of their names."""
     found = account(*events)
     assert sum(found.parts.values()) == found.whole_ms
@@ -53,7 +53,7 @@ def test_a_silence_with_a_notice_is_separate() -> None:
 
 
 @pytest.mark.parametrize("untimed", [says(None), begins(9, None)])
-def test_a_silence_that_holds_something_untimed_is_unattributed(untimed: Told) -> None:
+def test_a_silence_that_holds_something_untimed_is_unattributed(untimed: TimedEvent) -> None:
     """A gap with a text or a call of unknown time is unattributed."""
     assert parts(begins(1, 0), ends(1, 10), untimed, begins(2, 50), ends(2, 60)) == {
         "tools": 20,
@@ -128,7 +128,7 @@ def test_without_any_times_the_breakdown_is_empty() -> None:
 
 def test_the_slowest_calls_and_the_longest_tools_come_first() -> None:
     """At most five slowest calls are listed, the earlier first among equals; all tools are listed."""
-    events: list[Told] = []
+    events: list[TimedEvent] = []
     for number, ms in enumerate([5, 90, 20, 70, 20, 60, 80], 1):
         tool = "read" if number == 2 else "shell"
         events += [begins(number, 0, tool=tool), ends(number, ms, tool=tool)]
@@ -139,15 +139,15 @@ def test_the_slowest_calls_and_the_longest_tools_come_first() -> None:
 
 def test_a_text_counts_while_it_grows() -> None:
     """A growing text counts up to its last piece, and the time before it counts at once."""
-    read = told(says(0), says(10), NOTICE, thinks(30))
-    spent = TimeBreakdown(read)
-    assert not spent.take()
-    tell(read, [thinks(40)])
-    spent.take()
-    assert spent.account().parts[Share.THINKING] == 10
-    tell(read, [thinks(45), falls_silent(50), says(70), says(75)])
-    spent.take()
-    found = spent.account()
+    read = session_of(says(0), says(10), NOTICE, thinks(30))
+    breakdown = TimeBreakdown(read)
+    assert not breakdown.take()
+    apply_events(read, [thinks(40)])
+    breakdown.take()
+    assert breakdown.account().parts[Share.THINKING] == 10
+    apply_events(read, [thinks(45), falls_silent(50), says(70), says(75)])
+    breakdown.take()
+    found = breakdown.account()
     assert (found.parts[Share.THINKING], found.parts[Share.NOTICED]) == (20, 20)
     assert (found.parts[Share.WRITING], found.parts[Share.WAITING]) == (15, 20)
 
@@ -155,10 +155,10 @@ def test_a_text_counts_while_it_grows() -> None:
 def test_take_reads_a_limited_number_of_entries() -> None:
     """`take` reads at most the given number of entries and calls, and returns whether there are more."""
     calls = [(begins(number, number), ends(number, number + 1)) for number in range(10)]
-    read = told(*(event for call in calls for event in call))
-    spent = TimeBreakdown(read)
+    read = session_of(*(event for call in calls for event in call))
+    breakdown = TimeBreakdown(read)
     takes = 1
-    while spent.take(3):
+    while breakdown.take(3):
         takes += 1
     assert takes == 4
-    assert spent.account().parts[Share.TOOLS] == 10
+    assert breakdown.account().parts[Share.TOOLS] == 10

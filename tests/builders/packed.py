@@ -80,8 +80,8 @@ def detailed(texts: Sequence[str]) -> bytes:
         ("task", {"prompt": "\n".join(prompts)}, {"rejected": {"reason": "\n".join(reasons)}}),
     ]
     return b"".join(
-        started(tool, f"detail {n}", 0, **arguments) + completed(tool, f"detail {n}", told, 1, **arguments)
-        for n, (tool, arguments, told) in enumerate(ends)
+        started(tool, f"detail {n}", 0, **arguments) + completed(tool, f"detail {n}", outcome, 1, **arguments)
+        for n, (tool, arguments, outcome) in enumerate(ends)
     )
 
 

@@ -41,7 +41,7 @@ def paced(pieces: Iterable[tuple[int, bytes]]) -> tuple[Session, int]:
     return read, now
 
 
-def told(read: tuple[Session, int], after_s: int, agent: AgentFacts = NO_FACTS) -> str:
+def status_after(read: tuple[Session, int], after_s: int, agent: AgentFacts = NO_FACTS) -> str:
     """Return the status `after_s` seconds after the last line arrived."""
     return status(read[0], read[1] + after_s * 1000, agent)
 

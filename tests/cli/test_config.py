@@ -71,7 +71,7 @@ def test_the_file_lies_in_the_users_config_folder(tmp_path: Path, monkeypatch: p
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("[attention]\nbell: true", "this is not TOML: Expected '=' after a key"),
         ("\n\n[screen\nx = 1", "this is not TOML: Expected ']' at the end of a table declaration (at line 3"),
@@ -99,9 +99,9 @@ def test_the_file_lies_in_the_users_config_folder(tmp_path: Path, monkeypatch: p
         ("[screen]\ntheme = '" + "x" * 500 + "'", f"[screen] theme: there is no theme {'x' * 39}…; there"),
     ],
 )
-def test_a_mistake_is_reported_in_one_line(tmp_path: Path, text: str | bytes, said: str) -> None:
+def test_a_mistake_is_reported_in_one_line(tmp_path: Path, text: str | bytes, message: str) -> None:
     """A message names the file, the line or key, and what is expected, in one line; the exit code is 2."""
-    assert fault(tmp_path, text).startswith(said)
+    assert fault(tmp_path, text).startswith(message)
 
 
 def test_an_unreadable_file_is_a_usage_error(tmp_path: Path) -> None:
@@ -135,8 +135,8 @@ def test_every_binding_and_theme_is_documented() -> None:
     """docs/CONFIG.md names every binding that can be rebound, and every theme."""
     from textual.theme import BUILTIN_THEMES
 
-    told = (ROOT / "docs" / "CONFIG.md").read_text(encoding="utf-8")
-    assert [name for name in (*bound_keys({}), *BUILTIN_THEMES) if f"`{name}`" not in told] == []
+    documentation = (ROOT / "docs" / "CONFIG.md").read_text(encoding="utf-8")
+    assert [name for name in (*bound_keys({}), *BUILTIN_THEMES) if f"`{name}`" not in documentation] == []
 
 
 def test_a_file_without_keys_and_theme_loads_no_screen(tmp_path: Path) -> None:

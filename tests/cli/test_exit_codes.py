@@ -102,9 +102,11 @@ def test_an_incomplete_recording_is_reported(tmp_path: Path) -> None:
 
 def test_an_internal_error_is_one_error_line(tmp_path: Path) -> None:
     """An internal error exits with 70 and one line on stderr; its traceback is saved beside the recording."""
-    broken = "import agentwatch.outputs.summary as room\ndef fault(session): raise RuntimeError('injected')\n"
+    broken = (
+        "import agentwatch.outputs.summary as module\ndef fault(session): raise RuntimeError('injected')\n"
+    )
     (tmp_path / "broken").mkdir()
-    (tmp_path / "broken" / "sitecustomize.py").write_text(broken + "room.summary = fault\n")
+    (tmp_path / "broken" / "sitecustomize.py").write_text(broken + "module.summary = fault\n")
     (tmp_path / "out").mkdir()
     done = subprocess.run(
         [*AGENTWATCH, "--output-format", "summary", "--record", str(tmp_path / "out" / "r.ndjson")],

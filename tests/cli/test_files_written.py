@@ -27,9 +27,9 @@ def test_run_writes_five_files(home: Path) -> None:
     assert recording.read_bytes() == PLAIN.read_bytes()
     assert stderr.read_bytes() == b"a warning\n"
     assert re.fullmatch(rb"0 \d{13}\n(\d+ \d{13}\n)*", times.read_bytes())
-    told = json.loads(process.read_bytes())
-    assert (told["command"], told["exit_code"]) == (agent, 3)
-    assert told["started_ms"] <= told["ended_ms"]
+    facts = json.loads(process.read_bytes())
+    assert (facts["command"], facts["exit_code"]) == (agent, 3)
+    assert facts["started_ms"] <= facts["ended_ms"]
     assert watch("log", recording).stdout == log.read_bytes()
 
 

@@ -46,9 +46,9 @@ class Follower:
 
     def wait_for(self, *expected: str) -> None:
         """Wait until exactly these lines have been printed."""
-        until = time.monotonic() + 15
+        deadline = time.monotonic() + 15
         while self.lines() != list(expected):
-            assert time.monotonic() < until, self.lines()
+            assert time.monotonic() < deadline, self.lines()
             time.sleep(0.01)
 
 
@@ -118,17 +118,17 @@ def test_the_log_continues_after_a_restart(follow: Callable[..., Follower], tmp_
     """After a file was started over, the action log contains the actions from before and after."""
     log = tmp_path / "actions.log"
     follower = follow("--log", str(log))
-    until = time.monotonic() + 15
+    deadline = time.monotonic() + 15
     while read_line(0) not in log.read_text():
-        assert time.monotonic() < until
+        assert time.monotonic() < deadline
         time.sleep(0.01)
     os.truncate(follower.path, 0)
     follower.wait_for(read_line(0), f"agentwatch: {follower.path} was truncated: starting over")
     with follower.path.open("ab") as file:
         file.write(init() + READ[1])
-    until = time.monotonic() + 15
+    deadline = time.monotonic() + 15
     while read_line(1) not in log.read_text():
-        assert time.monotonic() < until
+        assert time.monotonic() < deadline
         time.sleep(0.01)
-    told = [line.partition(" ")[2] for line in log.read_text().splitlines() if not line.startswith("#")]
-    assert told == [read_line(0), read_line(1)]
+    actions = [line.partition(" ")[2] for line in log.read_text().splitlines() if not line.startswith("#")]
+    assert actions == [read_line(0), read_line(1)]

@@ -166,15 +166,15 @@ def calls_of(texts: list[str]) -> bytes:
     """Return a run whose every string is made of the texts."""
     lines = [init(texts[0], model=texts[1], session_id=texts[2], permissionMode=texts[3]), user(texts[4])]
     for number, text in enumerate(texts):
-        said, named = texts[number - 1], {text or "odd": {"error": text}}
-        ends = ({"failure": {"error": text}}, {"rejected": {"reason": said}}, {"success": named}, named)
+        other, named = texts[number - 1], {text or "odd": {"error": text}}
+        ends = ({"failure": {"error": text}}, {"rejected": {"reason": other}}, {"success": named}, named)
         tool = ("shell", "read", "mcp", text)[number % 4]
-        arguments = {"command": text, "path": f"{text}/{said}", "toolName": said, said: text}
+        arguments = {"command": text, "path": f"{text}/{other}", "toolName": other, other: text}
         lines.append(started(tool, f"c{number}", number, **{"x": text} | arguments))
         lines.append(
             completed(tool, f"c{number}", ends[number // 4 % 4], number + 1, **{"x": text} | arguments)
         )
-        lines.append(event(text, said, **{f"{text}!": said}))
+        lines.append(event(text, other, **{f"{text}!": other}))
     return b"".join(lines)
 
 
@@ -192,13 +192,13 @@ def test_printed_text_is_safe(tmp_path: Path) -> None:
         read = session(data, is_over=last != 1)
         log = list(ActionLog(read).new_lines(is_over=True))
         assert len(log) == 2 + len(read.ended_calls)
-        told = [*log, integrity(read).line(), status(read, 5000)]
+        shown = [*log, integrity(read).line(), status(read, 5000)]
         for call in read.calls:
-            told += [action(call), brief_action(call), outcome_note(call)]
+            shown += [action(call), brief_action(call), outcome_note(call)]
         path.write_bytes(data)
-        told += report(open_saved(path))
+        shown += report(open_saved(path))
         assert len(read.ended_calls) == len(texts)
-        for line in told:
+        for line in shown:
             assert acting(line) == [], ascii(line)
             assert "\n" not in line, ascii(line)
         printed = b"".join(summary(read))
@@ -218,9 +218,9 @@ def test_no_line_of_json_is_a_runners_command() -> None:
     """No text printed as JSON under a CI runner contains a command, and the decoded value stays the same."""
     for text in hostile_texts(COUNT):
         data = json.dumps({"result": text})
-        told = broken_json(data.encode()).decode()
-        assert commands(told) == [], ascii(told)
-        assert json.loads(told) == json.loads(data)
+        printed = broken_json(data.encode()).decode()
+        assert commands(printed) == [], ascii(printed)
+        assert json.loads(printed) == json.loads(data)
 
 
 def test_nothing_acts_on_a_terminal(tmp_path: Path) -> None:

@@ -26,8 +26,8 @@ def test_nothing_acts_in_what_is_printed(tmp_path: Path, arguments: list[str]) -
     path.write_bytes(all_of(list(PAYLOADS.values())))
     done = watch(*arguments, path)
     assert done.stdout.count(b"\n") >= 1
-    told = done.stdout.decode()
-    assert (driving(told) if "summary" in arguments else acting(told)) == []
+    printed = done.stdout.decode()
+    assert (driving(printed) if "summary" in arguments else acting(printed)) == []
     assert acting(done.stderr.decode()) == []
 
 
@@ -39,9 +39,9 @@ def test_nothing_acts_in_the_json_on_a_terminal(tmp_path: Path, output_format: s
     path.write_bytes(init() + result("\n".join(texts)))
     with in_terminal("--output-format", output_format, str(path), size=(200, 24)) as terminal:
         assert terminal.wait_exit() == 0
-        told = terminal.raw.decode()
-    assert driving(told.replace("\r\n", "\n")) == []
-    assert json.loads(told)["result"] == session(init(), result("\n".join(texts))).run.result
+        printed = terminal.raw.decode()
+    assert driving(printed.replace("\r\n", "\n")) == []
+    assert json.loads(printed)["result"] == session(init(), result("\n".join(texts))).run.result
 
 
 def test_invalid_utf8_does_not_act_in_the_json_on_a_terminal(tmp_path: Path) -> None:

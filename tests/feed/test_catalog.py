@@ -20,15 +20,15 @@ def test_sessions_are_listed_newest_first(home: Path) -> None:
     (folder / "20260601-000000-cccccc.ndjson").write_bytes(init() + line({"type": "user", "message": {}}))
     done = watch("sessions")
     assert (done.returncode, done.stderr) == (0, b"")
-    told = done.stdout.decode()
-    stems = re.findall(r"(\d{8}-\d{6}-\w{6})\.ndjson", told)
+    listing = done.stdout.decode()
+    stems = re.findall(r"(\d{8}-\d{6}-\w{6})\.ndjson", listing)
     assert stems == ["20261120-140307-bbbbbb", "20260601-000000-cccccc", "20260102-030405-aaaaaa"]
-    newest = told.partition("20261120-140307")[0]
+    newest = listing.partition("20261120-140307")[0]
     assert "2026-11-20 14:03:07" in newest
     assert "succeeded" in newest
     assert "Raise the request timeout in settings.py to 45 seconds." in newest
-    assert "unfinished" in told
-    assert "failed" in told
+    assert "unfinished" in listing
+    assert "failed" in listing
 
 
 def test_a_listing_is_safe(home: Path) -> None:
@@ -36,6 +36,6 @@ def test_a_listing_is_safe(home: Path) -> None:
     folder = home / "sessions"
     folder.mkdir(parents=True)
     (folder / "20260102-030405-aaaaaa.ndjson").write_bytes((RECORDINGS / "hostile.ndjson").read_bytes())
-    told = watch("sessions").stdout.decode()
-    assert len(told.splitlines()) == 2
-    assert "\x1b" not in told
+    listing = watch("sessions").stdout.decode()
+    assert len(listing.splitlines()) == 2
+    assert "\x1b" not in listing

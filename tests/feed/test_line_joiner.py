@@ -43,10 +43,10 @@ def check_counts(read: Session, *lines: bytes) -> None:
 @pytest.mark.parametrize("line_end", [b"\n", b"\r\n"], ids=["LF", "CRLF"])
 def test_a_line_cut_by_raw_line_ends_is_joined_again(count: int, line_end: bytes) -> None:
     """Physical lines that together are one object become that event, and each of them is counted."""
-    told = "\n".join(f"line {number}" for number in range(count + 1))
-    lines = (init(), raw(final(told), line_end=line_end), result(told))
+    text = "\n".join(f"line {number}" for number in range(count + 1))
+    lines = (init(), raw(final(text), line_end=line_end), result(text))
     read = session(*lines)
-    assert read.text == told.replace("\n", line_end.decode())
+    assert read.text == text.replace("\n", line_end.decode())
     assert read.lines == LineCounts(events=count + 3, repaired=1)
     check_counts(read, *lines)
 
@@ -64,9 +64,9 @@ def test_blank_lines_inside_a_string_stay() -> None:
 )
 def test_a_piece_may_look_like_anything(piece: str) -> None:
     """A piece of a string that by itself is a number, an array or broken JSON is still joined."""
-    told: str = json.loads(f'"{piece}"') if "\t" not in piece else "{"
-    read = session(init(), raw(final(f"a\n{told}\nb")), user("next"))
-    assert read.text == f"a\n{told}\nb"
+    text: str = json.loads(f'"{piece}"') if "\t" not in piece else "{"
+    read = session(init(), raw(final(f"a\n{text}\nb")), user("next"))
+    assert read.text == f"a\n{text}\nb"
     assert read.lines == LineCounts(events=5, repaired=1)
 
 

@@ -27,7 +27,7 @@ def clock() -> Clock:
     return Clock()
 
 
-def told(at_ms: int | None) -> list[Event]:
+def timed(at_ms: int | None) -> list[Event]:
     """Return a list of one event with this agent time."""
     return [Notice("x", at_ms)]
 
@@ -169,19 +169,19 @@ def test_speeds_end_at_both_ends(clock: Clock) -> None:
 def test_without_arrival_times_the_agents_time_counts(clock: Clock) -> None:
     """A line without an arrival time is due by the agent time of its event."""
     replay = Replay(clock=clock)
-    assert replay.is_due(None, told(1_000))
-    assert not replay.is_due(None, told(2_000))
+    assert replay.is_due(None, timed(1_000))
+    assert not replay.is_due(None, timed(2_000))
     clock.now += 1
-    assert replay.is_due(None, told(2_000))
+    assert replay.is_due(None, timed(2_000))
     assert replay.seen_ms() == 2_000
 
 
 def test_an_arrival_time_counts_before_the_agents(clock: Clock) -> None:
     """If a line has both an arrival time and an agent time, the arrival time decides."""
     replay = Replay(clock=clock)
-    assert replay.is_due(1_000, told(90_000))
+    assert replay.is_due(1_000, timed(90_000))
     clock.now += 1
-    assert replay.is_due(2_000, told(900_000))
+    assert replay.is_due(2_000, timed(900_000))
     assert replay.seen_ms() == 2_000
 
 
@@ -189,7 +189,7 @@ def test_a_line_without_any_time_comes_with_the_line_before(clock: Clock) -> Non
     """A line without any time is due at once, before and after lines with a time."""
     replay = Replay(clock=clock)
     assert replay.is_due(None, [])
-    assert replay.is_due(None, told(None))
+    assert replay.is_due(None, timed(None))
     assert replay.is_due(5_000, [])
     assert replay.is_due(None, [])
     assert replay.seen_ms() == 5_000

@@ -62,8 +62,8 @@ def assistant_lines(size: int, recording: bytes) -> bytes:
     event = {"type": "assistant", "message": {"role": "assistant", "content": content}}
     line = json.dumps(event | {"session_id": found[1].decode() if found else "fake"}) + "\n"
     count = max(1, size // BURST_LINE)
-    room = [size // count + (n < size % count) - len(line) + len("@TEXT@") for n in range(count)]
-    texts = [f"{n} ".ljust(wide, "x") for n, wide in enumerate(room)]
+    widths = [size // count + (n < size % count) - len(line) + len("@TEXT@") for n in range(count)]
+    texts = [f"{n} ".ljust(wide, "x") for n, wide in enumerate(widths)]
     return "".join(line.replace("@TEXT@", text) for text in texts).encode()
 
 

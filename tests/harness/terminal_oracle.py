@@ -97,10 +97,10 @@ def acting(text: str) -> list[str]:
     return sorted({f"U+{ord(char):04X}" for char in text if char != "\n" and _acts(char)})
 
 
-def driving(told: str) -> list[str]:
+def driving(text: str) -> list[str]:
     """Return the acting characters of JSON, in which unassigned and private characters are allowed."""
-    harmless = {f"U+{ord(char):04X}" for char in told if unicodedata.category(char) in ("Cn", "Co")}
-    return [name for name in acting(told) if name not in harmless]
+    harmless = {f"U+{ord(char):04X}" for char in text if unicodedata.category(char) in ("Cn", "Co")}
+    return [name for name in acting(text) if name not in harmless]
 
 
 def _acts(char: str) -> bool:

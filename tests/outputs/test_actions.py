@@ -97,15 +97,15 @@ def test_an_action_is_phrase_target_and_outcome(
     lines: tuple[bytes, ...], shown: str, brief: str | None
 ) -> None:
     """A line is the phrase, the target, and the outcome in brackets; the brief line is the phrase alone."""
-    told = call(*lines)
-    assert action(told) == shown
-    assert brief is None or brief_action(told) == brief
+    found = call(*lines)
+    assert action(found) == shown
+    assert brief is None or brief_action(found) == brief
 
 
 def test_a_running_call_says_so() -> None:
     """A call that has not ended is shown as running."""
-    [told] = session(started("shell", command="make"), is_over=False).calls
-    assert action(told) == "Ran terminal command make (running)"
+    [found] = session(started("shell", command="make"), is_over=False).calls
+    assert action(found) == "Ran terminal command make (running)"
 
 
 HOSTILE: list[Any] = [
@@ -123,12 +123,12 @@ HOSTILE: list[Any] = [
 @pytest.mark.parametrize("text", HOSTILE)
 def test_an_action_is_one_line_whatever_it_holds(text: str) -> None:
     """No target, reason or tool name breaks the line or prints a control character."""
-    for told in (
+    for found in (
         call(started("read", path=text)),
         call(started("shell", command=text), completed("shell", result={"error": {"error": text}})),
         call(started("weather\n" + text, place=text)),
     ):
-        for line in (action(told), brief_action(told), target(told)):
+        for line in (action(found), brief_action(found), target(found)):
             assert len(line.splitlines()) <= 1
             assert line.isprintable()
 
@@ -147,18 +147,18 @@ def test_a_target_is_cut_at_200_columns(char: str) -> None:
 
 def test_an_unknown_target_is_empty() -> None:
     """A call without arguments has an empty target, and its line has no gap in that place."""
-    told = call(completed("read", result={"error": {}}))
-    assert (target(told), action(told)) == ("", "Read file (failed: error)")
+    found = call(completed("read", result={"error": {}}))
+    assert (target(found), action(found)) == ("", "Read file (failed: error)")
 
 
 def test_a_long_reason_is_cut() -> None:
     """A long reason is cut, so that the action stays below 200 columns."""
-    told = call(completed("read", result={"error": {"error": "x" * 1_000_000}}))
-    assert columns(action(told)) < 200
+    found = call(completed("read", result={"error": {"error": "x" * 1_000_000}}))
+    assert columns(action(found)) < 200
 
 
 def test_an_unknown_line_count_is_left_out() -> None:
     """An unknown line count is left out, not shown as 0."""
-    told = Call(1, 1, "c", "edit", "Edited file", "a", lines_added=3)
-    told.outcome = call(completed("edit", result=EDITED)).outcome
-    assert action(told) == "Edited file a (+3)"
+    found = Call(1, 1, "c", "edit", "Edited file", "a", lines_added=3)
+    found.outcome = call(completed("edit", result=EDITED)).outcome
+    assert action(found) == "Edited file a (+3)"

@@ -59,11 +59,11 @@ def test_the_summary_is_complete(recording: Saver) -> None:
     assert (done.returncode, done.stderr) == (0, b"")
     assert done.stdout.count(b"\n") == 1
     assert done.stdout.endswith(b"\n")
-    told = json.loads(done.stdout)
-    assert list(told) == KEYS
-    assert [list(call) for call in told["calls"]] == [CALL_KEYS] * 2
+    printed = json.loads(done.stdout)
+    assert list(printed) == KEYS
+    assert [list(call) for call in printed["calls"]] == [CALL_KEYS] * 2
     unknown = dict.fromkeys(("error", "exit_code", "lines_added", "lines_removed"))
-    assert told == {
+    assert printed == {
         "format": "cursor",
         "session_id": "s-1",
         "model": "Claude 4 Sonnet",
@@ -127,10 +127,12 @@ def test_a_summary_is_printed_whatever_the_outcome(name: str, code: int, outcome
 def test_the_summary_of_an_empty_stream() -> None:
     """The summary of an empty stream is unfinished, without runs, and null for everything unknown."""
     done = watch("--output-format", "summary", stdin=b"")
-    told = json.loads(done.stdout)
-    assert (done.returncode, told["runs"], told["calls"]) == (1, 0, [])
-    assert told["outcome"] == "unfinished"
-    assert [told[key] for key in ("format", "model", "result", "text_matches_result", "usage")] == [None] * 5
+    printed = json.loads(done.stdout)
+    assert (done.returncode, printed["runs"], printed["calls"]) == (1, 0, [])
+    assert printed["outcome"] == "unfinished"
+    assert [printed[key] for key in ("format", "model", "result", "text_matches_result", "usage")] == [
+        None
+    ] * 5
 
 
 HUGE = b'{"type":"result","session_id":"s-1","is_error":false,"duration_ms":%s,"usage":%s}\n'
@@ -162,12 +164,12 @@ def test_every_output_is_total(lines: list[dict[str, Any]]) -> None:
     """Arbitrary values in Cursor's fields produce a summary, a log, actions and a status of whole lines."""
     data = [json.dumps(fields).encode() + b"\n" for fields in lines]
     for read in (session(init(), *data), session(init(), started("read"), *data, is_over=False)):
-        assert_told(read)
+        assert_printable(read)
 
 
-def assert_told(read: Session) -> None:
+def assert_printable(read: Session) -> None:
     """Check that every output of a session can be made, and that each of its lines is a single line."""
     assert b"\n" not in b"".join(summary(read))
     assert list(json.loads(b"".join(summary(read)))) == KEYS
-    told = [*ActionLog(read).new_lines(is_over=True), *map(action, read.calls), status(read, 5_000)]
-    assert all(text.isprintable() for text in told)
+    texts = [*ActionLog(read).new_lines(is_over=True), *map(action, read.calls), status(read, 5_000)]
+    assert all(text.isprintable() for text in texts)

@@ -24,7 +24,7 @@ except SystemExit as stop:
     assert not stop.code, stop.code
 """
 PACKAGE = ROOT / "agentwatch"
-ROOMS = sorted(
+MODULES = sorted(
     ".".join(path.relative_to(PACKAGE).with_suffix("").parts)
     for path in (*PACKAGE.glob("[!_]*"), *PACKAGE.glob("outputs/[!_]*.py"))
     if path.name not in ("screen", "cli") and (path.suffix == ".py" or (path / "__init__.py").exists())
@@ -46,10 +46,10 @@ def loaded(program: str, *arguments: str) -> set[str]:
     return set(done.stderr.splitlines()[-1].split())
 
 
-@pytest.mark.parametrize("room", ROOMS)
-def test_a_core_module_loads_no_screen(room: str) -> None:
+@pytest.mark.parametrize("module", MODULES)
+def test_a_core_module_loads_no_screen(module: str) -> None:
     """Each module of the core can be imported alone, and imports neither Textual, Rich nor Click."""
-    packages = loaded(f"import agentwatch.{room}")
+    packages = loaded(f"import agentwatch.{module}")
     assert "agentwatch" in packages
     assert packages.isdisjoint({"textual", "rich", "click"})
 

@@ -46,7 +46,7 @@ def test_killed_in_mid_line(home: Path, tmp_path: Path, seed: int) -> None:
     assert json.loads(report.read_text())["bytes"] == cut
     assert saved(home).read_bytes() == DATA[:cut]
     assert json.loads(saved(home, "json").read_text())["exit_code"] == KILLED
-    told = json.loads(watch("--output-format", "summary", saved(home)).stdout)
-    assert told["outcome"] == "unfinished"
-    assert told["lines"]["malformed"] == 1
-    assert told["lines"]["total"] == DATA.count(b"\n", 0, cut) + 1
+    summary = json.loads(watch("--output-format", "summary", saved(home)).stdout)
+    assert summary["outcome"] == "unfinished"
+    assert summary["lines"]["malformed"] == 1
+    assert summary["lines"]["total"] == DATA.count(b"\n", 0, cut) + 1

@@ -24,7 +24,7 @@ WAYS = ["pipe", "run"]
 
 
 @pytest.fixture(autouse=True)
-def _room_given_back(home: Path) -> Iterator[None]:
+def _space_released(home: Path) -> Iterator[None]:
     """Delete recordings: a killed monitor does not release the 64 MiB reserved ahead."""
     yield
     shutil.rmtree(home, ignore_errors=True)
@@ -107,10 +107,10 @@ def test_an_unread_terminal_costs_no_event(home: Path, tmp_path: Path, way: str)
 @pytest.mark.parametrize("way", WAYS)
 def test_an_unread_terminal_never_slows_the_agent(home: Path, tmp_path: Path, way: str) -> None:
     """In a minute of 2,000 events a second, with a terminal that reads nothing, no write takes over 50 ms."""
-    told = unread(home, tmp_path, way, 60)
-    print(f"worst write, {way}: {told['worst_write_ms']} ms in {told['lines']} lines")
-    assert told["lines"] >= 60 * EVENTS_A_SECOND
-    assert told["worst_write_ms"] <= 50
+    report = unread(home, tmp_path, way, 60)
+    print(f"worst write, {way}: {report['worst_write_ms']} ms in {report['lines']} lines")
+    assert report["lines"] >= 60 * EVENTS_A_SECOND
+    assert report["worst_write_ms"] <= 50
 
 
 def test_a_burst_at_the_end_is_kept(home: Path) -> None:

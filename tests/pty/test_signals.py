@@ -26,7 +26,7 @@ SCREEN = b"\x1b[?1049h"
 
 
 @pytest.fixture(autouse=True)
-def _room_given_back(home: Path) -> Iterator[None]:
+def _space_released(home: Path) -> Iterator[None]:
     """Delete recordings: a killed monitor does not release the 64 MiB reserved ahead."""
     yield
     shutil.rmtree(home, ignore_errors=True)

@@ -112,7 +112,7 @@ def session_of(lines: list[bytes], seen: list[int]) -> Session:
     return session
 
 
-def told(session: Session, now: int) -> Iterator[str]:
+def times_shown(session: Session, now: int) -> Iterator[str]:
     """Yield every text with a duration or a time, from the screen and the log."""
     yield status(session, now)
     yield str(_run_clock(session, now))
@@ -141,7 +141,7 @@ def test_no_duration_is_negative(seen: list[int], agent: list[int], now: int, is
         assert call.duration_ms is None or call.duration_ms >= 0
         assert call.seen_duration_ms is None or call.seen_duration_ms > 0
         assert call.outcome is not Outcome.FAILED
-    for words in told(session, now):
+    for words in times_shown(session, now):
         assert not NEGATIVE.search(words), words
     summed = json.loads(b"".join(summary(session)))
     numbers = [summed[key] for key in DURATIONS] + [call["duration_ms"] for call in summed["calls"]]

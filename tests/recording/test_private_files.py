@@ -248,6 +248,6 @@ def test_monitors_that_start_together(folder: Path) -> None:
     started = [monitor(folder) for _ in range(4)]
     ended = [one.communicate(PLAIN.read_bytes(), 20)[1] for one in started]
     assert sorted(one.returncode for one in started) == [0, 73, 73, 73]
-    assert sum(b"cannot create" in said for said in ended) == 3
+    assert sum(b"cannot create" in stderr for stderr in ended) == 3
     assert (folder / "r.ndjson").read_bytes() == PLAIN.read_bytes()
     assert {path.name for path in folder.iterdir()} == {"r.ndjson", "r.times", "r.log"}

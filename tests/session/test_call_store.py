@@ -42,7 +42,7 @@ def many(count: int = MANY) -> Calls:
 @given(CALLS)
 def test_a_packed_call_is_the_same(call: Call) -> None:
     """Each field is unpacked with its value and type, including lone surrogates and large numbers."""
-    told = [getattr(call, field.name) for field in fields(Call)]
+    expected = [getattr(call, field.name) for field in fields(Call)]
     calls = Calls()
     calls.add(replace(call))
     calls.settle(calls[0])
@@ -50,8 +50,8 @@ def test_a_packed_call_is_the_same(call: Call) -> None:
         calls.add(Call(number, 1, "", "read", "Read file"))
         calls.settle(calls[-1])
     found = [getattr(calls[0], field.name) for field in fields(Call)]
-    assert found == told
-    assert list(map(type, found)) == list(map(type, told))
+    assert found == expected
+    assert list(map(type, found)) == list(map(type, expected))
 
 
 def test_a_referenced_call_stays_the_same_object() -> None:
@@ -115,6 +115,6 @@ def test_an_order_returns_the_indices_of_its_calls() -> None:
 def test_an_entry_refers_to_its_call_or_run() -> None:
     """A call entry refers to its call, a result entry to its run, and a text entry to neither."""
     read = session(init(), *(line for n in range(600) for line in (started("read", f"{n}"),)), result("done"))
-    told = {entry.kind: (entry.call, entry.run) for entry in reversed(read.transcript)}
-    assert told == {Kind.CALL: (read.calls[0], None), Kind.RESULT: (None, read.run)}
+    references = {entry.kind: (entry.call, entry.run) for entry in reversed(read.transcript)}
+    assert references == {Kind.CALL: (read.calls[0], None), Kind.RESULT: (None, read.run)}
     assert [entry.text for entry in read.transcript[-1:]] == [""]

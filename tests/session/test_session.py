@@ -65,7 +65,7 @@ def test_fields_are_those_of_the_last_run_and_calls_those_of_all() -> None:
     run = read.run
     assert (run.model, run.prompt, run.result, run.request_id) == ("B", "two", "2.", "r-2")
     assert (read.text, run.text_matches_result) == ("1.2.", True)
-    assert [(told.run, told.call_id) for told in read.calls] == [(1, "x"), (2, "y")]
+    assert [(found.run, found.call_id) for found in read.calls] == [(1, "x"), (2, "y")]
 
 
 def test_a_run_without_a_result_ends_unfinished_where_the_next_begins() -> None:

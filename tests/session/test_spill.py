@@ -69,16 +69,16 @@ def test_without_a_folder_all_stays_in_memory(folder: Path) -> None:
 
 def test_a_full_disk_costs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pieces written before the disk was full, and pieces that did not fit, are all returned."""
-    write, room = os.pwrite, [MEGABYTE + 1000]
+    write, space = os.pwrite, [MEGABYTE + 1000]
 
-    def write_while_there_is_room(fd: int, data: bytes, offset: int) -> int:
-        if not room[0]:
+    def write_while_there_is_space(fd: int, data: bytes, offset: int) -> int:
+        if not space[0]:
             raise OSError(28, "No space left on device")
-        written = write(fd, data[: room[0]], offset)
-        room[0] -= written
+        written = write(fd, data[: space[0]], offset)
+        space[0] -= written
         return written
 
-    monkeypatch.setattr(os, "pwrite", write_while_there_is_room)
+    monkeypatch.setattr(os, "pwrite", write_while_there_is_space)
     spill = Spill()
     places = [spill.add(bytes([n]) * MEGABYTE) for n in range(4)]
     assert [spill.get(place, MEGABYTE) for place in places] == [bytes([n]) * MEGABYTE for n in range(4)]

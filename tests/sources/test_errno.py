@@ -144,7 +144,7 @@ def plain_pipe(keep: Keep) -> Source:
     try:
         return pipe_source(source_fd, keep)
     except Fault:
-        assert os.read(source_fd, 1), "it was read before the fault was told"
+        assert os.read(source_fd, 1), "it was read before the fault was raised"
         raise
 
 
@@ -208,22 +208,22 @@ def test_every_failed_call_is_reported(
     incomplete."""
     for failing in each_call(case, number):
         path = tmp_path / f"{failing.first}.ndjson"
-        code, said = watched(begin, Keep(recording=path), failing), capfd.readouterr().err
-        where = f"call {failing.first}: code {code}, said {said!r}, raised {raised}"
+        code, stderr = watched(begin, Keep(recording=path), failing), capfd.readouterr().err
+        where = f"call {failing.first}: code {code}, stderr {stderr!r}, raised {raised}"
         assert not raised, where
         assert path.exists(), where
         kept = path.read_bytes()
         assert WHOLE.startswith(kept), where
         assert kept.endswith(b"\n") or kept == b"" or not case.leaves_lines, where
-        expected = 74 if "the recording is not complete" in said else 0
-        assert code == (70 if f"Error({number}," in said else expected), where
+        expected = 74 if "the recording is not complete" in stderr else 0
+        assert code == (70 if f"Error({number}," in stderr else expected), where
         if kept != WHOLE or (case.names[0] == "fdatasync" and failing.calls >= failing.first):
-            assert f"the recording is not complete: {os.strerror(number)}" in said, where
-        is_told = "the arrival times are not complete" in said or code == 70
-        assert fits(WHOLE, path) or is_told or case.names == ("read",), where
+            assert f"the recording is not complete: {os.strerror(number)}" in stderr, where
+        is_reported = "the arrival times are not complete" in stderr or code == 70
+        assert fits(WHOLE, path) or is_reported or case.names == ("read",), where
         log = list(follow_log(Feed(open_saved(path))))
         if path.with_suffix(".log").read_bytes().count(b"\n") != len(log):
-            assert "the action log is not complete" in said or code == 70, where
+            assert "the action log is not complete" in stderr or code == 70, where
         path.unlink()  # the space reserved ahead of the recording may not have been given back
     is_asked = case.names[0] not in (("read",) if begin is plain_agent else ("fstat", "fstatvfs"))
     assert failing.first > 1 or not is_asked, "no such call was made"
@@ -258,11 +258,11 @@ def test_after_a_failure_recording_resumes_at_the_next_line(
     lines, resumed = set(WHOLE.splitlines()), 0
     for failing in each_call(case, number):
         path = tmp_path / f"{failing.first}.ndjson"
-        code, said = watched(plain_pipe, Keep(recording=path), failing), capfd.readouterr().err
-        kept, where = path.read_bytes(), f"call {failing.first}: code {code}, said {said!r}"
+        code, stderr = watched(plain_pipe, Keep(recording=path), failing), capfd.readouterr().err
+        kept, where = path.read_bytes(), f"call {failing.first}: code {code}, stderr {stderr!r}"
         assert set(kept.splitlines()) <= lines, where
         assert code == (0 if kept == WHOLE else 74), where
-        assert fits(WHOLE, path) or "the arrival times are not complete" in said, where
+        assert fits(WHOLE, path) or "the arrival times are not complete" in stderr, where
         resumed += not WHOLE.startswith(kept)
     assert case.lasting or resumed
 

@@ -28,7 +28,7 @@ from tests.harness.terminal import Terminal
 
 DEMO = (RECORDINGS / "demo.ndjson").read_bytes()
 FULL = "/dev/full"
-NO_ROOM = "the recording is not complete: No space left on device"
+NO_SPACE = "the recording is not complete: No space left on device"
 ON_A_DISK = """
 mount -t tmpfs -o size="$1" tmpfs "$2" || exit 99
 disk="$2" out="$3"; shift 3
@@ -56,7 +56,7 @@ class Program:
                 preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limits),  # noqa: PLW1509 - takes no lock
             )
         self.pid = self._process.pid
-        self.said = b""
+        self.stderr = b""
         self.code: int | None = None
 
     def __enter__(self) -> Self:
@@ -80,18 +80,18 @@ class Program:
         """Wait until the program has printed these words to stderr; it must still run."""
         assert self._process.stderr
         fd = self._process.stderr.fileno()
-        while words.encode() not in self.said:
-            assert select.select([fd], [], [], 10)[0], f"not said: {words}; but {self.said!r}"
-            said = os.read(fd, 4096)
-            assert said, f"it ended without {words}; {self.said!r}"
-            self.said += said
+        while words.encode() not in self.stderr:
+            assert select.select([fd], [], [], 10)[0], f"not printed: {words}; {self.stderr!r}"
+            data = os.read(fd, 4096)
+            assert data, f"it ended without {words}; {self.stderr!r}"
+            self.stderr += data
         assert self._process.poll() is None
 
     def finish(self) -> int:
         """Close stdin, wait for the program to end, and return its exit code, also available as `code`."""
-        _, said = self._process.communicate(timeout=20)
-        self.said += said or b""
-        assert b"Traceback" not in self.said
+        _, rest = self._process.communicate(timeout=20)
+        self.stderr += rest or b""
+        assert b"Traceback" not in self.stderr
         self.code = self._process.returncode
         return self.code
 
@@ -133,7 +133,7 @@ def test_whole_lines_are_kept(tmp_path: Path, limit: int) -> None:
     assert kept == b"" or kept.endswith(b"\n")
     assert limit - len(kept) <= max(map(len, DEMO.split(b"\n"))) + 1
     assert done.code == 74
-    assert b"the recording is not complete: File too large" in done.said
+    assert b"the recording is not complete: File too large" in done.stderr
 
 
 def test_a_full_disk_is_reported_at_once(tmp_path: Path) -> None:
@@ -141,7 +141,7 @@ def test_a_full_disk_is_reported_at_once(tmp_path: Path) -> None:
     where = ("--record", str(tmp_path / "disk" / "r.ndjson"))
     with Program(on_a_disk(tmp_path, "256k", "--print", "--no-log", *where)) as program:
         program.feed(DEMO * 3)
-        program.wait_for(NO_ROOM)
+        program.wait_for(NO_SPACE)
         program.feed(DEMO * 20)  # 2.7 MB; the pipe holds 1 MiB
         assert program.finish() == 74
     kept = (tmp_path / "out" / "r.ndjson").read_bytes()
@@ -157,7 +157,7 @@ def test_an_agent_that_fills_the_disk_is_reported(tmp_path: Path, then: str, cod
     agent = f"cat{f' {RECORDINGS}/demo.ndjson' * 3}{then}"
     with Program(on_a_disk(tmp_path, "256k", "run", "--print", *where, "--", "sh", "-c", agent)) as program:
         assert program.finish() == code
-    assert NO_ROOM.encode() in program.said
+    assert NO_SPACE.encode() in program.stderr
     kept = (tmp_path / "out" / "r.ndjson").read_bytes()
     assert (DEMO * 3).startswith(kept)
     assert (100 << 10) < len(kept) <= (256 << 10)
@@ -182,10 +182,10 @@ def test_recording_resumes_when_there_is_space(tmp_path: Path) -> None:
     with Program([*AGENTWATCH, "--print", "--no-log", "--record", str(path)], limit=65_536) as program:
         program.feed(DEMO)
         program.wait_for("the recording is not complete: File too large")
-        size, until = path.stat().st_size, time.monotonic() + 20
+        size, deadline = path.stat().st_size, time.monotonic() + 20
         resource.prlimit(program.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
         while path.stat().st_size == size:
-            assert time.monotonic() < until, "it does not go on"
+            assert time.monotonic() < deadline, "it does not go on"
             program.feed(lines[0])
             fed += lines[0]
             time.sleep(0.01)
@@ -230,8 +230,8 @@ def test_a_full_stdout_costs_no_recorded_byte(tmp_path: Path, form: str) -> None
     with Program([*AGENTWATCH, "--output-format", form, "--record", str(path)], out=FULL) as program:
         program.feed(DEMO * 20)
         assert program.finish() != 0
-    assert program.said.count(b"\n") == 1
-    assert b"No space left on device" in program.said
+    assert program.stderr.count(b"\n") == 1
+    assert b"No space left on device" in program.stderr
     assert path.read_bytes() == DEMO * 20
 
 

@@ -39,11 +39,11 @@ def children():
             found[int(path.parent.name)] = state
     return found
 
-told, stop_when, *argv = sys.argv[1:]
-ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # what agentwatch leaves behind becomes a child of ours
+facts, stop_when, *argv = sys.argv[1:]
+ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # orphans of agentwatch become our children
 program = subprocess.Popen(argv)
-late, code = time.monotonic() + 60, None
-while code is None and time.monotonic() < late:
+deadline, code = time.monotonic() + 60, None
+while code is None and time.monotonic() < deadline:
     if stop_when and os.path.exists(stop_when):
         program.terminate()
         stop_when = ""
@@ -51,7 +51,7 @@ while code is None and time.monotonic() < late:
         code = program.wait(0.02)
     except subprocess.TimeoutExpired:
         pass
-with open(told, "w") as file:
+with open(facts, "w") as file:
     json.dump({"code": code, "left": children()}, file)
 while left := children():
     for pid in left:
@@ -122,7 +122,7 @@ def watch(folder: Path, argv: Sequence[str], stop_when: Path | None = None) -> d
     """Run a program to its end; return its exit code, the processes left behind and its stderr."""
     with (folder / "stdout").open("wb") as stdout, (folder / "stderr").open("wb") as stderr:
         subprocess.run(
-            [sys.executable, "-c", KEEPER, str(folder / "told"), str(stop_when or ""), *argv],
+            [sys.executable, "-c", KEEPER, str(folder / "facts"), str(stop_when or ""), *argv],
             stdin=subprocess.DEVNULL,
             stdout=stdout,
             stderr=stderr,
@@ -131,9 +131,9 @@ def watch(folder: Path, argv: Sequence[str], stop_when: Path | None = None) -> d
             timeout=90,
             check=True,
         )
-    told: dict[str, Any] = json.loads((folder / "told").read_text())
-    told["left"] = {int(pid): state for pid, state in told["left"].items()}
-    return told | {"said": (folder / "stderr").read_text()}
+    facts: dict[str, Any] = json.loads((folder / "facts").read_text())
+    facts["left"] = {int(pid): state for pid, state in facts["left"].items()}
+    return facts | {"stderr": (folder / "stderr").read_text()}
 
 
 def check(folder: Path, agent: Agent, program: Sequence[str] = (sys.executable, "-c", HURRIED)) -> None:
@@ -141,18 +141,19 @@ def check(folder: Path, agent: Agent, program: Sequence[str] = (sys.executable, 
     folder.mkdir()
     report, recording = folder / "report.json", folder / "r.ndjson"
     run = ["run", "--print", "--record", str(recording), "--", *command(PLAIN, *agent.switches)]
-    told = watch(folder, [*program, *run, "--report", str(report)], report if agent.is_stopped else None)
+    facts = watch(folder, [*program, *run, "--report", str(report)], report if agent.is_stopped else None)
     written = json.loads(report.read_text())
     process = json.loads((folder / "r.json").read_text())
-    assert told["code"] == agent.code, told
+    assert facts["code"] == agent.code, facts
     assert process["exit_code"] == agent.own_code
     left = set(written["children"]) if agent.leaves_children else set()
     left |= {process["pid"]} if agent.own_code is None else set()
-    living = {pid for pid, state in told["left"].items() if state != "Z"}
-    assert living == left, told
-    assert agent.is_stopped or set(told["left"]) == left, told  # a killed child may end when agentwatch does
-    assert {int(pid) for pid in re.findall(r"process (\d+)", told["said"])} == left
-    assert "Traceback" not in told["said"]
+    living = {pid for pid, state in facts["left"].items() if state != "Z"}
+    assert living == left, facts
+    # a child that is killed may become a zombie only after agentwatch has ended
+    assert agent.is_stopped or set(facts["left"]) == left, facts
+    assert {int(pid) for pid in re.findall(r"process (\d+)", facts["stderr"])} == left
+    assert "Traceback" not in facts["stderr"]
     assert recording.read_bytes() == agent.written
     assert written["bytes"] == len(agent.written)
 
@@ -191,9 +192,9 @@ def test_orphans_of_the_agent_are_reaped(tmp_path: Path) -> None:
         start_new_session=True,
     ) as program:
         try:
-            late = time.monotonic() + 2
+            deadline = time.monotonic() + 2
             while not mark.exists() or (zombies := zombies_of(program.pid)):
-                assert time.monotonic() < late, zombies
+                assert time.monotonic() < deadline, zombies
                 time.sleep(0.01)
         finally:
             program.terminate()

@@ -44,11 +44,11 @@ def test_a_displaced_recording_is_reported(
     displace(tmp_path / "r.ndjson", way)
     os.close(agent_fd)
     assert print_session(source, Feed(source.reader), "summary") == 74
-    said = "the recording is not complete: it was moved, replaced or linked while it was written"
-    assert said in capfd.readouterr().err
+    message = "the recording is not complete: it was moved, replaced or linked while it was written"
+    assert message in capfd.readouterr().err
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="room is reserved on Linux")
+@pytest.mark.skipif(sys.platform != "linux", reason="disk space is reserved on Linux")
 def test_space_is_reserved_while_an_agent_runs(tmp_path: Path) -> None:
     """While an agent runs, disk space is reserved ahead of its recording, and released afterwards."""
     path, done = tmp_path / "r.ndjson", tmp_path / "done"
@@ -63,7 +63,7 @@ def test_space_is_reserved_while_an_agent_runs(tmp_path: Path) -> None:
     assert path.stat().st_blocks * 512 < PLAIN.stat().st_size + (1 << 16)
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="room is reserved on Linux")
+@pytest.mark.skipif(sys.platform != "linux", reason="disk space is reserved on Linux")
 def test_reserved_space_is_not_part_of_the_size(tmp_path: Path) -> None:
     """Reserved space does not count in the file's size, and is released on request."""
     fd = create_file(tmp_path / "r.ndjson")

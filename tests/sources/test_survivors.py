@@ -46,8 +46,8 @@ def test_a_child_left_behind_is_named(
     source = start(switch, "60")
     assert source.agent is not None
     assert print_session(source, Feed(source.reader), "text") == 0
-    said = capfd.readouterr().err
-    found = re.fullmatch(r"agentwatch: process (\d+) \(sleep\) outlived the agent and still runs\n", said)
+    stderr = capfd.readouterr().err
+    found = re.fullmatch(r"agentwatch: process (\d+) \(sleep\) outlived the agent and still runs\n", stderr)
     assert found
     assert is_alive(int(found[1]))
     source.agent.stop()

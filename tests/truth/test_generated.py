@@ -33,7 +33,7 @@ GENERATED = settings(
 """How many stories are generated."""
 
 
-def told_of(story: Story, read: Session, data: bytes, repaired: int) -> tuple[Json, Json]:
+def summary_and_truth(story: Story, read: Session, data: bytes, repaired: int) -> tuple[Json, Json]:
     """Return a session's summary and the truth of its story, including the line counts."""
     expected = truth(story)
     lines = expected["lines"]
@@ -42,8 +42,8 @@ def told_of(story: Story, read: Session, data: bytes, repaired: int) -> tuple[Js
     lines |= {"repaired": repaired, "oversize": 0}
     if repaired:
         expected["integrity"]["line"] += f" · {repaired} repaired"
-    told: Json = json.loads(b"".join(summary(read)))
-    return told, expected
+    found: Json = json.loads(b"".join(summary(read)))
+    return found, expected
 
 
 @pytest.mark.parametrize("is_partial", [False, True], ids=["whole segments", "partial output"])
@@ -53,12 +53,12 @@ def test_the_summary_is_the_truth(is_partial: bool, story: Story) -> None:
     """Text, calls, outcomes, orphans, counts and integrity of any session are what happened in it."""
     data, repaired = rendered(story, is_partial)
     read = session(data)
-    told, expected = told_of(story, read, data, repaired)
-    assert told == expected
+    found, expected = summary_and_truth(story, read, data, repaired)
+    assert found == expected
     thoughts = [entry.text for entry in read.transcript if entry.kind is Kind.REASONING]
     assert "".join(thoughts) == thoughts_of(story)
-    said = [entry.text for entry in read.transcript if entry.kind is Kind.ANSWER]
-    assert "".join(said) == read.text
+    answers = [entry.text for entry in read.transcript if entry.kind is Kind.ANSWER]
+    assert "".join(answers) == read.text
 
 
 @settings(GENERATED, max_examples=60)
@@ -74,8 +74,8 @@ def test_a_file_has_the_truth_of_its_lines(
     feed = Feed(reader)
     try:
         feed.advance()
-        told, expected = told_of(story, feed.session, data, repaired)
-        assert told == expected
+        found, expected = summary_and_truth(story, feed.session, data, repaired)
+        assert found == expected
         assert (feed.is_over, feed.backlog()) == (True, 0)
     finally:
         os.close(reader.fd)
@@ -88,16 +88,16 @@ def test_both_modes_have_the_same_facts(story: Story) -> None:
     whole, partial = (
         json.loads(b"".join(summary(session(rendered(story, mode)[0])))) for mode in (False, True)
     )
-    for told in (whole, partial):
-        del told["lines"], told["integrity"]
+    for facts in (whole, partial):
+        del facts["lines"], facts["integrity"]
     assert whole == partial
 
 
 def facts_of(read: Session) -> object:
     """Return a session's summary without its line counts."""
-    told = json.loads(b"".join(summary(read)))
-    del told["lines"], told["integrity"]["line"], told["integrity"]["holds"]
-    return told
+    facts = json.loads(b"".join(summary(read)))
+    del facts["lines"], facts["integrity"]["line"], facts["integrity"]["holds"]
+    return facts
 
 
 @settings(PROPERTY, max_examples=120)

@@ -64,10 +64,10 @@ def check(data: bytes, whole: Outcomes) -> Session:
     assert counts.total == sum(1 for line in data.split(b"\n") if line.strip())
     assert counts.repaired <= counts.events
     ended = ended_in(data)
-    told = outcomes(read)
-    assert set(told) <= set(whole)
-    assert ended <= set(told)
-    for call_id, found in told.items():
+    shown = outcomes(read)
+    assert set(shown) <= set(whole)
+    assert ended <= set(shown)
+    for call_id, found in shown.items():
         carried = whole[call_id] if call_id in ended else set()
         assert carried <= found <= carried | {Outcome.UNFINISHED}
     assert sorted(call.number for call in read.ended_calls) == list(range(1, len(read.calls) + 1))

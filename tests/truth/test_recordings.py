@@ -220,11 +220,11 @@ def test_a_beginning_has_only_outcomes_of_its_lines(path: Path) -> None:
     for offset in offsets(path, data):
         read = session(data[:offset])
         ended = {call_id for end, call_id in ends if end <= offset}
-        told = {call.call_id: call.outcome for call in read.calls}
-        assert set(told) <= set(whole)
-        for call_id, outcome in told.items():
+        shown = {call.call_id: call.outcome for call in read.calls}
+        assert set(shown) <= set(whole)
+        for call_id, outcome in shown.items():
             assert outcome is (whole[call_id] if call_id in ended else Outcome.UNFINISHED)
-        assert ended <= set(told)
+        assert ended <= set(shown)
         assert read.lines.total == sum(1 for line in data[:offset].split(b"\n") if line.strip())
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from agentwatch.events import Malformed
 from tests.builders.lines import delta, init, result, session
-from tests.wire.test_bursts import at_once, bursts, deltas, told
+from tests.wire.test_bursts import at_once, bursts, deltas, facts_of
 
 T = 1_760_000_000_077
 
@@ -40,7 +40,7 @@ def test_invalid_lines_stay_invalid_in_a_burst(tmp_path: Path, name: str) -> Non
     """Lines that are valid only when joined are decoded one by one, each as malformed."""
     lines = [init(), *deltas(3), *MALFORMED[name], *deltas(4, T + 1000), result("…")]
     read = at_once(lines, tmp_path / "r.ndjson")
-    assert told(read) == told(session(*lines))
+    assert facts_of(read) == facts_of(session(*lines))
     if b"\xe2" not in b"".join(lines):
         assert any(type(odd.event) is Malformed for odd in read.lines.odd)
 
@@ -51,14 +51,14 @@ def test_a_time_that_is_a_string_is_read_as_one(tmp_path: Path, raw: bytes) -> N
     quoted = [line.replace(b"176", b'"176').replace(b"}\n", b'"}\n') for line in deltas(3, T)]
     odd = quoted[0].replace(b"1760000000077", raw)
     lines = [init(), *quoted, odd, result("…")]
-    assert told(at_once(lines, tmp_path / "r.ndjson")) == told(session(*lines))
+    assert facts_of(at_once(lines, tmp_path / "r.ndjson")) == facts_of(session(*lines))
 
 
 def test_digits_in_a_string_are_not_the_time(tmp_path: Path) -> None:
     """Digits inside a string that equal those of the time are not read as the time."""
     form = b'{"type":"thinking","subtype":"delta","timestamp_ms":%d,"text":"a","note":"b:%d,c"}\n'
     lines = [init(), *(form % (T, T + n) for n in range(4)), result("…")]
-    assert told(at_once(lines, tmp_path / "r.ndjson")) == told(session(*lines))
+    assert facts_of(at_once(lines, tmp_path / "r.ndjson")) == facts_of(session(*lines))
 
 
 def test_an_invalid_line_interrupts_only_its_burst() -> None:

@@ -41,7 +41,7 @@ def at_once(lines: list[bytes], path: Path) -> Session:
     return feed.session
 
 
-def told(read: Session) -> list[object]:
+def facts_of(read: Session) -> list[object]:
     """Return everything known about a session, including the transcript with its times."""
     entries = [(entry.kind, entry.text, entry.started_ms, entry.ended_ms) for entry in read.transcript]
     return [json.loads(b"".join(summary(read))), entries, [odd.event for odd in read.lines.odd]]
@@ -114,7 +114,7 @@ def test_spaced_json_is_read_at_once_too() -> None:
 def test_an_odd_line_among_deltas(tmp_path: Path, odd: bytes) -> None:
     """A cut or invalid line, a flush or half an emoji among deltas is decoded as if it were alone."""
     lines = [init(), *deltas(3), odd, *deltas(4, 1_760_000_001_000), result("…")]
-    assert told(at_once(lines, tmp_path / "r.ndjson")) == told(session(*lines))
+    assert facts_of(at_once(lines, tmp_path / "r.ndjson")) == facts_of(session(*lines))
 
 
 T = 1_760_000_000_077
@@ -153,7 +153,7 @@ SEQUENCES = {
 def test_lines_that_depend_on_earlier_lines(tmp_path: Path, name: str) -> None:
     """A line whose meaning depends on earlier lines has the same meaning after a burst."""
     lines = [init(), *deltas(3), *SEQUENCES[name], *deltas(4, 1_760_000_001_000), result("…")]
-    assert told(at_once(lines, tmp_path / "r.ndjson")) == told(session(*lines))
+    assert facts_of(at_once(lines, tmp_path / "r.ndjson")) == facts_of(session(*lines))
 
 
 _LINES: st.SearchStrategy[Callable[[str, int], bytes]] = st.sampled_from(
@@ -193,7 +193,7 @@ def test_read_at_once_or_one_by_one(
         lines = [line.replace(b'": ', b'":').replace(b', "', b',"') for line in lines]
     lines.append(result("a"))
     path = tmp_path_factory.mktemp("bursts") / "r.ndjson"
-    assert told(at_once(lines, path)) == told(session(*lines))
+    assert facts_of(at_once(lines, path)) == facts_of(session(*lines))
 
 
 @pytest.mark.parametrize(
@@ -205,4 +205,4 @@ def test_recordings_read_at_once(path: Path) -> None:
     """Every recording gives the same session, whether its deltas are decoded in bursts or one by one."""
     feed = Feed(open_saved(path))
     feed.advance()
-    assert told(feed.session) == told(session(path.read_bytes()))
+    assert facts_of(feed.session) == facts_of(session(path.read_bytes()))

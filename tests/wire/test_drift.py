@@ -60,21 +60,25 @@ def head(lines: int, unknown: int, name: str = "cursor") -> str:
 @pytest.mark.parametrize("path", KNOWN + FOREIGN, ids=lambda path: path.stem)
 def test_nothing_is_listed_for_known_lines(path: Path) -> None:
     """Real captures, the documentation's examples and the bundled recordings contain nothing unknown."""
-    [told] = report(open_saved(path))
-    assert told == head(path.read_bytes().count(b"\n") + (not path.read_bytes().endswith(b"\n")), 0)
+    [listed] = report(open_saved(path))
+    assert listed == head(path.read_bytes().count(b"\n") + (not path.read_bytes().endswith(b"\n")), 0)
 
 
 def test_an_unknown_type_is_listed(drift: Drift) -> None:
     """An unknown type and subtype are listed with their line as the sample."""
-    told = drift(init(), event("weather", "sunny", degrees=21), user(), event("weather", "sunny", degrees=3))
+    listed = drift(
+        init(), event("weather", "sunny", degrees=21), user(), event("weather", "sunny", degrees=3)
+    )
     fields = {"type": "weather", "subtype": "sunny", "session_id": "s-1", "degrees": 21}
-    assert told == [head(4, 1), "2 × type weather/sunny, first in line 2", f"    {json.dumps(fields)}"]
+    assert listed == [head(4, 1), "2 × type weather/sunny, first in line 2", f"    {json.dumps(fields)}"]
 
 
 def test_an_unknown_tool_is_listed(drift: Drift) -> None:
     """An unknown tool is listed once for its lines, with the value of its key as the sample."""
-    told = drift(init(), started("teleport", to="Mars"), completed("teleport", result={"success": {"x": 1}}))
-    assert told == [
+    listed = drift(
+        init(), started("teleport", to="Mars"), completed("teleport", result={"success": {"x": 1}})
+    )
+    assert listed == [
         head(3, 1),
         "2 × tool teleport, first in line 2",
         '    {"args": {"to": "Mars"}}',
@@ -83,8 +87,8 @@ def test_an_unknown_tool_is_listed(drift: Drift) -> None:
 
 def test_an_unknown_result_is_listed(drift: Drift) -> None:
     """An unknown result variant is listed with its tool."""
-    told = drift(init(), completed("read", result={"postponed": {"until": 7}, "isBackground": False}))
-    assert told == [
+    listed = drift(init(), completed("read", result={"postponed": {"until": 7}, "isBackground": False}))
+    assert listed == [
         head(2, 1),
         "1 × result postponed of tool read, first in line 2",
         '    {"until": 7}',
@@ -135,16 +139,16 @@ def test_an_unknown_field_is_listed_with_its_location(
     drift: Drift, line: bytes, what: str, sample: str
 ) -> None:
     """An unknown field is listed with its location and its value."""
-    told = drift(init(), user(), line)
-    assert told[0] == head(3, 1)
-    assert what in told[1]
-    assert told[1].endswith("first in line 3")
-    assert told[2:] == [f"    {sample}"]
+    listed = drift(init(), user(), line)
+    assert listed[0] == head(3, 1)
+    assert what in listed[1]
+    assert listed[1].endswith("first in line 3")
+    assert listed[2:] == [f"    {sample}"]
 
 
 def test_the_most_frequent_finding_is_first(drift: Drift) -> None:
     """Findings are ordered by frequency, then by their order in the recording."""
-    told = drift(
+    listed = drift(
         init(),
         event("one"),
         event("two"),
@@ -154,39 +158,39 @@ def test_the_most_frequent_finding_is_first(drift: Drift) -> None:
         event("two"),
         event("three"),
     )
-    assert [line.split(",")[0] for line in told[1::2]] == ["3 × type three", "2 × type two", "1 × type one"]
-    assert [line.rpartition(" ")[2] for line in told[1::2]] == ["4", "3", "2"]
+    assert [line.split(",")[0] for line in listed[1::2]] == ["3 × type three", "2 × type two", "1 × type one"]
+    assert [line.rpartition(" ")[2] for line in listed[1::2]] == ["4", "3", "2"]
 
 
 def test_unknown_results_are_listed_in_their_order(drift: Drift) -> None:
     """Unknown keys of one result are listed in the order of the line, so reports are reproducible."""
     names = [f"variant{number}" for number in range(12)]
-    told = drift(init(), completed("read", result=dict.fromkeys(names, 1)))
-    assert [line.split()[3] for line in told[1::2]] == names
+    listed = drift(init(), completed("read", result=dict.fromkeys(names, 1)))
+    assert [line.split()[3] for line in listed[1::2]] == names
 
 
 def test_unknown_parts_of_a_cut_line_are_listed(drift: Drift) -> None:
     """A line cut by raw line ends is joined for the report as it is for the session."""
     cut = event("weather", text="a\nb").replace(b"\\n", b"\n")
-    told = drift(init(), cut)
-    assert [line.split(",")[0] for line in told[1::2]] == ["1 × type weather"]
+    listed = drift(init(), cut)
+    assert [line.split(",")[0] for line in listed[1::2]] == ["1 × type weather"]
 
 
 def test_hostile_text_is_listed_safely(drift: Drift) -> None:
     """Names and samples from the stream do not act on a terminal, and each is one short line."""
     evil = "\x1b[2J\n[/]\u202e"
-    told = drift(
+    listed = drift(
         init(),
         event(evil, evil, **{evil: evil}),
         started(evil, path=evil * 200),
         completed("read", result={evil: evil, "success": {evil: evil}}),
     )
-    assert told[0] == head(4, 4)
-    for line in told:
+    assert listed[0] == head(4, 4)
+    for line in listed:
         assert line == safe_line(line)
         assert "\x1b" not in line
         assert "\n" not in line
-    assert all(columns(safe_line(line)) <= 164 for line in told[2::2])
+    assert all(columns(safe_line(line)) <= 164 for line in listed[2::2])
 
 
 def test_a_recording_of_no_known_agent_says_so(drift: Drift) -> None:
@@ -204,8 +208,8 @@ def test_a_recording_of_no_known_agent_says_so(drift: Drift) -> None:
 
 def test_lines_before_the_agent_is_known_are_listed(drift: Drift) -> None:
     """A line that precedes any line of a known agent is unknown in the report and in the summary."""
-    told = drift(event("hello"), init(), user())
-    assert told[:2] == [head(3, 1), "1 × type hello of no known agent, first in line 1"]
+    listed = drift(event("hello"), init(), user())
+    assert listed[:2] == [head(3, 1), "1 × type hello of no known agent, first in line 1"]
     assert session(event("hello"), init(), user()).lines.unknown == 1
 
 

@@ -26,9 +26,9 @@ GOOD = (init(), user("Hi"), started("read", path="a"), completed("read", result=
 def test_carriage_returns_before_line_ends_change_nothing() -> None:
     """A recording with CR LF has the same summary as with LF, byte for byte."""
     data = b"".join((*GOOD, result("ok")))
-    told = list(summary(session(data)))
-    assert list(summary(session(data.replace(b"\n", b"\r\n")))) == told
-    assert list(summary(session(data.replace(b"\n", b"\r\n\r\n \r\n")))) == told
+    expected = list(summary(session(data)))
+    assert list(summary(session(data.replace(b"\n", b"\r\n")))) == expected
+    assert list(summary(session(data.replace(b"\n", b"\r\n\r\n \r\n")))) == expected
 
 
 @pytest.mark.parametrize("separator", ["\u2028", "\u2029", "\x85", "\x0b", "\x0c", "\x1c", "\r"])
@@ -104,7 +104,7 @@ def test_a_deeply_nested_value_is_shown(tmp_path: Path, depth: int) -> None:
     [call] = feed.session.calls
     assert call.ended is not None
     assert [part.text for part in feed.parts(call.ended) if part.kind == "stdout"] == ["a"]
-    assert any("field new in a success of tool shell" in told for told in report(open_saved(path)))
+    assert any("field new in a success of tool shell" in row for row in report(open_saved(path)))
 
 
 def test_the_last_of_duplicate_keys_counts() -> None:

@@ -23,8 +23,8 @@ def test_a_line_of_12_megabytes_is_an_event(session_of: Callable[[bytes], Sessio
 
 def test_a_result_of_30_megabytes_ends_its_run(session_of: Callable[[bytes], Session]) -> None:
     """A result line over 16 MiB still ends its run with its outcome, and counts as oversize."""
-    told = json.dumps(json.loads(result("#")), separators=(",", ":")).replace("#", "x" * 30_000_000)
-    read = session_of(init() + final("a") + told.encode() + b"\n" + init(model="Next"))
+    huge = json.dumps(json.loads(result("#")), separators=(",", ":")).replace("#", "x" * 30_000_000)
+    read = session_of(init() + final("a") + huge.encode() + b"\n" + init(model="Next"))
     assert [run.outcome for run in read.runs] == [Outcome.SUCCEEDED, Outcome.UNFINISHED]
     assert read.runs[0].request_id == "r-1"
     assert read.lines == LineCounts(events=4, oversize=1)

@@ -51,7 +51,7 @@ class Ending:
 
 
 @dataclass(frozen=True)
-class Doing:
+class ToolUse:
     """A tool called with arguments, and the facts expected from them."""
 
     tool: str
@@ -66,7 +66,7 @@ class ToolCall:
     """A call, and how its lines are written."""
 
     call_id: str
-    doing: Doing
+    use: ToolUse
     ending: Ending
     has_start: bool
     has_end: bool

@@ -8,16 +8,16 @@ from tests.builders.stories.story import Aside, Ending, Json, RunStory, Say, Sto
 
 def call_truth(call: ToolCall) -> Json:
     """Return the expected summary of a call."""
-    told: Json = {"call_id": call.call_id, "tool": call.doing.tool, "target": call.doing.target}
+    facts: Json = {"call_id": call.call_id, "tool": call.use.tool, "target": call.use.target}
     ending = call.ending if call.has_end else Ending(None, "unfinished")
     note = ending.note or {"rejected": "rejected", "unfinished": "unfinished"}.get(ending.outcome)
     if ending.outcome == "failed":
         note = f"failed: {str(ending.error).partition(chr(10))[0]}"
-    words = [ending.phrase or call.doing.phrase, call.doing.target, note and f"({note})"]
+    words = [ending.phrase or call.use.phrase, call.use.target, note and f"({note})"]
     began = call.started_ms if call.has_start else None
     ended = call.ended_ms if call.has_end else None
     is_timed = began is not None and ended is not None and ended >= began
-    return told | {
+    return facts | {
         "action": " ".join(word for word in words if word),
         "outcome": ending.outcome,
         "error": ending.error,
@@ -61,8 +61,8 @@ def truth(story: Story) -> Json:
     malformed = sum(step.malformed for step in steps if isinstance(step, Aside))
     unknown = sum(step.unknown for step in steps if isinstance(step, Aside))
     for call in calls:
-        odd_end = call.has_end and (call.doing.is_unknown or call.ending.is_unknown)
-        unknown += (call.has_start and call.doing.is_unknown) + odd_end
+        odd_end = call.has_end and (call.use.is_unknown or call.ending.is_unknown)
+        unknown += (call.has_start and call.use.is_unknown) + odd_end
     paired = sum(call.has_start and call.has_end for call in calls)
     matches = None if result is None else text == result
     compared = {True: "text = result", False: "text ≠ result", None: "no result to compare"}[matches]

@@ -40,13 +40,13 @@ def test_todos_are_a_list_with_signs() -> None:
     """Each to-do has the sign of its status, in arguments and result; the remaining fields follow."""
     names = ("COMPLETED", "IN_PROGRESS", "CANCELLED", "PENDING")
     todos: list[Any] = [{"status": f"TODO_STATUS_{name}", "content": name[:1]} for name in names]
-    told = "✓ C\n◐ I\n✗ C\n○ P\n○ "
+    shown = "✓ C\n◐ I\n✗ C\n○ P\n○ "
     assert parts(started("updateTodos", todos=[*todos, 7], merge=True)) == [
-        ("to-do list", told),
+        ("to-do list", shown),
         ("arguments", "merge: true"),
     ]
     assert parts(completed("updateTodos", result={"success": {"todos": [*todos, {}]}})) == [
-        ("to-do list", told)
+        ("to-do list", shown)
     ]
 
 
@@ -54,7 +54,7 @@ COUNTED = 'workspaceResults: {\n  "/a": {\n    "count": {\n      "a.py": 3\n    
 
 
 @pytest.mark.parametrize(
-    ("outcome", "told"),
+    ("outcome", "expected"),
     [
         ({"error": {"errorMessage": "gone", "path": "/a"}}, [("error", "gone"), ("result", "path: /a")]),
         ({"rejected": {"reason": "no"}}, [("error", "no")]),
@@ -88,9 +88,9 @@ COUNTED = 'workspaceResults: {\n  "/a": {\n    "count": {\n      "a.py": 3\n    
         ({"success": {}, "isBackground": True}, []),
     ],
 )
-def test_a_result_is_split_into_parts(outcome: dict[str, Any], told: list[tuple[str, str]]) -> None:
+def test_a_result_is_split_into_parts(outcome: dict[str, Any], expected: list[tuple[str, str]]) -> None:
     """Errors, output, changes, contents and lists have parts of their own; the rest is listed in lines."""
-    assert parts(completed("read", result=outcome)) == told
+    assert parts(completed("read", result=outcome)) == expected
 
 
 def test_parts_keep_their_structure() -> None:
@@ -150,9 +150,9 @@ def test_the_steps_of_a_subagent() -> None:
         {"toolCall": {"awaitToolCall": {"result": {}}, "ToolCall": {}, "id": "x"}},
         {"toolCall": {"updateTodosToolCall": {"result": {"success": {}}}}},
     ]
-    [(kind, told)] = parts(completed("task", result={"success": {"conversationSteps": steps}}))
+    [(kind, text)] = parts(completed("task", result={"success": {"conversationSteps": steps}}))
     assert kind == "steps"
-    assert told.split("\n") == [
+    assert text.split("\n") == [
         "~ hm",
         "  well",
         "› I look.",

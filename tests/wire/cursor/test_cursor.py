@@ -12,8 +12,8 @@ from tests.builders.lines import answered, asked, event, events, init, message, 
 
 def test_an_init_starts_a_run() -> None:
     """The init contains session, model, cwd, permission mode and key source."""
-    told = RunStarted("cursor", "s-1", "Auto", "/home/ada/app", "default", "login")
-    assert events(init()) == [told]
+    expected = RunStarted("cursor", "s-1", "Auto", "/home/ada/app", "default", "login")
+    assert events(init()) == [expected]
 
 
 def test_the_prompt_is_the_user_line() -> None:
@@ -36,7 +36,7 @@ def test_a_request_is_a_permission_without_an_answer() -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "told", "reason"),
+    ("answer", "decision", "reason"),
     [
         ({"approved": {}}, "approved", None),
         ({"rejected": {"reason": "no"}}, "rejected", "no"),
@@ -44,9 +44,9 @@ def test_a_request_is_a_permission_without_an_answer() -> None:
         ({}, "answered", None),
     ],
 )
-def test_a_response_contains_the_answer(answer: dict[str, Any], told: str, reason: str | None) -> None:
+def test_a_response_contains_the_answer(answer: dict[str, Any], decision: str, reason: str | None) -> None:
     """The answer is approved, or rejected with its reason, even if nested one level deeper."""
-    expected = Permission("webFetch", told, reason, at_ms=5)
+    expected = Permission("webFetch", decision, reason, at_ms=5)
     assert events(init(), answered(answer, "webFetch", 5)) == [expected]
 
 

@@ -31,7 +31,7 @@ def escaped(line: bytes) -> bytes:
     return "".join(f"\\u{ord(char):04x}" if "\ud800" <= char <= "\udfff" else char for char in text).encode()
 
 
-def told(*lines: bytes) -> Session:
+def session_of(*lines: bytes) -> Session:
     """Return the session of lines whose surrogates are escaped."""
     return session(init(), *map(escaped, lines))
 
@@ -43,7 +43,7 @@ def thoughts(read: Session) -> list[str]:
 
 def test_halves_of_an_emoji_in_two_deltas_are_one() -> None:
     """An emoji split over two deltas is joined, in the answer and in the reasoning."""
-    read = told(
+    read = session_of(
         thought(f"t{HIGH}"),
         thought(f"{LOW}!"),
         thought_through(),
@@ -60,13 +60,15 @@ def test_halves_of_an_emoji_in_two_deltas_are_one() -> None:
 
 def test_other_lines_between_the_halves_do_not_part_them() -> None:
     """A delta without text, a thought or a notice between the surrogates does not prevent joining."""
-    read = told(delta(f"a{HIGH}"), delta(""), thought("hm"), event("connection", "reconnected"), delta(LOW))
+    read = session_of(
+        delta(f"a{HIGH}"), delta(""), thought("hm"), event("connection", "reconnected"), delta(LOW)
+    )
     assert read.text == f"a{EMOJI}"
 
 
 def test_halves_in_answer_and_reasoning_are_not_joined() -> None:
     """A surrogate in a thought and one in the answer are not joined."""
-    read = told(thought(f"t{HIGH}"), delta(f"{LOW}a"), thought("u"), thought_through())
+    read = session_of(thought(f"t{HIGH}"), delta(f"{LOW}a"), thought("u"), thought_through())
     assert read.text == f"{BAD}a"
     assert "".join(thoughts(read)) == f"t{BAD}u"
 
@@ -88,13 +90,13 @@ def test_halves_in_answer_and_reasoning_are_not_joined() -> None:
 )
 def test_a_lone_half_at_the_end_of_a_segment_is_a_bad_character(closer: bytes) -> None:
     """A surrogate without its other half in the segment is one U+FFFD in its place."""
-    read = told(delta(f"a{HIGH}"), closer, escaped(delta(f"{LOW}b")))
+    read = session_of(delta(f"a{HIGH}"), closer, escaped(delta(f"{LOW}b")))
     assert read.text == f"a{BAD}{BAD}b"
 
 
 def test_a_lone_half_in_the_middle_is_a_bad_character_at_once() -> None:
     """A surrogate followed by other text in its delta becomes U+FFFD at once."""
-    read = told(delta(f"a{HIGH}b"), delta(f"{LOW}c"), delta(f"{HIGH}{HIGH}"), delta(LOW))
+    read = session_of(delta(f"a{HIGH}b"), delta(f"{LOW}c"), delta(f"{HIGH}{HIGH}"), delta(LOW))
     assert read.text == f"a{BAD}b{BAD}c{BAD}{EMOJI}"
 
 
@@ -103,18 +105,18 @@ def test_a_lone_half_in_the_middle_is_a_bad_character_at_once() -> None:
 )
 def test_a_lone_half_at_the_end_of_the_stream_is_a_bad_character(lines: tuple[bytes, ...]) -> None:
     """A stream that ends after a lone surrogate shows it as U+FFFD; nothing is dropped."""
-    assert told(*lines).text == f"a{BAD}"
+    assert session_of(*lines).text == f"a{BAD}"
 
 
 def test_a_lone_half_at_the_end_of_a_thought_is_a_bad_character() -> None:
     """A lone surrogate at the end of a block of reasoning is U+FFFD, and not part of the next block."""
-    read = told(thought(f"a{HIGH}"), thought_through(), thought(f"{LOW}b"), thought_through())
+    read = session_of(thought(f"a{HIGH}"), thought_through(), thought(f"{LOW}b"), thought_through())
     assert thoughts(read) == [f"a{BAD}", f"{BAD}b"]
 
 
 def test_a_flush_of_halves_is_recognised() -> None:
     """A flush with the whole emoji repeats deltas with its surrogates, and adds no text."""
-    read = told(
+    read = session_of(
         delta(HIGH), delta(LOW), segment(EMOJI), started("read"), delta(f"x{HIGH}"), final(f"x{HIGH}")
     )
     assert read.text.startswith(f"{EMOJI}x")
@@ -130,5 +132,5 @@ def test_half_a_thought_does_not_reach_the_next_run() -> None:
     """A lone surrogate at the end of an unclosed block belongs to that block, not to the next."""
     half = thought("a?").replace(b"?", b"\\ud83d")
     read = session(half, init(), thought("b"))
-    told = [entry.text for entry in read.transcript if entry.kind is Kind.REASONING]
-    assert told == ["a\ufffd", "b"]
+    blocks = [entry.text for entry in read.transcript if entry.kind is Kind.REASONING]
+    assert blocks == ["a\ufffd", "b"]

@@ -53,8 +53,8 @@ def test_the_facts_decide_the_outcome(
     tool: str, ending: Any, outcome: Outcome, error: str | None, exit_code: int | None
 ) -> None:
     """Exit code and isError decide over the name of the variant; otherwise each variant has its outcome."""
-    told = call(started(tool), completed(tool, result=ending))
-    assert (told.outcome, told.error, told.exit_code) == (outcome, error, exit_code)
+    found = call(started(tool), completed(tool, result=ending))
+    assert (found.outcome, found.error, found.exit_code) == (outcome, error, exit_code)
 
 
 def test_a_variant_that_is_unknown_counts_as_unknown() -> None:
@@ -87,9 +87,12 @@ def test_an_edit_without_a_file_before_creates_it(
     success: dict[str, Any], phrase: str, note: str | None
 ) -> None:
     """An edit created the file if there was no file before; an empty file is a file."""
-    told = call(started("edit", path="a"), completed("edit", result={"success": success}, path="a"))
-    assert (told.phrase, told.note) == (phrase, note)
-    assert (told.lines_added, told.lines_removed) == (success.get("linesAdded"), success.get("linesRemoved"))
+    found = call(started("edit", path="a"), completed("edit", result={"success": success}, path="a"))
+    assert (found.phrase, found.note) == (phrase, note)
+    assert (found.lines_added, found.lines_removed) == (
+        success.get("linesAdded"),
+        success.get("linesRemoved"),
+    )
 
 
 def test_an_edit_that_failed_created_nothing() -> None:

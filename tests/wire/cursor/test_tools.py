@@ -36,16 +36,16 @@ def test_each_tool_has_a_phrase_and_a_target(
     tool: str, args: dict[str, Any], phrase: str, target: str | None
 ) -> None:
     """A call has its tool's phrase and a target, as in the agent's documentation."""
-    told = call(started(tool, **args))
-    assert (told.tool, told.phrase, told.target) == (tool, phrase, target)
+    found = call(started(tool, **args))
+    assert (found.tool, found.phrase, found.target) == (tool, phrase, target)
 
 
 def test_an_mcp_call_is_about_a_server_and_a_tool() -> None:
     """An MCP call's target is server and tool; without them, the combined name."""
     args = {"name": "tracker-close", "args": {}, "providerIdentifier": "tracker", "toolName": "close"}
     line = event("tool_call", "started", call_id="c", tool_call={"mcpToolCall": {"args": args}})
-    told = call(line)
-    assert (told.tool, told.phrase, told.target) == ("mcp", "Called MCP tool", "tracker close")
+    found = call(line)
+    assert (found.tool, found.phrase, found.target) == ("mcp", "Called MCP tool", "tracker close")
     bare = event("tool_call", "started", call_id="c", tool_call={"mcpToolCall": {"args": {"name": "a-b"}}})
     assert call(bare).target == "a-b"
 
@@ -58,8 +58,8 @@ def test_the_tool_is_found_among_its_siblings(as_string: bool) -> None:
     line = event(
         "tool_call", "started", call_id="c", tool_call=json.dumps(tool_call) if as_string else tool_call
     )
-    told = call(line)
-    assert (told.tool, told.target) == ("read", "a")
+    found = call(line)
+    assert (found.tool, found.target) == ("read", "a")
 
 
 def test_an_id_may_be_beside_the_tool() -> None:
@@ -71,30 +71,30 @@ def test_an_id_may_be_beside_the_tool() -> None:
 
     ends = one("completed", "b", result={"success": {}}), one("completed", "a", result={"success": {}})
     read = session(init(), one("started", "a"), one("started", "b"), *ends)
-    assert [(told.call_id, told.target) for told in read.ended_calls] == [("id-b", "b"), ("id-a", "a")]
+    assert [(found.call_id, found.target) for found in read.ended_calls] == [("id-b", "b"), ("id-a", "a")]
 
 
 def test_a_function_is_named_by_its_name() -> None:
     """The documented `function` form has a name and, as a string, its arguments."""
     function = {"name": "lookup", "arguments": '{"query": "tides"}'}
     lines = (init(), event("tool_call", "started", call_id="c", tool_call={"function": function}))
-    told = call(*lines[1:])
-    assert (told.tool, told.phrase, told.target) == ("lookup", "Used tool", "lookup tides")
+    found = call(*lines[1:])
+    assert (found.tool, found.phrase, found.target) == ("lookup", "Used tool", "lookup tides")
     assert events(*lines)[1:] == [Unknown("tool lookup")]
 
 
 def test_numbers_may_be_strings() -> None:
     """A string of digits is read as a number; any other string is not."""
     ended = completed("read", result={"success": {"totalLines": "54"}}, at_ms="1706")
-    told = call(started("read", at_ms="1000", path="a", timeout="12 s"), ended)
-    assert (told.started_ms, told.ended_ms, told.duration_ms, told.note) == (1000, 1706, 706, "54 lines")
-    assert told.limit_ms is None
+    found = call(started("read", at_ms="1000", path="a", timeout="12 s"), ended)
+    assert (found.started_ms, found.ended_ms, found.duration_ms, found.note) == (1000, 1706, 706, "54 lines")
+    assert found.limit_ms is None
 
 
 def test_a_tool_call_without_a_tool_is_kept() -> None:
     """A call without a recognisable tool still has a phrase, and its line counts as unknown."""
     read = session(init(), event("tool_call", "started", call_id="c", tool_call={"toolCallId": "c"}))
-    assert [told.phrase for told in read.calls] == ["Used tool"]
+    assert [found.phrase for found in read.calls] == ["Used tool"]
     assert (read.lines.events, read.lines.unknown) == (1, 1)
 
 
@@ -103,14 +103,14 @@ def test_a_tool_call_without_a_tool_is_kept() -> None:
 )
 def test_the_target_of_the_start_is_kept(ending: dict[str, Any]) -> None:
     """If the end has no arguments, the target of the start is kept, whatever the result contains."""
-    told = call(started("askQuestion", title="Which?"), completed("askQuestion", result=ending))
-    assert told.target == "askQuestion Which?"
+    found = call(started("askQuestion", title="Which?"), completed("askQuestion", result=ending))
+    assert found.target == "askQuestion Which?"
 
 
 def test_an_end_without_arguments_has_the_path_of_its_result() -> None:
     """The target of a call without a start is the path in its result."""
-    told = call(completed("edit", result={"error": {"path": "/home/ada/app/a.py", "error": "no"}}))
-    assert (told.target, told.path, told.error) == ("a.py", "/home/ada/app/a.py", "no")
+    found = call(completed("edit", result={"error": {"path": "/home/ada/app/a.py", "error": "no"}}))
+    assert (found.target, found.path, found.error) == ("a.py", "/home/ada/app/a.py", "no")
 
 
 @pytest.mark.parametrize(
@@ -135,8 +135,8 @@ def test_an_end_without_arguments_has_the_path_of_its_result() -> None:
 )
 def test_a_path_inside_the_cwd_is_shown_relative_to_it(cwd: str, path: str, shown: str) -> None:
     """Only paths inside the cwd are shortened, by the rules of the agent's system; `path` stays complete."""
-    [told] = session(init(cwd), started("read", path=path)).calls
-    assert (told.target, told.path) == (shown, path)
+    [found] = session(init(cwd), started("read", path=path)).calls
+    assert (found.target, found.path) == (shown, path)
 
 
 def test_only_paths_are_shortened() -> None:
