@@ -153,8 +153,7 @@ def test_the_oracle_finds_acting_payloads(name: str) -> None:
 
 
 def test_safe_text_is_safe() -> None:
-    """Safe text contains nothing that acts, a safe line is a single line, and both are unchanged if
-    redone."""
+    """Safe text contains nothing that acts, a safe line is a single line, and both are safe already."""
     for text in hostile_texts(COUNT):
         safe, line = safe_text(text), safe_line(text)
         assert acting(safe) == acting(line) == [], ascii(text)

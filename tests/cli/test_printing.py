@@ -18,8 +18,7 @@ from tests.harness.program import AGENTWATCH, PLAIN, PLAIN_TEXT, environment, wa
     ids=" ".join,
 )
 def test_a_reader_that_goes_away_leaves_no_traceback(tmp_path: Path, arguments: list[str]) -> None:
-    """`agentwatch …
-    head -1` prints the first line and nothing on stderr."""
+    """`agentwatch … | head -1` prints the first line and nothing on stderr."""
     calls = [completed("read", f"c-{number}", {"success": {}}, path="x" * 150) for number in range(3000)]
     big = tmp_path / "big.ndjson"
     big.write_bytes(b"".join([init(), *calls, result()]))

@@ -23,9 +23,7 @@ def in_terminal(
     size: tuple[int, int] = (120, 40),
     env: Mapping[str, str] | None = None,
 ) -> Terminal:
-    """Run `producer
-    agentwatch ARGUMENTS
-    consumer` on a pty, with the test's own home."""
+    """Run `producer | agentwatch ARGUMENTS | consumer` on a pty, with the test's own home."""
     own = {"PYTHONPATH": str(ROOT), "AGENTWATCH_HOME": os.environ["AGENTWATCH_HOME"]}
     argv = [*AGENTWATCH, *arguments]
     return Terminal(argv, producer=producer, consumer=consumer, size=size, env=own | dict(env or {}))

@@ -1,9 +1,7 @@
 """A terminal for tests: programs on a real pty, what they draw, and what they leave behind.
 
-`session_leader.py` leads the session, as a shell does: it starts the stages of a pipeline as one foreground
-job, survives them, and reports how each ended. The pty is therefore the controlling terminal of each stage:
-ctrl+z stops them and a closed terminal sends them SIGHUP. Processes that an ended program leaves behind
-receive no SIGHUP.
+`session_leader.py` leads the session as a shell does: the pty is the controlling terminal of each stage,
+ctrl+z stops them, and a closed terminal sends them SIGHUP, but not to the children of an ended program.
 """
 
 import json
@@ -59,9 +57,7 @@ class Terminal:
         env: Mapping[str, str] | None = None,
         cwd: Path | str | None = None,
     ) -> None:
-        """Run `argv`, or `producer
-        argv
-        consumer`."""
+        """Run `argv`, or `producer | argv | consumer`."""
         self._main_stage = 1 if producer else 0
         self._screen = Screen(*size)
         self._stream = Stream(self._screen)
@@ -106,9 +102,7 @@ class Terminal:
         env: Mapping[str, str] | None = None,
         cwd: Path | str | None = None,
     ) -> Self:
-        """Run `producer
-        argv
-        consumer`."""
+        """Run `producer | argv | consumer`."""
         return cls(argv, producer=producer, consumer=consumer, size=size, env=env, cwd=cwd)
 
     def __enter__(self) -> Self:

@@ -23,15 +23,15 @@ _TOKEN = re.compile(
 )
 _BYTE = rb"(?:25[0-5]|2[0-4]\d|1?\d?\d)"
 _COLOUR = rb"2;" + rb";".join([_BYTE] * 3)
-_LOOK = rb"(?:[123479]|38;" + _COLOUR + rb"|48;" + _COLOUR + rb")"
+_STYLE = rb"(?:[123479]|38;" + _COLOUR + rb"|48;" + _COLOUR + rb")"
 _DRAWN = re.compile(
     rb"\x1b\[0m"
-    rb"|\x1b\[" + _LOOK + rb"(?:;" + _LOOK + rb")*m"
+    rb"|\x1b\[" + _STYLE + rb"(?:;" + _STYLE + rb")*m"
     rb"|\x1b\[\d{1,4};\d{1,4}H"
     rb"|\x1b\]22;(?:default|pointer|text)\x07"
 )
 """The sequences of a picture: styles in true colours, positions, and the pointer's shape."""
-_PLAIN_LOOK = re.compile(rb"\x1b\[(?:0|[123479](?:;[123479])*)m")
+_PLAIN_STYLE = re.compile(rb"\x1b\[(?:0|[123479](?:;[123479])*)m")
 _MODES = Counter(
     {
         **{b"\x1b[?%d%c" % (mode, end): 2 for mode in (1000, 1003, 1006, 1015) for end in b"hl"},
@@ -110,7 +110,7 @@ def _acts(char: str) -> bool:
 
 def _is_own(sequence: bytes, colours: bool) -> bool:
     if sequence.endswith(b"m") and not colours:
-        return _PLAIN_LOOK.fullmatch(sequence) is not None
+        return _PLAIN_STYLE.fullmatch(sequence) is not None
     return _DRAWN.fullmatch(sequence) is not None or _is_safe_copy(sequence) or _is_safe_title(sequence)
 
 

@@ -38,8 +38,7 @@ def test_brief_is_the_bare_phrase() -> None:
 
 @pytest.mark.parametrize("arguments", [[], ["-", "--no-color"]])
 def test_a_pipe_on_stdin_is_watched(arguments: list[str]) -> None:
-    """`cat FILE
-    agentwatch` prints what `agentwatch FILE` prints."""
+    """`cat FILE | agentwatch` prints what `agentwatch FILE` prints."""
     shell = 'cat "$1"; shift; exec true'
     with subprocess.Popen(["sh", "-c", shell, "sh", str(PLAIN)], stdout=subprocess.PIPE) as producer:
         done = subprocess.run(

@@ -204,8 +204,7 @@ def test_every_failed_call_is_reported(
     capfd: pytest.CaptureFixture[str],
     raised: list[str],
 ) -> None:
-    """Whichever call fails, the program ends, keeps whole lines, and reports everything that is
-    incomplete."""
+    """Whichever call fails, the program ends, keeps whole lines, and reports what is incomplete."""
     for failing in each_call(case, number):
         path = tmp_path / f"{failing.first}.ndjson"
         code, stderr = watched(begin, Keep(recording=path), failing), capfd.readouterr().err

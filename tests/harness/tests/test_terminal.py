@@ -119,9 +119,7 @@ def test_terminal_reads_a_sequence_that_comes_in_parts() -> None:
 
 
 def test_pipeline_has_the_pty_as_its_controlling_terminal(recording: Path, tmp_path: Path) -> None:
-    """In `producer
-    program
-    consumer` the program can use /dev/tty, and bytes pass through."""
+    """In `producer | program | consumer` the program can use /dev/tty, and bytes pass through."""
     script = "cat; printf 'name? ' >/dev/tty; read x </dev/tty; echo hello $x >/dev/tty; exit 7"
     passed = tmp_path / "passed"
     consumer = ["sh", "-c", f"cat >{passed}; exit 2"]
