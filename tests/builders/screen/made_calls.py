@@ -12,7 +12,7 @@ _numbers = count(1)
 
 
 def made(tool: str, target: str | None, outcome: Outcome = Outcome.SUCCEEDED, **facts: object) -> Call:
-    """Return a call; one that does not run has its end."""
+    """Return a call with this outcome; it has an end unless it is running."""
     kind = ToolKind.READ if tool == "read" else ToolKind.EXECUTE
     call = Call(next(_numbers), 1, "c", tool, "Did it", target, kind=kind, started=PLACE)
     for name, value in facts.items():
@@ -21,7 +21,7 @@ def made(tool: str, target: str | None, outcome: Outcome = Outcome.SUCCEEDED, **
 
 
 def end(call: Call, outcome: Outcome) -> Call:
-    """Let a call come to an outcome."""
+    """Give a call an outcome, and return it."""
     call.outcome = outcome
     call.ended = None if outcome is Outcome.RUNNING else PLACE
     return call

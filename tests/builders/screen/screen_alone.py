@@ -19,7 +19,7 @@ Opened = TypeVar("Opened", FilesScreen, TimeScreen)
 
 
 class ScreenApp(App[None], Generic[Opened]):
-    """An app that opens one screen of a feed."""
+    """An app that opens one screen on a feed."""
 
     CSS_PATH = resource("styles") / "agentwatch.tcss"
 
@@ -28,16 +28,16 @@ class ScreenApp(App[None], Generic[Opened]):
         self.feed = feed
         self.opened: Opened = opened
         self.given: list[Any] = []
-        """What the screen gave back when it was left."""
+        """The results with which the screen was dismissed."""
 
     def on_mount(self) -> None:
-        """Open it."""
+        """Open the screen."""
         self.push_screen(self.opened, self.given.append)
 
 
 @asynccontextmanager
 async def at_rest(app: ScreenApp[Opened], size: tuple[int, int]) -> AsyncIterator[Pilot[None]]:
-    """Run the app until its screen is open and has taken all there is."""
+    """Run the app until its screen is open and up to date."""
     async with app.run_test(size=size) as pilot:
         await eventually(pilot, lambda: app.screen is app.opened, "the screen")
         while app.opened.sync():

@@ -1,4 +1,4 @@
-"""What a line of a call carries for its detail: a person's first question first, and nothing twice."""
+"""The parts of a call's line for the detail pane: most useful first, and nothing twice."""
 
 from __future__ import annotations
 
@@ -59,14 +59,14 @@ def blocks(line: bytes, *before: bytes) -> list[tuple[str, str]]:
     return [(name_of(block), block_text(block)) for block in decoder.blocks(line.removesuffix(b"\n"))]
 
 
-def test_arguments_are_told_a_line_for_each() -> None:
-    """Short arguments stand together, long ones by themselves, and what tells nothing is left out."""
+def test_arguments_are_listed_one_per_line() -> None:
+    """Short arguments share a part, long ones have their own, and empty or internal ones are left out."""
     line = started("shell", command="cat <<E\nx\nE", timeout=5, toolCallId="x", description="", deep={"a": 1})
     assert blocks(line) == [("arguments", 'timeout: 5\ndeep: {\n  "a": 1\n}'), ("command", "cat <<E\nx\nE")]
 
 
-def test_what_is_to_be_written_is_a_content() -> None:
-    """The text of a file that a call writes is told as what a file holds."""
+def test_text_to_write_is_a_content() -> None:
+    """The text of a file that a call writes is a content block."""
     assert blocks(started("write", path="/a", fileText="x\ny\n")) == [
         ("arguments", "path: /a"),
         ("content", "x\ny\n"),
@@ -74,22 +74,22 @@ def test_what_is_to_be_written_is_a_content() -> None:
 
 
 def test_todos_are_a_list_with_signs() -> None:
-    """Each to-do has the sign of its status, in the arguments and in the result; the rest follows."""
+    """Each to-do has the sign of its status, in arguments and result; the remaining fields follow."""
     names = ("COMPLETED", "IN_PROGRESS", "CANCELLED", "PENDING")
     todos: list[Any] = [{"status": f"TODO_STATUS_{name}", "content": name[:1]} for name in names]
-    told = "✓ C\n◐ I\n✗ C\n○ P\n○ "
+    shown = "✓ C\n◐ I\n✗ C\n○ P\n○ "
     assert blocks(started("updateTodos", todos=[*todos, 7], merge=True)) == [
-        ("plan", told),
+        ("plan", shown),
         ("arguments", "merge: true"),
     ]
-    assert blocks(completed("updateTodos", result={"success": {"todos": [*todos, {}]}})) == [("plan", told)]
+    assert blocks(completed("updateTodos", result={"success": {"todos": [*todos, {}]}})) == [("plan", shown)]
 
 
 COUNTED = 'workspaceResults: {\n  "/a": {\n    "count": {\n      "a.py": 3\n    }\n  }\n}'
 
 
 @pytest.mark.parametrize(
-    ("outcome", "told"),
+    ("outcome", "expected"),
     [
         ({"error": {"errorMessage": "gone", "path": "/a"}}, [("error", "gone"), ("result", "path: /a")]),
         ({"rejected": {"reason": "no"}}, [("error", "no")]),
@@ -123,13 +123,13 @@ COUNTED = 'workspaceResults: {\n  "/a": {\n    "count": {\n      "a.py": 3\n    
         ({"success": {}, "isBackground": True}, []),
     ],
 )
-def test_a_result_is_told_in_pieces(outcome: dict[str, Any], told: list[tuple[str, str]]) -> None:
-    """Errors, output, changes, contents and lists have a piece of their own; the rest is told in lines."""
-    assert blocks(completed("read", result=outcome)) == told
+def test_a_result_is_split_into_blocks(outcome: dict[str, Any], expected: list[tuple[str, str]]) -> None:
+    """Errors, output, changes, contents and lists have blocks of their own; the rest is listed in lines."""
+    assert blocks(completed("read", result=outcome)) == expected
 
 
-def test_what_has_a_structure_keeps_it() -> None:
-    """Arguments carry their JSON, a change or diff the file before and after, a content where it begins."""
+def test_parts_keep_their_structure() -> None:
+    """Arguments keep their JSON, changes the file before and after, contents their first line number."""
     decoder = Decoder()
     decoder.decode(init())
 
@@ -157,8 +157,8 @@ def test_what_has_a_structure_keeps_it() -> None:
     assert matches == MatchesBlock((FoundFile("a.py", (FoundLine("x", number=1),)),))
 
 
-def test_matches_stand_below_their_file() -> None:
-    """A search tells each file, its lines with their numbers, context and cuts; then the rest it knows."""
+def test_matches_are_listed_below_their_file() -> None:
+    """A search lists each file with its numbered lines, context and cuts, and then the remaining fields."""
     lines = [
         {"lineNumber": 11, "content": "def f():\n", "isContextLine": True},
         {"lineNumber": 12, "content": "a\nb", "contentTruncated": True},
@@ -175,7 +175,7 @@ def test_matches_stand_below_their_file() -> None:
 
 
 def test_the_steps_of_a_subagent() -> None:
-    """What a subagent thought and said stands with a sign, each of its calls in a line with its outcome."""
+    """A subagent's thoughts and texts begin with a sign; each of its calls is a line with its outcome."""
     steps: list[Any] = [
         {"thinkingMessage": {"text": "hm\nwell"}},
         {"assistantMessage": {"text": "I look.\n"}},
@@ -190,9 +190,9 @@ def test_the_steps_of_a_subagent() -> None:
         {"toolCall": {"awaitToolCall": {"result": {}}, "ToolCall": {}, "id": "x"}},
         {"toolCall": {"updateTodosToolCall": {"result": {"success": {}}}}},
     ]
-    [(name, steps_text)] = blocks(completed("task", result={"success": {"conversationSteps": steps}}))
-    assert name == "steps"
-    assert steps_text.split("\n") == [
+    [(kind, text)] = blocks(completed("task", result={"success": {"conversationSteps": steps}}))
+    assert kind == "steps"
+    assert text.split("\n") == [
         "~ hm",
         "  well",
         "› I look.",
@@ -205,8 +205,8 @@ def test_the_steps_of_a_subagent() -> None:
     ]
 
 
-def test_what_cannot_be_read_is_its_own_content() -> None:
-    """A line that is no object, or of no known agent, is shown as it is."""
+def test_an_undecodable_line_is_shown_unchanged() -> None:
+    """A line that is not an object, or of no known agent, is shown unchanged."""
     assert blocks(b"oops \xff") == [("content", "oops \ufffd")]
     assert blocks(b"[1]") == [("content", "[1]")]
     assert blocks(started("read", path="a"), b'{"a":1}') == [
@@ -215,15 +215,15 @@ def test_what_cannot_be_read_is_its_own_content() -> None:
     assert Decoder().blocks(b"{}") == [ContentBlock("{}")]
 
 
-def test_a_variant_that_is_no_object_says_nothing() -> None:
-    """A result whose only variant is a plain value tells no outcome."""
+def test_a_variant_that_is_not_an_object_has_no_outcome() -> None:
+    """A result whose only variant is a plain value has no outcome."""
     [ended] = events(init(), completed("read", result={"later": 7, "isBackground": False}))
     assert isinstance(ended, ToolEnded)
     assert (ended.outcome, ended.error) == (Outcome.UNFINISHED, "came back without a result")
 
 
-def test_a_tool_without_lists_of_its_fields_is_not_listed() -> None:
-    """Of a tool that is only known by name no argument and no field of a success is new."""
+def test_fields_of_a_tool_known_by_name_are_not_listed() -> None:
+    """For a tool without known fields, no argument and no field of a success is reported as unknown."""
     line = completed("await", result={"success": {"anything": 1}}, whatever=2)
     assert list(unknown_fields(json.loads(line))) == []
     bare = event(
@@ -232,8 +232,8 @@ def test_a_tool_without_lists_of_its_fields_is_not_listed() -> None:
     assert list(unknown_fields(json.loads(bare))) == []
 
 
-def test_the_seen_duration_is_that_of_two_reads() -> None:
-    """By our clock a call takes the time between its two lines, if they did not come in one read."""
+def test_the_seen_duration_needs_two_reads() -> None:
+    """The duration by arrival times needs two lines that arrived in different reads."""
     call = Call(1, 1, "c", "read", "Read file")
     assert call.seen_duration_ms is None
     call.started = Place(0, 1, 1000)
@@ -244,7 +244,7 @@ def test_the_seen_duration_is_that_of_two_reads() -> None:
 
 
 def test_a_path_without_a_cwd_stays_whole() -> None:
-    """A recording whose head is missing shows paths as the agent named them."""
+    """In a recording without its head, paths are shown as the agent wrote them."""
     read = session(
         started("read", path="/home/ada/app/a"), init("/"), started("read", path="/home/ada/app/a"), user()
     )
@@ -252,7 +252,7 @@ def test_a_path_without_a_cwd_stays_whole() -> None:
 
 
 def ends(line: bytes, kept: int) -> tuple[bytes, bytes, int]:
-    """Return what is kept of a line as Cursor writes it, and how long it is."""
+    """Return the first and last `kept` bytes of a line as Cursor writes it, and its length."""
     data = json.dumps(json.loads(line), separators=(",", ":")).encode()
     return data[:kept], data[-kept:], len(data)
 
@@ -266,8 +266,8 @@ def ends(line: bytes, kept: int) -> tuple[bytes, bytes, int]:
         ("read", {"error": {"error": "gone", "more": "x" * 999}}, Outcome.FAILED),
     ],
 )
-def test_of_an_oversize_line_no_outcome_is_made_up(tool: str, outcome: Any, expected: Outcome) -> None:
-    """What the ends of a line do not carry is not told: an exit code may stand behind the output."""
+def test_an_oversize_line_invents_no_outcome(tool: str, outcome: Any, expected: Outcome) -> None:
+    """An outcome that is not in the ends of a line stays unknown: the exit code may come after the output."""
     decoder = Decoder()
     decoder.decode(init())
     line = completed(tool, result=outcome)
@@ -277,7 +277,7 @@ def test_of_an_oversize_line_no_outcome_is_made_up(tool: str, outcome: Any, expe
     assert ended.outcome is expected
 
 
-def test_the_ends_of_what_is_no_object_are_malformed() -> None:
+def test_an_oversize_line_that_is_not_an_object_is_malformed() -> None:
     """An oversize line of noise, of an array or of a cut object without members is malformed."""
     for data in (b"x" * 500, b"[" * 500, b"{" * 500, b"[1,{}]" * 90):
         [found] = Decoder().decode_oversize(data[:200], data[-200:], len(data))
@@ -285,14 +285,14 @@ def test_the_ends_of_what_is_no_object_are_malformed() -> None:
         assert found.reason == f"not JSON, {len(data)} bytes"
 
 
-def test_the_outcome_of_nothing_is_known_at_its_end() -> None:
-    """A stream without a run is running while it lasts, and then unfinished."""
+def test_the_outcome_of_an_empty_stream() -> None:
+    """A stream without a run is running until it ends, and then unfinished."""
     assert (session(is_over=False).outcome, session().outcome) == (Outcome.RUNNING, Outcome.UNFINISHED)
     assert session(result("x")).outcome is Outcome.SUCCEEDED
 
 
-def test_steps_of_a_subagent_are_told_in_other_words() -> None:
-    """Only of a line that holds a subagent's steps the parts have words that its bytes have not."""
+def test_only_steps_of_a_subagent_are_shown_in_other_words() -> None:
+    """Only lines with a subagent's steps have parts with text that is not in their bytes."""
     steps = completed("task", "t", {"success": {"conversationSteps": []}})
     decoder = Decoder()
     assert not decoder.searchable_text_differs(steps)
