@@ -144,8 +144,8 @@ def cut(text: SafeText, limit: int) -> SafeText:
     """Return a line of safe text truncated to `limit` columns, with `…` in place of the removed end."""
     if columns(text) <= limit:
         return text
-    kept = fitting(text, 0, limit - 1) if limit > 1 else 0
-    return SafeText(text[:kept] + "…")
+    kept = SafeText(text[: fitting(text, 0, limit - 1)])
+    return SafeText("…" if columns(kept) >= limit else f"{kept}…")  # one character may be wider than the limit
 
 
 @cache

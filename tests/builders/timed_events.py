@@ -30,9 +30,8 @@ def begins(number: int, at_ms: int | None, seen_ms: int | None = None, tool: str
 
 def ends(number: int, at_ms: int | None, seen_ms: int | None = None, tool: str = "shell") -> TimedEvent:
     """Return the end of a call."""
-    return ToolEnded(
-        f"c-{number}", "s", tool, ToolKind.EXECUTE, Outcome.SUCCEEDED, "Ran", at_ms=at_ms
-    ), seen_ms
+    kind, outcome = ToolKind.EXECUTE, Outcome.SUCCEEDED
+    return ToolEnded(f"c-{number}", "s", tool, kind, outcome, "Ran", at_ms=at_ms), seen_ms
 
 
 def says(at_ms: int | None, channel: Channel = Channel.ANSWER) -> TimedEvent:

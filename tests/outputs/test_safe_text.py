@@ -7,7 +7,7 @@ import runpy
 import unicodedata
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from agentwatch.safe_text import columns, cut, safe_line, safe_text
@@ -110,6 +110,7 @@ def test_letters_digits_and_punctuation_are_unchanged(text: str) -> None:
 
 
 @PROPERTY
+@example("日x", 2)
 @given(ANY_TEXT | NASTY | st.text("日e\u0301x", max_size=40), st.integers(1, 30))
 def test_a_cut_never_exceeds_its_limit(text: str, limit: int) -> None:
     """A cut text fits its limit and is a prefix with an ellipsis; a text that fits is not cut."""

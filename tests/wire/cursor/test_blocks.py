@@ -1,4 +1,4 @@
-"""The parts of a call's line for the detail pane: most useful first, and nothing twice."""
+"""The blocks of a call's line for the detail pane: most useful first, and nothing twice."""
 
 from __future__ import annotations
 
@@ -292,7 +292,7 @@ def test_the_outcome_of_an_empty_stream() -> None:
 
 
 def test_only_steps_of_a_subagent_are_shown_in_other_words() -> None:
-    """Only lines with a subagent's steps have parts with text that is not in their bytes."""
+    """Only lines with a subagent's steps have blocks with text that is not in their bytes."""
     steps = completed("task", "t", {"success": {"conversationSteps": []}})
     decoder = Decoder()
     assert not decoder.searchable_text_differs(steps)
