@@ -12,10 +12,11 @@ from types import FrameType
 from typing import NoReturn
 
 from agentwatch.cli.front import watch
+from agentwatch.cli.messages import say
 from agentwatch.cli.options import Options
-from agentwatch.cli.printing import tell_survivors
+from agentwatch.cli.printing import report_survivors
 from agentwatch.cli.terminal import HeldSignals, claimed_terminal
-from agentwatch.faults import USAGE, Fault, Signalled, cannot_open, say
+from agentwatch.faults import USAGE, Fault, Signalled, cannot_open
 from agentwatch.feed.playhead import Replay
 from agentwatch.sources.open import agent_source, create_log, pipe_source, saved_source
 
@@ -67,7 +68,7 @@ def watch_agent(command: Sequence[str], options: Options) -> int:
         if not isinstance(end, Signalled) or end.number in _STOPPING:
             source.stop()
             source.finish()
-            tell_survivors(source)
+            report_survivors(source)
         raise
 
 

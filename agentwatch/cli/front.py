@@ -7,10 +7,11 @@ import os
 import signal
 import time
 
+from agentwatch.cli.messages import say, write_crash
 from agentwatch.cli.options import Options
 from agentwatch.cli.printing import end_session, print_rest, print_session
 from agentwatch.cli.terminal import HeldSignals, claimed_terminal
-from agentwatch.faults import INCOMPLETE_RECORDING, OWN_FAULT, Signalled, say, write_crash
+from agentwatch.faults import INCOMPLETE_RECORDING, INTERNAL_ERROR, Signalled
 from agentwatch.feed import POLL_SECONDS, Feed
 from agentwatch.feed.playhead import Replay
 from agentwatch.sources.source import Source
@@ -30,19 +31,19 @@ def watch(
         return _front(source, feed, options, held)
     except Exception as error:  # noqa: BLE001 - the edge of a session: the fault is written down and said
         held.release()
-        _confess(error, source)
-        told = repr(error)
+        _report_internal_error(error, source)
+        reported = repr(error)
     try:
         print_rest(source, feed, 2 if options.tee else 1)
     except Exception as error:  # noqa: BLE001 - often the same again, in the session itself
-        if repr(error) != told:
-            _confess(error, source)
+        if repr(error) != reported:
+            _report_internal_error(error, source)
         while source.is_live:
             time.sleep(POLL_SECONDS)
         source.finish()
         for fault in source.new_faults():
             say(fault)
-    return OWN_FAULT
+    return INTERNAL_ERROR
 
 
 def _front(source: Source, feed: Feed, options: Options, held: HeldSignals) -> int:
@@ -116,6 +117,6 @@ def _watch_unseen(source: Source, feed: Feed) -> None:
     print_rest(source, feed, nowhere)
 
 
-def _confess(error: Exception, source: Source) -> None:
+def _report_internal_error(error: Exception, source: Source) -> None:
     written = write_crash(error, source.files)
     say(f"a fault of our own, {error!r}; {written}")

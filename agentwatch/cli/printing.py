@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterable
 
 from agentwatch.actions import action, brief_action
 from agentwatch.cli.ci_runner import broken, broken_json, in_runner
+from agentwatch.cli.messages import say
 from agentwatch.events import Outcome
-from agentwatch.faults import INCOMPLETE_RECORDING, say
+from agentwatch.faults import INCOMPLETE_RECORDING
 from agentwatch.feed import POLL_SECONDS, Feed
 from agentwatch.outputs.text import ActionLines
 from agentwatch.outputs.writing import write_all
@@ -76,15 +77,15 @@ def end_session(source: Source, session: Session) -> int:
     """Finish what is written beside the screen, say what went wrong, and return our exit code."""
     source.finish()
     outcome = session.outcome
-    tell_survivors(source)
+    report_survivors(source)
     if source.agent is not None and outcome is not Outcome.SUCCEEDED:
         for line in source.agent.stderr.last_lines(_STDERR_LINES):
             say(f"the agent's stderr: {safe_line(line)}")
-    _tell_faults(source)
+    _report_faults(source)
     return source.exit_code(outcome)
 
 
-def tell_survivors(source: Source) -> None:
+def report_survivors(source: Source) -> None:
     """Name the processes that outlived our agent."""
     for survivor in source.agent.survivors() if source.agent is not None else ():
         say(f"process {survivor.pid} ({safe_line(survivor.name)}) outlived the agent and still runs")
@@ -93,7 +94,7 @@ def tell_survivors(source: Source) -> None:
 def _follow(source: Source, feed: Feed, after: Callable[[], object] = lambda: None) -> None:
     """Bring a session forward until its recording has ended; `after` is called at each step."""
     while not feed.is_over:
-        _tell_faults(source)
+        _report_faults(source)
         if source.outlives(feed.session):
             say(f"{source.agent_name()} still runs 30 s after its result; it is left alone")
             source.leave()
@@ -102,7 +103,7 @@ def _follow(source: Source, feed: Feed, after: Callable[[], object] = lambda: No
         after()
 
 
-def _tell_faults(source: Source) -> None:
+def _report_faults(source: Source) -> None:
     """Say at once, and once, what goes wrong with the files that are written."""
     for fault in source.new_faults():
         say(fault)
