@@ -24,12 +24,12 @@ from textual import events
 from textual.pilot import Pilot
 
 from agentwatch.analysis.silence import NO_FACTS, AgentFacts
-from agentwatch.cli.terminal import HeldSignals
 from agentwatch.feed import Feed
 from agentwatch.feed.playhead import Replay
 from agentwatch.resources import resource
 from agentwatch.screen.app import AgentwatchApp, Leave
 from agentwatch.screen.screen import WatchScreen
+from agentwatch.screen.terminal.signals import HeldSignals
 from agentwatch.screen.transcript.pane import Transcript
 from agentwatch.sources.open import saved_source
 

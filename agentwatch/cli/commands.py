@@ -15,9 +15,10 @@ from agentwatch.cli.front import watch
 from agentwatch.cli.messages import say
 from agentwatch.cli.options import Options
 from agentwatch.cli.printing import report_survivors
-from agentwatch.cli.terminal import HeldSignals, claimed_terminal
+from agentwatch.cli.terminal import claimed_terminal
 from agentwatch.faults import USAGE, Fault, Signalled, cannot_open
 from agentwatch.feed.playhead import Replay
+from agentwatch.screen.terminal.signals import HeldSignals
 from agentwatch.sources.open import agent_source, create_log, pipe_source, saved_source
 
 _STOPPING = (signal.SIGINT, signal.SIGTERM)

@@ -10,10 +10,11 @@ import time
 from agentwatch.cli.messages import say, write_crash
 from agentwatch.cli.options import Options
 from agentwatch.cli.printing import end_session, print_rest, print_session
-from agentwatch.cli.terminal import HeldSignals, claimed_terminal
+from agentwatch.cli.terminal import claimed_terminal
 from agentwatch.faults import INCOMPLETE_RECORDING, INTERNAL_ERROR, Signalled
 from agentwatch.feed import POLL_SECONDS, Feed
 from agentwatch.feed.playhead import Replay
+from agentwatch.screen.terminal.signals import HeldSignals
 from agentwatch.sources.source import Source
 
 

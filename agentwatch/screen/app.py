@@ -5,7 +5,6 @@ from __future__ import annotations
 from enum import Enum
 
 from agentwatch.cli.config import Config
-from agentwatch.cli.terminal import HeldSignals
 from agentwatch.feed import Feed
 from agentwatch.recording import HeadTailReader
 from agentwatch.safe_text import SafeText, safe_line
@@ -13,6 +12,7 @@ from agentwatch.screen.overlays.help import Help
 from agentwatch.screen.overlays.leave import LeaveChoice, LeaveDialog
 from agentwatch.screen.screen import WatchScreen
 from agentwatch.screen.terminal.base_app import TerminalApp
+from agentwatch.screen.terminal.signals import HeldSignals
 from agentwatch.sources.source import Source
 
 _LARGE_BYTES = 8 << 20

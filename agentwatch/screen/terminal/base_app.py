@@ -20,10 +20,10 @@ from textual.filter import LineFilter
 from textual.geometry import Size
 
 from agentwatch.cli.config import Config
-from agentwatch.cli.terminal import ENDING, HeldSignals
 from agentwatch.resources import resource
 from agentwatch.screen.terminal.driver import TolerantDriver
 from agentwatch.screen.terminal.guard import Guard
+from agentwatch.screen.terminal.signals import ENDING, HeldSignals
 
 Result = TypeVar("Result")
 

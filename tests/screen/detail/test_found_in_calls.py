@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from textual.widgets import Input, Static
 
-from agentwatch.cli.terminal import HeldSignals
 from agentwatch.feed import Feed
 from agentwatch.screen.app import AgentwatchApp
+from agentwatch.screen.terminal.signals import HeldSignals
 from agentwatch.sources.open import saved_source
 from tests.screen.conftest import (
     Stage,

@@ -8,12 +8,12 @@ import pytest
 from textual.widgets import Static
 
 from agentwatch.cli.config import Config, bound_keys
-from agentwatch.cli.terminal import HeldSignals
 from agentwatch.feed import Feed
 from agentwatch.screen.app import AgentwatchApp
 from agentwatch.screen.calls.filter_bar import FilterBar
 from agentwatch.screen.calls.pane import CallTable
 from agentwatch.screen.overlays.help import KEYS, Help
+from agentwatch.screen.terminal.signals import HeldSignals
 from agentwatch.sources.open import saved_source
 from tests.screen.conftest import bundled, eventually, opened
 
