@@ -204,7 +204,7 @@ def _options(given: dict[str, Any]) -> Options:
         raise click.UsageError("--tee puts the screen on the terminal, --print draws none")
     if options.prints():
         return options
-    from agentwatch.cli.config import read_config
+    from agentwatch.cli.config_file import read_config
 
     return options._replace(config=read_config())  # before a recording is made or an agent started
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import Enum
 
-from agentwatch.cli.config import Config
+from agentwatch.config import Config
 from agentwatch.feed import Feed
 from agentwatch.recording import HeadTailReader
 from agentwatch.safe_text import SafeText, safe_line

@@ -21,7 +21,7 @@ from agentwatch.analysis.integrity import integrity
 from agentwatch.analysis.silence import is_stalled
 from agentwatch.analysis.status import status
 from agentwatch.analysis.time import TimeBreakdown
-from agentwatch.cli.config import Config
+from agentwatch.config import Config
 from agentwatch.feed import Feed
 from agentwatch.feed.playhead import Replay
 from agentwatch.recording import now_ms

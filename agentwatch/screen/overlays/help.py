@@ -9,11 +9,10 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import HorizontalGroup, VerticalScroll
 from textual.content import Content
-from textual.keys import format_key
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from agentwatch.cli.config import bound_keys
+from agentwatch.screen.keymap import bound_keys, key_label
 
 KEYS = (
     (
@@ -81,9 +80,6 @@ KEYS = (
 )
 """What each key does; `{freeze}` stands for the keys of the binding with this id."""
 
-_NAMED_KEYS = frozenset(("enter", "backspace", "delete"))
-"""Keys that are told by their names; Textual has signs for them that few know."""
-
 
 class Help(ModalScreen[None]):
     """Every key and what it does."""
@@ -96,7 +92,7 @@ class Help(ModalScreen[None]):
     def __init__(self, rebound: Mapping[str, str]) -> None:
         """Tell the keys by default, and in their place those that the user has set, by the binding's id."""
         super().__init__()
-        self._keys = {name: " ".join(map(_key_name, keys)) for name, keys in bound_keys(rebound).items()}
+        self._keys = {name: " ".join(map(key_label, keys)) for name, keys in bound_keys(rebound).items()}
 
     def compose(self) -> ComposeResult:
         """Lay the keys out in two columns."""
@@ -107,10 +103,3 @@ class Help(ModalScreen[None]):
                     with HorizontalGroup():
                         yield Static(Content.styled(keys.format_map(self._keys), "bold"), classes="key")
                         yield Static(Content(does), classes="does")
-
-
-def _key_name(key: str) -> str:
-    """Return how a key is told: `↓`, `esc`, `?` for `question_mark`, `ctrl+.` for `ctrl+full_stop`."""
-    modifiers, _, name = key.rpartition("+")
-    told = name if name in _NAMED_KEYS else format_key(name)
-    return f"{modifiers}+{told}" if modifiers else told

@@ -19,7 +19,7 @@ from textual.events import Resize
 from textual.filter import LineFilter
 from textual.geometry import Size
 
-from agentwatch.cli.config import Config
+from agentwatch.config import Config
 from agentwatch.resources import resource
 from agentwatch.screen.terminal.driver import TolerantDriver
 from agentwatch.screen.terminal.guard import Guard
