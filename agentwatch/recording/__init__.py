@@ -6,7 +6,7 @@ nobody, every reader goes at its own pace.
 """
 
 from agentwatch.recording.disk_sync import DiskSync
-from agentwatch.recording.head_tail import HeadTailReader
+from agentwatch.recording.head_tail import HeadTailReader, first_lines, last_lines, line_start
 from agentwatch.recording.lines import MOST_LINE_BYTES, Growth, Line, LineReader, Lines
 from agentwatch.recording.saved import SavedGrowth, open_saved
 from agentwatch.recording.store import (
@@ -34,7 +34,10 @@ __all__ = [
     "SessionFiles",
     "Wakeup",
     "create_file",
+    "first_lines",
     "is_at",
+    "last_lines",
+    "line_start",
     "nameless_file",
     "new_session_files",
     "now_ms",

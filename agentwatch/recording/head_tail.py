@@ -15,6 +15,48 @@ _CALL = re.compile(rb'\{"type": ?"tool_call"')
 _BEGINS_A_RUN = re.compile(rb'\{"type": ?"(system|user)"')
 
 
+def first_lines(fd: int, most_bytes: int) -> list[bytes]:
+    """Return the whole lines in the first bytes of a file, with their line ends.
+
+    Args:
+        fd: The file.
+        most_bytes: The number of bytes to read; a line that does not end within them is left out.
+
+    Raises:
+        OSError: The file cannot be read.
+    """
+    return split_lines(os.pread(fd, most_bytes, 0))[0]
+
+
+def last_lines(fd: int, most_bytes: int) -> list[bytes]:
+    """Return the lines in the last bytes of a file, without their line ends.
+
+    Args:
+        fd: The file.
+        most_bytes: The number of bytes to read; the first line may have begun before them.
+
+    Raises:
+        OSError: The file cannot be read.
+    """
+    start = max(os.fstat(fd).st_size - most_bytes, 0)
+    return os.pread(fd, most_bytes, start).split(b"\n")
+
+
+def line_start(fd: int, end: int) -> int:
+    """Return the offset behind the last line end before `end`, in bytes; 0 without one.
+
+    Raises:
+        OSError: The file cannot be read.
+    """
+    while end > 0:
+        start = max(end - _STEP_BYTES, 0)
+        newline = os.pread(fd, end - start, start).rfind(b"\n")
+        if newline >= 0:
+            return start + newline + 1
+        end = start
+    return 0
+
+
 class HeadTailReader:
     """Reads the first lines of a recording and the last, and passes over what is between them.
 
@@ -43,7 +85,7 @@ class HeadTailReader:
         return os.pread(self.fd, length, offset)
 
     def _head(self) -> Lines:
-        first, *others = split_lines(self.line_at(0, _HEAD_BYTES))[0] or [b""]
+        first, *others = first_lines(self.fd, _HEAD_BYTES) or [b""]
         return Lines(0, [first, *takewhile(_BEGINS_A_RUN.match, others)], self._times)
 
     def _tail(self) -> list[Lines]:
@@ -52,7 +94,7 @@ class HeadTailReader:
         found: list[Lines] = []
         room = _TAIL_BYTES
         while end > _HEAD_BYTES and room > 0:
-            start = self._line_start(end)
+            start = line_start(self.fd, end)
             if end - start > MOST_LINE_BYTES:
                 head, tail = self.line_at(start, _HEAD_BYTES), self.line_at(end - _HEAD_BYTES, _HEAD_BYTES)
                 found.insert(0, Lines(start, [head], self._times, tail, end - start))
@@ -62,13 +104,3 @@ class HeadTailReader:
             end = start - 1
         first_call = (at for at, lines in enumerate(found) if _CALL.match(lines.data[0]))
         return found[next(first_call, 0) :]
-
-    def _line_start(self, end: int) -> int:
-        """Return where the line that ends at `end` begins."""
-        while end > 0:
-            start = max(end - _STEP_BYTES, 0)
-            newline = self.line_at(start, end - start).rfind(b"\n")
-            if newline >= 0:
-                return start + newline + 1
-            end = start
-        return 0

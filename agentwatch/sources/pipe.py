@@ -11,7 +11,7 @@ import threading
 import time
 from contextlib import suppress
 
-from agentwatch.recording import ArrivalTimes, Wakeup, now_ms
+from agentwatch.recording import ArrivalTimes, Wakeup, line_start, now_ms
 
 _READ_BYTES = 1 << 16
 _PIPE_BYTES = 1 << 20
@@ -134,15 +134,8 @@ class PipeIntake:
 
         Half a line would spoil the next.
         """
-        end = size
         try:
-            while end:
-                start = max(end - _READ_BYTES, 0)
-                newline = os.pread(self._recording_fd, end - start, start).rfind(b"\n")
-                if newline >= 0:
-                    end = start + newline + 1
-                    break
-                end = start
+            end = line_start(self._recording_fd, size)
             os.ftruncate(self._recording_fd, end)
         except OSError:
             return False
