@@ -23,7 +23,7 @@ from rich.cells import cell_len
 from textual import events
 from textual.pilot import Pilot
 
-from agentwatch.analysis.silence import NO_FACTS, AgentFacts
+from agentwatch.agent_facts import NO_FACTS, AgentFacts
 from agentwatch.feed import Feed
 from agentwatch.feed.playhead import Replay
 from agentwatch.resources import resource

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from itertools import islice
-from typing import NamedTuple
 
+from agentwatch.agent_facts import NO_FACTS, AgentFacts
 from agentwatch.session import Call, Phase, Session, usually_under
 
 UNKNOWN_USUAL_MS = 60_000
@@ -14,30 +14,12 @@ _LEAST_QUIET_MS = 30_000
 """The model of a brisk session may once take half a minute over the arguments of a call."""
 _GRACE_MS = 30_000
 """How long after its limit a call may take to come back."""
-LATE_EXIT_MS = 30_000
-"""How long after its result an agent may take to exit: agents are known to hang then."""
 _UNLIMITED_CALL_MS = 600_000
 """How long a call without a limit may take, where nothing like it went before: it may be a subagent."""
 _LIKE_CALLS = 64
 _NEVER_ALIKE = frozenset({"shell", "mcp", "task"})
 """Tools whose calls tell nothing about the next: a build after ten `ls` is no fault."""
 _STALLED = 2.0
-
-
-class AgentFacts(NamedTuple):
-    """What is known of the process of an agent that we started; of any other agent nothing is."""
-
-    pid: int | None = None
-    """None once it has ended."""
-    started_ms: int | None = None
-    exit_code: int | None = None
-    stderr: str | None = None
-    """The last line that it wrote to stderr, when it has ended."""
-    uses_cpu: bool | None = None
-    """Whether its processes do; None is not known."""
-
-
-NO_FACTS = AgentFacts()
 
 
 def is_quiet(session: Session, now_ms: int | None, agent: AgentFacts = NO_FACTS) -> bool:

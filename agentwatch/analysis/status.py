@@ -8,10 +8,8 @@ from __future__ import annotations
 import signal
 
 from agentwatch.actions import target
+from agentwatch.agent_facts import LATE_EXIT_MS, NO_FACTS, AgentFacts
 from agentwatch.analysis.silence import (
-    LATE_EXIT_MS,
-    NO_FACTS,
-    AgentFacts,
     is_quiet,
     is_stalled,
     limit_ms,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentwatch.analysis.silence import NO_FACTS, AgentFacts
+from agentwatch.agent_facts import NO_FACTS, AgentFacts
 from agentwatch.sources.activity import Activity
 from agentwatch.sources.process import AgentProcess
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from agentwatch.analysis.silence import LATE_EXIT_MS
+from agentwatch.agent_facts import LATE_EXIT_MS
 from agentwatch.events import Outcome
 from agentwatch.faults import INCOMPLETE_RECORDING
 from agentwatch.recording import DiskSync, LineReader, SavedGrowth, SessionFiles, Wakeup, is_at, now_ms

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.analysis.silence import NO_FACTS
+from agentwatch.agent_facts import NO_FACTS
 from agentwatch.analysis.status import status
 from agentwatch.feed import Feed
 from agentwatch.sources import activity
