@@ -103,7 +103,7 @@ async def export(moment: Moment) -> str:
         with (
             patch("agentwatch.screen.screen.now_ms", replay.now_ms),
             patch("agentwatch.screen.overlays.notices.now_ms", replay.now_ms),
-            patch("agentwatch.sources.facts.ProcessFacts.now", lambda _: moment.facts),
+            patch("agentwatch.sources.file.FileSource.agent_facts", lambda _: moment.facts),
         ):
             async with app.run_test(size=moment.size, notifications=True) as pilot:
                 copied(moment.recording, Path(folder), is_whole=True)

@@ -14,6 +14,7 @@ from agentwatch.cli.terminal import claimed_terminal
 from agentwatch.faults import INCOMPLETE_RECORDING, INTERNAL_ERROR, Signalled
 from agentwatch.feed import POLL_SECONDS, Feed
 from agentwatch.feed.playhead import Replay
+from agentwatch.recording import LineReader
 from agentwatch.screen.terminal.signals import HeldSignals
 from agentwatch.sources.source import Source
 
@@ -27,6 +28,11 @@ def watch(
     and printed in the text format if that still can be.
     """
     feed = Feed(source.reader, pace)
+    if source.written.log_fd is not None:
+        from agentwatch.outputs.action_log import LogWriter
+
+        reader = LineReader(source.reader.fd, source.reader.growth, source.reader.times)
+        source.written.log = LogWriter(reader, source.written.log_fd)
     held = held or HeldSignals()
     try:
         return _front(source, feed, options, held)
@@ -96,16 +102,16 @@ def _show(source: Source, feed: Feed, options: Options, held: HeldSignals) -> in
         _watch_unseen(source, feed)
     if app.ended_by is not None:
         raise Signalled(app.ended_by)
-    if source.pipe is not None and source.is_live:
+    if source.outlasts_screen:
         say("recording goes on; ctrl+c ends it")
         code = print_rest(source, feed, 2 if options.tee else 1)
-    elif left is Leave.RUNNING and source.agent is not None:
-        say(f"the agent goes on as process {source.agent.pid}")
+    elif left is Leave.RUNNING:
+        say(f"the agent goes on as process {source.agent_pid}")
         code = 0
     else:
         code = end_session(source, feed.session)
-    if source.files is not None:
-        say(f"recorded in {source.files.recording}")
+    if source.written.files is not None:
+        say(f"recorded in {source.written.files.recording}")
     return code
 
 
@@ -119,5 +125,5 @@ def _watch_unseen(source: Source, feed: Feed) -> None:
 
 
 def _report_internal_error(error: Exception, source: Source) -> None:
-    written = write_crash(error, source.files)
+    written = write_crash(error, source.written.files)
     say(f"a fault of our own, {error!r}; {written}")

@@ -75,28 +75,39 @@ def print_rest(source: Source, feed: Feed, sink_fd: int) -> int:
 
 def end_session(source: Source, session: Session) -> int:
     """Finish what is written beside the screen, say what went wrong, and return our exit code."""
+    outcome = session.outcome  # of what was shown; to finish the log may read on
     source.finish()
-    outcome = session.outcome
     report_survivors(source)
-    if source.agent is not None and outcome is not Outcome.SUCCEEDED:
-        for line in source.agent.stderr.last_lines(_STDERR_LINES):
+    if outcome is not Outcome.SUCCEEDED:
+        for line in source.last_stderr(_STDERR_LINES):
             say(f"the agent's stderr: {safe_line(line)}")
     _report_faults(source)
-    return source.exit_code(outcome)
+    return _exit_code(source, outcome)
 
 
 def report_survivors(source: Source) -> None:
     """Name the processes that outlived our agent."""
-    for survivor in source.agent.survivors() if source.agent is not None else ():
+    for survivor in source.survivors():
         say(f"process {survivor.pid} ({safe_line(survivor.name)}) outlived the agent and still runs")
+
+
+def _exit_code(source: Source, outcome: Outcome) -> int:
+    """Return our exit code for a session that came to `outcome`."""
+    if source.agent_exit_code:
+        return source.agent_exit_code
+    if source.fault is not None and outcome is not Outcome.FAILED:
+        return INCOMPLETE_RECORDING
+    return 0 if outcome in (Outcome.SUCCEEDED, Outcome.RUNNING) else 1
 
 
 def _follow(source: Source, feed: Feed, after: Callable[[], object] = lambda: None) -> None:
     """Bring a session forward until its recording has ended; `after` is called at each step."""
     while not feed.is_over:
         _report_faults(source)
-        if source.outlives(feed.session):
-            say(f"{source.agent_name()} still runs 30 s after its result; it is left alone")
+        ended = feed.session.run.ended
+        if ended is not None and source.outlives(ended.seen_ms):
+            pid = source.agent_pid
+            say(f"the agent, process {pid}, still runs 30 s after its result; it is left alone")
             source.leave()
         if not feed.advance(POLL_SECONDS) and not feed.is_over:
             time.sleep(POLL_SECONDS)

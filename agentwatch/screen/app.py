@@ -80,9 +80,8 @@ class AgentwatchApp(TerminalApp[Leave]):
 
     def action_leave(self) -> None:
         """Leave; when our agent or what it started still runs, ask what is to become of it."""
-        agent = self._source.agent
-        survivors = [] if agent is None else agent.survivors()
-        if agent is not None and self._source.is_live:
+        survivors = self._source.survivors()
+        if self._source.runs_agent:
             self.push_screen(LeaveDialog(SafeText("The agent is still running.")), self._leave_agent)
         elif survivors:
             told = SafeText("The agent has ended; what it started still runs:")

@@ -39,8 +39,9 @@ def view_words(
     """
     words = []
     words += [what.upper() for what, why in source.faults.items() if why is not None]
-    if source.outlives(feed.session):
-        words.append(f"{source.agent_name()} still runs: q")
+    ended = feed.session.run.ended
+    if ended is not None and source.outlives(ended.seen_ms):
+        words.append(f"the agent, process {source.agent_pid}, still runs: q")
     if survivors:
         named = ", ".join(f"{survivor.pid} {safe_line(survivor.name)}" for survivor in survivors[:2])
         more = f" and {len(survivors) - 2} more" if len(survivors) > 2 else ""
