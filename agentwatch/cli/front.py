@@ -14,7 +14,6 @@ from agentwatch.cli.terminal import claimed_terminal
 from agentwatch.faults import INCOMPLETE_RECORDING, INTERNAL_ERROR, Signalled
 from agentwatch.feed import POLL_SECONDS, Feed
 from agentwatch.feed.playhead import Replay
-from agentwatch.recording import LineReader
 from agentwatch.screen.terminal.signals import HeldSignals
 from agentwatch.sources.source import Source
 
@@ -27,12 +26,7 @@ def watch(
     A fault of our own is written down and said; what an agent still writes is recorded all the same,
     and printed in the text format if that still can be.
     """
-    feed = Feed(source.reader, pace)
-    if source.written.log_fd is not None:
-        from agentwatch.outputs.action_log import LogWriter
-
-        reader = LineReader(source.reader.fd, source.reader.growth, source.reader.times)
-        source.written.log = LogWriter(reader, source.written.log_fd)
+    feed = _feed(source, pace, prints=options.prints())
     held = held or HeldSignals()
     try:
         return _front(source, feed, options, held)
@@ -51,6 +45,25 @@ def watch(
         for fault in source.new_faults():
             say(fault)
     return INTERNAL_ERROR
+
+
+def _feed(source: Source, pace: Replay | None, *, prints: bool) -> Feed:
+    """Return the feed that is shown or printed, and begin to write the action log if there is to be one.
+
+    Only a screen's own session is followed. A printed one waits for its reader, and that of a replay waits
+    for its moments, which gives its lines other times.
+    """
+    log_fd = source.written.log_fd
+    if log_fd is None:
+        return Feed(source.reader, pace)
+    from agentwatch.outputs.log_writer import LoggedFeed, LogWriter
+
+    if prints or pace is not None:
+        source.written.log = LogWriter(source.reader, log_fd)
+        return Feed(source.reader, pace)
+    feed = LoggedFeed(source.reader, log_fd)
+    source.written.log = feed.log
+    return feed
 
 
 def _front(source: Source, feed: Feed, options: Options, held: HeldSignals) -> int:
