@@ -122,6 +122,8 @@ def _show(source: Source, feed: Feed, options: Options, held: HeldSignals) -> in
         say(f"the agent goes on as process {source.agent_pid}")
         code = 0
     else:
+        if not source.is_live:
+            source.leave()  # a file that is followed grows on without us
         code = end_session(source, feed.session)
     if source.written.files is not None:
         say(f"recorded in {source.written.files.recording}")

@@ -34,6 +34,12 @@ class FileSource(WithoutAgent):
         """Return what went wrong since the last call, one sentence per fault."""
         return self.written.unreported(self.faults)
 
+    def leave(self) -> None:
+        """Stop following the file: it may grow for ever, and the end of its log would never come."""
+        growth = self.reader.growth
+        if isinstance(growth, SavedGrowth):
+            growth.stop_following()
+
     def stop(self) -> None:
         """Do nothing: the file belongs to others."""
 

@@ -81,7 +81,7 @@ class Source(Protocol):
         """Return the last lines of our agent's stderr that are not blank, at most `count`."""
 
     def leave(self) -> None:
-        """Stop following our agent: the recording, as far as we see it, ends here."""
+        """Stop following our agent, or a file: the recording, as far as we see it, ends here."""
 
     def stop(self) -> None:
         """Stop our agent and what it started; stop reading a pipe."""
