@@ -1,8 +1,7 @@
-"""The recording: the bytes that the agent wrote, the times at which they came, and the way to read
-them while they still come.
+"""The recording: the bytes that an agent wrote, their arrival times, and readers that follow its growth.
 
-It is the queue between the agent and everything that watches it: intake appends to it and waits for
-nobody, every reader goes at its own pace.
+It imports nothing else of the package: it is the queue between an agent and all that watches it, whose
+writers wait for nobody and whose readers each go at their own pace.
 """
 
 from agentwatch.recording.disk_sync import DiskSync

@@ -1,6 +1,6 @@
-"""The wire: an agent's lines of bytes, decoded into the events of `agentwatch.events`.
+"""The agents' formats: lines of bytes decoded into the events of `agentwatch.events`, one folder per agent.
 
-One module per agent, and a line in `detect` for each.
+It may import only `events`, and modules that make words of values; an agent is known nowhere else.
 """
 
 from agentwatch.wire.decoder import Decoder
