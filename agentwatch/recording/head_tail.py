@@ -25,7 +25,8 @@ def first_lines(fd: int, most_bytes: int) -> list[bytes]:
     Raises:
         OSError: The file cannot be read.
     """
-    return split_lines(os.pread(fd, most_bytes, 0))[0]
+    data = os.pread(fd, most_bytes, 0)
+    return split_lines(data)[0] if data else []
 
 
 def last_lines(fd: int, most_bytes: int) -> list[bytes]:
