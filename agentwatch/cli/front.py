@@ -1,4 +1,4 @@
-"""The front of a session: the screen, or print; and what goes on when the screen is gone."""
+"""The front end of a session: the screen or printing, and what continues after the screen."""
 
 from __future__ import annotations
 
@@ -23,20 +23,26 @@ def watch(
 ) -> int:
     """Show a source on the screen or print it, and return our exit code.
 
-    A fault of our own is written down and said; what an agent still writes is recorded all the same,
-    and printed in the text format if that still can be.
+    After an internal error, what an agent still writes is recorded all the same, and printed in the text
+    format if possible.
+
+    Args:
+        source: Where the session comes from.
+        options: What the command line asked for.
+        pace: The pace of a replay; None to show lines as they come.
+        held: The signals held since before the source was opened.
     """
     feed = _feed(source, pace, prints=options.prints())
     held = held or HeldSignals()
     try:
-        return _front(source, feed, options, held)
-    except Exception as error:  # noqa: BLE001 - the edge of a session: the fault is written down and said
+        return _show_or_print(source, feed, options, held)
+    except Exception as error:  # noqa: BLE001 - the edge of a session: the error is reported, and recording goes on
         held.release()
         _report_internal_error(error, source)
         reported = repr(error)
     try:
         print_rest(source, feed, 2 if options.tee else 1)
-    except Exception as error:  # noqa: BLE001 - often the same again, in the session itself
+    except Exception as error:  # noqa: BLE001 - often the same error again, raised by the session itself
         if repr(error) != reported:
             _report_internal_error(error, source)
         while source.is_live:
@@ -66,17 +72,17 @@ def _feed(source: Source, pace: Replay | None, *, prints: bool) -> Feed:
     return feed
 
 
-def _front(source: Source, feed: Feed, options: Options, held: HeldSignals) -> int:
+def _show_or_print(source: Source, feed: Feed, options: Options, held: HeldSignals) -> int:
     if options.prints():
         code = print_session(source, feed, options.printed_format(), brief=options.brief)
-        return _checked(feed, code) if options.strict else code
+        return _check_integrity(feed, code) if options.strict else code
     if options.tee:
-        return _show_and_pass_on(source, feed, options, held)
+        return _show_and_tee(source, feed, options, held)
     return _show(source, feed, options, held)
 
 
-def _checked(feed: Feed, code: int) -> int:
-    """Say where the integrity does not hold, and return our exit code."""
+def _check_integrity(feed: Feed, code: int) -> int:
+    """Report a failed integrity check, and return our exit code."""
     from agentwatch.analysis.integrity import integrity
 
     found = integrity(feed.session)
@@ -86,7 +92,7 @@ def _checked(feed: Feed, code: int) -> int:
     return code or 1
 
 
-def _show_and_pass_on(source: Source, feed: Feed, options: Options, held: HeldSignals) -> int:
+def _show_and_tee(source: Source, feed: Feed, options: Options, held: HeldSignals) -> int:
     """Draw the screen on the terminal while stdout gets every byte."""
     from agentwatch.outputs.stream_json import Tee
 
@@ -100,7 +106,7 @@ def _show_and_pass_on(source: Source, feed: Feed, options: Options, held: HeldSi
 
 
 def _show(source: Source, feed: Feed, options: Options, held: HeldSignals) -> int:
-    """Draw the screen until it is left; what a pipe still brings is then recorded and printed."""
+    """Draw the screen until the user quits; then record and print what a pipe still brings."""
     held.hold()
     with claimed_terminal():
         from agentwatch.screen.app import AgentwatchApp, Leave
@@ -112,7 +118,7 @@ def _show(source: Source, feed: Feed, options: Options, held: HeldSignals) -> in
     if app.fault is not None:
         raise app.fault
     if app.ended_by == signal.SIGHUP and source.is_live:
-        _watch_unseen(source, feed)
+        _watch_without_terminal(source, feed)
     if app.ended_by is not None:
         raise Signalled(app.ended_by)
     if source.outlasts_screen:
@@ -130,8 +136,8 @@ def _show(source: Source, feed: Feed, options: Options, held: HeldSignals) -> in
     return code
 
 
-def _watch_unseen(source: Source, feed: Feed) -> None:
-    """Go on without a screen when the terminal was closed, and end with the agent."""
+def _watch_without_terminal(source: Source, feed: Feed) -> None:
+    """Keep recording after the terminal was closed, until the agent ends."""
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     nowhere = os.open(os.devnull, os.O_RDWR)
     for fd in (0, 1, 2):

@@ -74,7 +74,7 @@ def print_rest(source: Source, feed: Feed, sink_fd: int) -> int:
 
 
 def end_session(source: Source, session: Session) -> int:
-    """Finish what is written beside the screen, say what went wrong, and return our exit code."""
+    """Finish the files that are written, report what went wrong, and return our exit code."""
     outcome = session.outcome  # of what was shown; to finish the log may read on
     source.finish()
     report_survivors(source)
@@ -86,7 +86,7 @@ def end_session(source: Source, session: Session) -> int:
 
 
 def report_survivors(source: Source) -> None:
-    """Name the processes that outlived our agent."""
+    """Print the processes that outlived our agent."""
     for survivor in source.survivors():
         say(f"process {survivor.pid} ({safe_line(survivor.name)}) outlived the agent and still runs")
 
@@ -101,7 +101,7 @@ def _exit_code(source: Source, outcome: Outcome) -> int:
 
 
 def _follow(source: Source, feed: Feed, after: Callable[[], object] = lambda: None) -> None:
-    """Bring a session forward until its recording has ended; `after` is called at each step."""
+    """Advance a session until its recording has ended; `after` is called after each step."""
     while not feed.is_over:
         _report_faults(source)
         ended = feed.session.run.ended
@@ -115,7 +115,7 @@ def _follow(source: Source, feed: Feed, after: Callable[[], object] = lambda: No
 
 
 def _report_faults(source: Source) -> None:
-    """Say at once, and once, what goes wrong with the files that are written."""
+    """Print, once, each fault of the files that are written."""
     for fault in source.new_faults():
         say(fault)
 
