@@ -145,7 +145,9 @@ def cut(text: SafeText, limit: int) -> SafeText:
     if columns(text) <= limit:
         return text
     kept = SafeText(text[: fitting(text, 0, limit - 1)])
-    return SafeText("…" if columns(kept) >= limit else f"{kept}…")  # one character may be wider than the limit
+    return SafeText(
+        "…" if columns(kept) >= limit else f"{kept}…"
+    )  # one character may be wider than the limit
 
 
 @cache

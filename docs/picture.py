@@ -23,13 +23,13 @@ from rich.cells import cell_len
 from textual import events
 from textual.pilot import Pilot
 
-from agentwatch.analysis.silence import NO_FACTS, AgentFacts
-from agentwatch.cli.terminal import HeldSignals
+from agentwatch.agent_facts import NO_FACTS, AgentFacts
 from agentwatch.feed import Feed
 from agentwatch.feed.playhead import Replay
 from agentwatch.resources import resource
 from agentwatch.screen.app import AgentwatchApp, Leave
 from agentwatch.screen.screen import WatchScreen
+from agentwatch.screen.terminal.signals import HeldSignals
 from agentwatch.screen.transcript.pane import Transcript
 from agentwatch.sources.open import saved_source
 
@@ -103,7 +103,7 @@ async def export(moment: Moment) -> str:
         with (
             patch("agentwatch.screen.screen.now_ms", replay.now_ms),
             patch("agentwatch.screen.overlays.notices.now_ms", replay.now_ms),
-            patch("agentwatch.sources.facts.ProcessFacts.now", lambda _: moment.facts),
+            patch("agentwatch.sources.file.FileSource.agent_facts", lambda _: moment.facts),
         ):
             async with app.run_test(size=moment.size, notifications=True) as pilot:
                 copied(moment.recording, Path(folder), is_whole=True)

@@ -48,7 +48,8 @@ def away_summary(session: Session, since: Mark, now_ms: int) -> SafeText:
         _counted(sum(call.outcome is Outcome.REJECTED for call in ended), "rejection"),
     ]
     if ended_runs(session) > since.ended_runs and session.outcome is not Outcome.RUNNING:
-        new.append(f"the run {_OVER[session.outcome]}")
+        has_ending = session.outcome is not Outcome.UNFINISHED or session.traits.has_result
+        new.append(f"the run {_OVER[session.outcome] if has_ending else 'ended'}")
     words = ", ".join(filter(None, new))
     if not words and session.lines.total > since.lines:
         words = "no new call"

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from itertools import islice
-from typing import NamedTuple
 
+from agentwatch.agent_facts import NO_FACTS, AgentFacts
 from agentwatch.events import ToolKind
 from agentwatch.session import Call, Phase, Session, usually_under
 
@@ -15,30 +15,12 @@ _LEAST_QUIET_MS = 30_000
 """Even the model of a fast session may need half a minute for the arguments of a call."""
 _GRACE_MS = 30_000
 """How long after its time limit a call may take to end."""
-LATE_EXIT_MS = 30_000
-"""How long an agent may take to exit after its result; agents are known to hang then."""
 _UNLIMITED_CALL_MS = 600_000
 """The tolerated duration of a call without a limit and without similar calls: it may be a subagent."""
 _LIKE_CALLS = 64
 _VARIABLE_KINDS = frozenset({ToolKind.EXECUTE, ToolKind.MCP, ToolKind.DELEGATE})
 """Kinds whose calls do not predict the next one: a build after ten `ls` is not a stall."""
 _STALLED = 2.0
-
-
-class AgentFacts(NamedTuple):
-    """The facts about the process of an agent that agentwatch started; for other agents all are None."""
-
-    pid: int | None = None
-    """None after the process has ended."""
-    started_ms: int | None = None
-    exit_code: int | None = None
-    stderr: str | None = None
-    """The last line of its standard error, once it has ended."""
-    uses_cpu: bool | None = None
-    """Whether its processes use CPU; None if unknown."""
-
-
-NO_FACTS = AgentFacts()
 
 
 def is_quiet(session: Session, now_ms: int | None, agent: AgentFacts = NO_FACTS) -> bool:

@@ -8,10 +8,8 @@ from __future__ import annotations
 import signal
 
 from agentwatch.actions import target
+from agentwatch.agent_facts import LATE_EXIT_MS, NO_FACTS, AgentFacts
 from agentwatch.analysis.silence import (
-    LATE_EXIT_MS,
-    NO_FACTS,
-    AgentFacts,
     is_quiet,
     is_stalled,
     limit_ms,
@@ -98,8 +96,10 @@ def _over(session: Session, now_ms: int | None, agent: AgentFacts, *, is_narrow:
     elif session.outcome is Outcome.FAILED:
         reason = (run.result or "").strip().partition("\n")[0] or "no reason given"
         words.append(f"failed: {cut(safe_line(reason), _ERROR_COLUMNS)}")
-    else:
+    elif session.traits.has_result:
         words.append("no result" if is_narrow else "ended without a result")
+    else:
+        words.append("ended")
     is_explained = session.outcome is Outcome.SUCCEEDED or bool(run.result)
     if agent.exit_code:
         words.append(f"exit {agent.exit_code}{_signal(agent.exit_code)}")

@@ -1,11 +1,11 @@
-"""The recording: the bytes that the agent wrote, their arrival times, and readers that follow it.
+"""The recording: the bytes that an agent wrote, their arrival times, and readers that follow its growth.
 
-The recording is the queue between the agent and everything that watches it. The source appends to it without
-waiting for anybody, and every reader reads at its own pace.
+It imports nothing else of the package: it is the queue between an agent and all that watches it, whose
+writers wait for nobody and whose readers each go at their own pace.
 """
 
 from agentwatch.recording.disk_sync import DiskSync
-from agentwatch.recording.head_tail import HeadTailReader
+from agentwatch.recording.head_tail import HeadTailReader, first_lines, last_lines, line_start
 from agentwatch.recording.lines import MOST_LINE_BYTES, Growth, Line, LineReader, Lines
 from agentwatch.recording.saved import SavedGrowth, open_saved
 from agentwatch.recording.store import (
@@ -33,7 +33,10 @@ __all__ = [
     "SessionFiles",
     "Wakeup",
     "create_file",
+    "first_lines",
     "is_at",
+    "last_lines",
+    "line_start",
     "nameless_file",
     "new_session_files",
     "now_ms",

@@ -13,6 +13,49 @@ _TAIL_BYTES = 1 << 18
 _STEP_BYTES = 1 << 20
 
 
+def first_lines(fd: int, most_bytes: int) -> list[bytes]:
+    """Return the whole lines in the first bytes of a file, with their line ends.
+
+    Args:
+        fd: The file.
+        most_bytes: The number of bytes to read; a line that does not end within them is left out.
+
+    Raises:
+        OSError: The file cannot be read.
+    """
+    data = os.pread(fd, most_bytes, 0)
+    return split_lines(data)[0] if data else []
+
+
+def last_lines(fd: int, most_bytes: int) -> list[bytes]:
+    """Return the lines in the last bytes of a file, without their line ends.
+
+    Args:
+        fd: The file.
+        most_bytes: The number of bytes to read; the first line may have begun before them.
+
+    Raises:
+        OSError: The file cannot be read.
+    """
+    start = max(os.fstat(fd).st_size - most_bytes, 0)
+    return os.pread(fd, most_bytes, start).split(b"\n")
+
+
+def line_start(fd: int, end: int) -> int:
+    """Return the offset behind the last line end before `end`, in bytes; 0 without one.
+
+    Raises:
+        OSError: The file cannot be read.
+    """
+    while end > 0:
+        start = max(end - _STEP_BYTES, 0)
+        newline = os.pread(fd, end - start, start).rfind(b"\n")
+        if newline >= 0:
+            return start + newline + 1
+        end = start
+    return 0
+
+
 class HeadTailReader:
     """Reads the first and the last lines of a recording, and skips the lines between them.
 
@@ -52,7 +95,7 @@ class HeadTailReader:
         return os.pread(self.fd, length, offset)
 
     def _head(self) -> Lines:
-        first, *others = split_lines(self.line_at(0, _HEAD_BYTES))[0] or [b""]
+        first, *others = first_lines(self.fd, _HEAD_BYTES) or [b""]
         return Lines(0, [first, *takewhile(self._starts_run, others)], self._times)
 
     def _tail(self) -> list[Lines]:
@@ -64,7 +107,7 @@ class HeadTailReader:
         found: list[Lines] = []
         budget = _TAIL_BYTES
         while end > _HEAD_BYTES and budget > 0:
-            start = self._line_start(end)
+            start = line_start(self.fd, end)
             if end - start > MOST_LINE_BYTES:
                 head, tail = self.line_at(start, _HEAD_BYTES), self.line_at(end - _HEAD_BYTES, _HEAD_BYTES)
                 found.insert(0, Lines(start, [head], self._times, tail, end - start))
@@ -74,13 +117,3 @@ class HeadTailReader:
             end = start - 1
         first_call = (at for at, lines in enumerate(found) if self._is_call(lines.data[0]))
         return found[next(first_call, 0) :]
-
-    def _line_start(self, end: int) -> int:
-        """Return the offset at which the line that ends at `end` begins."""
-        while end > 0:
-            start = max(end - _STEP_BYTES, 0)
-            newline = self.line_at(start, end - start).rfind(b"\n")
-            if newline >= 0:
-                return start + newline + 1
-            end = start
-        return 0

@@ -50,6 +50,10 @@ class SavedGrowth:
             self.ended_by = "replaced"
         return not self._follow or self.ended_by is not None
 
+    def stop_following(self) -> None:
+        """Let the recording end where the file ended when its size was last read."""
+        self._follow = False
+
     def _is_replaced(self) -> bool:
         try:
             return not os.path.samestat(os.stat(self._path), os.fstat(self._fd))

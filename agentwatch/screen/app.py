@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from enum import Enum
 
-from agentwatch.cli.config import Config
-from agentwatch.cli.terminal import HeldSignals
+from agentwatch.config import Config
 from agentwatch.feed import Feed, preview_feed
 from agentwatch.safe_text import SafeText, safe_line
 from agentwatch.screen.overlays.help import Help
 from agentwatch.screen.overlays.leave import LeaveChoice, LeaveDialog
 from agentwatch.screen.screen import WatchScreen
 from agentwatch.screen.terminal.base_app import TerminalApp
+from agentwatch.screen.terminal.signals import HeldSignals
 from agentwatch.sources.source import Source
 
 _LARGE_BYTES = 8 << 20
@@ -75,9 +75,8 @@ class AgentwatchApp(TerminalApp[Leave]):
 
     def action_leave(self) -> None:
         """Leave; when our agent or what it started still runs, ask what is to become of it."""
-        agent = self._source.agent
-        survivors = [] if agent is None else agent.survivors()
-        if agent is not None and self._source.is_live:
+        survivors = self._source.survivors()
+        if self._source.runs_agent:
             self.push_screen(LeaveDialog(SafeText("The agent is still running.")), self._leave_agent)
         elif survivors:
             told = SafeText("The agent has ended; what it started still runs:")

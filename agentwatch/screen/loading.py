@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from agentwatch.byte_size import byte_size
 from agentwatch.feed import Feed
-from agentwatch.feed.catalog import size
 from agentwatch.safe_text import SafeText
 from agentwatch.screen.workspace import Workspace
 
@@ -54,5 +54,5 @@ class Loading:
     def words(self) -> SafeText:
         """Return how much is left to read, or the percentage that is laid out."""
         if self.workspace is None:
-            return SafeText(f"reading · {size(self.feed.backlog())} to go")
+            return SafeText(f"reading · {byte_size(self.feed.backlog())} to go")
         return SafeText(f"laying out · {self.workspace.panes.transcript.taken_percent} %")

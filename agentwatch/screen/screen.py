@@ -21,7 +21,7 @@ from agentwatch.analysis.integrity import integrity
 from agentwatch.analysis.silence import is_stalled
 from agentwatch.analysis.status import status
 from agentwatch.analysis.time import TimeBreakdown
-from agentwatch.cli.config import Config
+from agentwatch.config import Config
 from agentwatch.feed import Feed
 from agentwatch.feed.playhead import Replay
 from agentwatch.recording import now_ms
@@ -38,7 +38,6 @@ from agentwatch.screen.terminal.frames import BUSY_SHARE, CALM_SHARE, LOADING_SH
 from agentwatch.screen.view_status import BEHIND_BYTES, shown_ms, view_words
 from agentwatch.screen.workspace import Workspace
 from agentwatch.session import Call
-from agentwatch.sources.facts import ProcessFacts
 from agentwatch.sources.source import Source
 from agentwatch.sources.survivors import Survivor
 
@@ -95,7 +94,6 @@ class WatchScreen(Screen[None]):
         self._source = source
         self._config = config
         self._survivors: list[Survivor] = []
-        self._facts = ProcessFacts(source.agent)
         self.notices = Notices(loading or feed, config, write)
         self._take(feed, Workspace(feed, shows_thinking=config.thinking, is_preview=loading is not None))
 
@@ -123,7 +121,7 @@ class WatchScreen(Screen[None]):
         if self._source.wakeup is not None:
             self.frame_scheduler.listen(self._source.wakeup)
         self.call_after_refresh(self.frame_scheduler.within, 0)
-        if self._source.agent is not None:
+        if self._source.agent_pid is not None:
             self.set_interval(_SURVIVORS_SECONDS, self._look_for_survivors)
 
     def on_unmount(self) -> None:
@@ -145,7 +143,7 @@ class WatchScreen(Screen[None]):
         if not self.is_frozen:
             is_behind = feed.backlog() > BEHIND_BYTES
             applied = feed.advance(_CATCH_UP_SECONDS if is_behind else _APPLY_SECONDS)
-            if self._source.agent is not None and (said := self._source.agent.stderr.new_lines()):
+            if said := self._source.new_stderr():
                 workspace.panes.log.add_stderr(said)
                 applied += 1
         self.frame_scheduler.share = (
@@ -175,7 +173,7 @@ class WatchScreen(Screen[None]):
         session, workspace = self._feed.session, self.workspace
         below = workspace.panes.named(workspace.pane).below if self.has_class("-narrow") else 0
         view = view_words(self._source, self._feed, self._survivors, is_frozen=self.is_frozen, below=below)
-        facts, room = self._facts.now(), self._status.size.width - columns(view) - 3
+        facts, room = self._source.agent_facts(), self._status.size.width - columns(view) - 3
         self._status.tell(status(session, now, facts, room), view, self._integrity)
         words = status(session, now, facts)
         for warning in self.notices.update(words, is_quiet=is_stalled(session, now, facts)):
@@ -233,9 +231,8 @@ class WatchScreen(Screen[None]):
         return min((wait for wait in waits if wait is not None), default=None)
 
     def _look_for_survivors(self) -> None:
-        if self._source.agent is not None:
-            self._survivors = self._source.agent.survivors()
-            self.frame_scheduler.within(0)
+        self._survivors = self._source.survivors()
+        self.frame_scheduler.within(0)
 
     @on(events.TextSelected)
     def _copy_selection(self) -> None:

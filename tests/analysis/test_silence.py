@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentwatch.analysis.silence import AgentFacts
+from agentwatch.agent_facts import AgentFacts
 from agentwatch.events import Channel, Text
 from agentwatch.session import Place
 from tests.builders.lines import DONE, completed, delta, event, init, started, thought, thought_through, user

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from agentwatch.analysis.silence import AgentFacts, is_quiet
+from agentwatch.agent_facts import AgentFacts
+from agentwatch.analysis.silence import is_quiet
 from agentwatch.analysis.status import brief_clock
 from tests.builders.lines import (
     completed,

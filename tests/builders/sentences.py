@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from agentwatch.analysis.silence import NO_FACTS, AgentFacts
+from agentwatch.agent_facts import NO_FACTS, AgentFacts
 from agentwatch.analysis.status import status
 from agentwatch.feed.line_joiner import LineJoiner
 from agentwatch.recording import Line

@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.cli.config import Config, bound_keys, read_config
+from agentwatch.cli.config_file import read_config
+from agentwatch.config import Config
 from agentwatch.faults import USAGE, Fault
+from agentwatch.screen.keymap import bound_keys
 from tests.conftest import ROOT
 
 
@@ -143,7 +145,9 @@ def test_a_file_without_keys_and_theme_loads_no_screen(tmp_path: Path) -> None:
     """Settings that name no binding and no theme are read without importing Textual."""
     path = tmp_path / "config.toml"
     path.write_text("[attention]\nbell = false\n")
-    program = "import sys; from agentwatch.cli.config import read_config; read_config(); print(*sys.modules)"
+    program = (
+        "import sys; from agentwatch.cli.config_file import read_config; read_config(); print(*sys.modules)"
+    )
     done = subprocess.run(
         [sys.executable, "-c", program],
         env={"AGENTWATCH_CONFIG": str(path), "PATH": ""},

@@ -14,7 +14,7 @@ from tests.conftest import RECORDINGS, ROOT
 from tests.harness.fake_agent import command
 from tests.harness.on_a_pty import in_terminal, saved
 from tests.harness.processes import is_alive, zombies_of
-from tests.harness.program import AGENTWATCH, HURRIED
+from tests.harness.program import AGENTWATCH, HURRIED, watch
 from tests.harness.terminal import Terminal
 
 PLAIN = RECORDINGS / "plain.ndjson"
@@ -44,6 +44,20 @@ def stays(terminal: Terminal, question: str) -> None:
     terminal.send("\x1b")
     terminal.wait_until(lambda: question not in terminal.screen_text(), what="way back")
     assert terminal.exit_status() is None
+
+
+def test_a_followed_file_can_be_left(tmp_path: Path) -> None:
+    """`q` leaves a file that is followed, and its log ends where the file ends by then."""
+    path, log = tmp_path / "session.ndjson", tmp_path / "session.log"
+    data = PLAIN.read_bytes()
+    path.write_bytes(data[: data.index(b'{"type":"result"')])
+    with in_terminal("-f", "--log", str(log), str(path)) as terminal:
+        terminal.wait_for("◐ running")
+        terminal.send("q")
+        assert terminal.wait_exit() == 0
+        assert terminal.restored(), terminal.leftovers()
+    assert log.read_bytes() == watch("log", path).stdout
+    assert "# unfinished" in log.read_text()
 
 
 @pytest.mark.parametrize(

@@ -107,6 +107,22 @@ def test_ctrl_c_after_q_ends_the_recording(home: Path) -> None:
     assert saved(home, "log").read_bytes() == watch("log", saved(home)).stdout
 
 
+def test_a_frozen_view_does_not_hold_the_log_back(home: Path) -> None:
+    """While the view is frozen the log goes on, and what it holds at the end is what `log` prints."""
+    with in_terminal(producer=command(DEMO, "--pace", "100")) as terminal:
+        terminal.wait_for(FIRST_CALLS)
+        terminal.send(" ")
+        terminal.wait_for("frozen · ")
+        ended = len(actions_of(DEMO))
+        terminal.wait_until(lambda: saved(home, "log").read_bytes().count(b"\n") >= ended, what="log")
+        assert "frozen · " in terminal.screen_text()
+        terminal.send(" ")
+        terminal.wait_for("✓ succeeded in 1:10")
+        terminal.send("q")
+        assert terminal.wait_exit() == 0
+    assert saved(home, "log").read_bytes() == watch("log", saved(home)).stdout
+
+
 def test_tee_passes_the_stream_on(home: Path, tmp_path: Path) -> None:
     """With --tee the screen is on the terminal and the next program receives every byte."""
     out = tmp_path / "out"

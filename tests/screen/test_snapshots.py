@@ -7,9 +7,9 @@ from collections.abc import Awaitable, Callable
 import pytest
 from textual.pilot import Pilot
 
-from agentwatch.cli.terminal import HeldSignals
 from agentwatch.screen.app import AgentwatchApp
 from agentwatch.screen.screen import WatchScreen
+from agentwatch.screen.terminal.signals import HeldSignals
 from agentwatch.screen.transcript.pane import Transcript
 from agentwatch.sources.open import saved_source
 from tests.builders.screen.app import CountedFeed, bundled, eventually

@@ -9,11 +9,11 @@ from typing import NamedTuple
 import pytest
 from textual.pilot import Pilot
 
-from agentwatch.cli.terminal import HeldSignals
 from agentwatch.feed.playhead import Replay
 from agentwatch.screen.app import AgentwatchApp
 from agentwatch.screen.screen import WatchScreen
 from agentwatch.screen.terminal.frames import FrameScheduler
+from agentwatch.screen.terminal.signals import HeldSignals
 from agentwatch.sources.open import saved_source
 from tests.builders.screen.app import CountedFeed, bundled, eventually
 from tests.screen.test_snapshots import Compare, Step

@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.analysis.silence import NO_FACTS
+from agentwatch.agent_facts import NO_FACTS
 from agentwatch.analysis.status import status
 from agentwatch.feed import Feed
 from agentwatch.sources import activity
 from agentwatch.sources.activity import Activity
-from agentwatch.sources.facts import ProcessFacts
-from agentwatch.sources.open import Keep, agent_source
+from agentwatch.sources.open import Keep, agent_source, saved_source
+from tests.conftest import RECORDINGS
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="CPU times are found through /proc")
 
@@ -143,19 +143,18 @@ def test_without_proc_activity_is_unknown(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_the_facts_of_a_started_agent() -> None:
     """A started agent has a pid while it lives, and then an exit code and a last stderr line."""
-    assert ProcessFacts(None).now() == NO_FACTS
+    assert saved_source(RECORDINGS / "plain.ndjson").agent_facts() == NO_FACTS
     program = "import sys; sys.stdin.read(); print('a\\n no login \\n', file=sys.stderr); sys.exit(3)"
     waiting = "import time; time.sleep(0.5); " + program
     source = agent_source([sys.executable, "-c", waiting], Keep(record=False, write_log=False))
-    assert source.agent is not None
-    facts = ProcessFacts(source.agent)
-    first = facts.now()
+    first = source.agent_facts()
     assert (first.pid, first.exit_code, first.stderr) == (source.agent.pid, None, None)
     assert first.started_ms == source.agent.started_ms
-    until(lambda: facts.now().exit_code, 3)
-    assert facts.now() == (None, source.agent.started_ms, 3, " no login ", None)
-    assert facts.now() is facts.now()
+    until(lambda: source.agent_facts().exit_code, 3)
+    assert source.agent_facts() == (None, source.agent.started_ms, 3, " no login ", None)
+    assert source.agent_facts() is source.agent_facts()
     feed = Feed(source.reader)
     until(lambda: feed.advance() == 0 and feed.is_over, wanted=True)
-    assert status(feed.session, None, facts.now()) == "ended without a result · exit 3 · stderr: no login"
+    words = status(feed.session, None, source.agent_facts())
+    assert words == "ended without a result · exit 3 · stderr: no login"
     source.finish()

@@ -284,14 +284,13 @@ def test_all_of_an_ended_recording_is_passed_on(tmp_path: Path) -> None:
 _LIVE_LOG_ON_A_FULL_DEVICE = """
 import os, sys
 from pathlib import Path
-from agentwatch.feed import Feed
-from agentwatch.sources.pipe import PipeIntake
-from agentwatch.cli.printing import print_session
+from agentwatch.cli.front import watch
+from agentwatch.cli.options import Options
 from agentwatch.recording import ArrivalTimes, LineReader, create_file
-from agentwatch.sources.source import Source
+from agentwatch.sources.pipe import PipeIntake, PipeSource
 
 fd, times, full = create_file(Path(sys.argv[1])), ArrivalTimes(), os.open("/dev/full", os.O_WRONLY)
 pipe = PipeIntake(0, fd, times)
-source = Source(LineReader(fd, pipe, times), pipe=pipe, log_fd=full)
-sys.exit(print_session(source, Feed(source.reader), "text"))
+source = PipeSource(LineReader(fd, pipe, times), pipe, log_fd=full)
+sys.exit(watch(source, Options(printing=True)))
 """

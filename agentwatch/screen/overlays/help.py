@@ -9,11 +9,10 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import HorizontalGroup, VerticalScroll
 from textual.content import Content
-from textual.keys import format_key
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from agentwatch.cli.config import bound_keys
+from agentwatch.screen.keymap import bound_keys, key_label
 
 KEYS = (
     (
@@ -81,9 +80,6 @@ KEYS = (
 )
 """The help text of each key; `{freeze}` is replaced by the keys of the binding with that id."""
 
-_NAMED_KEYS = frozenset(("enter", "backspace", "delete"))
-"""Keys shown by name, because the signs that Textual uses for them are little known."""
-
 
 class Help(ModalScreen[None]):
     """Every key and what it does."""
@@ -100,7 +96,7 @@ class Help(ModalScreen[None]):
             rebound: The user's own key bindings, by binding id; they replace the defaults.
         """
         super().__init__()
-        self._keys = {name: " ".join(map(_key_name, keys)) for name, keys in bound_keys(rebound).items()}
+        self._keys = {name: " ".join(map(key_label, keys)) for name, keys in bound_keys(rebound).items()}
 
     def compose(self) -> ComposeResult:
         """Lay out the keys and their descriptions in two columns."""
@@ -111,10 +107,3 @@ class Help(ModalScreen[None]):
                     with HorizontalGroup():
                         yield Static(Content.styled(keys.format_map(self._keys), "bold"), classes="key")
                         yield Static(Content(does), classes="does")
-
-
-def _key_name(key: str) -> str:
-    """Return a key's display name: `↓`, `esc`, `?` for `question_mark`, `ctrl+.` for `ctrl+full_stop`."""
-    modifiers, _, name = key.rpartition("+")
-    shown = name if name in _NAMED_KEYS else format_key(name)
-    return f"{modifiers}+{shown}" if modifiers else shown

@@ -7,7 +7,7 @@ from functools import partial
 
 from agentwatch.analysis.away_summary import Mark, away_summary, mark
 from agentwatch.analysis.loops import Loops, arguments_of
-from agentwatch.cli.config import Config
+from agentwatch.config import Config
 from agentwatch.feed import Feed
 from agentwatch.recording import now_ms
 from agentwatch.safe_text import SafeText

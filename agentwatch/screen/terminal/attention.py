@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Mapping
 
 from agentwatch.analysis.away_summary import ended_runs
-from agentwatch.cli.config import Config
+from agentwatch.config import Config
 from agentwatch.events import Outcome
 from agentwatch.feed import Feed
 from agentwatch.safe_text import SafeText, cut, safe_line

@@ -19,11 +19,11 @@ from textual.events import Resize
 from textual.filter import LineFilter
 from textual.geometry import Size
 
-from agentwatch.cli.config import Config
-from agentwatch.cli.terminal import ENDING, HeldSignals
+from agentwatch.config import Config
 from agentwatch.resources import resource
 from agentwatch.screen.terminal.driver import TolerantDriver
 from agentwatch.screen.terminal.guard import Guard
+from agentwatch.screen.terminal.signals import ENDING, HeldSignals
 
 Result = TypeVar("Result")
 

@@ -13,13 +13,13 @@ from rich.segment import Segment
 from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 
-from agentwatch.cli.terminal import HeldSignals
 from agentwatch.feed import Feed, Pace
 from agentwatch.resources import resource
 from agentwatch.screen.app import AgentwatchApp
 from agentwatch.screen.calls.pane import CallTable
 from agentwatch.screen.lines.line_view import LineView
 from agentwatch.screen.screen import WatchScreen
+from agentwatch.screen.terminal.signals import HeldSignals
 from agentwatch.sources.open import saved_source
 from tests.builders.screen.lines import append
 from tests.conftest import RECORDINGS

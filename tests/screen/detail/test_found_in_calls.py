@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from textual.widgets import Input, Static
 
-from agentwatch.cli.terminal import HeldSignals
 from agentwatch.feed import Feed
 from agentwatch.screen.app import AgentwatchApp
+from agentwatch.screen.terminal.signals import HeldSignals
 from agentwatch.sources.open import saved_source
 from tests.builders.screen.app import Stage, eventually, lines_of, opened, viewport
 from tests.builders.screen.lines import answer, ended, init, result, shell, started

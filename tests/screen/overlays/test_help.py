@@ -7,13 +7,14 @@ import re
 import pytest
 from textual.widgets import Static
 
-from agentwatch.cli.config import Config, bound_keys
-from agentwatch.cli.terminal import HeldSignals
+from agentwatch.config import Config
 from agentwatch.feed import Feed
 from agentwatch.screen.app import AgentwatchApp
 from agentwatch.screen.calls.filter_bar import FilterBar
 from agentwatch.screen.calls.pane import CallTable
+from agentwatch.screen.keymap import bound_keys
 from agentwatch.screen.overlays.help import KEYS, Help
+from agentwatch.screen.terminal.signals import HeldSignals
 from agentwatch.sources.open import saved_source
 from tests.builders.screen.app import bundled, eventually, opened
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.cli.config import Config
+from agentwatch.config import Config
 from agentwatch.feed import Feed
 from agentwatch.feed.playhead import Replay
 from agentwatch.safe_text import SafeText, columns

@@ -14,9 +14,9 @@ from textual.screen import Screen as AppScreen
 from textual.strip import Strip
 from textual.widgets import Static
 
-from agentwatch.cli.terminal import HeldSignals
 from agentwatch.screen.app import AgentwatchApp
 from agentwatch.screen.terminal.compositor import ChangedPieces
+from agentwatch.screen.terminal.signals import HeldSignals
 from agentwatch.sources.open import saved_source
 from tests.builders.screen.app import CountedFeed, Stage
 from tests.builders.screen.lines import answer, init, prompt, result, shell, thinking

@@ -22,7 +22,8 @@ from textual.widgets import Static
 from agentwatch.screen.terminal.editor import open_in_editor
 from agentwatch.screen.terminal.base_app import TerminalApp
 from agentwatch.session import Call, Run, Session
-from agentwatch.cli.terminal import HeldSignals, claimed_terminal
+from agentwatch.cli.terminal import claimed_terminal
+from agentwatch.screen.terminal.signals import HeldSignals
 
 class Opener(TerminalApp[None]):
     BINDINGS = [("o", "open"), ("q", "quit")]
