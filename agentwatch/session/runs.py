@@ -42,14 +42,18 @@ class Run:
     @classmethod
     def of(cls, event: RunStarted) -> Run:
         """Return the run that an init line begins."""
-        return cls(
-            format=event.format,
-            session_id=event.session_id,
-            model=event.model,
-            cwd=event.cwd,
-            permission_mode=event.permission_mode,
-            api_key_source=event.api_key_source,
-        )
+        run = cls()
+        run.describe(event)
+        return run
+
+    def describe(self, event: RunStarted) -> None:
+        """Take what a start line says; what it does not say stays as it was."""
+        self.format = event.format
+        self.session_id = event.session_id or self.session_id
+        self.model = event.model or self.model
+        self.cwd = event.cwd or self.cwd
+        self.permission_mode = event.permission_mode or self.permission_mode
+        self.api_key_source = event.api_key_source or self.api_key_source
 
     @property
     def text(self) -> str:

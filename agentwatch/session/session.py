@@ -184,6 +184,10 @@ class Session:
         self._unended.clear()
 
     def _run_started(self, event: RunStarted, place: Place) -> None:
+        is_same = self.traits.repeats_start and event.session_id == self.run.session_id
+        if self.runs and is_same and not self.run.is_over:
+            self.run.describe(event)
+            return
         self._close_run()
         self.calls.begin_run()
         self.runs.append(Run.of(event))

@@ -13,6 +13,7 @@ from textual.strip import Strip
 
 from agentwatch.actions import target
 from agentwatch.analysis.time import Account, Share, TimeBreakdown, ToolTime
+from agentwatch.events import Traits
 from agentwatch.safe_text import SafeText, cut, safe_line
 from agentwatch.screen.lines.format import EIGHTHS, SIGNS, call_clock, clock, fitted
 from agentwatch.screen.lines.line_view import LineView
@@ -69,7 +70,7 @@ class TimeView(LineView):
         account = self._spent.account()
         if account != self._account:
             self._account = account
-            self._rows = [*_account_rows(account), *_tokens(self._session.runs)]
+            self._rows = [*_account_rows(account, self._session.traits), *_tokens(self._session.runs)]
             self.show_lines()
         return is_more
 
@@ -141,8 +142,8 @@ def _percent(ms: int, whole_ms: int) -> str:
     return "<1 %" if 0 < percent < 1 else f"{percent:.0f} %"
 
 
-def _account_rows(account: Account) -> Iterator[Row]:
-    yield _heading(account), "strong"
+def _account_rows(account: Account, traits: Traits) -> Iterator[Row]:
+    yield _heading(account, has_times=traits.has_times), "strong"
     yield SafeText(""), "plain"
     for share in _ORDER:
         if ms := account.parts[share]:
@@ -156,12 +157,13 @@ def _account_rows(account: Account) -> Iterator[Row]:
     yield from _slowest(account.slowest)
 
 
-def _heading(account: Account) -> SafeText:
+def _heading(account: Account, *, has_times: bool) -> SafeText:
     if account.is_agent_time:
         return SafeText(f"{clock(account.whole_ms)} by the agent's clock")
     if account.whole_ms:
-        return SafeText(f"{clock(account.whole_ms)} by our clock: the stream bears no times of its own")
-    return SafeText("no time is known: neither the stream nor the recording bears any")
+        reason = "the stream has no timestamps" if has_times else "this agent writes no timestamps"
+        return SafeText(f"{clock(account.whole_ms)} by our clock: {reason}")
+    return SafeText("no times known: neither the stream nor the recording has timestamps")
 
 
 def _tools(tools: Sequence[ToolTime]) -> Iterator[Row]:

@@ -93,12 +93,12 @@ async def test_without_the_agents_clock_ours_is_named(recording: Saver) -> None:
     begun, whole = data.replace(b', "timestamp_ms": 1793610001500', b"").splitlines(keepends=True)
     path = recording(init() + begun + whole)
     async with opened(path) as (app, _):
-        assert app.rows() == ["no time is known: neither the stream nor the recording bears any", ""]
+        assert app.rows() == ["no times known: neither the stream nor the recording has timestamps", ""]
     times = f"0 1000\n{len(init())} 2000\n{len(init() + begun)} 5000\n"
     path.with_suffix(".times").write_text(times)
     async with opened(path) as (app, _):
         rows = app.rows()
-        assert rows[0] == "4.0 s by our clock: the stream bears no times of its own"
+        assert rows[0] == "4.0 s by our clock: the stream has no timestamps"
         assert rows[2].startswith("tools 3.0 s 75 % ██")
         assert rows[3].startswith("unattributed 1.0 s 25 % ██")
 
