@@ -9,7 +9,15 @@ from typing import Any
 
 import pytest
 
-from tests.builders.screen.transcript_alone import brought_up, history, measure_all, of, pieces, shown
+from tests.builders.screen.transcript_alone import (
+    brought_up,
+    cut_all,
+    history,
+    measure_all,
+    of,
+    pieces,
+    shown,
+)
 from tests.conftest import Saver
 from tests.screen.conftest import answer, append, init, lines_of, shell, thinking, viewport
 
@@ -81,8 +89,7 @@ async def test_measuring_leaves_what_is_in_view(recording: Saver) -> None:
     """While blocks above are measured, what is read stays where it is."""
     feed, transcript = of(recording(history(120)))
     async with shown(transcript, (50, 16)) as pilot:
-        feed.advance()
-        transcript.sync()
+        cut_all(feed, transcript)
         await pilot.press("pageup", "pageup", "pageup")
         transcript.sync()
         seen = viewport(transcript)
@@ -95,8 +102,8 @@ async def test_the_end_is_in_view_while_all_is_measured(recording: Saver) -> Non
     """A long history opens at its end and stays there."""
     feed, transcript = of(recording(history(120)))
     async with shown(transcript, (50, 16)):
-        feed.advance()
-        transcript.sync()
+        cut_all(feed, transcript)
+        assert transcript.is_measuring
         assert viewport(transcript)[-1].startswith("✓ succeeded")
         measure_all(transcript)
         assert viewport(transcript)[-1].startswith("✓ succeeded")
