@@ -48,4 +48,4 @@ class Loading:
         """Return how much is left to be read, or to be laid out."""
         if self.workspace is None:
             return SafeText(f"reading · {size(self.feed.backlog())} to go")
-        return SafeText(f"laying out · {self.workspace.panes.transcript.taken_percent} %")
+        return SafeText(f"laying out · {self.workspace.panes.transcript.viewport.taken_percent} %")

@@ -36,7 +36,7 @@ class Panes:
             width: How many columns the transcript will have.
             seconds: About how long it may take.
         """
-        return self.transcript.take(width, seconds) and self.calls.take(seconds)
+        return self.transcript.viewport.take(width, seconds) and self.calls.take(seconds)
 
     def restore_from_preview(self, preview: Panes) -> None:
         """Show what is shown in the panes of a glimpse of the same session, line by line as there."""
@@ -48,7 +48,9 @@ class Panes:
             calls.settle_at(calls.cursor - before.cursor + before.scroll_offset.y)
         if preview.detail.is_raw:
             self.detail.toggle_raw()
-        self.transcript.restore_from_preview(preview.transcript)
+        position = self.transcript.reader.same_position(preview.transcript.reader)
+        if position is not None:
+            self.transcript.restore(position)
 
     def sync(self, now_ms: int | None) -> None:
         """Let the panes take what is new; those of the calls draw only when a call has changed."""

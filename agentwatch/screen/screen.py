@@ -163,7 +163,7 @@ class WatchScreen(Screen[None]):
         elif not self.is_frozen:
             workspace.panes.calls.tick(now)
         if not applied:
-            workspace.panes.transcript.measure_some()
+            workspace.panes.transcript.viewport.measure_some()
         self._header.tell(feed.session, now, is_preview=self._loading is not None)
         if self._loading is not None:
             return self._load(self._loading)
@@ -223,7 +223,7 @@ class WatchScreen(Screen[None]):
         feed = self._feed
         if self._replay is not None and not feed.is_over:
             return None if self._replay.is_paused else _REPLAY_SECONDS
-        if self.workspace.panes.transcript.is_measuring or (feed.backlog() and not self.is_frozen):
+        if self.workspace.panes.transcript.viewport.is_measuring or (feed.backlog() and not self.is_frozen):
             return 0
         waits = [
             _FOLLOW_SECONDS if self._source.wakeup is None and not feed.is_over else None,

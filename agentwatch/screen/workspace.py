@@ -94,7 +94,7 @@ class Workspace(Vertical):
         """Begin where the user is in a glimpse of the session, whose place this takes."""
         self.set_reactive(Workspace.pane, preview.pane)
         self.set_reactive(Workspace.is_maximized, preview.is_maximized)
-        self._shows_thinking = preview.panes.transcript.shows_thinking
+        self._shows_thinking = preview.panes.transcript.thoughts.are_shown
         self._glimpse = preview
 
     def restore_from_preview(self) -> None:

@@ -57,7 +57,8 @@ class LineView(ScrollView, can_focus=True):
         self.painter = LinePainter(self)
         self.border_title = Content(title)
         self._count = 0
-        self._count_when_let_go = 0
+        self.count_when_let_go = 0
+        """The number of lines when the end was left, with lines added since that are not news."""
         self.below = 0
         """How many lines have come since the end was let go."""
         self._is_settling = False
@@ -106,7 +107,7 @@ class LineView(ScrollView, can_focus=True):
     def watch_following(self, following: bool) -> None:
         """Count what is new from the moment at which the end is let go."""
         if not following:
-            self._count_when_let_go = self._count
+            self.count_when_let_go = self._count
         self.show_below()
 
     def on_resize(self) -> None:
@@ -184,7 +185,7 @@ class LineView(ScrollView, can_focus=True):
 
     def show_below(self) -> None:
         """Say how much has come since the end was let go."""
-        new = 0 if self.following else max(self._count - self._count_when_let_go, 0)
+        new = 0 if self.following else max(self._count - self.count_when_let_go, 0)
         if new != self.below:
             self.below = new
             self.border_subtitle = Content(f"{new} new below ▾" if new else "")

@@ -110,6 +110,6 @@ async def shown(path: Path, size: tuple[int, int] = (160, 20)) -> AsyncIterator[
     app = FindApp(path)
     async with app.run_test(size=size) as pilot:
         await eventually(pilot, app.panes.transcript.line_count, "the transcript")
-        while app.panes.transcript.is_measuring:
-            app.panes.transcript.measure_some()
+        while app.panes.transcript.viewport.is_measuring:
+            app.panes.transcript.viewport.measure_some()
         yield app, pilot

@@ -18,7 +18,7 @@ from agentwatch.screen.calls.pane import CallTable
 from agentwatch.screen.panes import Panes
 from agentwatch.screen.preview import same_call
 from agentwatch.screen.screen import WatchScreen
-from agentwatch.screen.transcript import block_view
+from agentwatch.screen.transcript import block_viewport
 from agentwatch.screen.transcript.pane import Transcript
 from tests.screen.conftest import (
     PaneApp,
@@ -60,8 +60,8 @@ def first_number(lines: list[str]) -> int:
 def settle(transcript: Transcript) -> int:
     """Let the ticks cut and measure all; return how many it took."""
     ticks = 0
-    while transcript.is_measuring:
-        transcript.measure_some()
+    while transcript.viewport.is_measuring:
+        transcript.viewport.measure_some()
         ticks += 1
         assert ticks < 10_000
     return ticks
@@ -109,7 +109,7 @@ async def test_a_long_text_is_cut_bit_by_bit(
     recording: Saver, monkeypatch: pytest.MonkeyPatch, where: str
 ) -> None:
     """Of a text of many pages no tick cuts or draws all, and all its lines can be read, each once."""
-    monkeypatch.setattr(block_view, "_CUT_SECONDS", 0.0)
+    monkeypatch.setattr(block_viewport, "_CUT_SECONDS", 0.0)
     text = numbered(LINES) if where != "answer" else numbered(LINES).replace("\n", "\n\n")
     lines = {
         "prompt": prompt(text),
@@ -124,7 +124,7 @@ async def test_a_long_text_is_cut_bit_by_bit(
             transcript.toggle_reasoning()
         feed.advance()
         transcript.sync()
-        assert transcript.is_measuring
+        assert transcript.viewport.is_measuring
         assert settle(transcript) > 1
         told = "\n".join(lines_of(transcript))
         numbers = [int(number) for number in re.findall(r"line (\d+) of many", told)]

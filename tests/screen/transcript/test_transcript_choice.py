@@ -9,7 +9,15 @@ from pathlib import Path
 from textual.pilot import Pilot
 
 from agentwatch.screen.transcript.pane import Transcript
-from tests.builders.screen.transcript_alone import brought_up, chosen_lines, history, measure_all, of, shown
+from tests.builders.screen.transcript_alone import (
+    brought_up,
+    chosen_lines,
+    cut_all,
+    history,
+    measure_all,
+    of,
+    shown,
+)
 from tests.conftest import Saver
 from tests.screen.conftest import PaneApp, answer, init, lines_of, prompt, shell, thinking, viewport
 
@@ -79,8 +87,7 @@ async def test_a_call_leads_back_to_its_line(recording: Saver) -> None:
     """A call's line is brought into view and chosen, also among blocks that are not measured yet."""
     feed, transcript = of(recording(history(120)))
     async with shown(transcript, (50, 16)):
-        feed.advance()
-        transcript.sync()
+        cut_all(feed, transcript)
         for number in (3, 60, 119):
             transcript.reveal_call(feed.session.calls[number])
             assert chosen_lines(transcript) == [f"✓ Ran terminal command echo {number}"]

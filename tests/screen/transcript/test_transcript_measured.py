@@ -93,7 +93,7 @@ async def test_measuring_leaves_what_is_in_view(recording: Saver) -> None:
         await pilot.press("pageup", "pageup", "pageup")
         transcript.sync()
         seen = viewport(transcript)
-        assert transcript.is_measuring
+        assert transcript.viewport.is_measuring
         measure_all(transcript)
         assert viewport(transcript) == seen
 
@@ -103,7 +103,7 @@ async def test_the_end_is_in_view_while_all_is_measured(recording: Saver) -> Non
     feed, transcript = of(recording(history(120)))
     async with shown(transcript, (50, 16)):
         cut_all(feed, transcript)
-        assert transcript.is_measuring
+        assert transcript.viewport.is_measuring
         assert viewport(transcript)[-1].startswith("✓ succeeded")
         measure_all(transcript)
         assert viewport(transcript)[-1].startswith("✓ succeeded")
