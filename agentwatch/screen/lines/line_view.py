@@ -189,3 +189,9 @@ class LineView(ScrollView, can_focus=True):
         if new != self.below:
             self.below = new
             self.border_subtitle = Content(f"{new} new below ▾" if new else "")
+
+
+def rows_in_view(pane: LineView) -> range:
+    """Return the lines of a pane that its viewport shows."""
+    top = pane.scroll_offset.y
+    return range(top, min(top + pane.scrollable_content_region.height, pane.line_count()))
