@@ -8,7 +8,7 @@ from agentwatch.screen.calls.log_pane import ActionLogView
 from agentwatch.screen.calls.pane import CallTable
 from agentwatch.screen.detail.pane import DetailView
 from agentwatch.screen.lines.line_view import LineView
-from agentwatch.screen.preview import same_call
+from agentwatch.screen.preview.matching import same_call
 from agentwatch.screen.transcript.pane import Transcript
 
 NAMES = ("transcript", "calls", "detail", "log")

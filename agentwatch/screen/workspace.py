@@ -1,4 +1,4 @@
-"""The panes of a session side by side, or one of them where there is room for one; and their keys."""
+"""The panes of a session side by side, or one of them where there is room for one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from agentwatch.screen.overlays.find_bar import FindBar
 from agentwatch.screen.panes import NAMES, Panes
 from agentwatch.screen.plan import TodoLine
 from agentwatch.screen.tabs import PaneTabs
-from agentwatch.screen.terminal.editor import open_in_editor
 from agentwatch.screen.transcript.pane import Transcript
 from agentwatch.session import Call
 
@@ -36,21 +35,6 @@ class Workspace(Vertical):
         Binding(
             "m", "maximize_pane", "Maximise", show=False, id="maximise", tooltip="One pane alone, and back"
         ),
-        Binding("escape", "back", "Back", show=False, id="back"),
-        Binding("slash", "find", "Find", key_display="/", id="find", tooltip="Search everywhere"),
-        Binding("n", "find_step(1)", "Next found", show=False, id="next-found"),
-        Binding("N", "find_step(-1)", "Found before", show=False, id="previous-found"),
-        Binding("f", "filter_calls", "Filter", id="filter-calls", tooltip="Only the calls that match words"),
-        Binding("s", "slowest_calls", "Slowest", show=False, id="slowest-calls"),
-        Binding("backspace", "show_in_transcript", "In transcript", show=False, id="show-in-transcript"),
-        Binding("e", "failure(1)", "Failure", id="next-failure", tooltip="The next call that failed"),
-        Binding("E", "failure(-1)", "Failure before", show=False, id="previous-failure"),
-        Binding("t", "reasoning", "Thinking", show=False, id="thinking"),
-        Binding("r", "raw", "Raw", show=False, id="raw"),
-        Binding(
-            "o", "open_file", "Open file", show=False, id="open-file", tooltip="The call's file in $EDITOR"
-        ),
-        Binding("y", "copy", "Copy", show=False, id="copy", tooltip="Copy what is chosen"),
     ]
 
     is_maximized = var(False, toggle_class="-maximized")
@@ -62,7 +46,6 @@ class Workspace(Vertical):
         super().__init__(id="workspace", classes="-pane-transcript")
         self._glimpse: Workspace | None = None
         self._shows_thinking = shows_thinking
-        self._feed = feed
         self.panes = Panes(feed)
         self._todo = TodoLine(feed)
         self.find_bar = FindBar(feed, self.panes, is_preview=is_preview)
@@ -168,64 +151,3 @@ class Workspace(Vertical):
     def action_maximize_pane(self) -> None:
         """Show one pane alone, or all again."""
         self.is_maximized = not self.is_maximized
-
-    def action_back(self) -> None:
-        """Leave what was opened last: what was found, the single pane, the detail."""
-        if self.find_bar.close():
-            return
-        if self.is_maximized:
-            self.is_maximized = False
-        elif self.pane == "detail":
-            self.action_pane("calls")
-
-    def action_find(self) -> None:
-        """Look for a text everywhere."""
-        self.find_bar.open(self.pane)
-
-    def action_find_step(self, direction: int) -> None:
-        """Go to the next place where it was found, or the one before."""
-        if not self.find_bar.step(direction, self.pane):
-            self.notify("nothing was looked for yet: /", markup=False)
-
-    def action_filter_calls(self) -> None:
-        """Go to the calls, and type the words that filter them."""
-        self.action_pane("calls")
-        self.panes.calls.action_filter()
-
-    def action_slowest_calls(self) -> None:
-        """Go to the calls, and show the slowest first, or all by time again."""
-        self.action_pane("calls")
-        self.panes.calls.action_slowest()
-
-    def action_show_in_transcript(self) -> None:
-        """Go to the transcript, to the line of the chosen call; from the detail, of the call shown there."""
-        call = self.panes.detail.call if self.pane == "detail" else self.panes.calls.chosen
-        if call is not None:
-            self.action_pane("transcript")
-            self.panes.transcript.reveal_call(call)
-
-    def action_failure(self, step: int) -> None:
-        """Choose the next call that failed, or the one before."""
-        if not self.panes.calls.choose_failure(step):
-            shown = " among those shown" if "hidden by" in self.panes.calls.title else ""
-            words = "no other call failed" if step > 0 else "no call failed before"
-            self.notify(f"{words}{shown}", markup=False)
-
-    def action_reasoning(self) -> None:
-        """Show the model's thinking, or fold it."""
-        self.panes.transcript.toggle_reasoning()
-
-    def action_raw(self) -> None:
-        """Show the chosen call as the recording has it, or as it is told."""
-        self.panes.detail.toggle_raw()
-
-    def action_open_file(self) -> None:
-        """Open the chosen call's file in the user's editor."""
-        open_in_editor(self.app, self.panes.calls.chosen, self._feed.session)
-
-    def action_copy(self) -> None:
-        """Copy what is chosen in the pane, as safe text."""
-        text = self.panes.chosen_text(self.pane)
-        if text:
-            self.app.copy_to_clipboard(text)
-            self.notify(f"copied {len(text)} characters", markup=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from agentwatch.screen.lines.line_view import LineView
-from agentwatch.screen.preview import call_near, same_call
+from agentwatch.screen.preview.matching import call_near, same_call
 from agentwatch.screen.transcript.block_viewport import BlockViewport
 from agentwatch.session import Call, Session
 

@@ -12,6 +12,7 @@ from textual.widgets import Input, Static
 from agentwatch.cli.terminal import HeldSignals
 from agentwatch.feed import Feed
 from agentwatch.screen.app import AgentwatchApp
+from agentwatch.screen.session_keys import SessionKeys
 from agentwatch.sources.open import saved_source
 from tests.screen.conftest import (
     Stage,
@@ -80,7 +81,7 @@ async def test_a_folded_branch_opens_for_what_is_found_in_it(recording: Saver) -
 async def test_keys_typed_at_once_after_the_slash_are_text(recording: Saver) -> None:
     """Letters that come together with `/` are looked for, and are no keys of a pane."""
     async with opened(recording(init() + shell(1, 0, OUTPUT) + result())) as stage:
-        stage.app.screen.query_one("#workspace").action_find()  # type: ignore[attr-defined]
+        stage.app.screen.query_one(SessionKeys).action_find()
         assert focus(stage) not in ("transcript", "calls", "detail", "log")
 
 

@@ -16,7 +16,7 @@ from agentwatch.recording import open_saved
 from agentwatch.screen import app as screen_app
 from agentwatch.screen.calls.pane import CallTable
 from agentwatch.screen.panes import Panes
-from agentwatch.screen.preview import same_call
+from agentwatch.screen.preview.matching import same_call
 from agentwatch.screen.screen import WatchScreen
 from agentwatch.screen.transcript import block_viewport
 from agentwatch.screen.transcript.pane import Transcript
