@@ -33,7 +33,7 @@ from agentwatch.screen.overlays.time import TimeScreen
 from agentwatch.screen.preview.swap import PreviewSwap
 from agentwatch.screen.session_keys import SessionKeys
 from agentwatch.screen.terminal.base_app import TerminalApp
-from agentwatch.screen.terminal.compositor import PieceCompositor
+from agentwatch.screen.terminal.first_frame import prepare
 from agentwatch.screen.terminal.frames import BUSY_SHARE, CALM_SHARE, LOADING_SHARE, FrameScheduler
 from agentwatch.screen.view_status import BEHIND_BYTES, shown_ms, view_words
 from agentwatch.screen.workspace import Workspace
@@ -83,11 +83,7 @@ class WatchScreen(Screen[None]):
     ) -> None:
         """Show what `feed` has read; where that is but a glimpse, until `loading` has read it all."""
         super().__init__()
-        self._compositor = PieceCompositor()
-        width, height = self.app.size  # told now: its looks would be made a second time at the first resize
-        wide = self._get_breakpoint_classes(width, self.HORIZONTAL_BREAKPOINTS)
-        tall = self._get_breakpoint_classes(height, self.VERTICAL_BREAKPOINTS)
-        self.add_class(*wide, *tall, update=False)
+        prepare(self)
         self._swap = None if loading is None else PreviewSwap(loading, shows_thinking=config.thinking)
         self._source = source
         self._config = config

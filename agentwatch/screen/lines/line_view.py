@@ -121,7 +121,7 @@ class LineView(ScrollView, can_focus=True):
         top = self.styles.gutter.top
         bottom = top + self.scrollable_content_region.height
         first, last = max(crop.y, top), min(crop.bottom, bottom)
-        if first >= last:
+        if self.painter.is_off or first >= last:
             return super().render_lines(crop)
         strips = self.painter.paint(self.scroll_offset.y + first - top, last - first)
         if crop.y < first:

@@ -22,8 +22,8 @@ from textual.geometry import Size
 from agentwatch.cli.config import Config
 from agentwatch.cli.terminal import ENDING, HeldSignals
 from agentwatch.resources import resource
-from agentwatch.screen.terminal.driver import TolerantDriver
 from agentwatch.screen.terminal.guard import Guard
+from agentwatch.screen.terminal.stock import is_stock
 
 Result = TypeVar("Result")
 
@@ -62,7 +62,11 @@ class TerminalApp(App[Result], Generic[Result]):
     def get_driver_class(self) -> type[Driver]:
         """Choose a driver that no key can end."""
         chosen = super().get_driver_class()
-        return TolerantDriver if chosen is LinuxDriver else chosen
+        if chosen is not LinuxDriver or is_stock():
+            return chosen
+        from agentwatch.screen.terminal.driver import TolerantDriver
+
+        return TolerantDriver
 
     def on_mount(self) -> None:
         """Take the signals that would leave the terminal in disorder: Textual handles none of them."""
@@ -82,13 +86,21 @@ class TerminalApp(App[Result], Generic[Result]):
         super().exit(result, return_code, message)  # type: ignore[arg-type]
 
     def write_to_terminal(self, sequence: str) -> None:
-        """Write a control sequence of ours, in turn with what is drawn."""
-        if self._driver is not None and not self.is_headless:
+        """Write a control sequence of ours, in turn with what is drawn.
+
+        No public method of an app writes to its terminal; the driver's keeps the order.
+        """
+        if self._driver is not None and not self.is_headless and not is_stock():
             self._driver.write(sequence)
 
     def action_suspend_process(self) -> None:
-        """Stop the whole job: a pipeline of which only we stopped would leave the shell waiting."""
-        if self._driver is not None and self._driver.can_suspend:
+        """Stop the whole job: a pipeline of which only we stopped would leave the shell waiting.
+
+        Textual stops its own process alone. Only the driver knows whether it can be suspended.
+        """
+        if is_stock():
+            super().action_suspend_process()
+        elif self._driver is not None and self._driver.can_suspend:
             os.killpg(0, signal.SIGTSTP)
 
     def _check_size(self) -> None:
@@ -108,10 +120,14 @@ class TerminalApp(App[Result], Generic[Result]):
             widget.refresh()
 
     def _handle_exception(self, error: Exception) -> None:
-        """Leave the screen; Textual would print the values of variables, and exit with 0."""
+        """Leave the screen; Textual would print the values of variables, and exit with 0.
+
+        Textual has no public hook for an exception in a handler. `_fatal_error` prints the variables and then
+        calls `_close_messages_no_wait`, which alone ends the app here.
+        """
         self.fault = self.fault or error
-        if self.is_headless:
-            super()._handle_exception(error)  # a test is to see it
+        if self.is_headless or is_stock():
+            super()._handle_exception(error)  # in a test, pytest is to see it
         else:
             self._close_messages_no_wait()
 
