@@ -17,7 +17,7 @@ from textual.pilot import Pilot
 
 from agentwatch.cli.terminal import HeldSignals
 from agentwatch.feed import Feed, Pace
-from agentwatch.resources import resource
+from agentwatch.resources import stylesheets
 from agentwatch.screen.app import AgentwatchApp
 from agentwatch.screen.calls.pane import CallTable
 from agentwatch.screen.lines.line_view import LineView
@@ -115,7 +115,7 @@ async def eventually(pilot: Pilot[Any], check: Callable[[], object], what: str) 
 class PaneApp(App[None]):
     """One pane alone, in the looks of the sheet."""
 
-    CSS_PATH = resource("styles") / "agentwatch.tcss"
+    CSS_PATH = stylesheets()
 
     def __init__(self, *panes: LineView) -> None:
         super().__init__()

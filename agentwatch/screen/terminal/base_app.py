@@ -21,7 +21,7 @@ from textual.geometry import Size
 
 from agentwatch.cli.config import Config
 from agentwatch.cli.terminal import ENDING, HeldSignals
-from agentwatch.resources import resource
+from agentwatch.resources import stylesheets
 from agentwatch.screen.terminal.guard import Guard
 from agentwatch.screen.terminal.stock import is_stock
 
@@ -34,7 +34,7 @@ class TerminalApp(App[Result], Generic[Result]):
     """An app that gives the terminal back as it found it, however it ends."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+z", "suspend_process", "Suspend", show=False)]
-    CSS_PATH = resource("styles") / "agentwatch.tcss"
+    CSS_PATH = stylesheets()
     TITLE = "agentwatch"
 
     def __init__(self, held: HeldSignals, config: Config | None = None, *, no_color: bool) -> None:

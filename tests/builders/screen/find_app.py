@@ -14,7 +14,7 @@ from textual.widgets import Static
 
 from agentwatch.feed import Feed
 from agentwatch.recording import open_saved
-from agentwatch.resources import resource
+from agentwatch.resources import stylesheets
 from agentwatch.screen.calls.pane import CallTable
 from agentwatch.screen.overlays.find_bar import FindBar
 from agentwatch.screen.panes import Panes
@@ -24,7 +24,7 @@ from tests.screen.conftest import eventually
 class FindApp(App[None]):
     """The panes side by side over the line of find, with the keys that a screen gives it."""
 
-    CSS_PATH = resource("styles") / "agentwatch.tcss"
+    CSS_PATH = stylesheets()
     CSS = """
     Screen { layout: horizontal; }
     #calls, #detail { width: 9fr; height: 1fr; }
