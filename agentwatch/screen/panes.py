@@ -1,4 +1,4 @@
-"""The four panes of a session, kept true together."""
+"""The four panes of a session, updated together."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NAMES = ("transcript", "calls", "detail", "log")
 
 
 class Panes:
-    """Transcript, calls, detail and log; each can be had by its name."""
+    """Transcript, calls, detail and log, as attributes and by name."""
 
     def __init__(self, feed: Feed) -> None:
         self.transcript = Transcript(feed.session)
@@ -39,7 +39,7 @@ class Panes:
         return self.transcript.viewport.take(width, seconds) and self.calls.take(seconds)
 
     def restore_from_preview(self, preview: Panes) -> None:
-        """Show what is shown in the panes of a glimpse of the same session, line by line as there."""
+        """Show what the panes of a preview of the same session show, each line in the same row."""
         before, calls = preview.calls, self.calls
         call = None if before.chosen is None else same_call(self._session.calls, before.chosen)
         if call is not None and not before.following:
@@ -53,7 +53,7 @@ class Panes:
             self.transcript.restore(position)
 
     def sync(self, now_ms: int | None) -> None:
-        """Let the panes take what is new; those of the calls draw only when a call has changed."""
+        """Update the panes; calls and detail are drawn again only when a call has changed."""
         session = self._session
         calls = (len(session.calls), len(session.ended_calls), len(session.open_calls))
         are_calls_new, self._synced_calls = calls != self._synced_calls, calls

@@ -23,7 +23,7 @@ from agentwatch.session import Call
 
 
 class Workspace(Vertical):
-    """Transcript, calls, detail and actions, the to-do list above them and the line of `/` below."""
+    """Transcript, calls, detail and actions, with the to-do list above them and the find bar below."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("tab", "next_pane(1)", "Pane", show=False, id="next-pane", tooltip="The next pane"),
@@ -42,9 +42,15 @@ class Workspace(Vertical):
     """The pane that has the focus, and the only one shown where there is room for one."""
 
     def __init__(self, feed: Feed, *, shows_thinking: bool = False, is_preview: bool = False) -> None:
-        """Show what `feed` has read, with the thoughts that are done or with these folded."""
+        """Show the session of `feed`.
+
+        Args:
+            feed: What reads the recording.
+            shows_thinking: Show finished thoughts in full instead of folded.
+            is_preview: The session is a part of the recording: the find bar does not number its matches.
+        """
         super().__init__(id="workspace", classes="-pane-transcript")
-        self._glimpse: Workspace | None = None
+        self._preview: Workspace | None = None
         self._shows_thinking = shows_thinking
         self.panes = Panes(feed)
         self._todo = TodoLine(feed)
@@ -52,10 +58,10 @@ class Workspace(Vertical):
         self._tabs = PaneTabs(self.panes)
         self._failures = NewFailures(feed)
         self._failure: Call | None = None
-        """The call that failed last while the newest calls were followed: its detail stays open."""
+        """The last call that failed while the newest calls were followed; its detail stays open."""
 
     def compose(self) -> ComposeResult:
-        """Lay out the panes; the sheet says which are shown at which size."""
+        """Lay out the panes; the stylesheet decides which are shown at which size."""
         yield self._tabs
         yield self._todo
         with Horizontal(id="body"):
@@ -67,28 +73,28 @@ class Workspace(Vertical):
         yield self.find_bar
 
     def on_mount(self) -> None:
-        """Give the keys to the pane where the user is."""
+        """Focus the current pane."""
         self.watch_pane(self.pane)
         if self._shows_thinking:
             self.panes.transcript.toggle_reasoning()
         self.action_pane(self.pane)
 
     def take_over(self, preview: Workspace) -> None:
-        """Begin where the user is in a glimpse of the session, whose place this takes."""
+        """Start with the panes as they are in `preview`, whose place this workspace takes."""
         self.set_reactive(Workspace.pane, preview.pane)
         self.set_reactive(Workspace.is_maximized, preview.is_maximized)
         self._shows_thinking = preview.panes.transcript.thoughts.are_shown
-        self._glimpse = preview
+        self._preview = preview
 
     def restore_from_preview(self) -> None:
-        """Show what the glimpse showed, each line where it stood there."""
-        if self._glimpse is not None:
-            self.panes.restore_from_preview(self._glimpse.panes)
-            self.find_bar.resume(self._glimpse.find_bar, self.pane)
-            self._glimpse = None
+        """Show what the preview showed, each line in the same row."""
+        if self._preview is not None:
+            self.panes.restore_from_preview(self._preview.panes)
+            self.find_bar.resume(self._preview.find_bar, self.pane)
+            self._preview = None
 
     def sync(self, now_ms: int | None) -> None:
-        """Let everything take what is new; of what fails while it is watched, the detail opens."""
+        """Update every pane; open the detail of a call that fails while the newest calls are followed."""
         failure = self._failures.newest()
         self.panes.sync(now_ms)
         self._todo.sync()
@@ -99,7 +105,7 @@ class Workspace(Vertical):
         self._tabs.tell(self.pane)
 
     def watch_pane(self, pane: str) -> None:
-        """Tell the sheet which pane is shown where there is room for one."""
+        """Mark the pane that is shown where there is room for one, for the stylesheet and the tabs."""
         self.update_classes({f"-pane-{name}": name == pane for name in NAMES})
         self._tabs.tell(self.pane)
 
@@ -110,7 +116,7 @@ class Workspace(Vertical):
 
     @on(events.DescendantFocus)
     def _pane_focused(self) -> None:
-        focused = self.screen.focused  # the event may be an earlier one, told late
+        focused = self.screen.focused  # the event may come late, after a later focus
         if isinstance(focused, LineView) and focused.id in NAMES:
             self.pane = focused.id
 

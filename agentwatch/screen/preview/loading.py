@@ -1,4 +1,4 @@
-"""A large recording that is read while a glimpse of it is shown, and made ready to be shown whole."""
+"""Reads a large recording while its preview is shown, and prepares the workspace of the whole session."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from agentwatch.screen.workspace import Workspace
 
 REST_SECONDS = 0.05
 _SLICE_SECONDS = 0.015
-"""A key that is pressed meanwhile waits so long."""
+"""The longest that a key pressed meanwhile waits."""
 
 
 class Loading:
-    """Reads a feed, and then makes the workspace that shows it, a slice at a time."""
+    """Reads a feed, and then fills the workspace that shows it, a slice of 15 ms at a time."""
 
     def __init__(self, feed: Feed, *, shows_thinking: bool) -> None:
         self.feed = feed
         self.workspace: Workspace | None = None
-        """What will show it; None until all is read."""
+        """The workspace that will show it; None until all is read."""
         self._shows_thinking = shows_thinking
         self._is_to_rest = False
 
     def advance(self, preview: Workspace) -> Workspace | None:
-        """Go on; return what is to take the place of the glimpse once it is ready to be shown."""
+        """Load one slice; return the workspace that replaces `preview` once it is ready, else None."""
         self.feed.advance(_SLICE_SECONDS)
         if self.feed.backlog():
             return None
@@ -36,11 +36,11 @@ class Loading:
         return self.workspace
 
     def make_way(self) -> None:
-        """Rest once before the next slice: a key was pressed, and is answered by two frames."""
+        """Pause before the next slice, so that a pressed key is answered: that takes two frames."""
         self._is_to_rest = True
 
     def take_rest(self) -> bool:
-        """Return whether it is time for a rest; while a key is held down every other time it is not."""
+        """Return whether to pause now; while a key is held down, only every other slice is put off."""
         is_to_rest, self._is_to_rest = self._is_to_rest, False
         return is_to_rest
 

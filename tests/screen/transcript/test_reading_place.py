@@ -170,7 +170,7 @@ def gate(monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
     return is_open
 
 
-async def test_what_was_chosen_in_the_glimpse_stays_chosen(tmp_path: Path, gate: asyncio.Event) -> None:
+async def test_what_was_chosen_in_the_preview_stays_chosen(tmp_path: Path, gate: asyncio.Event) -> None:
     """When all is read the call that was chosen meanwhile is chosen, in the same row, shown as it was."""
     async with opened(large(tmp_path / "r.ndjson")) as stage:
         calls = stage.pane("calls")
@@ -189,7 +189,7 @@ async def test_what_was_chosen_in_the_glimpse_stays_chosen(tmp_path: Path, gate:
         assert stage.app.focused is whole
 
 
-async def test_what_was_read_in_the_glimpse_stays_in_view(tmp_path: Path, gate: asyncio.Event) -> None:
+async def test_what_was_read_in_the_preview_stays_in_view(tmp_path: Path, gate: asyncio.Event) -> None:
     """When all is read the lines of the transcript that were in view still are, where they were."""
     async with opened(large(tmp_path / "r.ndjson")) as stage:
         await stage.press("1", "pageup", "pageup")
@@ -211,7 +211,7 @@ def press_k(screen: WatchScreen) -> None:
 async def test_a_key_pressed_while_the_panes_are_exchanged_is_done(
     tmp_path: Path, gate: asyncio.Event, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is pressed while the whole takes the place of the glimpse counts from where the user was."""
+    """What is pressed while the whole takes the place of the preview counts from where the user was."""
     recompose = WatchScreen.recompose
 
     async def pressed(screen: WatchScreen) -> None:
@@ -233,8 +233,8 @@ async def test_a_key_pressed_while_the_panes_are_exchanged_is_done(
         await stage.until(lambda: whole.chosen and whole.chosen.target == f"echo {number - 2}", "both")
 
 
-async def test_a_call_of_a_glimpse_is_found_by_either_line(recording: Saver) -> None:
-    """A call of which the glimpse has but the end is the one that ended there."""
+async def test_a_call_of_a_preview_is_found_by_either_line(recording: Saver) -> None:
+    """A call of which the preview has only the end is the one that ended there."""
     path = recording(init() + b"".join(shell(number) for number in range(5)) + started("a", "read", {}))
     feed = Feed(open_saved(path, False))
     feed.advance()
