@@ -5,7 +5,7 @@ In a wheel they are inside the package; in a checkout or an editable install the
 
 from __future__ import annotations
 
-from pathlib import Path
+from pathlib import Path, PurePath
 
 _PACKAGE = Path(__file__).resolve().parent
 
@@ -14,3 +14,9 @@ def resource(folder: str) -> Path:
     """Return the path of a bundled folder, `styles` or `recordings`."""
     packaged = _PACKAGE / folder
     return packaged if packaged.is_dir() else _PACKAGE.parent / folder
+
+
+def stylesheets() -> list[str | PurePath]:
+    """Return the files of the screen's stylesheet, in the order in which they are read."""
+    names = ("app", "lines", "calls", "workspace", "overlays", "short")
+    return [resource("styles") / f"{name}.tcss" for name in names]

@@ -135,7 +135,7 @@ async def settled(pilot: Pilot[Leave]) -> None:
     screen = pilot.app.screen_stack[0]
     assert isinstance(screen, WatchScreen)
     await pilot.pause(0.6)
-    while screen.query_one(Transcript).is_measuring:
+    while screen.query_one(Transcript).viewport.is_measuring:
         await pilot.pause(0.1)
     await pilot.pause(0.3)
 

@@ -11,12 +11,14 @@ from pathlib import Path
 
 import pytest
 
+from agentwatch.resources import stylesheets
 from tests.conftest import ROOT
 
-FIND_SHEET = """
-from agentwatch.resources import resource
-sheet = resource("styles") / "agentwatch.tcss"
-print(sheet.is_file(), sheet.parent.parent.name)
+FIND_SHEETS = """
+import os
+from agentwatch.resources import stylesheets
+sheets = stylesheets()
+print(all(map(os.path.isfile, sheets)), *{sheet.parent.parent.name for sheet in sheets})
 """
 
 
@@ -72,7 +74,7 @@ def test_wheel_runs_from_any_folder(built: Path, tmp_path: Path) -> None:
         [
             str(python),
             "-c",
-            FIND_SHEET,
+            FIND_SHEETS,
         ],
         cwd=tmp_path,
         check=True,
@@ -87,8 +89,16 @@ def test_sdist_contains_what_a_build_needs(built: Path) -> None:
     (archive,) = built.glob("*.tar.gz")
     with tarfile.open(archive) as packed:
         names = {name.partition("/")[2] for name in packed.getnames()}
-    assert {"styles/agentwatch.tcss", "recordings/demo.ndjson", "tests/conftest.py", "LICENSE"} <= names
+    sheets = {f"styles/{Path(sheet).name}" for sheet in stylesheets()}
+    assert sheets | {"recordings/demo.ndjson", "tests/conftest.py", "LICENSE"} <= names
     assert not any(name.startswith((".git/", ".venv", "dist")) for name in names)
+
+
+def test_every_file_of_styles_is_read() -> None:
+    """No stylesheet lies in the folder that the screen does not read."""
+    assert {Path(sheet).name for sheet in stylesheets()} == {
+        path.name for path in (ROOT / "styles").iterdir()
+    }
 
 
 def test_checkout_finds_its_folders(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from textual.widget import Widget
 from agentwatch.analysis.integrity import integrity
 from agentwatch.feed import Feed
 from agentwatch.recording import open_saved
-from agentwatch.resources import resource
+from agentwatch.resources import stylesheets
 from agentwatch.safe_text import SafeText
 from agentwatch.screen.header import HeaderLine, StatusLine
 from agentwatch.session import Session
@@ -26,7 +26,7 @@ NOTHING_AMISS = integrity(Session())
 class LinesApp(App[None]):
     """An app with the header and the status line only."""
 
-    CSS_PATH = resource("styles") / "agentwatch.tcss"
+    CSS_PATH = stylesheets()
 
     def __init__(self) -> None:
         super().__init__()

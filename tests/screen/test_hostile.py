@@ -152,7 +152,7 @@ async def test_hostile_text_is_drawn_and_does_nothing(recording: Saver, share: i
         assert isinstance(transcript, Transcript)
         assert isinstance(detail, DetailView)
         assert len(stage.feed.session.runs) == len(texts)
-        await stage.until(lambda: not transcript.is_measuring, "the transcript's measure")
+        await stage.until(lambda: not transcript.viewport.is_measuring, "the transcript's measure")
         check_panes(transcript, stage.pane("calls"), stage.pane("log"))
         for call in stage.feed.session.calls:
             detail.show_call(call)

@@ -27,7 +27,7 @@ def before_looking(feed: CountedFeed, theme: str, *keys: str) -> Step:
         screen = pilot.app.screen
         assert isinstance(screen, WatchScreen)
         transcript = screen.query_one(Transcript)
-        await eventually(pilot, lambda: feed.is_over and not transcript.is_measuring, "the session")
+        await eventually(pilot, lambda: feed.is_over and not transcript.viewport.is_measuring, "the session")
         for key in keys:
             await pilot.press(key)
         ticks = feed.ticks

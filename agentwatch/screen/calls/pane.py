@@ -195,7 +195,7 @@ class CallTable(CursorView):
         if self.chosen is not None and self.chosen is not call:
             self.post_message(self.Chosen(self.chosen))
         if not is_growth or self._list.is_by_duration:
-            self._count_when_let_go += len(rows) - self._count
+            self.count_when_let_go += len(rows) - self._count
         title = self._list.title(_TITLE)
         if title != self.title:  # setting the title redraws the whole pane
             self.title = title

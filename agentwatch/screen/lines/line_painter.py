@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rich.segment import Segment
 from rich.style import Style
-from textual._styles_cache import StylesCache
 from textual.color import Color
 from textual.filter import LineFilter
 from textual.geometry import Region
@@ -20,6 +19,8 @@ from textual.selection import Selection
 from textual.strip import Strip
 
 from agentwatch.screen.lines.highlight import marked
+from agentwatch.screen.terminal.row_frame import row_frame
+from agentwatch.screen.terminal.stock import is_stock
 
 if TYPE_CHECKING:
     from agentwatch.screen.lines.line_view import LineView
@@ -39,6 +40,8 @@ class LinePainter:
 
     def __init__(self, pane: LineView) -> None:
         self._pane = pane
+        self.is_off = is_stock()
+        """Whether Textual composes the rows of the pane instead."""
         self._kept: dict[int, _Painted] = {}
         self._styles: tuple[object, ...] = ()
         self._left: list[Segment] = []
@@ -100,28 +103,12 @@ class LinePainter:
     def _take_styles(self) -> None:
         """If the styles of the pane have changed, compose the frame again and clear the cache."""
         pane = self._pane
-        base_background, background = pane.background_colors
         filters, inner = pane.get_line_filters(), pane.scrollable_content_region
+        _, background = pane.background_colors
         styles = (pane.region.size, inner.size, background, pane.styles.border, pane.rich_style, *filters)
         if styles == self._styles:
             return
         self._styles = styles
         self._kept.clear()
         self._base, self._background, self._filters = pane.rich_style, background, filters
-        gutter, base = pane.styles.gutter, pane.rich_style
-        (empty,) = StylesCache().render(
-            pane.styles,
-            pane.region.size,
-            base_background,
-            background,
-            lambda _: Strip.blank(inner.width, base),
-            filters,
-            None,
-            None,
-            content_size=pane.content_region.size,
-            padding=pane.styles.padding,
-            crop=Region(0, gutter.top, pane.region.width, 1),
-            opacity=pane.opacity,
-        )
-        self._left = list(empty.crop(0, gutter.left))
-        self._right = list(empty.crop(gutter.left + inner.width))
+        self._left, self._right = row_frame(pane, filters)

@@ -57,7 +57,8 @@ class LineView(ScrollView, can_focus=True):
         self.painter = LinePainter(self)
         self.border_title = Content(title)
         self._count = 0
-        self._count_when_let_go = 0
+        self.count_when_let_go = 0
+        """The number of lines when the end was left, with lines added since that are not news."""
         self.below = 0
         """The number of lines added since the user stopped following."""
         self._is_settling = False
@@ -110,7 +111,7 @@ class LineView(ScrollView, can_focus=True):
     def watch_following(self, following: bool) -> None:
         """Count new lines from the moment at which following stops."""
         if not following:
-            self._count_when_let_go = self._count
+            self.count_when_let_go = self._count
         self.show_below()
 
     def on_resize(self) -> None:
@@ -124,7 +125,7 @@ class LineView(ScrollView, can_focus=True):
         top = self.styles.gutter.top
         bottom = top + self.scrollable_content_region.height
         first, last = max(crop.y, top), min(crop.bottom, bottom)
-        if first >= last:
+        if self.painter.is_off or first >= last:
             return super().render_lines(crop)
         strips = self.painter.paint(self.scroll_offset.y + first - top, last - first)
         if crop.y < first:
@@ -188,7 +189,13 @@ class LineView(ScrollView, can_focus=True):
 
     def show_below(self) -> None:
         """Show in the border how many lines were added since the user stopped following."""
-        new = 0 if self.following else max(self._count - self._count_when_let_go, 0)
+        new = 0 if self.following else max(self._count - self.count_when_let_go, 0)
         if new != self.below:
             self.below = new
             self.border_subtitle = Content(f"{new} new below ▾" if new else "")
+
+
+def rows_in_view(pane: LineView) -> range:
+    """Return the lines of a pane that its viewport shows."""
+    top = pane.scroll_offset.y
+    return range(top, min(top + pane.scrollable_content_region.height, pane.line_count()))

@@ -205,7 +205,11 @@ class FindBar(Horizontal):
         self._pane = pane
         transcript, chosen = self._panes.transcript, self._panes.calls.chosen
         is_at_call = pane in ("calls", "detail") and chosen is not None
-        self._begin = (transcript.entry_of(chosen), 0) if is_at_call and chosen else transcript.position()
+        self._begin = (
+            (transcript.reader.entry_of(chosen), 0)
+            if is_at_call and chosen
+            else transcript.reader.top_entry()
+        )
 
     def _look_for(self, text: str) -> None:
         self._search = Search(self._feed, text, *self._begin)

@@ -20,10 +20,10 @@ from textual.filter import LineFilter
 from textual.geometry import Size
 
 from agentwatch.config import Config
-from agentwatch.resources import resource
-from agentwatch.screen.terminal.driver import TolerantDriver
+from agentwatch.resources import stylesheets
 from agentwatch.screen.terminal.guard import Guard
 from agentwatch.screen.terminal.signals import ENDING, HeldSignals
+from agentwatch.screen.terminal.stock import is_stock
 
 Result = TypeVar("Result")
 
@@ -34,7 +34,7 @@ class TerminalApp(App[Result], Generic[Result]):
     """An app that restores the terminal, however the app ends."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+z", "suspend_process", "Suspend", show=False)]
-    CSS_PATH = resource("styles") / "agentwatch.tcss"
+    CSS_PATH = stylesheets()
     TITLE = "agentwatch"
 
     def __init__(self, held: HeldSignals, config: Config | None = None, *, no_color: bool) -> None:
@@ -68,7 +68,11 @@ class TerminalApp(App[Result], Generic[Result]):
     def get_driver_class(self) -> type[Driver]:
         """Use a driver that survives input that is not UTF-8."""
         chosen = super().get_driver_class()
-        return TolerantDriver if chosen is LinuxDriver else chosen
+        if chosen is not LinuxDriver or is_stock():
+            return chosen
+        from agentwatch.screen.terminal.driver import TolerantDriver
+
+        return TolerantDriver
 
     def on_mount(self) -> None:
         """Handle the terminating signals; Textual handles none of them and would not restore the terminal."""
@@ -88,13 +92,21 @@ class TerminalApp(App[Result], Generic[Result]):
         super().exit(result, return_code, message)  # type: ignore[arg-type]
 
     def write_to_terminal(self, sequence: str) -> None:
-        """Write a control sequence to the terminal, in order with what is drawn."""
-        if self._driver is not None and not self.is_headless:
+        """Write a control sequence to the terminal, in order with what is drawn.
+
+        No public method of an app writes to its terminal. The driver's method keeps the order.
+        """
+        if self._driver is not None and not self.is_headless and not is_stock():
             self._driver.write(sequence)
 
     def action_suspend_process(self) -> None:
-        """Stop the whole job; if only agentwatch stopped, the shell would wait for the other processes."""
-        if self._driver is not None and self._driver.can_suspend:
+        """Stop the whole job; if only agentwatch stopped, the shell would wait for the other processes.
+
+        Textual stops its own process alone. Only the driver knows whether it can be suspended.
+        """
+        if is_stock():
+            super().action_suspend_process()
+        elif self._driver is not None and self._driver.can_suspend:
             os.killpg(0, signal.SIGTSTP)
 
     def _check_size(self) -> None:
@@ -114,9 +126,13 @@ class TerminalApp(App[Result], Generic[Result]):
             widget.refresh()
 
     def _handle_exception(self, error: Exception) -> None:
-        """Leave the screen; Textual would print the values of variables and exit with code 0."""
+        """Leave the screen; Textual would print the values of variables, and exit with 0.
+
+        Textual has no public hook for an exception in a handler. `_fatal_error` prints the variables and then
+        calls `_close_messages_no_wait`, which alone ends the app here.
+        """
         self.fault = self.fault or error
-        if self.is_headless:
+        if self.is_headless or is_stock():
             super()._handle_exception(error)  # so that tests see the exception
         else:
             self._close_messages_no_wait()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from collections.abc import Callable
 from types import FrameType
 
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
@@ -19,7 +20,7 @@ class HeldSignals:
     def __init__(self) -> None:
         self.noted: list[int] = []
         """The signals received so far; the screen ends by the first of them."""
-        self._before: dict[signal.Signals, signal._HANDLER] = {}
+        self._before: dict[signal.Signals, Callable[[int, FrameType | None], object] | int | None] = {}
 
     def hold(self) -> None:
         """Collect ending signals from now on instead of ending."""

@@ -14,7 +14,7 @@ from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 
 from agentwatch.feed import Feed, Pace
-from agentwatch.resources import resource
+from agentwatch.resources import stylesheets
 from agentwatch.screen.app import AgentwatchApp
 from agentwatch.screen.calls.pane import CallTable
 from agentwatch.screen.lines.line_view import LineView
@@ -41,7 +41,7 @@ async def eventually(pilot: Pilot[Any], check: Callable[[], object], what: str) 
 class PaneApp(App[None]):
     """An app that shows the given panes with the real style sheet."""
 
-    CSS_PATH = resource("styles") / "agentwatch.tcss"
+    CSS_PATH = stylesheets()
 
     def __init__(self, *panes: LineView) -> None:
         super().__init__()

@@ -14,7 +14,7 @@ from textual.widgets import Static
 
 from agentwatch.feed import Feed
 from agentwatch.recording import open_saved
-from agentwatch.resources import resource
+from agentwatch.resources import stylesheets
 from agentwatch.screen.calls.pane import CallTable
 from agentwatch.screen.overlays.find_bar import FindBar
 from agentwatch.screen.panes import Panes
@@ -24,7 +24,7 @@ from tests.builders.screen.app import eventually
 class FindApp(App[None]):
     """The panes side by side above the find bar, with the workspace's key bindings for it."""
 
-    CSS_PATH = resource("styles") / "agentwatch.tcss"
+    CSS_PATH = stylesheets()
     CSS = """
     Screen { layout: horizontal; }
     #calls, #detail { width: 9fr; height: 1fr; }
@@ -110,6 +110,6 @@ async def shown(path: Path, size: tuple[int, int] = (160, 20)) -> AsyncIterator[
     app = FindApp(path)
     async with app.run_test(size=size) as pilot:
         await eventually(pilot, app.panes.transcript.line_count, "the transcript")
-        while app.panes.transcript.is_measuring:
-            app.panes.transcript.measure_some()
+        while app.panes.transcript.viewport.is_measuring:
+            app.panes.transcript.viewport.measure_some()
         yield app, pilot

@@ -10,7 +10,7 @@ from textual.app import App
 from textual.pilot import Pilot
 
 from agentwatch.feed import Feed
-from agentwatch.resources import resource
+from agentwatch.resources import stylesheets
 from agentwatch.screen.overlays.files import FilesScreen
 from agentwatch.screen.overlays.time import TimeScreen
 from tests.builders.screen.app import eventually
@@ -21,7 +21,7 @@ Opened = TypeVar("Opened", FilesScreen, TimeScreen)
 class ScreenApp(App[None], Generic[Opened]):
     """An app that opens one screen on a feed."""
 
-    CSS_PATH = resource("styles") / "agentwatch.tcss"
+    CSS_PATH = stylesheets()
 
     def __init__(self, feed: Feed, opened: Opened) -> None:
         super().__init__()

@@ -37,16 +37,16 @@ def of(path: Path, *, follow: bool = False) -> tuple[Feed, Transcript]:
 def cut_all(feed: Feed, transcript: Transcript) -> None:
     """Apply all lines and cut them into blocks; heights outside the viewport are estimates."""
     feed.advance()
-    assert transcript.take(transcript.scrollable_content_region.width, inf)
+    assert transcript.viewport.take(transcript.scrollable_content_region.width, inf)
     transcript.sync()
 
 
 def measure_all(transcript: Transcript) -> None:
     """Measure every block, which the ticks do step by step."""
     for _ in range(10_000):
-        if not transcript.is_measuring:
+        if not transcript.viewport.is_measuring:
             return
-        transcript.measure_some()
+        transcript.viewport.measure_some()
     pytest.fail("measuring does not come to an end")
 
 

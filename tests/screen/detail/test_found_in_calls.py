@@ -11,6 +11,7 @@ from textual.widgets import Input, Static
 
 from agentwatch.feed import Feed
 from agentwatch.screen.app import AgentwatchApp
+from agentwatch.screen.session_keys import SessionKeys
 from agentwatch.screen.terminal.signals import HeldSignals
 from agentwatch.sources.open import saved_source
 from tests.builders.screen.app import Stage, eventually, lines_of, opened, viewport
@@ -69,7 +70,7 @@ async def test_a_match_unfolds_the_branches_around_it(recording: Saver) -> None:
 async def test_slash_focuses_the_query_at_once(recording: Saver) -> None:
     """After `/`, the query has the focus at once, so letters that follow do not act in a pane."""
     async with opened(recording(init() + shell(1, 0, OUTPUT) + result())) as stage:
-        stage.app.screen.query_one("#workspace").action_find()  # type: ignore[attr-defined]
+        stage.app.screen.query_one(SessionKeys).action_find()
         assert focus(stage) not in ("transcript", "calls", "detail", "log")
 
 

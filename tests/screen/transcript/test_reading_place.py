@@ -16,9 +16,9 @@ from agentwatch.recording import open_saved
 from agentwatch.screen import app as screen_app
 from agentwatch.screen.calls.pane import CallTable
 from agentwatch.screen.panes import Panes
-from agentwatch.screen.preview import same_call
+from agentwatch.screen.preview.matching import same_call
 from agentwatch.screen.screen import WatchScreen
-from agentwatch.screen.transcript import block_view
+from agentwatch.screen.transcript import block_viewport
 from agentwatch.screen.transcript.pane import Transcript
 from tests.builders.screen.app import PaneApp, lines_of, opened, viewport
 from tests.builders.screen.lines import answer, init, prompt, result, shell, started, thinking
@@ -49,8 +49,8 @@ def first_number(lines: list[str]) -> int:
 def settle(transcript: Transcript) -> int:
     """Measure until everything is split and measured, as the ticks do; return the number of ticks."""
     ticks = 0
-    while transcript.is_measuring:
-        transcript.measure_some()
+    while transcript.viewport.is_measuring:
+        transcript.viewport.measure_some()
         ticks += 1
         assert ticks < 10_000
     return ticks
@@ -98,7 +98,7 @@ async def test_a_long_text_is_split_in_steps(
     recording: Saver, monkeypatch: pytest.MonkeyPatch, where: str
 ) -> None:
     """No single tick splits or draws all of a very long text, and each of its lines appears once."""
-    monkeypatch.setattr(block_view, "_CUT_SECONDS", 0.0)
+    monkeypatch.setattr(block_viewport, "_CUT_SECONDS", 0.0)
     text = numbered(LINES) if where != "answer" else numbered(LINES).replace("\n", "\n\n")
     lines = {
         "prompt": prompt(text),
@@ -113,7 +113,7 @@ async def test_a_long_text_is_split_in_steps(
             transcript.toggle_reasoning()
         feed.advance()
         transcript.sync()
-        assert transcript.is_measuring
+        assert transcript.viewport.is_measuring
         assert settle(transcript) > 1
         shown = "\n".join(lines_of(transcript))
         numbers = [int(number) for number in re.findall(r"line (\d+) of many", shown)]

@@ -11,7 +11,15 @@ from textual.pilot import Pilot
 from agentwatch.screen.transcript.pane import Transcript
 from tests.builders.screen.app import PaneApp, lines_of, viewport
 from tests.builders.screen.lines import answer, init, prompt, shell, thinking
-from tests.builders.screen.transcript_alone import brought_up, chosen_lines, history, measure_all, of, shown
+from tests.builders.screen.transcript_alone import (
+    brought_up,
+    chosen_lines,
+    cut_all,
+    history,
+    measure_all,
+    of,
+    shown,
+)
 from tests.conftest import Saver
 
 
@@ -80,8 +88,7 @@ async def test_reveal_call_selects_the_line_of_a_call(recording: Saver) -> None:
     """`reveal_call` scrolls to a call's line and selects it, even among blocks not measured yet."""
     feed, transcript = of(recording(history(120)))
     async with shown(transcript, (50, 16)):
-        feed.advance()
-        transcript.sync()
+        cut_all(feed, transcript)
         for number in (3, 60, 119):
             transcript.reveal_call(feed.session.calls[number])
             assert chosen_lines(transcript) == [f"✓ Ran terminal command echo {number}"]

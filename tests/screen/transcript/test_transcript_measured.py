@@ -11,7 +11,15 @@ import pytest
 
 from tests.builders.screen.app import lines_of, viewport
 from tests.builders.screen.lines import answer, append, init, shell, thinking
-from tests.builders.screen.transcript_alone import brought_up, history, measure_all, of, pieces, shown
+from tests.builders.screen.transcript_alone import (
+    brought_up,
+    cut_all,
+    history,
+    measure_all,
+    of,
+    pieces,
+    shown,
+)
 from tests.conftest import Saver
 
 DOCUMENTS = {
@@ -82,12 +90,11 @@ async def test_measuring_does_not_move_the_viewport(recording: Saver) -> None:
     """While blocks above the viewport are measured, the visible lines stay in place."""
     feed, transcript = of(recording(history(120)))
     async with shown(transcript, (50, 16)) as pilot:
-        feed.advance()
-        transcript.sync()
+        cut_all(feed, transcript)
         await pilot.press("pageup", "pageup", "pageup")
         transcript.sync()
         seen = viewport(transcript)
-        assert transcript.is_measuring
+        assert transcript.viewport.is_measuring
         measure_all(transcript)
         assert viewport(transcript) == seen
 
@@ -96,8 +103,8 @@ async def test_the_end_is_in_view_while_all_is_measured(recording: Saver) -> Non
     """A long history opens at its end, and stays there while it is measured."""
     feed, transcript = of(recording(history(120)))
     async with shown(transcript, (50, 16)):
-        feed.advance()
-        transcript.sync()
+        cut_all(feed, transcript)
+        assert transcript.viewport.is_measuring
         assert viewport(transcript)[-1].startswith("✓ succeeded")
         measure_all(transcript)
         assert viewport(transcript)[-1].startswith("✓ succeeded")
