@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
 from agentwatch.byte_size import byte_size
-from agentwatch.events import Outcome, Prompt, RunEnded, RunStarted
+from agentwatch.events import Event, Outcome, Prompt, RunEnded, RunStarted
 from agentwatch.recording import first_lines, last_lines, saved_recordings
 from agentwatch.safe_text import SafeText, cut, safe_line
 from agentwatch.wire import Decoder
@@ -53,18 +54,26 @@ def _look(path: Path) -> SavedSession | None:
         return None
     decoder = Decoder()
     model = prompt = ""
-    for line in head:
-        for event in decoder.decode(line) or ():
-            if isinstance(event, RunStarted) and not model:
-                model = event.model or ""
-            elif isinstance(event, Prompt) and not prompt:
-                prompt = event.text
+    for event in _decoded(decoder, head):
+        if isinstance(event, RunStarted) and not model:
+            model = event.model or ""
+        elif isinstance(event, Prompt) and not prompt:
+            prompt = event.text
     outcome = Outcome.UNFINISHED
     last = next((line for line in reversed(tail) if line.strip()), b"")
-    for event in decoder.decode(last) or ():
+    for event in decoder.decode(last):
         if isinstance(event, RunEnded):
             outcome = event.outcome
     return SavedSession(path, _began(path, stat), stat.st_size, outcome, prompt, model)
+
+
+def _decoded(decoder: Decoder, lines: Iterable[bytes]) -> Iterator[Event]:
+    """Yield the events of lines, in order; lines before the agent is known get the events of its format."""
+    for line in lines:
+        events = decoder.decode(line)
+        for redecoded in decoder.take_redecoded():
+            yield from redecoded
+        yield from events
 
 
 def _began(path: Path, stat: os.stat_result) -> datetime:

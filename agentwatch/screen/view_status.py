@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from agentwatch.byte_size import byte_size
 from agentwatch.feed import Feed
 from agentwatch.feed.playhead import Replay
+from agentwatch.plurals import plural
 from agentwatch.recording import now_ms
 from agentwatch.safe_text import SafeText, safe_line
 from agentwatch.sources.source import Source
@@ -50,6 +51,8 @@ def view_words(
         words.append(f"frozen · {byte_size(feed.backlog())} behind")
     elif feed.pace is None and feed.backlog() > BEHIND_BYTES:
         words.append(f"reading · {byte_size(feed.backlog())} to go")
+    if held := feed.held_lines:
+        words.append(f"{plural(held, 'line')} of no known agent yet")
     if isinstance(feed.pace, Replay) and not feed.is_over:
         words.append(f"{'paused' if feed.pace.is_paused else 'replay'} ×{feed.pace.speed:g}")
     if below:
