@@ -1,4 +1,4 @@
-"""The summary: everything the screen knows, as one JSON object on one line."""
+"""The summary format: the state of a session as one JSON object on one line."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _TEXTS_AT_ONCE = 100
 
 
 def summary(session: Session) -> Iterator[bytes]:
-    """Yield the summary of a session piece by piece, without a line end.
+    """Yield the summary of a session in pieces, without a line end.
 
     Characters that could control a terminal are written as JSON escapes, which leaves the values unchanged.
     The text of a session may be long, so it is never joined in memory.
@@ -87,7 +87,7 @@ def _texts(run: Run) -> Iterator[bytes]:
 
 
 def _members(lead: bytes, **members: object) -> bytes:
-    """Return members of the object as JSON, after `lead`."""
+    """Return members of an object as JSON, preceded by `lead`: `{` or a comma."""
     return lead + _json(members)[1:-1]
 
 
