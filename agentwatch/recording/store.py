@@ -1,4 +1,7 @@
-"""Where recordings are stored, and how their files are created: private, new, and never through a link."""
+"""The paths of recordings, and the creation of their files.
+
+A file is always new, only the user may read it, and no link is followed.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +41,7 @@ class SessionFiles(NamedTuple):
 
     @property
     def stderr(self) -> Path:
-        """What the agent wrote to its standard error."""
+        """The standard error of the agent."""
         return self._beside(".stderr")
 
     @property
@@ -48,7 +51,7 @@ class SessionFiles(NamedTuple):
 
     @property
     def process(self) -> Path:
-        """The command, its start, end and exit code, as JSON."""
+        """The agent's command, working directory, process id, times and exit code, as JSON."""
         return self._beside(".json")
 
     def _beside(self, ending: str) -> Path:
