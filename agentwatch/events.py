@@ -165,7 +165,7 @@ class ToolEnded(NamedTuple):
     outcome: Outcome
     phrase: str
     has_arguments: bool = False
-    """The line repeats the arguments. If not, target and path come from the result alone."""
+    """The line repeats the arguments. If not, target and path come only from the result."""
     target: str | None = None
     path: str | None = None
     group: str | None = None

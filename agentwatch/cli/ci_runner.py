@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 
-_PAIR = re.compile("#(?=#)")
+_HASH_PAIR = re.compile("#(?=#)")
 _RUNNERS = ("GITHUB_ACTIONS", "TF_BUILD", "TEAMCITY_VERSION", "GITLAB_CI")
 
 
@@ -18,12 +18,12 @@ def in_runner() -> bool:
     return any(os.environ.get(name) for name in _RUNNERS)
 
 
-def broken(line: str) -> str:
+def without_commands(line: str) -> str:
     """Return a line whose runner commands are disabled by a visible backslash: `#\\#[error]`."""
-    line = _PAIR.sub("#\\\\", line)
+    line = _HASH_PAIR.sub("#\\\\", line)
     return f"\\{line}" if line.lstrip().startswith("::") else line
 
 
-def broken_json(line: bytes) -> bytes:
+def json_without_commands(line: bytes) -> bytes:
     """Return a line of JSON with the same values, in which a runner finds no command."""
     return line.replace(b"##", b"#\\u0023")

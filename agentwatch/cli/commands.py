@@ -81,7 +81,7 @@ def watch_agent(command: Sequence[str], options: Options) -> int:
     Raises:
         Fault: A file cannot be created, or the agent cannot start.
     """
-    source = agent_source(command, options.keeps(by_default=True))
+    source = agent_source(command, options.keep_options(by_default=True))
     try:
         with _raising_on(signal.SIGTERM):
             return watch(source, options)
@@ -104,7 +104,7 @@ def _watch_pipe(source_fd: int, options: Options) -> int:
     held = HeldSignals()
     if not options.prints():
         held.hold()
-    source = pipe_source(source_fd, options.keeps(by_default=not options.prints()))
+    source = pipe_source(source_fd, options.keep_options(by_default=not options.prints()))
     try:
         return watch(source, options, held=held)
     except (KeyboardInterrupt, Signalled):

@@ -33,7 +33,7 @@ def read_config(environ: Mapping[str, str] = os.environ) -> Config:
     """
     import tomllib  # takes 1.5 ms
 
-    path, is_named = _place(environ)
+    path, is_named = _config_path(environ)
     try:
         sections = tomllib.loads(path.read_bytes().decode())
     except FileNotFoundError as error:
@@ -57,7 +57,7 @@ def read_config(environ: Mapping[str, str] = os.environ) -> Config:
     return config
 
 
-def _place(environ: Mapping[str, str]) -> tuple[Path, bool]:
+def _config_path(environ: Mapping[str, str]) -> tuple[Path, bool]:
     """Return the path of the file, and whether the environment names it."""
     named = environ.get("AGENTWATCH_CONFIG")
     if named:

@@ -36,7 +36,7 @@ def watch(
     held = held or HeldSignals()
     try:
         return _show_or_print(source, feed, options, held)
-    except Exception as error:  # noqa: BLE001 - the edge of a session: the error is reported, and recording goes on
+    except Exception as error:  # noqa: BLE001 - the edge of a session: the error is reported, and recording continues
         held.release()
         _report_internal_error(error, source)
         reported = repr(error)
@@ -139,10 +139,10 @@ def _show(source: Source, feed: Feed, options: Options, held: HeldSignals) -> in
 def _watch_without_terminal(source: Source, feed: Feed) -> None:
     """Keep recording after the terminal was closed, until the agent ends."""
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    nowhere = os.open(os.devnull, os.O_RDWR)
+    null_fd = os.open(os.devnull, os.O_RDWR)
     for fd in (0, 1, 2):
-        os.dup2(nowhere, fd)
-    print_rest(source, feed, nowhere)
+        os.dup2(null_fd, fd)
+    print_rest(source, feed, null_fd)
 
 
 def _report_internal_error(error: Exception, source: Source) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from contextlib import suppress
 
-from agentwatch.cli.ci_runner import broken, in_runner
+from agentwatch.cli.ci_runner import in_runner, without_commands
 from agentwatch.recording import SessionFiles, create_file, new_session_files
 
 
@@ -13,7 +13,7 @@ def say(message: str) -> None:
     """Print a message to the user on stderr, on one line."""
     line = f"agentwatch: {message}"
     with suppress(OSError):  # a closed stderr must not end the monitor while the agent still writes
-        print(broken(line) if in_runner() else line, file=sys.stderr, flush=True)
+        print(without_commands(line) if in_runner() else line, file=sys.stderr, flush=True)
 
 
 def write_crash(error: BaseException, files: SessionFiles | None = None) -> str:

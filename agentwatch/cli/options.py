@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from agentwatch.cli.terminal import has_terminal
 from agentwatch.config import Config
-from agentwatch.sources.open import Keep
+from agentwatch.sources.open import KeepOptions
 
 
 class Options(NamedTuple):
@@ -42,13 +42,13 @@ class Options(NamedTuple):
         """Return the output format; for `--tee` without a terminal, the one that copies the bytes."""
         return self.output_format or ("stream-json" if self.tee else "text")
 
-    def keeps(self, by_default: bool) -> Keep:
+    def keep_options(self, by_default: bool) -> KeepOptions:
         """Return which files of a session are kept.
 
         Args:
             by_default: Whether a recording and a log are kept if no option mentions them.
         """
-        return Keep(
+        return KeepOptions(
             recording=self.record,
             record=by_default and not self.no_record,
             log=self.log,

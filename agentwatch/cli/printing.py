@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterable
 
 from agentwatch.actions import action, brief_action
-from agentwatch.cli.ci_runner import broken, broken_json, in_runner
+from agentwatch.cli.ci_runner import in_runner, json_without_commands, without_commands
 from agentwatch.cli.messages import say
 from agentwatch.events import Outcome
 from agentwatch.faults import INCOMPLETE_RECORDING
@@ -24,7 +24,7 @@ _BROKEN_PIPE = 141
 _STDERR_LINES = 10
 
 
-class _Unprintable(Exception):
+class _PrintingFailed(Exception):
     """Writing to stdout failed, for another reason than that its reader has closed the pipe."""
 
 
@@ -52,7 +52,7 @@ def print_session(source: Source, feed: Feed, output_format: str, *, brief: bool
         if not source.is_live:
             return _BROKEN_PIPE
         _follow(source, feed)
-    except _Unprintable as fault:
+    except _PrintingFailed as fault:
         say(f"cannot print: {fault}")
         _follow(source, feed)
         return end_session(source, feed.session) or INCOMPLETE_RECORDING
@@ -66,7 +66,7 @@ def print_lines(lines: Iterable[str]) -> int:
             _print_line(line)
     except BrokenPipeError:
         return _BROKEN_PIPE
-    except _Unprintable as fault:
+    except _PrintingFailed as fault:
         say(f"cannot print: {fault}")
         return INCOMPLETE_RECORDING
     return 0
@@ -145,11 +145,11 @@ def _print(data: bytes, sink_fd: int = 1) -> None:
     except BrokenPipeError:
         raise
     except OSError as error:
-        raise _Unprintable(error.strerror) from error
+        raise _PrintingFailed(error.strerror) from error
 
 
 def _print_line(line: str, sink_fd: int = 1) -> None:
-    shown = broken(line) if in_runner() else line
+    shown = without_commands(line) if in_runner() else line
     _print(f"{shown}\n".encode(), sink_fd)
 
 
@@ -168,7 +168,7 @@ def _print_result(feed: Feed, place: Place) -> None:
 
 
 def _print_json(line: bytes) -> None:
-    _print((broken_json(line) if in_runner() else line) + b"\n")
+    _print((json_without_commands(line) if in_runner() else line) + b"\n")
 
 
 def _print_summary(feed: Feed) -> None:
@@ -193,7 +193,7 @@ def _print_bytes(feed: Feed, source: Source) -> None:
     except BrokenPipeError:
         raise
     except OSError as error:
-        raise _Unprintable(error.strerror) from error
+        raise _PrintingFailed(error.strerror) from error
 
 
 def _print_end(feed: Feed, output_format: str) -> None:

@@ -44,10 +44,10 @@ class SavedSession:
 
 def saved_sessions() -> list[SavedSession]:
     """Return the saved sessions, newest first."""
-    return [found for path in saved_recordings() if (found := _look(path)) is not None]
+    return [found for path in saved_recordings() if (found := _saved_session(path)) is not None]
 
 
-def _look(path: Path) -> SavedSession | None:
+def _saved_session(path: Path) -> SavedSession | None:
     try:
         with path.open("rb") as file:
             fd = file.fileno()

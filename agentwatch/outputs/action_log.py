@@ -103,5 +103,5 @@ def _time(call: Call) -> str:
 
 
 def _run_outcome(run: Run) -> str:
-    known = "" if run.duration_ms is None else f" in {seconds(run.duration_ms)}"
-    return f"{run.outcome}{known}"
+    duration = "" if run.duration_ms is None else f" in {seconds(run.duration_ms)}"
+    return f"{run.outcome}{duration}"

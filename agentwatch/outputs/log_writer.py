@@ -48,7 +48,7 @@ class LogWriter:
         self._queue: SimpleQueue[list[str] | None] = SimpleQueue()
         """The lines of the followed session; None after its last line."""
         self._updated = time.monotonic()
-        self._hurry = threading.Event()
+        self._finishing = threading.Event()
         self._thread = threading.Thread(target=self._run, name="log", daemon=True)
         self._thread.start()
 
@@ -79,14 +79,14 @@ class LogWriter:
                 return
             if not followed.advance(POLL_SECONDS):
                 time.sleep(POLL_SECONDS)
-        self._hurry.set()
+        self._finishing.set()
         self._thread.join()
 
     def _run(self) -> None:
         try:
             written = self._write_followed()
             if written is not None:
-                self._write_own(written)
+                self._write_from_recording(written)
         except OSError as error:
             self.fault = error
         finally:
@@ -121,9 +121,9 @@ class LogWriter:
             return False
         return True
 
-    def _write_own(self, written: int) -> None:
+    def _write_from_recording(self, written: int) -> None:
         """Write the log from the recording, except its first `written` lines."""
-        lines = follow_log(Feed(self._reader), lambda: self._hurry.wait(_POLL_SECONDS))
+        lines = follow_log(Feed(self._reader), lambda: self._finishing.wait(_POLL_SECONDS))
         for line in islice(lines, written, None):
             write_all(self._log_fd, f"{line}\n".encode())
 

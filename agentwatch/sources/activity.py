@@ -13,11 +13,11 @@ from collections import deque
 
 from agentwatch.sources.procfs import pids, stat_of
 
-_EVERY_SECONDS = 1.0
-_OVER_SECONDS = 5.0
-_IDLE_SHARE = 0.02
+_MIN_INTERVAL_SECONDS = 1.0
+_WINDOW_SECONDS = 5.0
+_BUSY_SHARE = 0.02
 """The share of one core that counts as busy; the timers of an agent that waits for the network use less."""
-_TIMES = slice(11, 15)
+_CPU_TIMES = slice(11, 15)
 """utime, stime, cutime and cstime, counted from the state field. cutime and cstime include ended children."""
 
 
@@ -33,19 +33,21 @@ class Activity:
     def uses_cpu(self) -> bool | None:
         """Return whether the processes used CPU in the last seconds (at most 5); None if not known (yet)."""
         now = time.monotonic()
-        if self._readings and now - self._readings[-1][0] < _EVERY_SECONDS:
+        if self._readings and now - self._readings[-1][0] < _MIN_INTERVAL_SECONDS:
             return self._uses_cpu
         used = _cpu_seconds(self._agent)
         if used is None:
             self._readings.clear()
             self._uses_cpu = None
             return None
-        while self._readings and (now - self._readings[0][0] > _OVER_SECONDS or used < self._readings[0][1]):
+        while self._readings and (
+            now - self._readings[0][0] > _WINDOW_SECONDS or used < self._readings[0][1]
+        ):
             # too old, or the time of a process that has ended was not inherited by its parent
             self._readings.popleft()
         self._readings.append((now, used))
         first, used_first = self._readings[0]
-        self._uses_cpu = (used - used_first) / (now - first) >= _IDLE_SHARE if now > first else None
+        self._uses_cpu = (used - used_first) / (now - first) >= _BUSY_SHARE if now > first else None
         return self._uses_cpu
 
 
@@ -53,8 +55,8 @@ def _cpu_seconds(agent: int) -> float | None:
     """Return the seconds of CPU that the agent's session has used; None if no process of it is visible."""
     if sys.platform != "linux":
         return None
-    ticks = [found for pid in pids() if _session(pid) == agent and (found := _ticks(pid)) is not None]
-    return sum(ticks) / os.sysconf("SC_CLK_TCK") if ticks else None
+    used = [ticks for pid in pids() if _session(pid) == agent and (ticks := _ticks(pid)) is not None]
+    return sum(used) / os.sysconf("SC_CLK_TCK") if used else None
 
 
 def _session(pid: int) -> int | None:
@@ -67,4 +69,4 @@ def _session(pid: int) -> int | None:
 
 def _ticks(pid: int) -> int | None:
     stat = stat_of(pid)
-    return None if stat is None else sum(map(int, stat.fields[_TIMES]))
+    return None if stat is None else sum(map(int, stat.fields[_CPU_TIMES]))

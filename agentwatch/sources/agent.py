@@ -75,7 +75,7 @@ class AgentSource:
     def faults(self) -> dict[str, OSError | None]:
         """The possible faults of the written files: a message for each, with its error if it occurred."""
         return {
-            "the disk is full, the recording lives on its reserve": self.agent.room_fault,
+            "the disk is full, the recording lives on its reserve": self.agent.reserve_fault,
             "the recording is not complete": self.fault,
             **self.written.faults,
         }

@@ -12,7 +12,7 @@ import sys
 from contextlib import suppress
 
 _RESERVED_BYTES = 64 << 20
-_LEAST_BYTES = 1 << 16
+_MIN_BYTES = 1 << 16
 _KEEP_SIZE = 1
 """FALLOC_FL_KEEP_SIZE in linux/falloc.h: reserving does not change the size of the file."""
 
@@ -38,14 +38,14 @@ class Reserve:
         if not self._can_reserve or size + _RESERVED_BYTES // 2 < self._end:
             return
         try:
-            room = os.fstatvfs(self._fd)
+            disk = os.fstatvfs(self._fd)
         except OSError:
             self._can_reserve = False
             return
         length = min(
-            room.f_bavail * room.f_frsize // 2, _RESERVED_BYTES
+            disk.f_bavail * disk.f_frsize // 2, _RESERVED_BYTES
         )  # the log and the arrival times need space too
-        error = _allocate(self._fd, size, length) if length >= _LEAST_BYTES else _full()
+        error = _allocate(self._fd, size, length) if length >= _MIN_BYTES else _full()
         if error is None:
             self.fault, self._end = None, max(self._end, size + length)
         elif error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
@@ -60,7 +60,7 @@ class Reserve:
         """
         return self.fault is not None and size >= self._end
 
-    def give_back(self) -> None:
+    def release(self) -> None:
         """Release the unused part of the reservation; no process may still be writing the file."""
         if self._end:
             with suppress(OSError):

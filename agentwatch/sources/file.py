@@ -41,7 +41,7 @@ class FileSource(WithoutAgent):
             growth.stop_following()
 
     def stop(self) -> None:
-        """Do nothing: the program that writes the file is not under our control."""
+        """Do nothing, because agentwatch did not start the program that writes the file."""
 
     def finish(self) -> None:
         """Wait until the action log is written."""

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from agentwatch.sources.pipe import PipeSource
 
 
-class Keep(NamedTuple):
+class KeepOptions(NamedTuple):
     """Which files of a session are kept, and where."""
 
     recording: Path | None = None
@@ -36,7 +36,7 @@ class Keep(NamedTuple):
     write_log: bool = True
     """Whether to write an action log if `log` names none."""
 
-    def names(self) -> SessionFiles | None:
+    def session_files(self) -> SessionFiles | None:
         """Return the paths of the files to be created; None if no recording is kept.
 
         Raises:
@@ -79,7 +79,7 @@ def saved_source(path: Path, follow: bool = False, log_fd: int | None = None) ->
     return FileSource(reader, log_fd)
 
 
-def pipe_source(source_fd: int, keep: Keep) -> PipeSource:
+def pipe_source(source_fd: int, keep: KeepOptions) -> PipeSource:
     """Start to record a pipe.
 
     Args:
@@ -91,13 +91,13 @@ def pipe_source(source_fd: int, keep: Keep) -> PipeSource:
     """
     from agentwatch.sources.pipe import PipeIntake, PipeSource
 
-    files = keep.names()
+    files = keep.session_files()
     recording_fd, times, log_fd = _create_files(_NewFiles(), files, keep)
     pipe = PipeIntake(source_fd, recording_fd, times)
     return PipeSource(LineReader(recording_fd, pipe, times), pipe, files, log_fd)
 
 
-def agent_source(argv: Sequence[str], keep: Keep) -> AgentSource:
+def agent_source(argv: Sequence[str], keep: KeepOptions) -> AgentSource:
     """Start an agent whose stdout is the recording.
 
     Args:
@@ -110,7 +110,7 @@ def agent_source(argv: Sequence[str], keep: Keep) -> AgentSource:
     from agentwatch.sources.agent import AgentSource
     from agentwatch.sources.process import AgentProcess
 
-    files, new = keep.names(), _NewFiles()
+    files, new = keep.session_files(), _NewFiles()
     recording_fd, times, log_fd = _create_files(new, files, keep)
     stderr_fd = new.nameless() if files is None else new.create(files.stderr)
     process_fd = None if files is None else new.create(files.process)
@@ -156,7 +156,7 @@ class _NewFiles:
 
 
 def _create_files(
-    new: _NewFiles, files: SessionFiles | None, keep: Keep
+    new: _NewFiles, files: SessionFiles | None, keep: KeepOptions
 ) -> tuple[int, ArrivalTimes, int | None]:
     """Create the recording, its arrival times and the action log, and return them.
 

@@ -51,11 +51,11 @@ class PipeIntake:
         self._times = times
         self._size = 0
         self._has_ended = False
-        self._takes = True
+        self._is_recording = True
         self._retry_at = 0.0
-        self._ends_line = True
-        """Whether the last byte that was lost ended a line."""
-        self._marked_bytes = 0
+        self._is_at_line_start = True
+        """Whether the next byte of the pipe begins a line; updated only when bytes are lost."""
+        self._noted_bytes = 0
         """The number of lost bytes whose gap is noted in the arrival times."""
         with suppress(OSError, AttributeError):
             fcntl.fcntl(source_fd, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
@@ -76,15 +76,15 @@ class PipeIntake:
     def _run(self) -> None:
         try:
             while (data := self._read()) and not self._has_ended:
-                if self._takes:
+                if self._is_recording:
                     self._append(data)
                 else:
-                    self._try_again(data)
+                    self._resume(data)
                 self.wakeup.ring()
                 if len(data) < _BURST_BYTES:
                     time.sleep(_GATHER_SECONDS)
         finally:
-            self._mark_gap()
+            self._note_gap()
             self._has_ended = True
             self.wakeup.ring()
 
@@ -109,34 +109,34 @@ class PipeIntake:
                 rest = rest[written:]
                 self._size = size
         except OSError as error:
-            is_cut = self._cut_to_whole_lines(size)
+            is_cut = self._truncate_to_whole_lines(size)
             self.fault = error
-            self._takes = False
+            self._is_recording = False
             self._retry_at = time.monotonic() + _RETRY_SECONDS if is_cut else math.inf
-            self._lose(data, before + len(data) - self._size)
+            self._count_lost(data, before + len(data) - self._size)
 
-    def _try_again(self, data: bytes) -> None:
+    def _resume(self, data: bytes) -> None:
         """Resume recording at the next start of a line if 5 s have passed since the last attempt."""
-        start = 0 if self._ends_line else data.find(b"\n") + 1
-        begins_line = self._ends_line or start > 0
+        start = 0 if self._is_at_line_start else data.find(b"\n") + 1
+        begins_line = self._is_at_line_start or start > 0
         if not begins_line or start == len(data) or time.monotonic() < self._retry_at:
-            self._lose(data, len(data))
+            self._count_lost(data, len(data))
             return
         self.lost_bytes += start
-        self._mark_gap()
-        self._takes = True
+        self._note_gap()
+        self._is_recording = True
         self._append(data[start:])
 
-    def _lose(self, data: bytes, count: int) -> None:
+    def _count_lost(self, data: bytes, count: int) -> None:
         self.lost_bytes += count
-        self._ends_line = data.endswith(b"\n")
+        self._is_at_line_start = data.endswith(b"\n")
 
-    def _mark_gap(self) -> None:
-        if self.lost_bytes > self._marked_bytes:
-            self._times.note_gap(self._size, self.lost_bytes - self._marked_bytes)
-            self._marked_bytes = self.lost_bytes
+    def _note_gap(self) -> None:
+        if self.lost_bytes > self._noted_bytes:
+            self._times.note_gap(self._size, self.lost_bytes - self._noted_bytes)
+            self._noted_bytes = self.lost_bytes
 
-    def _cut_to_whole_lines(self, size: int) -> bool:
+    def _truncate_to_whole_lines(self, size: int) -> bool:
         """Truncate the recording after its last whole line, and return whether that succeeded.
 
         Half a line would be joined with the next line that is recorded.

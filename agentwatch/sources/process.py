@@ -83,7 +83,7 @@ class AgentProcess:
         return self._fault
 
     @property
-    def room_fault(self) -> OSError | None:
+    def reserve_fault(self) -> OSError | None:
         """Why no more disk space can be reserved; recording continues until the reserve is used up."""
         return self._reserve.fault
 
@@ -101,7 +101,7 @@ class AgentProcess:
 
     def survivors(self) -> list[Survivor]:
         """Return the processes started by the agent that outlived it; none while the agent runs."""
-        return survivors(self.pid) if self._process.returncode is not None and self._lives() else []
+        return survivors(self.pid) if self._process.returncode is not None and self._anything_runs() else []
 
     def stop(self) -> None:
         """Terminate the agent and the processes that it started, and wait for their end.
@@ -113,16 +113,16 @@ class AgentProcess:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.pid, number)
             signalled: set[int] = set()
-            while self._lives() and time.monotonic() < deadline:
+            while self._anything_runs() and time.monotonic() < deadline:
                 signalled |= self._signal_survivors(number, signalled)
                 time.sleep(_POLL_SECONDS)
 
-    def _lives(self) -> bool:
+    def _anything_runs(self) -> bool:
         if self._process.returncode is None:
             return True
-        lives = bool(survivors(self.pid))
+        has_survivors = bool(survivors(self.pid))
         reap_orphans(self.pid)
-        return lives
+        return has_survivors
 
     def _signal_survivors(self, number: int, signalled: set[int]) -> set[int]:
         """Signal the survivors that were not signalled yet, and return their process ids.
@@ -162,4 +162,4 @@ class AgentProcess:
             reap_orphans(self.pid)
             time.sleep(_POLL_SECONDS)
         if exited and not survivors(self.pid):  # a survivor may still write
-            self._reserve.give_back()
+            self._reserve.release()

@@ -30,7 +30,7 @@ def adopt_orphans() -> None:
 
 def survivors(agent: int) -> list[Survivor]:
     """Return the running processes that belong to the agent's session or were adopted, except the agent."""
-    return [found for pid in sorted(pids()) if (found := _look(pid, agent)) is not None]
+    return [found for pid in sorted(pids()) if (found := _survivor(pid, agent)) is not None]
 
 
 def reap_orphans(agent: int) -> None:
@@ -42,7 +42,7 @@ def reap_orphans(agent: int) -> None:
             os.waitpid(ended.si_pid, 0)
 
 
-def _look(pid: int, agent: int) -> Survivor | None:
+def _survivor(pid: int, agent: int) -> Survivor | None:
     stat = stat_of(pid)
     if stat is None:
         return None

@@ -50,9 +50,11 @@ class WrittenFiles:
 
     def unreported(self, faults: dict[str, OSError | None]) -> list[str]:
         """Return the faults that occurred and were not returned before, one sentence each."""
-        found = {what: why for what, why in faults.items() if why is not None and what not in self._reported}
-        self._reported |= set(found)
-        return [f"{what}: {why.strerror}" for what, why in found.items()]
+        new = {
+            what: error for what, error in faults.items() if error is not None and what not in self._reported
+        }
+        self._reported |= set(new)
+        return [f"{what}: {error.strerror}" for what, error in new.items()]
 
     def finish(self, *, is_over: bool) -> None:
         """Wait for the log, and check that the recording is still at its path.
