@@ -1,4 +1,4 @@
-"""The saved sessions, each told in a line: when, how it ended, what was asked."""
+"""The list of saved sessions, with one line for each: start time, outcome, size and prompt."""
 
 from __future__ import annotations
 
@@ -21,19 +21,22 @@ PROMPT_COLUMNS = 80
 
 @dataclass(frozen=True, slots=True)
 class SavedSession:
-    """What a look at a recording's head and tail tells."""
+    """What the head and the tail of a recording show about its session."""
 
     path: Path
     began: datetime
-    """When the recording was made, by our clock, in local time."""
+    """The time at which recording started, by this machine's clock, in local time."""
     size: int
+    """The size of the recording in bytes."""
     outcome: Outcome
-    """`UNFINISHED` when its last line is no result."""
+    """The outcome in the last line; `UNFINISHED` if that is not a result."""
     prompt: str
+    """The first prompt; empty if the head contains none."""
     model: str
+    """The model of the first run; empty if unknown."""
 
     def line(self) -> SafeText:
-        """Return the session in a line: its parts stand in columns."""
+        """Return the session as one line with aligned columns."""
         prompt = cut(safe_line(self.prompt), PROMPT_COLUMNS)
         return SafeText(
             f"{self.began:%Y-%m-%d %H:%M:%S}  {self.outcome:<10}  {byte_size(self.size):>8}  {prompt}"
@@ -42,10 +45,10 @@ class SavedSession:
 
 def saved_sessions() -> list[SavedSession]:
     """Return the saved sessions, newest first."""
-    return [found for path in saved_recordings() if (found := _look(path)) is not None]
+    return [found for path in saved_recordings() if (found := _saved_session(path)) is not None]
 
 
-def _look(path: Path) -> SavedSession | None:
+def _saved_session(path: Path) -> SavedSession | None:
     try:
         with path.open("rb") as file:
             fd = file.fileno()

@@ -1,4 +1,8 @@
-"""Cursor's `stream-json` format. Only `agentwatch.wire.agents` imports from here."""
+"""The decoder of Cursor's `stream-json` format.
+
+This folder may import what `wire` may, and the modules of `wire` that all agents share. Only
+`agentwatch.wire.agents` imports from here.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +21,7 @@ __all__ = ["AGENT"]
 
 
 def _blocks(fields: Fields) -> Iterator[Block]:
-    """Yield the blocks of a line of a tool call: those of its result, or of its arguments."""
+    """Yield the blocks of a tool call's line: of its result, or of its arguments if it has no result."""
     _, _, body = read_tool(fields)
     if "result" in body:
         yield from result_blocks(body["result"])
