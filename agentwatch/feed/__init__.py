@@ -5,6 +5,5 @@ This folder may import `recording`, `wire`, `session`, `blocks`, `events`, `byte
 """
 
 from agentwatch.feed.feed import POLL_SECONDS, Feed, Pace, Reader
-from agentwatch.feed.preview import preview_feed
 
-__all__ = ["POLL_SECONDS", "Feed", "Pace", "Reader", "preview_feed"]
+__all__ = ["POLL_SECONDS", "Feed", "Pace", "Reader"]

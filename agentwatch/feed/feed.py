@@ -7,15 +7,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from agentwatch.blocks import Block, TooLargeBlock
 from agentwatch.events import Event
 from agentwatch.feed.detection_buffer import DetectionBuffer
 from agentwatch.feed.line_joiner import DecodedLine, LineJoiner, is_whole
 from agentwatch.recording import MOST_LINE_BYTES, Growth, Line, Lines
 from agentwatch.session import Place, Session
 from agentwatch.wire import Decoder
+
+if TYPE_CHECKING:
+    from agentwatch.blocks import Block
 
 POLL_SECONDS = 0.01
 """Seconds between two polls of a reader without new lines. New bytes wait 5 ms on average."""
@@ -103,6 +105,8 @@ class Feed:
     def blocks(self, place: Place) -> list[Block]:
         """Return the blocks of the line at a place, which is read from the recording again."""
         if place.length > MOST_LINE_BYTES:
+            from agentwatch.blocks import TooLargeBlock
+
             return [TooLargeBlock(place.length, place.offset)]
         return self._decoder.blocks(self.line_at(place))
 

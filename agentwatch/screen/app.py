@@ -5,7 +5,8 @@ from __future__ import annotations
 from enum import Enum
 
 from agentwatch.config import Config
-from agentwatch.feed import Feed, preview_feed
+from agentwatch.feed import Feed
+from agentwatch.feed.preview import preview_feed
 from agentwatch.safe_text import SafeText, safe_line
 from agentwatch.screen.overlays.help import Help
 from agentwatch.screen.overlays.leave import LeaveChoice, LeaveDialog

@@ -6,12 +6,14 @@ ends query properties such as `is_live` and `runs_agent`, never the kind of sour
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from agentwatch.agent_facts import NO_FACTS, AgentFacts
 from agentwatch.recording import LineReader, Wakeup
-from agentwatch.sources.survivors import Survivor
 from agentwatch.sources.written_files import WrittenFiles
+
+if TYPE_CHECKING:
+    from agentwatch.sources.survivors import Survivor
 
 
 class Source(Protocol):

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.feed import preview_feed
-from agentwatch.feed.preview import preview_reader
+from agentwatch.feed.preview import preview_feed, preview_reader
 from agentwatch.recording import open_saved
 from agentwatch.screen import app as screen_app
 from tests.builders.lines import completed, delta, final, init, result, started, user
