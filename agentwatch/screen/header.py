@@ -1,4 +1,4 @@
-"""The two lines above the panes: facts about the run, and what is going on now."""
+"""The two lines above the panes: facts about the run, and the current status."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class HeaderLine(Static):
 
 
 class StatusLine(Static):
-    """What is going on; at the right, the view's state (frozen, replaying, behind) or the integrity."""
+    """The current status; at the right, the view's state (frozen, replaying, behind) or the integrity."""
 
     def __init__(self) -> None:
         super().__init__(id="status")
@@ -81,7 +81,7 @@ class StatusLine(Static):
         """Show the status; redraw only if something changed.
 
         Args:
-            words: What is going on.
+            words: The status of the session.
             view: The state of the view; if it is empty, the integrity is shown in its place.
             integrity: The result of the integrity checks, shortened to the space available.
         """

@@ -1,7 +1,7 @@
-"""The screen of a session: its panes under a header and a status line, kept true by one tick.
+"""The screen of a session: its panes under a header and a status line, updated by a periodic tick.
 
-The tick applies what the recording brings for a few milliseconds, then everything syncs once. Never a
-message per event: Textual's ceiling for those is 490 to 711 a second.
+A tick reads new lines of the recording for a few milliseconds and then updates every pane once. Events are
+not sent as Textual messages: Textual handles at most 490 to 711 of those per second.
 """
 
 from __future__ import annotations
@@ -46,14 +46,15 @@ _FOLLOW_SECONDS = 0.05
 _CALL_SECONDS = 0.2
 _CLOCK_SECONDS = 1.0
 _BUSY_LINES = 100
-"""So many lines in a tick are 3,000 a second and more."""
+"""More lines than this in one tick count as a burst; they amount to at least 3,000 lines a second."""
 _SURVIVORS_SECONDS = 1.0
 _APPLY_SECONDS = 0.012
+"""Seconds of reading per tick; while the screen is behind, `_CATCH_UP_SECONDS`."""
 _CATCH_UP_SECONDS = 0.015
 
 
 class WatchScreen(Screen[None]):
-    """A session, live or saved."""
+    """Shows a session, live or saved."""
 
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]
     VERTICAL_BREAKPOINTS = [(0, "-short"), (16, "-tall")]
@@ -80,7 +81,16 @@ class WatchScreen(Screen[None]):
         config: Config,
         write: Callable[[str], None],
     ) -> None:
-        """Show what `feed` has read; where that is but a glimpse, until `loading` has read it all."""
+        """Create the screen.
+
+        Args:
+            source: Where the recording comes from.
+            feed: Reads the session that is shown; with `loading`, only a preview of it.
+            loading: Reads the whole recording, which replaces the preview when it is read; None if `feed`
+                reads all of it.
+            config: The user's configuration.
+            write: Writes a control sequence to the terminal.
+        """
         super().__init__()
         prepare(self)
         self._swap = None if loading is None else PreviewSwap(loading, shows_thinking=config.thinking)
@@ -91,7 +101,7 @@ class WatchScreen(Screen[None]):
         self._take(feed, Workspace(feed, shows_thinking=config.thinking, is_preview=loading is not None))
 
     def _take(self, feed: Feed, workspace: Workspace) -> None:
-        """Show a feed from now on, in a workspace that was made for it."""
+        """Show the session of `feed` from now on, in the workspace that was created for it."""
         self._feed = feed
         self._replay = feed.pace if isinstance(feed.pace, Replay) else None
         self._was_over = False
@@ -102,14 +112,14 @@ class WatchScreen(Screen[None]):
         self._status = StatusLine()
 
     def compose(self) -> ComposeResult:
-        """Lay out the lines and the panes."""
+        """Lay out the two lines at the top, the panes and the footer."""
         yield self._header
         yield self._status
         yield SessionKeys(self.workspace, self._feed)
         yield Footer(show_command_palette=False, compact=True)
 
     def on_mount(self) -> None:
-        """Show what is there at once, then keep it true."""
+        """Start the ticks; the first one comes after the first refresh."""
         self.frame_scheduler = FrameScheduler(self._tick, self.call_next)
         if self._source.wakeup is not None:
             self.frame_scheduler.listen(self._source.wakeup)
@@ -118,16 +128,16 @@ class WatchScreen(Screen[None]):
             self.set_interval(_SURVIVORS_SECONDS, self._look_for_survivors)
 
     def on_unmount(self) -> None:
-        """Take no more."""
+        """Stop the ticks, and restore the terminal's title."""
         self.frame_scheduler.stop()
         self.notices.rest()
 
     def on_resize(self) -> None:
-        """Fit the lines above the panes into their new width."""
+        """Redraw the lines above the panes for the new width."""
         self.frame_scheduler.within(0)
 
     def _tick(self) -> float | None:
-        """Take what is new and show it; return in how many seconds there will be more to show."""
+        """Read new lines and show them; return the seconds until the next tick, None to wait for new data."""
         is_leaving = isinstance(self.app, TerminalApp) and self.app.is_leaving
         if is_leaving or (self._swap is not None and self._swap.is_exchanging):
             return None
@@ -163,7 +173,7 @@ class WatchScreen(Screen[None]):
         return self._seconds_to_the_next()
 
     def _tell(self, now: int | None) -> None:
-        """Say in words what is going on, here and to a user who looks elsewhere."""
+        """Update the status line, and notify a user who is not watching the screen."""
         session, workspace = self._feed.session, self.workspace
         below = workspace.panes.named(workspace.pane).below if self.has_class("-narrow") else 0
         view = view_words(self._source, self._feed, self._survivors, is_frozen=self.is_frozen, below=below)
@@ -174,7 +184,7 @@ class WatchScreen(Screen[None]):
             self.notify(warning, severity="warning", timeout=10, markup=False)
 
     def _load(self, swap: PreviewSwap) -> float | None:
-        """Read on behind the preview, and show the whole session when all is read."""
+        """Continue loading behind the preview, and show the whole session once it is loaded."""
         self.frame_scheduler.share = LOADING_SHARE
         wait, whole = swap.load(self.workspace)
         if whole is None:
@@ -185,7 +195,7 @@ class WatchScreen(Screen[None]):
         return None
 
     def on_key(self, event: events.Key) -> None:
-        """Let the exchange of a preview answer or keep a key."""
+        """Pass the key to the preview swap, which delays it while panes are being replaced."""
         if self._swap is not None:
             self._swap.on_key(event)
 
@@ -212,13 +222,13 @@ class WatchScreen(Screen[None]):
             self.app.copy_to_clipboard(selected)
 
     def app_blurred(self) -> None:
-        """Mark where the user has stopped to look."""
+        """Mark the end of what the user has seen, because the terminal lost the focus."""
         is_preview = self._swap is not None and self._swap.is_loading
         if not is_preview and self.notices.app_blurred():
             self.workspace.panes.transcript.mark_new(now_ms())
 
     def app_focused(self) -> None:
-        """Tell what happened since."""
+        """Show what happened while the terminal did not have the focus."""
         if told := self.notices.app_focused():
             self.notify(told, timeout=15, markup=False)
 
@@ -227,7 +237,7 @@ class WatchScreen(Screen[None]):
         self.workspace.action_pane(name)
 
     def action_files(self) -> None:
-        """Show the files that the session touched; a call that is chosen there is gone to."""
+        """Show the files that the session touched; if a call is selected there, go to it."""
 
         def go(call: Call | None) -> None:
             if call is not None:
@@ -236,11 +246,11 @@ class WatchScreen(Screen[None]):
         self.app.push_screen(FilesScreen(self._feed, self._touched), go)
 
     def action_time(self) -> None:
-        """Show where the time went."""
+        """Show the time breakdown."""
         self.app.push_screen(TimeScreen(self._feed.session, self._spent))
 
     def action_freeze(self) -> None:
-        """Hold the view still; a replay is paused."""
+        """Freeze the view, or resume; a replay is paused instead."""
         if self._replay is not None:
             self._replay.pause()
         else:
@@ -248,7 +258,7 @@ class WatchScreen(Screen[None]):
         self.frame_scheduler.at_once()
 
     def action_pace(self, change: str) -> None:
-        """Play the replay `faster` or `slower`, or let it `step` one event on."""
+        """Change the pace of a replay: `faster`, `slower`, or `step` to advance by one event."""
         if self._replay is not None:
             {"faster": self._replay.faster, "slower": self._replay.slower, "step": self._replay.step}[
                 change
