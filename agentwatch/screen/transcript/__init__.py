@@ -1,1 +1,1 @@
-"""The transcript."""
+"""The transcript pane: the session's entries, cut into blocks that are rendered one by one."""
