@@ -81,7 +81,7 @@ class Workspace(Vertical):
         self.action_pane(self.pane)
 
     def take_over(self, preview: Workspace) -> None:
-        """Take over focus, maximized pane and shown thinking from the preview that this workspace replaces."""
+        """Take over focus, maximized pane and thinking state from the preview that it replaces."""
         self.set_reactive(Workspace.pane, preview.pane)
         self.set_reactive(Workspace.is_maximized, preview.is_maximized)
         self._shows_thinking = preview.panes.transcript.thoughts.are_shown
