@@ -1,1 +1,1 @@
-"""The terminal that the screen is drawn on."""
+"""The terminal: driver, compositor, frames and signals. All private names of Textual are used here only."""
