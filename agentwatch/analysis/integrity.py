@@ -30,11 +30,11 @@ class Integrity:
     """The run may still end with a result line."""
 
     @property
-    def holds(self) -> bool:
-        """Whether nothing is amiss; repaired lines were read successfully and do not count."""
-        return not self.amiss()
+    def passes(self) -> bool:
+        """Whether all checks pass; repaired lines were read successfully and do not count."""
+        return not self.problems()
 
-    def amiss(self) -> SafeText:
+    def problems(self) -> SafeText:
         """Return the failed checks in few words: `text ≠ result · 3 calls not paired · 2 unknown`."""
         unpaired = self.calls - self.paired - self.open_calls
         parts = {

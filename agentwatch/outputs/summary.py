@@ -75,7 +75,7 @@ def summary(session: Session) -> Iterator[bytes]:
             "completed_without_started": session.completed_without_started,
             "never_completed": session.never_completed,
         },
-        integrity={"holds": found.holds, "line": found.line(), "difference_at": found.difference_at},
+        integrity={"holds": found.passes, "line": found.line(), "difference_at": found.difference_at},
     )
     yield b"}"
 

@@ -125,7 +125,7 @@ class WatchScreen(Screen[None]):
             self.frame_scheduler.listen(self._source.wakeup)
         self.call_after_refresh(self.frame_scheduler.within, 0)
         if self._source.agent_pid is not None:
-            self.set_interval(_SURVIVORS_SECONDS, self._look_for_survivors)
+            self.set_interval(_SURVIVORS_SECONDS, self._check_survivors)
 
     def on_unmount(self) -> None:
         """Stop the ticks, and restore the terminal's title."""
@@ -146,8 +146,8 @@ class WatchScreen(Screen[None]):
         if not self.is_frozen:
             is_behind = feed.backlog() > BEHIND_BYTES
             applied = feed.advance(_CATCH_UP_SECONDS if is_behind else _APPLY_SECONDS)
-            if said := self._source.new_stderr():
-                workspace.panes.log.add_stderr(said)
+            if stderr := self._source.new_stderr():
+                workspace.panes.log.add_stderr(stderr)
                 applied += 1
         self.frame_scheduler.share = (
             LOADING_SHARE if is_behind else BUSY_SHARE if applied > _BUSY_LINES else CALM_SHARE
@@ -166,19 +166,19 @@ class WatchScreen(Screen[None]):
         if not applied:
             workspace.panes.transcript.viewport.measure_some()
         loading = self._swap if self._swap is not None and self._swap.is_loading else None
-        self._header.tell(feed.session, now, is_preview=loading is not None)
+        self._header.show_run(feed.session, now, is_preview=loading is not None)
         if loading is not None:
             return self._load(loading)
-        self._tell(now)
-        return self._seconds_to_the_next()
+        self._show_status(now)
+        return self._seconds_to_next_tick()
 
-    def _tell(self, now: int | None) -> None:
+    def _show_status(self, now: int | None) -> None:
         """Update the status line, and notify a user who is not watching the screen."""
         session, workspace = self._feed.session, self.workspace
         below = workspace.panes.named(workspace.pane).below if self.has_class("-narrow") else 0
         view = view_words(self._source, self._feed, self._survivors, is_frozen=self.is_frozen, below=below)
         facts, room = self._source.agent_facts(), self._status.size.width - columns(view) - 3
-        self._status.tell(status(session, now, facts, room), view, self._integrity)
+        self._status.show_status(status(session, now, facts, room), view, self._integrity)
         words = status(session, now, facts)
         for warning in self.notices.update(words, is_quiet=is_stalled(session, now, facts)):
             self.notify(warning, severity="warning", timeout=10, markup=False)
@@ -188,7 +188,7 @@ class WatchScreen(Screen[None]):
         self.frame_scheduler.share = LOADING_SHARE
         wait, whole = swap.load(self.workspace)
         if whole is None:
-            self._status.tell(SafeText("this is its end"), swap.words(), self._integrity)
+            self._status.show_status(SafeText("this is its end"), swap.words(), self._integrity)
             return wait
         self._take(swap.feed, whole)
         self.call_next(swap.exchange, self, whole, lambda: self.frame_scheduler.within(0))
@@ -199,7 +199,7 @@ class WatchScreen(Screen[None]):
         if self._swap is not None:
             self._swap.on_key(event)
 
-    def _seconds_to_the_next(self) -> float | None:
+    def _seconds_to_next_tick(self) -> float | None:
         feed = self._feed
         if self._replay is not None and not feed.is_over:
             return None if self._replay.is_paused else _REPLAY_SECONDS
@@ -212,7 +212,7 @@ class WatchScreen(Screen[None]):
         ]
         return min((wait for wait in waits if wait is not None), default=None)
 
-    def _look_for_survivors(self) -> None:
+    def _check_survivors(self) -> None:
         self._survivors = self._source.survivors()
         self.frame_scheduler.within(0)
 
@@ -229,8 +229,8 @@ class WatchScreen(Screen[None]):
 
     def app_focused(self) -> None:
         """Show what happened while the terminal did not have the focus."""
-        if told := self.notices.app_focused():
-            self.notify(told, timeout=15, markup=False)
+        if summary := self.notices.app_focused():
+            self.notify(summary, timeout=15, markup=False)
 
     def action_pane(self, name: str) -> None:
         """Go to a pane."""

@@ -109,7 +109,7 @@ class Blocks:
         if not self._firsts:
             return False
         last = self._transcript[len(self._firsts) - 1]
-        return self._cut_length < (len(last.said) if last.kind in _GROWING else self._fixed_length)
+        return self._cut_length < (len(last.content) if last.kind in _GROWING else self._fixed_length)
 
     def _end_thought(self, *, folds: bool) -> int:
         thought = self._thought
@@ -152,7 +152,7 @@ class Blocks:
     def _cut(self, entry: Entry, until: float) -> None:
         """Cut an entry's text from the beginning of its last block, because that block may still change."""
         is_growing = entry.kind in _GROWING
-        length, size = len(entry.said) if is_growing else self._fixed_length, _CUT_CHARACTERS
+        length, size = len(entry.content) if is_growing else self._fixed_length, _CUT_CHARACTERS
         while True:
             start, end = self._tail_start, min(self._tail_start + size, length)
             text = shown_part(entry, start, end)

@@ -51,9 +51,9 @@ class EntryRenderer:
                 return self._indented("  " if start else "· ", source, "muted", width)
 
     def _outcome(self, run: Run) -> list[Strip]:
-        known = "" if run.duration_ms is None else f" in {clock(run.duration_ms)}"
-        told = SafeText(f"{SIGNS[run.outcome]} {run.outcome}{known}")
-        strips = [self._pane.strip_of([(told, str(run.outcome))])]
+        duration = "" if run.duration_ms is None else f" in {clock(run.duration_ms)}"
+        words = SafeText(f"{SIGNS[run.outcome]} {run.outcome}{duration}")
+        strips = [self._pane.strip_of([(words, str(run.outcome))])]
         if run.outcome is not Outcome.FAILED and not run.is_bare and is_result_shown(run):
             title = SafeText("  its result differs from the text above:")
             strips.append(self._pane.strip_of([(title, "unfinished")]))
@@ -75,13 +75,13 @@ def shown_length(entry: Entry) -> int:
     """Return the number of characters that an entry shows."""
     run = entry.run
     if run is None:
-        return len(entry.said)
+        return len(entry.content)
     return run.result_length if is_result_shown(run) else 0
 
 
 def shown_part(entry: Entry, start: int, end: int) -> str:
     """Return the shown characters of an entry from `start` to `end`."""
-    return entry.said.part(start, end) if entry.run is None else entry.run.result_part(start, end)
+    return entry.content.part(start, end) if entry.run is None else entry.run.result_part(start, end)
 
 
 def call_line(pane: LineView, call: Call, width: int) -> Strip:
@@ -100,12 +100,12 @@ def thinking_line(pane: LineView, entry: Entry, *, is_folded: bool) -> Strip:
 def thought_for(entry: Entry) -> SafeText:
     """Return the words of a thought's title; for a finished thought, with its duration if it is known."""
     took_ms = 0 if entry.started_ms is None or entry.ended_ms is None else entry.ended_ms - entry.started_ms
-    known = f" {clock(took_ms)}" if took_ms > 0 and not entry.is_open else ""
-    return SafeText(f"thinking{known}")
+    duration = f" {clock(took_ms)}" if took_ms > 0 and not entry.is_open else ""
+    return SafeText(f"thinking{duration}")
 
 
-def rule_line(pane: LineView, said: SafeText, width: int) -> Strip:
+def rule_line(pane: LineView, words: SafeText, width: int) -> Strip:
     """Return a thin rule across the pane, with words near its left end."""
     lead = SafeText("── ")
-    rest = SafeText(" " + "─" * max(width - len(lead) - len(said) - 1, 2))
-    return pane.strip_of([(lead, "rule"), (said, "accent"), (rest, "rule")])
+    rest = SafeText(" " + "─" * max(width - len(lead) - len(words) - 1, 2))
+    return pane.strip_of([(lead, "rule"), (words, "accent"), (rest, "rule")])
