@@ -89,9 +89,9 @@ class AgentwatchApp(TerminalApp[Leave]):
         if self._source.runs_agent:
             self.push_screen(LeaveDialog(SafeText("The agent is still running.")), self._leave_agent)
         elif survivors:
-            told = SafeText("The agent has ended; what it started still runs:")
+            question = SafeText("The agent has ended; what it started still runs:")
             named = [safe_line(f"{survivor.pid} {survivor.name}") for survivor in survivors]
-            self.push_screen(LeaveDialog(told, named), self._leave_survivors)
+            self.push_screen(LeaveDialog(question, named), self._leave_survivors)
         else:
             self.exit(Leave.OVER)
 
@@ -115,8 +115,8 @@ class AgentwatchApp(TerminalApp[Leave]):
         elif choice is LeaveChoice.STOP:
             self._stop("stopping what the agent started …")
 
-    def _stop(self, told: str) -> None:
-        self.notify(told, markup=False, timeout=10)
+    def _stop(self, message: str) -> None:
+        self.notify(message, markup=False, timeout=10)
         self.run_worker(self._stop_agent, thread=True)
 
     def _stop_agent(self) -> None:

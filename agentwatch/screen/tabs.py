@@ -14,15 +14,15 @@ class PaneTabs(Static):
     def __init__(self, panes: Panes) -> None:
         super().__init__(id="tabs")
         self._panes = panes
-        self._told: tuple[str, ...] = ()
+        self._drawn: tuple[str, ...] = ()
 
-    def tell(self, shown: str) -> None:
+    def highlight(self, shown: str) -> None:
         """Highlight the tab of the visible pane; redraw only if something changed."""
         titles = {name: f" {self._panes.named(name).border_title}" for name in NAMES}
-        told = (shown, *titles.values())
-        if told == self._told:
+        drawn = (shown, *titles.values())
+        if drawn == self._drawn:
             return
-        self._told = told
+        self._drawn = drawn
         styled = (
             (title, "$text-accent bold" if name == shown else "$foreground-muted")
             for name, title in titles.items()

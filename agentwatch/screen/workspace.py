@@ -107,12 +107,12 @@ class Workspace(Vertical):
         if failure is not None and self.panes.calls.following:
             self._failure = failure
             self.panes.detail.show_call(failure)
-        self._tabs.tell(self.pane)
+        self._tabs.highlight(self.pane)
 
     def watch_pane(self, pane: str) -> None:
         """Set the class by which the stylesheet shows the pane on a narrow screen, and update the tabs."""
         self.update_classes({f"-pane-{name}": name == pane for name in NAMES})
-        self._tabs.tell(self.pane)
+        self._tabs.highlight(self.pane)
 
     def show_call(self, call: Call) -> None:
         """Go to the calls pane and select a call."""

@@ -163,8 +163,8 @@ class DetailView(LineView):
 
     def _read(self, call: Call) -> None:
         made = BlockSections(call, code_theme(self.app.current_theme), self.rich_style)
-        told = _raw if self.is_raw else _told
-        self._sections = SectionList(list(told(call, self._feed, made)))
+        sections_of = _raw_sections if self.is_raw else _decoded_sections
+        self._sections = SectionList(list(sections_of(call, self._feed, made)))
         self._sections.mark(self._query)
         self._lay_out()
 
@@ -183,7 +183,7 @@ class DetailView(LineView):
         self.show_lines()
 
 
-def _told(call: Call, feed: Feed, made: BlockSections) -> Iterator[Section]:
+def _decoded_sections(call: Call, feed: Feed, made: BlockSections) -> Iterator[Section]:
     """Yield the decoded content of a call's lines."""
     yield Section([action(call)], str(call.outcome))
     yield Section([_facts(call)], "muted")
@@ -191,21 +191,21 @@ def _told(call: Call, feed: Feed, made: BlockSections) -> Iterator[Section]:
         yield Signed([SafeText(f"{'✗' if call.exit_code else '✓'} exit {call.exit_code}")])
     if call.error and call.error != f"exit {call.exit_code}":
         yield Section(bounded(call.error, MOST_LINES)[0], "failed")
-    told = {call.error}
+    shown = {call.error}
     for place in (call.ended, call.started):
         if place:
-            blocks = [block for block in feed.blocks(place) if block_text(block) not in told]
+            blocks = [block for block in feed.blocks(place) if block_text(block) not in shown]
             yield from made.sections(blocks, place)
-            told |= {block_text(block) for block in blocks if not isinstance(block, FieldsBlock)}
+            shown |= {block_text(block) for block in blocks if not isinstance(block, FieldsBlock)}
     yield Section([SafeText(""), safe_line(f"call_id {call.call_id}")], "muted")
 
 
-def _raw(call: Call, feed: Feed, made: BlockSections) -> Iterator[Section]:
+def _raw_sections(call: Call, feed: Feed, made: BlockSections) -> Iterator[Section]:
     """Yield the raw lines of a call."""
     for title, place in (("started", call.started), ("ended", call.ended)):
         if place:
-            told = f"{title} · byte {place.offset} · {place.length} bytes"
-            yield Section([SafeText(told)], "heading")
+            heading = f"{title} · byte {place.offset} · {place.length} bytes"
+            yield Section([SafeText(heading)], "heading")
             yield from made.raw(feed.line_at(raw_piece(place)), place)
 
 

@@ -50,7 +50,7 @@ class PreviewSwap:
             The seconds until the next slice, and the workspace that replaces `preview`; None until it is
             ready.
         """
-        if self._loading.take_rest():
+        if self._loading.take_skip():
             return REST_SECONDS, None
         whole = self._loading.advance(preview)
         if whole is not None:
@@ -58,13 +58,13 @@ class PreviewSwap:
             preview.screen.set_focus(None)  # a key sent to a pane that is then removed would be lost
         return 0, whole
 
-    async def exchange(self, screen: Screen[Any], whole: Workspace, go_on: Callable[[], None]) -> None:
+    async def exchange(self, screen: Screen[Any], whole: Workspace, on_shown: Callable[[], None]) -> None:
         """Replace the panes, scroll them as the preview was, and send the keys pressed meanwhile again.
 
         Args:
             screen: The screen whose panes are replaced; it composes the new ones.
             whole: The workspace of the whole session.
-            go_on: Called when the new panes are shown.
+            on_shown: Called when the new panes are shown.
         """
         await screen.recompose()
 
@@ -75,14 +75,14 @@ class PreviewSwap:
                 again = events.Key(key.key, key.character)
                 again.set_sender(screen.app)  # a message that the screen sends to itself does not bubble
                 screen.app.post_message(again)
-            go_on()
+            on_shown()
 
         screen.call_after_refresh(show)
 
     def on_key(self, event: events.Key) -> None:
         """Skip the next slice, so that the key is handled soon; keep the key while panes are replaced."""
         if self.is_loading:
-            self._loading.make_way()
+            self._loading.skip_next_slice()
         if self._kept_keys is not None:
             self._kept_keys.append(event)
             event.stop()

@@ -52,7 +52,7 @@ class BlockRenderer:
             return Strip.blank(width)
         return self._with_marks(strips[row], index, row) if self._query else strips[row]
 
-    def kept(self, index: int) -> list[Strip]:
+    def cached(self, index: int) -> list[Strip]:
         """Return the lines of a block's text, from the cache if possible."""
         strips = self._strips.get(index)
         if strips is None:
@@ -113,11 +113,11 @@ class BlockRenderer:
             strip = call_line(self._pane, entry.call, width)
             return [strip if chosen is None else laid_over(strip, chosen, width)]
         if entry.kind is not Kind.REASONING or block.start:
-            return self.kept(index)
+            return self.cached(index)
         is_folded = self._layout.is_folded(entry)
         title = thinking_line(self._pane, entry, is_folded=is_folded)
         title = title if chosen is None else laid_over(title, chosen, width)
-        return [title] if is_folded else [title, *self.kept(index)[1:]]
+        return [title] if is_folded else [title, *self.cached(index)[1:]]
 
     def _with_marks(self, strip: Strip, index: int, row: int) -> Strip:
         for number, pieces in enumerate(self.spans_of(index)):

@@ -117,7 +117,7 @@ class BlockViewport:
 
     def measure(self, index: int) -> None:
         """Replace the estimated height of a visible block by its exact height."""
-        self._set_height(index, len(self.renderer.kept(index)))
+        self._set_height(index, len(self.renderer.cached(index)))
         self._pane.painter.forget_from(self.layout.top(index) if index else 0)
 
     def count_as_old(self, top: int, lines: int) -> None:
@@ -128,8 +128,8 @@ class BlockViewport:
             lines: The number of lines that it gained.
         """
         pane = self._pane
-        if not pane.following and top < pane.count_when_let_go:
-            pane.count_when_let_go += lines
+        if not pane.following and top < pane.count_when_unfollowed:
+            pane.count_when_unfollowed += lines
 
     def measure_view(self) -> bool:
         """Measure the visible blocks until all are measured; return whether any was not.

@@ -57,7 +57,7 @@ class MarkdownRenderer:
             line_style: Returns the style for a style name.
             code_theme: The pygments theme for code.
         """
-        styles = {name: line_style(known) for name, known in _STYLES.items()}
+        styles = {name: line_style(style) for name, style in _STYLES.items()}
         self._console = Console(
             file=io.StringIO(),
             force_terminal=True,

@@ -9,7 +9,7 @@ from agentwatch.screen.preview.matching import call_near, same_call
 from agentwatch.screen.transcript.block_viewport import BlockViewport
 from agentwatch.session import Call, Session
 
-_MOST_SETTLINGS = 8
+_MOST_ATTEMPTS = 8
 """Attempts to scroll to a row: blocks that are measured on the way may move it out of view again."""
 
 
@@ -58,7 +58,7 @@ class Reader:
             pane.action_bottom()
         elif position.block < len(viewport.blocks.all):
             pane.following = False
-            for _ in range(_MOST_SETTLINGS):
+            for _ in range(_MOST_ATTEMPTS):
                 pane.show_lines()
                 pane.settle_at(viewport.layout.line_of(position.block, position.row))
                 if not viewport.measure_view():
@@ -88,7 +88,7 @@ class Reader:
     def bring_into_view(self, index: int, row: int) -> None:
         """Scroll until a row of a block is visible, also after the blocks around it are measured."""
         pane, viewport = self._pane, self._viewport
-        for _ in range(_MOST_SETTLINGS):
+        for _ in range(_MOST_ATTEMPTS):
             pane.show_lines()
             line, top = viewport.layout.line_of(index, row), pane.scroll_offset.y
             height = pane.scrollable_content_region.height
