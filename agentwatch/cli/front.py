@@ -86,7 +86,7 @@ def _check_integrity(feed: Feed, code: int) -> int:
     from agentwatch.analysis.integrity import integrity
 
     found = integrity(feed.session)
-    if found.holds:
+    if found.passes:
         return code
     say(f"the integrity does not hold: {found.line()}")
     return code or 1

@@ -75,7 +75,7 @@ def summary(session: Session) -> Iterator[bytes]:
             "completed_without_started": session.completed_without_started,
             "never_completed": session.never_completed,
         },
-        integrity={"holds": checks.holds, "line": checks.line(), "difference_at": checks.difference_at},
+        integrity={"holds": checks.passes, "line": checks.line(), "difference_at": checks.difference_at},
     )
     yield b"}"
 
