@@ -142,6 +142,7 @@ class WatchScreen(Screen[None]):
         if is_leaving or (self._swap is not None and self._swap.is_exchanging):
             return None
         feed, workspace, applied = self._feed, self.workspace, 0
+        loading = self._swap if self._swap is not None and self._swap.is_loading else None
         is_behind = False
         if not self.is_frozen:
             is_behind = feed.backlog() > BEHIND_BYTES
@@ -154,7 +155,7 @@ class WatchScreen(Screen[None]):
         )
         now = shown_ms(feed, is_frozen=self.is_frozen)
         if applied or feed.is_over != self._was_over:
-            if feed.is_over and not self._was_over:
+            if feed.is_over and not self._was_over and loading is None:
                 self.run_worker(self._source.finish, thread=True)
                 if self._source.ended_by is not None:
                     self.app.exit()
@@ -165,7 +166,6 @@ class WatchScreen(Screen[None]):
             workspace.panes.calls.tick(now)
         if not applied:
             workspace.panes.transcript.viewport.measure_some()
-        loading = self._swap if self._swap is not None and self._swap.is_loading else None
         self._header.show_run(feed.session, now, is_preview=loading is not None)
         if loading is not None:
             return self._load(loading)
