@@ -82,7 +82,11 @@ async def test_a_followed_recording_is_not_finished_by_its_preview(
     """The end of the preview is not the end of the recording: its files stay open while it is followed."""
     finished: list[FileSource] = []
     monkeypatch.setattr(screen_app, "_LARGE_BYTES", 1 << 20)
-    monkeypatch.setattr(FileSource, "finish", finished.append)
-    async with opened(large(tmp_path / "r.ndjson", 400), follow=True) as stage:
-        await stage.shows("400 calls")
+
+    def finish(source: FileSource) -> None:
+        finished.append(source)
+
+    monkeypatch.setattr(FileSource, "finish", finish)
+    async with opened(large(tmp_path / "r.ndjson", 500), follow=True) as stage:
+        await stage.shows("500 calls")
         assert finished == []
