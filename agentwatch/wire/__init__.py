@@ -1,6 +1,6 @@
-"""The agents' formats: lines of bytes decoded into events, one module or folder per agent.
+"""Decodes lines of bytes into events. Each agent's format has its own module or folder.
 
-It may import `events`, `blocks`, `paths` and `plurals`. No other folder knows an agent.
+This folder may import `events`, `blocks`, `paths` and `plurals`. No other folder knows an agent.
 """
 
 from agentwatch.wire.agent import LineRole

@@ -17,7 +17,7 @@ __all__ = ["AGENT"]
 
 
 def _blocks(fields: Fields) -> Iterator[Block]:
-    """Yield the blocks of a line of a tool call: those of its result, or of its arguments."""
+    """Yield the blocks of a tool call's line: of the result if it has one, otherwise of the arguments."""
     _, _, body = read_tool(fields)
     if "result" in body:
         yield from result_blocks(body["result"])

@@ -1,4 +1,4 @@
-"""The blocks of a Cursor tool call: what it was given and what it returned."""
+"""Divides the arguments and the result of a Cursor tool call into blocks."""
 
 from __future__ import annotations
 
@@ -28,15 +28,16 @@ from agentwatch.wire.cursor.tools import TOOLS, other_tool
 from agentwatch.wire.fields import Fields, items, mapping, number, text
 
 _ECHOES = frozenset({"toolCallId", "conversationId", "requestId", "parsingResult"})
-"""Fields that repeat what the call already shows."""
+"""Fields that are not shown: ids, and the parsed form of the command."""
 _STEPS = "conversationSteps"
 REWORDED = f'"{_STEPS}"'.encode()
-"""Occurs in every line whose blocks contain words that its bytes do not: a step is shown as an action."""
+"""Occurs in each line whose blocks contain words that its bytes do not: a subagent's step is shown with the
+phrase of its tool."""
 _EMPTY: tuple[object, ...] = ("", None, [], {})
 
 
 def argument_blocks(arguments: Fields) -> Iterator[Block]:
-    """Yield what a call was given: its to-do list, short fields together, each long text by itself."""
+    """Yield the arguments: the to-do list, then all short fields in one block, then each multi-line text."""
     rest = {key: value for key, value in arguments.items() if key not in _ECHOES}
     yield from _plan_block(rest)
     names = [key for key, value in rest.items() if isinstance(value, str) and "\n" in value]
@@ -47,7 +48,7 @@ def argument_blocks(arguments: Fields) -> Iterator[Block]:
 
 
 def result_blocks(result: object) -> Iterator[Block]:
-    """Yield what a call returned: first what a person wants to see, then the remaining fields."""
+    """Yield the result: first the fields that have their own type of block, then the remaining fields."""
     for name, value in mapping(result).items():
         if isinstance(value, str):
             yield ErrorBlock(value)
@@ -57,7 +58,7 @@ def result_blocks(result: object) -> Iterator[Block]:
 
 
 def _known_blocks(body: dict[str, object], *, failed: bool) -> Iterator[Block]:
-    """Take the fields that have a block of their own out of a result."""
+    """Yield the fields that have their own type of block, and remove them from `body`."""
     for key in REASONS[:-1] if failed else ():
         if reason := text(body, key):
             yield ErrorBlock(reason)
@@ -79,7 +80,7 @@ def _known_blocks(body: dict[str, object], *, failed: bool) -> Iterator[Block]:
 
 
 def _change_block(body: dict[str, object]) -> Iterator[Block]:
-    """Take out what a call did to a file."""
+    """Yield the change of a file, and remove its fields from `body`."""
     diff = text(body, "diffString")
     before, after = (
         value if isinstance(value := body.get(f"{when}FullFileContent"), str) else None
@@ -92,7 +93,7 @@ def _change_block(body: dict[str, object]) -> Iterator[Block]:
 
 
 def _search_blocks(body: dict[str, object]) -> Iterator[Block]:
-    """Take out what a search found: the files, and the lines in each file."""
+    """Yield the matches of a search, as files and as lines per file, and remove them from `body`."""
     if files := _strings(body.get("files")):
         yield FilesBlock(files)
         del body["files"]
@@ -129,7 +130,7 @@ def _found_file(value: object) -> FoundFile:
 
 
 def _steps_block(body: dict[str, object]) -> Iterator[Block]:
-    """Take out what a subagent wrote and did."""
+    """Yield the messages and calls of a subagent, and remove them from `body`."""
     values = items(body.pop(_STEPS, None))
     if steps := tuple(step for value in values for step in _steps(mapping(value))):
         yield StepsBlock(steps)
