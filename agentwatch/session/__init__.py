@@ -1,6 +1,6 @@
-"""The state of a session so far: runs, calls, transcript and counts, brought forward by `Session.apply`.
+"""The state of a session so far: runs, calls, transcript and counts. `Session.apply` updates it.
 
-It may import only `events`; it knows no agent and no screen.
+This folder may import only `events`. It knows no agent and no screen.
 """
 
 from agentwatch.session.call import Call, Place
