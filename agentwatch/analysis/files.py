@@ -61,7 +61,7 @@ class TouchedFile:
     _known_from: int | None = None
     """The offset of the line in the recording that first read or created the file."""
 
-    def take(self, call: Call) -> None:
+    def add(self, call: Call) -> None:
         """Add a call about the file, after the call has ended."""
         file_action = file_action_of(call)
         self.calls.append(call)
@@ -101,7 +101,7 @@ class TouchedFiles:
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        self._taken = 0
+        self._calls_read = 0
         self._files: dict[str, TouchedFile] = {}
         """By the key that `named` returns. The file of the last call is the last."""
         self._by_name: list[TouchedFile] = []
@@ -109,24 +109,24 @@ class TouchedFiles:
         """The results of `named`, by run and path."""
 
     @property
-    def taken(self) -> int:
+    def calls_read(self) -> int:
         """The number of ended calls that were read so far. The files change only when this number does."""
-        return self._taken
+        return self._calls_read
 
-    def take(self, most: int = 200) -> bool:
+    def update(self, most: int = 200) -> bool:
         """Read at most `most` newly ended calls.
 
         Returns:
             Whether there are more.
         """
         ended = self._session.ended_calls
-        upto = min(self._taken + most, len(ended))
-        for number in range(self._taken, upto):
+        end = min(self._calls_read + most, len(ended))
+        for number in range(self._calls_read, end):
             call = ended[number]
             if call.path and (call.kind is ToolKind.READ or call.kind in _CHANGES):
                 self._touch(call, call.path)
-        self._taken = upto
-        return upto < len(ended)
+        self._calls_read = end
+        return end < len(ended)
 
     def newest_first(self) -> list[TouchedFile]:
         """Return the files, the file of the last call first."""
@@ -144,7 +144,7 @@ class TouchedFiles:
             insort(self._by_name, file, key=lambda one: one.shown)
         self._files[key] = file
         file.is_outside = file.is_outside or is_outside
-        file.take(call)
+        file.add(call)
 
     def _named(self, run: int, path: str) -> tuple[str, str, bool]:
         found = self._names.get((run, path))

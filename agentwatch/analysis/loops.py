@@ -50,8 +50,8 @@ class Loop(NamedTuple):
             words = f"the same call {self.times} of the last {WINDOW} times: "
         for nth, call in enumerate(self.calls):
             separator = ", " if nth else ""
-            room = (_WORDS_COLUMNS - columns(SafeText(words))) // (len(self.calls) - nth) - len(separator)
-            words += separator + cut(SafeText(f"{safe_line(call.tool)} {target(call)}".rstrip()), room)
+            width = (_WORDS_COLUMNS - columns(SafeText(words))) // (len(self.calls) - nth) - len(separator)
+            words += separator + cut(SafeText(f"{safe_line(call.tool)} {target(call)}".rstrip()), width)
         return SafeText(words)
 
 
@@ -72,7 +72,7 @@ class Loops:
                 last ten calls.
         """
         self._arguments = arguments
-        self._taken = 0
+        self._checked = 0
         self._last: deque[Call] = deque(maxlen=WINDOW)
         self._identities: dict[int, _Identity | None] = {}
         """The identities of those recent calls that were compared, by call number."""
@@ -81,14 +81,14 @@ class Loops:
         self._reported: set[_Identity] = set()
         """The calls in the reported loops of the episodes that have not ended."""
 
-    def take(self, calls: Sequence[Call]) -> list[Loop]:
+    def update(self, calls: Sequence[Call]) -> list[Loop]:
         """Check the calls that are new since the last update, and return the loops that they complete.
 
         Args:
             calls: All calls of the session.
         """
-        first = max(self._taken, len(calls) - _MOST_AT_ONCE)
-        self._taken = len(calls)
+        first = max(self._checked, len(calls) - _MOST_AT_ONCE)
+        self._checked = len(calls)
         return [loop for call in calls[first:] if (loop := self._add(call)) is not None]
 
     def _add(self, call: Call) -> Loop | None:

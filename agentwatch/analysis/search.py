@@ -49,7 +49,7 @@ class Search:
         self._begin = Match(entry, Side.TEXT, offset)
         self._most = MOST_MATCHES
         self._ahead = (entry, offset)
-        self._seen = 0
+        self._searched_length = 0
         self._left_behind = entry + 1
         """The number of entries that the backward search has yet to search.
 
@@ -61,12 +61,12 @@ class Search:
         self._work_behind: _Work = iter(())
         self._found_behind: deque[Match] = deque(maxlen=MOST_MATCHES)
         """The last 10,000 matches in the entry that the backward search is reading."""
-        self._has_passed_over = False
+        self._has_dropped_matches = False
 
     @property
     def is_full(self) -> bool:
         """Whether there may be more matches than those found, because the batch is full."""
-        return self._has_passed_over or len(self.found) >= self._most
+        return self._has_dropped_matches or len(self.found) >= self._most
 
     def advance(self, seconds: float | None = None) -> None:
         """Continue the search for about `seconds`; None continues until it is complete.
@@ -112,7 +112,7 @@ class Search:
 
     def number(self, match: Match) -> int | None:
         """Return the number of a match, counted from 1; None until everything before it was searched."""
-        is_known = self._is_behind_done and not self._has_passed_over
+        is_known = self._is_behind_done and not self._has_dropped_matches
         return bisect_left(self.found, match) + 1 if is_known else None
 
     def call(self, match: Match) -> Call | None:
@@ -161,7 +161,7 @@ class Search:
         """
         found = next(self._work_behind, self)
         if isinstance(found, Match):
-            self._has_passed_over |= len(self._found_behind) == MOST_MATCHES
+            self._has_dropped_matches |= len(self._found_behind) == MOST_MATCHES
             self._found_behind.append(found)
         if found is not self:
             return True
@@ -186,12 +186,12 @@ class Search:
             if entry.call is not None:
                 self._ahead = index + 1, 0
                 return self._search_call(index, entry.call)
-            if (length := length_of(entry)) > max(self._seen, offset):
-                self._seen = length
+            if (length := length_of(entry)) > max(self._searched_length, offset):
+                self._searched_length = length
                 return self._search_ahead(index, offset, length)
             if entry.is_open:
                 break
-            self._ahead, self._seen = (index + 1, 0), 0
+            self._ahead, self._searched_length = (index + 1, 0), 0
         return None
 
     def _search_ahead(self, index: int, start: int, end: int) -> _Work:

@@ -22,7 +22,7 @@ _GRACE_MS = 30_000
 """The tolerated time between the time limit of a call and its end."""
 _UNLIMITED_CALL_MS = 600_000
 """The tolerated duration of a call without a limit and without similar calls: it may be a subagent."""
-_LIKE_CALLS = 64
+_SIMILAR_CALLS = 64
 """The number of the newest ended calls among which similar calls are searched."""
 _VARIABLE_KINDS = frozenset({ToolKind.EXECUTE, ToolKind.MCP, ToolKind.DELEGATE})
 """Kinds whose earlier calls do not predict the duration of the next: a build after ten `ls` is no stall."""
@@ -51,8 +51,8 @@ def patience_used(session: Session, now_ms: int | None, agent: AgentFacts = NO_F
         return 0.0
     if session.phase is not Phase.CALLING:
         usual = usual_silence_ms(session)
-        borne = UNKNOWN_USUAL_MS if usual is None else max(_TIMES_THE_USUAL * usual, _LEAST_QUIET_MS)
-        return silence / borne
+        tolerated_ms = UNKNOWN_USUAL_MS if usual is None else max(_TIMES_THE_USUAL * usual, _LEAST_QUIET_MS)
+        return silence / tolerated_ms
     used = silence / _GRACE_MS
     for call in session.open_calls.values():
         if used < 1:
@@ -93,11 +93,11 @@ def usual_call_ms(session: Session, call: Call) -> int | None:
     """
     if call.kind in _VARIABLE_KINDS:
         return None
-    newest = islice(reversed(session.ended_calls), _LIKE_CALLS)
+    newest = islice(reversed(session.ended_calls), _SIMILAR_CALLS)
     lengths = [
-        like.duration_ms if like.duration_ms is not None else like.seen_duration_ms
-        for like in newest
-        if like.tool == call.tool
+        similar.duration_ms if similar.duration_ms is not None else similar.seen_duration_ms
+        for similar in newest
+        if similar.tool == call.tool
     ]
     return usually_under([length for length in lengths if length is not None])
 
@@ -116,5 +116,5 @@ def _call_patience_used(session: Session, call: Call, now_ms: int | None) -> flo
     if limit is not None:
         return (running - limit) / _GRACE_MS
     usual = usual_call_ms(session, call)
-    borne = _UNLIMITED_CALL_MS if usual is None else max(_TIMES_THE_USUAL * usual, UNKNOWN_USUAL_MS)
-    return running / borne
+    tolerated_ms = _UNLIMITED_CALL_MS if usual is None else max(_TIMES_THE_USUAL * usual, UNKNOWN_USUAL_MS)
+    return running / tolerated_ms

@@ -35,12 +35,12 @@ _LEAST_TARGET_COLUMNS = 8
 _NARROW_COLUMNS = 60
 _ERROR_COLUMNS = 120
 _MOST_PARALLEL = 100
-_ALONE = "running "
+_ONE_CALL = "running "
 _IN_THE_MIDDLE = {Phase.THINKING: " · in the middle of a thought", Phase.WRITING: " · it was writing"}
 
 
 def status(
-    session: Session, now_ms: int | None, agent: AgentFacts = NO_FACTS, room: int | None = None
+    session: Session, now_ms: int | None, agent: AgentFacts = NO_FACTS, width: int | None = None
 ) -> SafeText:
     """Return a line that describes what the session is doing, or how it ended.
 
@@ -52,26 +52,26 @@ def status(
         now_ms: The present time by the clock of the arrival times; in a replay, the recorded time. None if
             unknown: the line then contains no durations.
         agent: The facts about the agent's process, if agentwatch started it.
-        room: The available columns. Fewer than 60 result in shorter words. None means no limit.
+        width: The available columns. Fewer than 60 result in shorter words. None means no limit.
     """
-    is_narrow = room is not None and room < _NARROW_COLUMNS
+    is_narrow = width is not None and width < _NARROW_COLUMNS
     phase = session.phase
     if phase is Phase.NOTHING:
         words = _over(session, now_ms, agent, is_narrow=is_narrow)
-        return words if room is None else cut(words, room)
-    doubt = "stalled? " if is_stalled(session, now_ms, agent) else ""
+        return words if width is None else cut(words, width)
+    stall_mark = "stalled? " if is_stalled(session, now_ms, agent) else ""
     cpu = _cpu(session, now_ms, agent, is_narrow=is_narrow)
     if phase is Phase.CALLING:
-        words = _calling(session, now_ms, doubt, room, len(cpu))
+        words = _calling(session, now_ms, stall_mark, width, len(cpu))
     elif is_quiet(session, now_ms, agent):
-        words = SafeText(f"{doubt}{_quiet(session, now_ms, agent, is_narrow=is_narrow)}")
+        words = SafeText(f"{stall_mark}{_quiet(session, now_ms, agent, is_narrow=is_narrow)}")
     elif phase is Phase.THINKING:
         words = _thinking(session, now_ms)
     else:
         words = _waiting(session, now_ms)
-    if room is None or columns(words) + len(cpu) <= room:
+    if width is None or columns(words) + len(cpu) <= width:
         return SafeText(f"{words}{cpu}")
-    return cut(words, room)
+    return cut(words, width)
 
 
 def brief_clock(duration_ms: int) -> str:
@@ -120,10 +120,10 @@ def _over(session: Session, now_ms: int | None, agent: AgentFacts, *, is_narrow:
 
 def _quiet(session: Session, now_ms: int | None, agent: AgentFacts, *, is_narrow: bool) -> SafeText:
     silence = silence_ms(session, now_ms, agent) or 0
-    for_long = f"{'' if is_narrow else 'for '}{brief_clock(silence)}"
-    lacking = "no open call" if session.runs else "no event yet"
+    duration = f"{'' if is_narrow else 'for '}{brief_clock(silence)}"
+    missing = "no open call" if session.runs else "no event yet"
     usual = _usually(silence, usual_silence_ms(session))
-    return SafeText(f"quiet {for_long}, {lacking}{usual}{_IN_THE_MIDDLE.get(session.phase, '')}")
+    return SafeText(f"quiet {duration}, {missing}{usual}{_IN_THE_MIDDLE.get(session.phase, '')}")
 
 
 def _thinking(session: Session, now_ms: int | None) -> SafeText:
@@ -144,7 +144,7 @@ def _waiting(session: Session, now_ms: int | None) -> SafeText:
 
 
 def _calling(
-    session: Session, now_ms: int | None, doubt: str, room: int | None, cpu_columns: int
+    session: Session, now_ms: int | None, stall_mark: str, width: int | None, cpu_columns: int
 ) -> SafeText:
     """Return the status line of a session with open calls.
 
@@ -152,17 +152,17 @@ def _calling(
     oldest. The target is truncated to leave columns for the running time. It is also truncated for CPU use,
     if at least 16 columns of the target remain.
     """
-    is_narrow = room is not None and room < _NARROW_COLUMNS
+    is_narrow = width is not None and width < _NARROW_COLUMNS
     calls = list(session.open_calls.values())
     shown = max(calls, key=lambda call: _over_limit_ms(call, now_ms))
     lead = _lead(session, calls, shown, is_narrow=is_narrow)
     time = _time(session, shown, now_ms, is_narrow=is_narrow)
     if time:
-        time = f" · {time}" if lead == _ALONE else f" {time}"
-    if doubt:
-        lead = doubt if is_narrow and lead == _ALONE else f"{doubt}{lead}"
-    left = _TARGET_COLUMNS if room is None else room - len(lead) - len(time)
-    if room is not None and left - cpu_columns >= _USEFUL_TARGET_COLUMNS:
+        time = f" · {time}" if lead == _ONE_CALL else f" {time}"
+    if stall_mark:
+        lead = stall_mark if is_narrow and lead == _ONE_CALL else f"{stall_mark}{lead}"
+    left = _TARGET_COLUMNS if width is None else width - len(lead) - len(time)
+    if width is not None and left - cpu_columns >= _USEFUL_TARGET_COLUMNS:
         left -= cpu_columns
     about = _about(shown, min(max(left, _LEAST_TARGET_COLUMNS), _TARGET_COLUMNS))
     return SafeText(f"{lead}{about}{time}")
@@ -181,16 +181,16 @@ def _lead(session: Session, calls: list[Call], shown: Call, *, is_narrow: bool) 
     """
     if shown.group is not None and all(call.group == shown.group for call in calls):
         near = session.calls[max(shown.number - _MOST_PARALLEL, 0) : shown.number + _MOST_PARALLEL]
-        of_step = sum(1 for call in near if call.group == shown.group and call.run == shown.run)
-        were = max(of_step, len(calls))
-        if were > 1:
+        near_in_step = sum(1 for call in near if call.group == shown.group and call.run == shown.run)
+        in_step = max(near_in_step, len(calls))
+        if in_step > 1:
             return (
-                f"{len(calls)} of {were} left: "
+                f"{len(calls)} of {in_step} left: "
                 if is_narrow
-                else f"{were} parallel calls, {len(calls)} left: "
+                else f"{in_step} parallel calls, {len(calls)} left: "
             )
     if len(calls) == 1:
-        return _ALONE
+        return _ONE_CALL
     which = "the oldest" if shown is calls[0] else "one late"
     return f"{len(calls)} calls, {which}: " if is_narrow else f"{len(calls)} parallel calls, {which}: "
 
@@ -208,13 +208,13 @@ def _time(session: Session, call: Call, now_ms: int | None, *, is_narrow: bool) 
     return f"{time} of {brief_clock(limit)}" if is_narrow else f"{time} of its {brief_clock(limit)} limit"
 
 
-def _about(call: Call, room: int) -> SafeText:
-    """Return a call's tool and target in `room` columns. A path that is too long loses its beginning."""
+def _about(call: Call, width: int) -> SafeText:
+    """Return a call's tool and target in `width` columns. A path that is too long loses its beginning."""
     words = target(call)
     if call.kind is ToolKind.EXECUTE and words:
-        return cut(words, room)
-    tool = cut(safe_line(call.tool), room if not words else max(room // 2, _LEAST_TARGET_COLUMNS))
-    left = room - columns(tool) - 1
+        return cut(words, width)
+    tool = cut(safe_line(call.tool), width if not words else max(width // 2, _LEAST_TARGET_COLUMNS))
+    left = width - columns(tool) - 1
     if not words or left < _LEAST_TARGET_COLUMNS // 2:
         return tool
     if call.path is None or columns(words) <= left:

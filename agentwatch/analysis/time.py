@@ -120,7 +120,7 @@ class Timeline:
         """The time from the first to the last known moment; 0 if none is known."""
         return 0 if self.first_ms is None or self.last_ms is None else self.last_ms - self.first_ms
 
-    def see(self, at_ms: int | None) -> None:
+    def extend_to(self, at_ms: int | None) -> None:
         """Extend the span to a moment of the session; None has no effect."""
         if at_ms is not None:
             self.first_ms = at_ms if self.first_ms is None else min(self.first_ms, at_ms)
@@ -128,8 +128,8 @@ class Timeline:
 
     def add(self, share: Share, start_ms: int, end_ms: int) -> None:
         """Attribute an interval to a share. Time that is also in an earlier share counts for the earlier."""
-        self.see(start_ms)
-        self.see(end_ms)
+        self.extend_to(start_ms)
+        self.extend_to(end_ms)
         if end_ms > start_ms:
             for union in self._unions[_LAYERS.index(share) :]:
                 union.add(start_ms, end_ms)
@@ -169,7 +169,7 @@ class Timeline:
 class TimeBreakdown:
     """Divides the time of a session into shares, by the agent's clock and by the arrival times.
 
-    Call `take` when the session has grown. `account` returns the shares so far.
+    Call `update` when the session has grown. `account` returns the shares so far.
     """
 
     def __init__(self, session: Session) -> None:
@@ -188,7 +188,7 @@ class TimeBreakdown:
         self._lost: list[tuple[list[Call], int]] = []
         """The same for earlier runs: a list of calls and the last moment of each run."""
 
-    def take(self, most: int = 200) -> bool:
+    def update(self, most: int = 200) -> bool:
         """Read new entries and ended calls of the session, at most `most` of each.
 
         Returns:
@@ -197,16 +197,16 @@ class TimeBreakdown:
         entries, calls = self._session.transcript, self._session.ended_calls
         if self._growing is not None:
             self._add_text(self._growing)
-        upto = min(self._entries + most, len(entries))
-        for index in range(self._entries, upto):
-            self._take_entry(entries[index])
-        self._entries = upto
-        ended = min(self._calls + most, len(calls))
-        for index in range(self._calls, ended):
-            self._take_call(calls[index])
-        self._calls = ended
-        self._take_runs()
-        return upto < len(entries) or ended < len(calls)
+        last_entry = min(self._entries + most, len(entries))
+        for index in range(self._entries, last_entry):
+            self._add_entry(entries[index])
+        self._entries = last_entry
+        last_call = min(self._calls + most, len(calls))
+        for index in range(self._calls, last_call):
+            self._add_call(calls[index])
+        self._calls = last_call
+        self._add_runs()
+        return last_entry < len(entries) or last_call < len(calls)
 
     def account(self) -> Account:
         """Return the time breakdown of the entries and calls that were read so far."""
@@ -227,14 +227,14 @@ class TimeBreakdown:
         slowest = timeline.slowest()
         return Account(is_agent_time, whole_ms, parts, between_ms, timeline.tools(), slowest, running)
 
-    def _take_entry(self, entry: Entry) -> None:
+    def _add_entry(self, entry: Entry) -> None:
         self._growing = entry if entry.is_open else None
         call, start_ms = entry.call, entry.started_ms
         if call is not None:
             start_ms = call.started_ms
-            self._seen.see(None if call.started is None else call.started.seen_ms)
+            self._seen.extend_to(None if call.started is None else call.started.seen_ms)
         if start_ms is None:
-            self._take_untimed(entry)
+            self._add_untimed(entry)
             return
         if self._gap is not None and self._latest_ms is not None:
             self._agent.add(self._gap, self._latest_ms, start_ms)
@@ -246,9 +246,9 @@ class TimeBreakdown:
             self._add_text(entry)
         else:
             self._unended.append(call)
-            self._see(start_ms)
+            self._extend_to(start_ms)
 
-    def _take_untimed(self, entry: Entry) -> None:
+    def _add_untimed(self, entry: Entry) -> None:
         if entry.kind in (Kind.PROMPT, Kind.RESULT):
             self._gap = Share.BETWEEN_RUNS
         elif entry.kind is not Kind.NOTICE and self._gap is not Share.BETWEEN_RUNS:
@@ -261,29 +261,29 @@ class TimeBreakdown:
         if entry.started_ms is not None and entry.ended_ms is not None:
             share = Share.THINKING if entry.kind is Kind.REASONING else Share.WRITING
             self._agent.add(share, entry.started_ms, entry.ended_ms)
-            self._see(max(entry.started_ms, entry.ended_ms))
+            self._extend_to(max(entry.started_ms, entry.ended_ms))
 
-    def _see(self, at_ms: int) -> None:
-        self._agent.see(at_ms)
+    def _extend_to(self, at_ms: int) -> None:
+        self._agent.extend_to(at_ms)
         self._latest_ms = at_ms if self._latest_ms is None else max(self._latest_ms, at_ms)
 
-    def _take_call(self, call: Call) -> None:
-        self._agent.see(call.started_ms)
-        self._agent.see(call.ended_ms)
+    def _add_call(self, call: Call) -> None:
+        self._agent.extend_to(call.started_ms)
+        self._agent.extend_to(call.ended_ms)
         self._agent.add_call(call, call.started_ms)
         self._seen.add_call(call, None if call.started is None else call.started.seen_ms)
 
-    def _take_runs(self) -> None:
+    def _add_runs(self) -> None:
         runs = self._session.runs
         for index in range(self._runs, len(runs)):
-            self._seen.see(runs[index].began_seen_ms)
+            self._seen.extend_to(runs[index].began_seen_ms)
             before = runs[index - 1].ended if index else None
             began_ms = runs[index].began_seen_ms
             if before is not None and before.seen_ms is not None and began_ms is not None:
                 self._seen.add(Share.BETWEEN_RUNS, before.seen_ms, began_ms)
         self._runs = len(runs)
         if self._seen.first_ms is not None:
-            self._seen.see(self._session.last_seen_ms)
+            self._seen.extend_to(self._session.last_seen_ms)
 
     def _unknown_ms(self) -> int:
         """Return the time covered by nothing but activity of unknown duration."""

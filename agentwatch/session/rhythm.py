@@ -45,7 +45,7 @@ class Rhythm:
         self._last_ms = 0
         self._longest_ms = 0
 
-    def take(self, phase: Phase, seen_ms: int) -> None:
+    def update(self, phase: Phase, seen_ms: int) -> None:
         """Record the phase of the session after a line that arrived at `seen_ms`."""
         if self.began_ms is None:
             self.began_ms = self._last_ms = seen_ms

@@ -170,7 +170,7 @@ class Session:
                 is_repaired = True
         if place.seen_ms is not None:
             self.last_seen_ms = place.seen_ms
-            self.rhythm.take(self.phase, place.seen_ms)
+            self.rhythm.update(self.phase, place.seen_ms)
         if odd is None:
             self.lines.events += physical_lines
             self.lines.repaired += is_repaired

@@ -77,7 +77,7 @@ class Decoder:
         """
         if self._deltas is None:
             return None
-        burst = self._frames.take(lines, start)
+        burst = self._frames.burst_at(lines, start)
         events = None if burst is None else self._deltas.burst(burst)
         return None if burst is None or events is None else (events, len(burst.texts))
 

@@ -105,7 +105,7 @@ class DeltaFrames:
         self._frames[channel, at_ms is None] = _frame(channel, head, middle, len(digits), end)
         self._heads = tuple(frame.head for frame in self._frames.values())
 
-    def take(self, lines: list[bytes], start: int) -> Burst | None:
+    def burst_at(self, lines: list[bytes], start: int) -> Burst | None:
         """Return the burst of deltas that starts at `lines[start]`; None if fewer than two share a frame."""
         line = lines[start]
         if not line.startswith(self._heads):

@@ -80,10 +80,10 @@ def test_reading_in_steps_changes_nothing(events: list[TimedEvent], steps: list[
     for most in steps:
         now, left = left[:most], left[most:]
         apply_events(read, now)
-        breakdown.take(most)
+        breakdown.update(most)
         breakdown.account()
     apply_events(read, left)
-    while breakdown.take(2):
+    while breakdown.update(2):
         breakdown.account()
     assert breakdown.account() == account(*events)
 
@@ -141,6 +141,6 @@ def test_a_union_holds_each_moment_once(pairs: list[tuple[int, int]], start: int
 def test_any_lines_have_a_time_breakdown(fields: list[dict[str, Any]]) -> None:
     """The time of a session adds up, whatever its lines contain."""
     breakdown = TimeBreakdown(session(*map(line, fields)))
-    breakdown.take()
+    breakdown.update()
     found = breakdown.account()
     assert sum(found.parts.values()) == found.whole_ms

@@ -63,8 +63,8 @@ class Decoder:
     def burst(self, burst: Burst) -> list[Event] | None:
         """Return the events of consecutive deltas, or None if they must be decoded one by one."""
         if burst.channel is Channel.REASONING:
-            return self._thoughts.take_burst(burst)
-        events = self._answer.take_burst(burst)
+            return self._thoughts.add_burst(burst)
+        events = self._answer.add_burst(burst)
         return None if events is None else self._thoughts.end_block() + events
 
     def _events(self, fields: Fields) -> list[Event]:
@@ -74,9 +74,9 @@ class Decoder:
             case "tool_call", "completed":
                 return [*self._answer.end_segment(), *self._tool_ended(fields)]
             case "assistant", _:
-                return self._answer.take(fields)
+                return self._answer.add_line(fields)
             case "thinking", "delta":
-                return self._thoughts.take(fields)
+                return self._thoughts.add_line(fields)
             case "thinking", "completed":
                 return [*self._thoughts.end_block(), TextEnded(Channel.REASONING, time_of(fields))]
             case "user", _:

@@ -25,7 +25,7 @@ class Plans:
     def start(self, call_id: str, arguments: Fields) -> None:
         """Keep the plan in the arguments of a call that started."""
         if arguments:
-            self._started[call_id] = _given(arguments)
+            self._started[call_id] = _plan_in(arguments)
         if len(self._started) > _MAX_OPEN_CALLS:
             del self._started[next(iter(self._started))]
 
@@ -40,10 +40,10 @@ class Plans:
             arguments: The arguments in the line that ends the call; often empty.
             success: The object of its result.
         """
-        given = self._started.pop(call_id, None)
+        started = self._started.pop(call_id, None)
         if entries := plan_entries(success.get("todos")):
             return Plan(entries)
-        return _given(arguments) if arguments else given
+        return _plan_in(arguments) if arguments else started
 
 
 def plan_entries(value: object) -> tuple[PlanEntry, ...]:
@@ -51,7 +51,7 @@ def plan_entries(value: object) -> tuple[PlanEntry, ...]:
     return tuple(_entry(mapping(todo)) for todo in islice(items(value), _MAX_ENTRIES))
 
 
-def _given(arguments: Fields) -> Plan:
+def _plan_in(arguments: Fields) -> Plan:
     return Plan(plan_entries(arguments.get("todos")), is_update=arguments.get("merge") is True)
 
 

@@ -68,8 +68,8 @@ def _failure(name: str, value: object) -> Result:
     elif body.get("aborted") is True:
         error = "aborted"
     else:
-        said = (found for key in REASONS if (found := text(body, key)))
-        error = next(said, value if isinstance(value, str) and value else _in_words(name))
+        reasons = (found for key in REASONS if (found := text(body, key)))
+        error = next(reasons, value if isinstance(value, str) and value else _in_words(name))
     return Result(Outcome.FAILED, body, error, exit_code)
 
 

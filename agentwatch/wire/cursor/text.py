@@ -17,7 +17,7 @@ class Answer:
         self._is_flushed = False
         self._half = ""
 
-    def take(self, fields: Fields) -> list[Event]:
+    def add_line(self, fields: Fields) -> list[Event]:
         """Return the events of a line: new text, or the end of a segment that the line repeats.
 
         A flush is a line that repeats a whole segment. It can have the same fields as a delta. A line with a
@@ -46,7 +46,7 @@ class Answer:
         self._segment.append(text)
         return [Text(Channel.ANSWER, text, at_ms)]
 
-    def take_burst(self, burst: Burst) -> list[Event] | None:
+    def add_burst(self, burst: Burst) -> list[Event] | None:
         """Return the events of a burst of lines without a model_call_id.
 
         Returns:
@@ -77,14 +77,14 @@ class Thoughts:
     def __init__(self) -> None:
         self._half = ""
 
-    def take(self, fields: Fields) -> list[Event]:
+    def add_line(self, fields: Fields) -> list[Event]:
         """Return the text of a delta."""
         source = fields.halves if isinstance(fields, Repaired) else fields
         text = source.get("text")
         whole, self._half = _joined(self._half, text if isinstance(text, str) else "")
         return [Text(Channel.REASONING, whole, time_of(fields))]
 
-    def take_burst(self, burst: Burst) -> list[Event] | None:
+    def add_burst(self, burst: Burst) -> list[Event] | None:
         """Return the text of a burst of deltas; None if the first completes an emoji."""
         if self._half or not burst.texts[0]:
             return None
