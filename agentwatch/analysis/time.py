@@ -11,11 +11,11 @@ shares always add up to the whole. Adding an interval that is late or overlaps o
 from __future__ import annotations
 
 import heapq
-from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from enum import StrEnum
 from typing import NamedTuple
 
+from agentwatch.analysis.intervals import IntervalSet
 from agentwatch.session import Call, Entry, Kind, Session
 
 MOST_SLOWEST = 5
@@ -68,47 +68,11 @@ class Account(NamedTuple):
     """The number of open calls. Their time is not attributed yet."""
 
 
-class Union:
-    """A set of moments, stored as sorted, disjoint intervals."""
-
-    def __init__(self) -> None:
-        self.total = 0
-        """The sum of the lengths of the intervals."""
-        self._starts: list[int] = []
-        self._ends: list[int] = []
-
-    def add(self, start: int, end: int) -> None:
-        """Add the interval from `start` to `end`."""
-        if not self._ends or start > self._ends[-1]:  # nearly always; three times as fast
-            self._starts.append(start)
-            self._ends.append(end)
-            self.total += end - start
-            return
-        first, last = bisect_left(self._ends, start), bisect_right(self._starts, end)
-        for index in range(first, last):
-            start, end = min(start, self._starts[index]), max(end, self._ends[index])
-            self.total -= self._ends[index] - self._starts[index]
-        self._starts[first:last], self._ends[first:last] = [start], [end]
-        self.total += end - start
-
-    def intervals(self) -> Iterator[tuple[int, int]]:
-        """Return the intervals in order, as pairs of start and end."""
-        return zip(self._starts, self._ends, strict=True)
-
-    def missing(self, start: int, end: int) -> int:
-        """Return the time between `start` and a later `end` that is not in the set."""
-        first, last = bisect_right(self._ends, start), bisect_left(self._starts, end)
-        held = sum(self._ends[first:last]) - sum(self._starts[first:last])
-        if first < last:
-            held -= max(start - self._starts[first], 0) + max(self._ends[last - 1] - end, 0)
-        return end - start - held
-
-
 class Timeline:
     """The intervals of a session by one clock, in milliseconds."""
 
     def __init__(self, duration_ms: Callable[[Call], int | None]) -> None:
-        self._unions = [Union() for _ in _LAYERS]
+        self._unions = [IntervalSet() for _ in _LAYERS]
         self._duration_ms = duration_ms
         self.first_ms: int | None = None
         self.last_ms: int | None = None
@@ -289,7 +253,7 @@ class TimeBreakdown:
         """Return the time covered by nothing but activity of unknown duration."""
         self._unended = _without_time(self._unended)
         self._lost = [(left, end_ms) for calls, end_ms in self._lost if (left := _without_time(calls))]
-        lost, last_ms = Union(), self._agent.last_ms
+        lost, last_ms = IntervalSet(), self._agent.last_ms
         if self._gap is not None and self._latest_ms is not None and last_ms is not None:
             lost.add(self._latest_ms, last_ms)  # the next timed entry decides its share
         for calls, end_ms in (*self._lost, (self._unended, last_ms)):

@@ -38,7 +38,6 @@ from agentwatch.session.transcript import Kind, Transcript
 CallKey = tuple[int, str | None, str]
 """The number of the run, the session_id and the call_id. The same call_id may occur in another session."""
 
-
 _MAX_PLAN_ENTRIES = 10_000
 _PHASES = {Kind.REASONING: Phase.THINKING, Kind.ANSWER: Phase.WRITING}
 
@@ -85,25 +84,15 @@ def _malformed(session: Session, event: Malformed, _place: Place) -> None:
 
 
 class Session:
-    """The runs, calls and transcript of a recording, as of the last line that was applied.
-
-    Example:
-        >>> from agentwatch.events import RunStarted, Text
-        >>> session = Session()
-        >>> session.apply([RunStarted("cursor"), Text(Channel.ANSWER, "Done.")], Place(0, 80, None))
-        >>> session.text, session.phase
-        ('Done.', <Phase.WRITING: 'writing'>)
-    """
+    """The runs, calls and transcript of a recording, as of the last line that was applied."""
 
     def __init__(self) -> None:
         self.runs: list[Run] = []
         self.calls = Calls()
         """In the order in which they first appeared."""
         self.ended_calls = CallOrder(self.calls)
-        """In the order in which they ended. When the next run starts or the stream ends, the calls that never
-        ended are appended."""
+        """In the order in which they ended. Calls that never ended are added when their run is closed."""
         self.open_calls: dict[CallKey, Call] = {}
-        """The calls that are still running."""
         self.transcript = Transcript(self.calls)
         self.rhythm = Rhythm()
         self.traits = Traits()
@@ -143,9 +132,7 @@ class Session:
         if self.open_calls:
             return Phase.CALLING
         entry = self.transcript.last
-        return (
-            _PHASES.get(entry.kind, Phase.WAITING) if entry is not None and entry.is_open else Phase.WAITING
-        )
+        return _PHASES.get(entry.kind, Phase.WAITING) if entry and entry.is_open else Phase.WAITING
 
     @property
     def text(self) -> str:

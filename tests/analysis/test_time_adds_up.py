@@ -8,7 +8,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentwatch.analysis.time import Share, TimeBreakdown, Union
+from agentwatch.analysis.intervals import IntervalSet
+from agentwatch.analysis.time import Share, TimeBreakdown
 from agentwatch.events import Text, TextEnded, ToolEnded, ToolStarted
 from agentwatch.session import Call, Kind, Session
 from tests.builders.lines import CURSOR_SHAPED, PROPERTY, line, session
@@ -126,7 +127,7 @@ def test_each_moment_counts_for_one_share(events: list[TimedEvent]) -> None:
 @given(st.lists(st.tuples(TIME, TIME), max_size=20), TIME, TIME)
 def test_a_union_holds_each_moment_once(pairs: list[tuple[int, int]], start: int, end: int) -> None:
     """The total of a union, and the uncovered part of any range, equal those of a set of moments."""
-    union, moments = Union(), set[int]()
+    union, moments = IntervalSet(), set[int]()
     for pair in pairs:
         union.add(min(pair), max(pair))
         moments |= set(range(min(pair), max(pair)))
