@@ -1,7 +1,7 @@
 """Formats a call as one line of the text format.
 
-A line has the phrase, the target, and the outcome in brackets: `Ran terminal command pytest -q (failed: exit
-1)`. It is safe text.
+A line consists of the phrase, the target and the outcome in brackets. It is safe text. Example:
+`Ran terminal command pytest -q (failed: exit 1)`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,14 @@ ERROR_COLUMNS = 120
 
 
 def action(call: Call) -> SafeText:
-    """Return a call as a line of the text format."""
+    """Return a call as a line of the text format.
+
+    Example:
+        >>> call = Call(1, 1, "call-1", "read", "Read file", target="src/app.py", note="54 lines")
+        >>> call.outcome = Outcome.SUCCEEDED
+        >>> action(call)
+        'Read file src/app.py (54 lines)'
+    """
     words = [safe_line(call.phrase)]
     if call.target:
         words.append(target(call))
@@ -26,17 +33,20 @@ def action(call: Call) -> SafeText:
 
 
 def brief_action(call: Call) -> SafeText:
-    """Return only the phrase, which is what the agent's documentation lists for its own text format."""
+    """Return only the phrase: `Read file`. The agent's documentation lists it for its own text format."""
     return safe_line(call.phrase)
 
 
 def target(call: Call) -> SafeText:
-    """Return what the call is about as one line of at most 200 columns; empty if unknown."""
+    """Return the target of a call as one line of at most 200 columns; empty if unknown."""
     return cut(safe_line(call.target or ""), TARGET_COLUMNS)
 
 
 def outcome_note(call: Call) -> SafeText:
-    """Return what is known about the outcome of the call; empty if there is nothing to report."""
+    """Return the outcome of a call in few words: `54 lines`, `+3 -1`, `failed: exit 1`, `rejected`.
+
+    Empty for a call that succeeded without a note and without changed lines.
+    """
     if call.outcome is Outcome.SUCCEEDED:
         return safe_line(call.note or change_size(call) or "")
     if call.outcome is Outcome.FAILED and call.error:

@@ -1,4 +1,4 @@
-"""Counts with their nouns."""
+"""Formats a count with its noun."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""Makes foreign text safe for a terminal: once, in one place, and visibly.
+"""Makes foreign text safe for a terminal.
 
-Output of the agent, of a file that it read or of a command that it ran may contain sequences that attack the
-user's terminal. This module turns it into text that cannot act. Dangerous characters are shown, not deleted:
+Text from the agent, from a file that it read or from a command that it ran may contain sequences that attack
+the user's terminal. This module converts it to text without control characters. Dangerous characters are
+replaced by visible ones, not deleted:
 
 - C0 controls and DEL become their Unicode pictures (ESC is `␛`), C1 controls become `<9B>`;
 - direction marks, zero-width characters, tags, unassigned and private code points become `<U+202E>`;
@@ -12,8 +13,8 @@ user's terminal. This module turns it into text that cannot act. Dangerous chara
   letters: rich and tmux disagree about the width of 10 of 39 such sequences, and a wrong width shifts a
   border.
 
-`SafeText` is the type of text that has passed through this module. Widgets, logs and terminals only get such
-text.
+`SafeText` is the type of text that this module has made safe. Widgets, logs and terminals accept only
+`SafeText`.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ _SHOWN_BY_NUMBER = frozenset(
 
 
 def _replacement(code: int) -> str | int:
-    """Return the replacement of one character: the character itself, another string, or an empty string."""
+    """Return the replacement of a character: its own code point, another string, or an empty string."""
     char = chr(code)
     if code < 0x20:
         return {"\n": "\n", "\t": "    "}.get(char, chr(0x2400 + code))
@@ -61,13 +62,13 @@ def _replacement(code: int) -> str | int:
 
 
 class _Replacements(dict[int, str | int]):
-    """The replacements of all characters seen so far; `str.translate` adds each new character."""
+    """The replacements of all characters seen so far. `str.translate` adds each new character."""
 
     def __init__(self) -> None:
         super().__init__()
         self._marks = ""
         self.too_many_marks: re.Pattern[str] | None = None
-        """Matches nine or more combining marks, of those seen so far; its group is the first eight."""
+        """Matches nine or more of the combining marks seen so far, in a row. Its group is the first eight."""
 
     def __missing__(self, code: int) -> str | int:
         self[code] = replacement = _replacement(code)
@@ -81,7 +82,7 @@ _REPLACEMENTS = _Replacements()
 
 
 def safe_text(text: str) -> SafeText:
-    """Return text, of one or more lines, that cannot control a terminal; only `\\n` ends a line.
+    """Return foreign text as text that cannot control a terminal. It may have several lines; `\\n` ends each.
 
     Example:
         >>> safe_text("\\x1b[31mred\\x07")
@@ -100,21 +101,31 @@ def safe_text(text: str) -> SafeText:
 
 
 def safe_line(text: str) -> SafeText:
-    """Return safe text of exactly one line; a line end is shown as `␊`."""
+    """Return foreign text as one line of safe text. A line end is shown as `␊`.
+
+    Example:
+        >>> safe_line("one\\ntwo")
+        'one␊two'
+    """
     return SafeText(safe_text(text).replace("\n", "␊"))
 
 
 def columns(text: SafeText) -> int:
-    """Return the number of terminal columns that a line of safe text occupies."""
+    """Return the number of terminal columns that a line of safe text occupies.
+
+    Example:
+        >>> columns(SafeText("日本"))
+        4
+    """
     if text.isascii():
         return len(text)
     return sum(map(_char_columns, text))
 
 
 def fitting(text: SafeText, start: int, width: int) -> int:
-    """Return the end of the longest piece of a line that starts at `start` and fits into `width` columns.
+    """Return the end index of the longest piece from `start` on that fits into `width` columns.
 
-    The piece has at least one character, even if that is too wide.
+    The piece has at least one character, even if the character is too wide.
     """
     if text.isascii():
         return min(start + max(width, 1), len(text))
@@ -141,27 +152,31 @@ def wrapped(text: SafeText, width: int) -> list[SafeText]:
 
 
 def cut(text: SafeText, limit: int) -> SafeText:
-    """Return a line of safe text truncated to `limit` columns, with `…` in place of the removed end."""
+    """Return a line of safe text truncated to `limit` columns. `…` replaces the removed end.
+
+    Example:
+        >>> cut(SafeText("src/app.py"), 8)
+        'src/app…'
+    """
     if columns(text) <= limit:
         return text
     kept = SafeText(text[: fitting(text, 0, limit - 1)])
-    return SafeText(
-        "…" if columns(kept) >= limit else f"{kept}…"
-    )  # one character may be wider than the limit
+    # even one character may be wider than the limit
+    return SafeText("…" if columns(kept) >= limit else f"{kept}…")
 
 
 @cache
 def _emoji_joiner() -> re.Pattern[str]:
     """Return a pattern for the joiner between emoji.
 
-    It is compiled at first use, because compiling it takes longer than loading the rest of this module.
+    It is compiled when first used, because compiling it takes longer than loading the rest of this module.
     """
     return re.compile(f"(?<=[{_EMOJI}\ufe0f])\u200d(?=[{_EMOJI}])")
 
 
 @lru_cache(1 << 14)
 def _char_columns(char: str) -> int:
-    """Return the width of a character; marks and the later parts of a Hangul syllable have width 0."""
+    """Return the width of a character. Marks and the later parts of a Hangul syllable have width 0."""
     if unicodedata.category(char) in ("Mn", "Me", "Mc") or "\u1160" <= char <= "\u11ff":
         return 0
     if "\ud7b0" <= char <= "\ud7ff":

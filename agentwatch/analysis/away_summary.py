@@ -13,7 +13,7 @@ _CHANGING = frozenset((ToolKind.EDIT, ToolKind.DELETE, ToolKind.MOVE))
 
 
 class Mark(NamedTuple):
-    """The state of a session at a moment, as counts."""
+    """The counts of a session at a moment, which a later `away_summary` is compared with."""
 
     at_ms: int
     calls: int
@@ -23,22 +23,28 @@ class Mark(NamedTuple):
 
 
 def mark(session: Session, at_ms: int) -> Mark:
-    """Return the present state of a session."""
+    """Return the present counts of a session, with `at_ms` as the time of the mark."""
     calls, ended = len(session.calls), len(session.ended_calls)
     return Mark(at_ms, calls, ended, ended_runs(session), session.lines.total)
 
 
 def ended_runs(session: Session) -> int:
-    """Return the number of runs that are over. A stream that ended without any run counts as one."""
+    """Return the number of runs that are over. A stream that ended without a run counts as one."""
     if not session.runs:
         return int(session.is_closed)
     return len(session.runs) - (not session.run.is_over)
 
 
 def away_summary(session: Session, since: Mark, now_ms: int) -> SafeText:
-    """Return what is new since a mark: `6 m: 14 calls, 3 files +41 −7, 1 failure`.
+    """Return what has changed since a mark: `6 m: 14 calls, 3 files +41 −7, 1 failure`.
 
-    The summary is empty if no line has arrived since.
+    Args:
+        session: The session.
+        since: The mark, made by `mark` when the user left.
+        now_ms: The present time, by the clock of `since.at_ms`.
+
+    Returns:
+        The summary; empty if no line has arrived since.
     """
     ended = session.ended_calls[since.ended_calls :]
     new = [

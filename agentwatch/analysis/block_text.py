@@ -1,4 +1,4 @@
-"""The text of a block: what the detail shows of it, what a search finds in it, what is copied."""
+"""The text of a block, which the detail pane shows, the search reads and the clipboard receives."""
 
 from __future__ import annotations
 
@@ -37,9 +37,13 @@ UNKNOWN_SIGN = "◌"
 
 
 def block_text(block: Block) -> str:
-    """Return the text of a block; `FieldsBlock` gives one line per field.
+    """Return the text of a block.
 
-    The text is foreign and not yet safe for a terminal.
+    The text comes from the agent: pass it through `safe_text` before it is drawn.
+
+    Example:
+        >>> block_text(FieldsBlock("arguments", {"path": "app.py", "limit": 40}))
+        'path: app.py\\nlimit: 40'
     """
     match block:
         case TextBlock() | ErrorBlock() | OutputBlock() | ContentBlock():
@@ -61,7 +65,7 @@ def block_text(block: Block) -> str:
 
 
 def as_json(value: object, indent: int | None = None) -> str:
-    """Return a value as JSON for a reader, with all characters unescaped."""
+    """Return a value as JSON for a reader: characters beyond ASCII are not escaped."""
     try:
         return json.dumps(value, indent=indent, ensure_ascii=False, default=str)
     except RecursionError:
@@ -73,7 +77,7 @@ def _value_text(value: object) -> str:
 
 
 def _match_lines(block: MatchesBlock) -> Iterator[str]:
-    """Yield each file's name and its lines as ripgrep prints them: `12:` for a match, `12-` for context."""
+    """Yield each file's path, then its lines as ripgrep prints them: `12:` for a match, `12-` for context."""
     for file in block.files:
         yield file.path or "?"
         yield from map(_found_line, file.lines)

@@ -1,6 +1,6 @@
 """The files that a session read, changed or deleted, updated one completed call at a time.
 
-A shell command's effect on files is not in the stream, so it is not counted here.
+What a shell command does to files is not in the recording, so it is not counted.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from agentwatch.paths import is_windows, relative_to
 from agentwatch.session import Call, Session
 
 _MOST_COMPARED_BYTES = 1 << 20
-"""Of a longer line the contents are not compared: reading two of 1 MiB takes 3 ms."""
+"""The contents in longer lines are not compared: reading two lines of 1 MiB takes 3 ms."""
 
 
 class FileAction(StrEnum):
@@ -30,7 +30,7 @@ class FileAction(StrEnum):
     CREATED = "created"
     DELETED = "deleted"
     TRIED = "tried"
-    """It failed, was rejected, or never came back."""
+    """The call failed, was rejected or never completed."""
 
 
 _CHANGES = (ToolKind.EDIT, ToolKind.DELETE)
@@ -38,30 +38,31 @@ _CHANGES = (ToolKind.EDIT, ToolKind.DELETE)
 
 @dataclass(slots=True, eq=False)
 class TouchedFile:
-    """What is known of one file."""
+    """What the session did to one file."""
 
     shown: str
-    """Relative to the cwd where it lies inside."""
+    """The path as it is shown: relative to the cwd if the file is inside it."""
     is_outside: bool = False
-    """Whether it lies outside the cwd of a run that touched it; where the cwd is not known, it does not."""
+    """Whether the file is outside the cwd of a run with a call about it. An unknown cwd counts as inside."""
     calls: list[Call] = field(default_factory=list)
-    """The calls about it, in the order in which they ended."""
+    """The calls about the file, in the order in which they ended."""
     file_actions: Counter[FileAction] = field(default_factory=Counter)
+    """The number of calls per action."""
     lines_added: int | None = None
     lines_removed: int | None = None
     last_ms: int | None = None
-    """When it was last touched: by the agent's clock, or where that is silent by ours."""
+    """When the last call about the file ended, as `latest_ms` returns it."""
     unread: FileAction | None = None
-    """What was first done to it without its having been read or created before in the session."""
+    """The first edit or deletion made before the session had read or created the file."""
     first_change: Call | None = None
     last_change: Call | None = None
     may_be_changed: bool = False
-    """Whether a call that was to change it never came back."""
+    """Whether a call that was meant to change the file never completed."""
     _known_from: int | None = None
-    """The byte of the recording at which it was first read or created."""
+    """The offset of the line in the recording that first read or created the file."""
 
-    def take(self, call: Call) -> None:
-        """Take note of a call that ended."""
+    def add(self, call: Call) -> None:
+        """Add a call about the file, after the call has ended."""
         file_action = file_action_of(call)
         self.calls.append(call)
         self.file_actions[file_action] += 1
@@ -96,38 +97,43 @@ class TouchedFile:
 
 
 class TouchedFiles:
-    """The files of a session."""
+    """The files that the calls of a session read, changed or deleted."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        self._taken = 0
+        self._calls_read = 0
         self._files: dict[str, TouchedFile] = {}
-        """In the order in which they were last touched."""
+        """By the key that `named` returns. The file of the last call is the last."""
         self._by_name: list[TouchedFile] = []
         self._names: dict[tuple[int, str], tuple[str, str, bool]] = {}
+        """The results of `named`, by run and path."""
 
     @property
-    def taken(self) -> int:
-        """How many of the session's ended calls were looked at: while it stays, so do the files."""
-        return self._taken
+    def calls_read(self) -> int:
+        """The number of ended calls that were read so far. The files change only when this number does."""
+        return self._calls_read
 
-    def take(self, most: int = 200) -> bool:
-        """Take note of the calls that have ended, so many at most; return whether there are more."""
+    def update(self, most: int = 200) -> bool:
+        """Read at most `most` newly ended calls.
+
+        Returns:
+            Whether there are more.
+        """
         ended = self._session.ended_calls
-        upto = min(self._taken + most, len(ended))
-        for number in range(self._taken, upto):
+        end = min(self._calls_read + most, len(ended))
+        for number in range(self._calls_read, end):
             call = ended[number]
             if call.path and (call.kind is ToolKind.READ or call.kind in _CHANGES):
                 self._touch(call, call.path)
-        self._taken = upto
-        return upto < len(ended)
+        self._calls_read = end
+        return end < len(ended)
 
     def newest_first(self) -> list[TouchedFile]:
-        """Return the files, the one touched last before the others."""
+        """Return the files, the file of the last call first."""
         return list(reversed(self._files.values()))
 
     def by_name(self) -> list[TouchedFile]:
-        """Return the files in the order of their names."""
+        """Return the files in the order of their shown paths."""
         return self._by_name
 
     def _touch(self, call: Call, path: str) -> None:
@@ -138,7 +144,7 @@ class TouchedFiles:
             insort(self._by_name, file, key=lambda one: one.shown)
         self._files[key] = file
         file.is_outside = file.is_outside or is_outside
-        file.take(call)
+        file.add(call)
 
     def _named(self, run: int, path: str) -> tuple[str, str, bool]:
         found = self._names.get((run, path))
@@ -148,7 +154,7 @@ class TouchedFiles:
 
 
 def file_action_of(call: Call) -> FileAction:
-    """Return what a call about a file did to it."""
+    """Return what a call about a file, which must have ended, did to the file."""
     if call.outcome is not Outcome.SUCCEEDED:
         return FileAction.TRIED
     match call.kind:
@@ -160,17 +166,27 @@ def file_action_of(call: Call) -> FileAction:
 
 
 def latest_ms(call: Call) -> int | None:
-    """Return when a call was last heard of: by the agent's clock, or where that is silent by ours."""
+    """Return when a call ended, or started if it has not ended; milliseconds since the epoch.
+
+    The time is by the agent's clock, or the arrival time of the line if the agent gave no time. None if
+    neither is known.
+    """
     agent = call.started_ms if call.ended_ms is None else call.ended_ms
     place = call.ended or call.started
     return agent if agent is not None or place is None else place.seen_ms
 
 
 def named(path: str, cwd: str | None) -> tuple[str, str, bool]:
-    """Return a path's key, how it is shown, and whether it is outside the cwd.
+    """Return a path's key, the path as it is shown, and whether it is outside the cwd.
 
-    The rules are those of the agent's system. If cwd and path are not of one system, or one of them may not
-    be absolute, the path does not count as outside.
+    The key is the same for all spellings of a path. The path rules are those of the agent's system. If cwd
+    and path belong to different systems, or one of them may be relative, the path does not count as outside.
+
+    Example:
+        >>> named("src/../app.py", "/home/me/project")
+        ('/home/me/project/app.py', 'app.py', False)
+        >>> named("/etc/hosts", "/home/me/project")
+        ('/etc/hosts', '/etc/hosts', True)
     """
     by_windows = is_windows(path) or is_windows(cwd or "")
     rules = ntpath if by_windows else posixpath
@@ -184,9 +200,12 @@ def named(path: str, cwd: str | None) -> tuple[str, str, bool]:
 
 
 def is_back_to_start(file: TouchedFile, feed: Feed) -> bool | None:
-    """Return whether the file is as its first change found it; None when the contents do not tell.
+    """Return whether a file has the content again that it had before its first change.
 
     The contents are read back from the recording.
+
+    Returns:
+        None if the file was not changed, or if its content at either time is unknown.
     """
     first, last = file.first_change, file.last_change
     if first is None or last is None or file.may_be_changed or file_action_of(first) is FileAction.DELETED:
@@ -198,11 +217,11 @@ def is_back_to_start(file: TouchedFile, feed: Feed) -> bool | None:
 
 
 _Content = tuple[bool, str | None]
-"""Whether the file is there, and what is in it."""
+"""Whether the file exists, and its content."""
 
 
 def _contents(call: Call, feed: Feed) -> tuple[_Content | None, _Content | None]:
-    """Return what the file of a change was before and after it; None is not known."""
+    """Return the contents of a file before and after a call changed it; None for an unknown one."""
     place = call.ended
     if place is None or place.length > _MOST_COMPARED_BYTES:
         return None, None

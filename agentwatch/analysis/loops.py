@@ -1,4 +1,4 @@
-"""Detects loops: the same calls with the same arguments, again and again."""
+"""Detects loops: calls that are repeated with the same arguments."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from agentwatch.safe_text import SafeText, columns, cut, safe_line
 from agentwatch.session import Call
 
 IN_A_ROW = 4
-"""Equal calls, or equal rounds of calls, that make a loop. A flaky check may well be repeated three times."""
+"""The number of equal calls, or equal rounds of calls, in a row that makes a loop. Three would be too few: a
+flaky check may well be repeated three times."""
 MOST_IN_TURN = 3
 """The largest number of calls in a repeated round."""
 WINDOW = 10
@@ -21,7 +22,7 @@ WINDOW = 10
 IN_WINDOW = 6
 """The number of equal calls within the window that makes a loop."""
 _MOST_AT_ONCE = 50
-"""Of a burst of calls, only the last are checked: loops early in a large burst may be long over."""
+"""The number of calls at the end of a burst that are checked. Earlier loops in it may be long over."""
 _MOST_ARGUMENT_BYTES = 1 << 16
 _WORDS_COLUMNS = 80
 
@@ -35,9 +36,9 @@ class Loop(NamedTuple):
     calls: tuple[Call, ...]
     """The calls of the newest round, in order."""
     times: int
-    """How often the call or the round occurred."""
+    """The number of times that the call or the round occurred."""
     is_row: bool
-    """Whether the repetitions followed each other directly; otherwise there were other calls in between."""
+    """Whether the repetitions followed each other directly. Otherwise there were other calls in between."""
 
     def words(self) -> SafeText:
         """Return a description of at most 80 columns: `the same call 4 times in a row: shell pytest -q`."""
@@ -49,8 +50,8 @@ class Loop(NamedTuple):
             words = f"the same call {self.times} of the last {WINDOW} times: "
         for nth, call in enumerate(self.calls):
             separator = ", " if nth else ""
-            room = (_WORDS_COLUMNS - columns(SafeText(words))) // (len(self.calls) - nth) - len(separator)
-            words += separator + cut(SafeText(f"{safe_line(call.tool)} {target(call)}".rstrip()), room)
+            width = (_WORDS_COLUMNS - columns(SafeText(words))) // (len(self.calls) - nth) - len(separator)
+            words += separator + cut(SafeText(f"{safe_line(call.tool)} {target(call)}".rstrip()), width)
         return SafeText(words)
 
 
@@ -63,25 +64,31 @@ class Loops:
     """
 
     def __init__(self, arguments: Callable[[Call], Hashable | None]) -> None:
-        """Compare calls by tool, target and the return value of `arguments`, where None equals nothing.
+        """Compare calls by tool, target and arguments.
 
-        `arguments` is only called for a call whose tool and target equal those of another of the last ten
-        calls.
+        Args:
+            arguments: Returns a hashable form of a call's arguments. None equals nothing, not even another
+                None. It is only called for a call whose tool and target equal those of another of the
+                last ten calls.
         """
         self._arguments = arguments
-        self._taken = 0
+        self._checked = 0
         self._last: deque[Call] = deque(maxlen=WINDOW)
         self._identities: dict[int, _Identity | None] = {}
         """The identities of those recent calls that were compared, by call number."""
         self._repeats = [0] * MOST_IN_TURN
-        """For each period from 1 to 3, the number of successive calls equal to the call a period earlier."""
+        """For periods of 1 to 3 calls, the number of calls in a row that equal the call a period earlier."""
         self._reported: set[_Identity] = set()
         """The calls in the reported loops of the episodes that have not ended."""
 
-    def take(self, calls: Sequence[Call]) -> list[Loop]:
-        """Check the calls that are new since the last time; return the loops that begin with them."""
-        first = max(self._taken, len(calls) - _MOST_AT_ONCE)
-        self._taken = len(calls)
+    def update(self, calls: Sequence[Call]) -> list[Loop]:
+        """Check the calls that are new since the last update, and return the loops that they complete.
+
+        Args:
+            calls: All calls of the session.
+        """
+        first = max(self._checked, len(calls) - _MOST_AT_ONCE)
+        self._checked = len(calls)
         return [loop for call in calls[first:] if (loop := self._add(call)) is not None]
 
     def _add(self, call: Call) -> Loop | None:
@@ -113,7 +120,7 @@ class Loops:
         return loop
 
     def _loop(self, recent: Sequence[_Identity | None]) -> Loop | None:
-        """Return the loop with the shortest round that the newest call belongs to; None if there is none."""
+        """Return the loop that the newest call completes; of several, the one with the shortest round."""
         for period, repeats in enumerate(self._repeats, 1):
             if repeats >= period * (IN_A_ROW - 1):
                 return Loop(tuple(self._last)[-period:], repeats // period + 1, True)
@@ -129,7 +136,8 @@ def arguments_of(feed: Feed, call: Call) -> int | None:
     """Return a hash of a call's arguments, read back from the recording.
 
     Returns:
-        None if the recording does not contain them, or if the line exceeds 64 KiB: reading it takes too long.
+        None if the recording does not contain the arguments, or if their line exceeds 64 KiB and would take
+        too long to read.
     """
     place = call.started
     if place is None or place.length > _MOST_ARGUMENT_BYTES:

@@ -1,7 +1,7 @@
 """Finds a query in one entry of a transcript: in its text, or in the payload of its call.
 
 Payloads are in the recording. The raw bytes of a line are searched first, at a gigabyte per second. Only a
-line that may contain the query is decoded, and what its detail pane shows is searched.
+line that may contain the query is decoded. Then the text that the detail pane shows of it is searched.
 """
 
 from __future__ import annotations
@@ -29,9 +29,11 @@ class Side(IntEnum):
     """The part of an entry in which a match was found."""
 
     TEXT = 0
-    """In the entry's text; for a call, in its action line."""
+    """The text of the entry; for a call, its action line."""
     ARGUMENTS = 1
+    """The arguments of a call."""
     RESULT = 2
+    """The result of a call."""
 
 
 class Match(NamedTuple):
@@ -41,11 +43,14 @@ class Match(NamedTuple):
     """The index of the transcript entry."""
     side: Side
     start: int
-    """The character offset of a match in text; in a payload, its ordinal, counted from 0."""
+    """The character offset of the match in a text. In a payload, its ordinal, counted from 0."""
 
 
 class Matcher:
-    """Finds the matches of a query in one entry. Each step of its generators is short."""
+    """Finds the matches of a query in one entry.
+
+    Its methods are generators with short steps. A step that found no match yields None.
+    """
 
     def __init__(self, feed: Feed, query: Query) -> None:
         self._feed = feed
@@ -54,8 +59,13 @@ class Matcher:
     def in_text(self, index: int, start: int, end: int) -> Generator[Match | None, None, int]:
         """Yield the matches that begin between two character offsets of an entry's text.
 
+        Args:
+            index: The index of the entry in the transcript.
+            start: The offset of the first character that is searched.
+            end: The offset before which a match must begin.
+
         Returns:
-            The offset at which the last match ends.
+            The offset at which the last match ends, or `start` if there is no match.
         """
         entry, query = self._feed.session.transcript[index], self._query
         pattern = query.pattern_in(entry.kind)
@@ -85,7 +95,7 @@ class Matcher:
             yield None if match is not None and match.start < repeated else match
 
     def in_payload(self, index: int, side: Side, place: Place | None) -> Iterator[Match | None]:
-        """Yield the matches in the payload of the line at a place."""
+        """Yield the matches in the payload of a line; none without a place or in an oversize line."""
         if place is None or place.length > MOST_LINE_BYTES or not (yield from self._may_contain(place)):
             return
         ordinal = 0
@@ -126,9 +136,9 @@ def _result(entry: Entry) -> str:
 
 
 def _source_offset(source: str, shown: str, offset: int) -> int:
-    """Return the offset in a source of the character that is shown at an offset of its safe text.
+    """Return the offset in `source` of the character that its safe text shows at `offset`.
 
-    Safe text has the same line ends as its source.
+    Safe text has the same line ends as its source, so only one line is searched.
     """
     if source == shown:
         return offset

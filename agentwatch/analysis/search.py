@@ -1,4 +1,4 @@
-"""Searches a session: texts, the action lines of calls, their arguments and their results."""
+"""Searches a session: its texts, and the action lines, arguments and results of its calls."""
 
 from __future__ import annotations
 
@@ -18,31 +18,38 @@ from agentwatch.safe_text import SafeText, cut, safe_line, safe_text
 from agentwatch.session import Call, Kind
 
 MOST_MATCHES = 10_000
-"""Matches collected per batch; a very common word would otherwise fill the memory."""
+"""The number of matches collected per batch. Without it, a very common word would fill the memory."""
 _PLACE_COLUMNS = 60
 _KINDS = {Kind.ANSWER: "text", Kind.REASONING: "thinking"}
 _Work = Iterator[Match | None]
 
 
 class Search:
-    """Searches forwards and backwards from a position in the transcript, a time slice at a time.
+    """Searches forwards and backwards from a position in the transcript, one time slice at a time.
 
-    `found` has no gaps: it contains every match between its first and its last.
+    `found` has no gaps: it contains every match between its first and its last. See `Query` for the syntax.
     """
 
     def __init__(self, feed: Feed, text: str, entry: int = 0, offset: int = 0) -> None:
-        """Start at character `offset` of the entry with index `entry`; `text` must not be blank."""
+        """Prepare a search. `advance` does the work.
+
+        Args:
+            feed: The session to search.
+            text: The query. It must not be blank.
+            entry: The index of the transcript entry at which the search starts.
+            offset: The offset of the first character in that entry.
+        """
         self.query = Query(text)
         self.found: list[Match] = []
         """The matches, in transcript order."""
         self.is_complete = False
-        """Whether everything was searched, or the search paused because the batch is full."""
+        """Whether everything was searched, or the search has paused because the batch is full."""
         self._feed = feed
         self._matcher = Matcher(feed, self.query)
         self._begin = Match(entry, Side.TEXT, offset)
         self._most = MOST_MATCHES
         self._ahead = (entry, offset)
-        self._seen = 0
+        self._searched_length = 0
         self._left_behind = entry + 1
         """The number of entries that the backward search has yet to search.
 
@@ -53,18 +60,18 @@ class Search:
         self._work_ahead: _Work = iter(())
         self._work_behind: _Work = iter(())
         self._found_behind: deque[Match] = deque(maxlen=MOST_MATCHES)
-        """The matches found so far in the entry that the backward search is reading."""
-        self._has_passed_over = False
+        """The last 10,000 matches in the entry that the backward search is reading."""
+        self._has_dropped_matches = False
 
     @property
     def is_full(self) -> bool:
-        """Whether there may be more matches than those found, although the search has paused."""
-        return self._has_passed_over or len(self.found) >= self._most
+        """Whether there may be more matches than those found, because the batch is full."""
+        return self._has_dropped_matches or len(self.found) >= self._most
 
     def advance(self, seconds: float | None = None) -> None:
-        """Search on for about `seconds`; None searches everything.
+        """Continue the search for about `seconds`; None continues until it is complete.
 
-        On a complete search, only what has arrived since is searched.
+        A complete search continues with what the session has received since.
         """
         until = None if seconds is None else perf_counter() + seconds
         self.is_complete = False
@@ -78,16 +85,21 @@ class Search:
         self.is_complete = True
 
     def first(self) -> Match | None:
-        """Return the first match after the start position, else the last before it; None while unknown."""
+        """Return the first match after the start position, or else the last match before it.
+
+        Returns:
+            None while the match is unknown, or if there is none.
+        """
         ahead = bisect_left(self.found, self._begin)
         if ahead < len(self.found):
             return self.found[ahead]
         return self.found[-1] if self.found and self._is_ahead_done else None
 
     def step(self, match: Match, direction: int) -> Match | None:
-        """Return the next (1) or previous (-1) match, wrapping around at the ends; None while it is unknown.
+        """Return the match after (`direction` 1) or before (-1) a match, wrapping around at the ends.
 
-        If the search has paused before that match, it resumes.
+        Returns:
+            None while it is unknown. If the search has paused before that match, it resumes.
         """
         index = bisect_left(self.found, match) + direction
         if not 0 <= index < len(self.found):
@@ -99,8 +111,8 @@ class Search:
         return self.found[index % len(self.found)]
 
     def number(self, match: Match) -> int | None:
-        """Return the ordinal of a match in the session; None until everything before it was searched."""
-        is_known = self._is_behind_done and not self._has_passed_over
+        """Return the number of a match, counted from 1; None until everything before it was searched."""
+        is_known = self._is_behind_done and not self._has_dropped_matches
         return bisect_left(self.found, match) + 1 if is_known else None
 
     def call(self, match: Match) -> Call | None:
@@ -108,7 +120,7 @@ class Search:
         return self._feed.session.transcript[match.entry].call
 
     def place(self, match: Match, width: int = _PLACE_COLUMNS) -> SafeText:
-        """Return a description of where a match is: `call 12 edit src/app.py, result`."""
+        """Return where a match is, in at most `width` columns: `call 12 edit src/app.py, result`."""
         entry = self._feed.session.transcript[match.entry]
         if entry.call is None:
             return SafeText(_KINDS.get(entry.kind, str(entry.kind)))
@@ -118,7 +130,10 @@ class Search:
         return SafeText(cut(named, max(min(width, _PLACE_COLUMNS) - len(side), least + 1)) + side)
 
     def block(self, match: Match) -> tuple[Block | None, int]:
-        """Return the block of a call's line that contains a match, and the number of matches before it."""
+        """Return the block that contains a match, and the number of matches before it in that block.
+
+        The match must be in a payload; otherwise the block is None.
+        """
         call, nth = self.call(match), match.start
         place = call and (call.started if match.side is Side.ARGUMENTS else call.ended)
         for block in self._feed.blocks(place) if place else ():
@@ -142,12 +157,11 @@ class Search:
     def _go_back(self) -> bool:
         """Do one step of the backward search; return whether there was work to do.
 
-        Each entry is searched from its beginning. Its matches are added to `found` when it was searched to
-        its end.
+        Each entry is searched from its beginning. When its end is reached, its matches are added to `found`.
         """
         found = next(self._work_behind, self)
         if isinstance(found, Match):
-            self._has_passed_over |= len(self._found_behind) == MOST_MATCHES
+            self._has_dropped_matches |= len(self._found_behind) == MOST_MATCHES
             self._found_behind.append(found)
         if found is not self:
             return True
@@ -160,7 +174,7 @@ class Search:
         return True
 
     def _next_ahead(self) -> _Work | None:
-        """Return the next work of the forward search: results that have arrived since, then later entries."""
+        """Return the next step of the forward search: a result that has arrived since, else a later entry."""
         for waiting, (index, call) in enumerate(self._awaited):
             if call.outcome is not Outcome.RUNNING:
                 del self._awaited[waiting]
@@ -172,12 +186,12 @@ class Search:
             if entry.call is not None:
                 self._ahead = index + 1, 0
                 return self._search_call(index, entry.call)
-            if (length := length_of(entry)) > max(self._seen, offset):
-                self._seen = length
+            if (length := length_of(entry)) > max(self._searched_length, offset):
+                self._searched_length = length
                 return self._search_ahead(index, offset, length)
             if entry.is_open:
                 break
-            self._ahead, self._seen = (index + 1, 0), 0
+            self._ahead, self._searched_length = (index + 1, 0), 0
         return None
 
     def _search_ahead(self, index: int, start: int, end: int) -> _Work:

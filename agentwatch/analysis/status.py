@@ -1,4 +1,4 @@
-"""The status line: what is going on, and why it is quiet if it is quiet.
+"""The status line: what the session is doing, and, if it is quiet, the likely reason.
 
 The most important words come first, because a narrow screen truncates the line at its end.
 """
@@ -25,53 +25,57 @@ from agentwatch.safe_text import SafeText, columns, cut, safe_line
 from agentwatch.session import Call, Phase, Session, usually_under
 
 _LEAST_SHOWN_MS = 5_000
-"""Shorter waits are over before anybody asks, so no time is shown for them."""
+"""Shorter durations are not shown: such a wait is over before it is of interest."""
 _CPU_AFTER_MS = 3_000
 """CPU use is shown only after a silence of this length."""
 _TARGET_COLUMNS = 60
 _USEFUL_TARGET_COLUMNS = 16
-"""If less of the target would remain, CPU use is left out."""
+"""CPU use is omitted if it would leave fewer columns for the target."""
 _LEAST_TARGET_COLUMNS = 8
 _NARROW_COLUMNS = 60
 _ERROR_COLUMNS = 120
 _MOST_PARALLEL = 100
-_ALONE = "running "
+_ONE_CALL = "running "
 _IN_THE_MIDDLE = {Phase.THINKING: " · in the middle of a thought", Phase.WRITING: " · it was writing"}
 
 
 def status(
-    session: Session, now_ms: int | None, agent: AgentFacts = NO_FACTS, room: int | None = None
+    session: Session, now_ms: int | None, agent: AgentFacts = NO_FACTS, width: int | None = None
 ) -> SafeText:
-    """Return what the session is doing.
+    """Return a line that describes what the session is doing, or how it ended.
+
+    Examples: `running pytest -q · 12 s of its 120 s limit`, `thinking · 14 s (usually under 9)`, `3 parallel
+    calls, 2 left: grep TODO 7 s`, `stalled? quiet for 3:20, no open call`, `failed: rate limit · exit 1`.
 
     Args:
         session: The session.
-        now_ms: The present time by the clock of the arrival times; in a replay, the recorded time.
+        now_ms: The present time by the clock of the arrival times; in a replay, the recorded time. None if
+            unknown: the line then contains no durations.
         agent: The facts about the agent's process, if agentwatch started it.
-        room: The available columns. Fewer than 60 give shorter words; None is no limit.
+        width: The available columns. Fewer than 60 result in shorter words. None means no limit.
     """
-    is_narrow = room is not None and room < _NARROW_COLUMNS
+    is_narrow = width is not None and width < _NARROW_COLUMNS
     phase = session.phase
     if phase is Phase.NOTHING:
         words = _over(session, now_ms, agent, is_narrow=is_narrow)
-        return words if room is None else cut(words, room)
-    doubt = "stalled? " if is_stalled(session, now_ms, agent) else ""
+        return words if width is None else cut(words, width)
+    stall_mark = "stalled? " if is_stalled(session, now_ms, agent) else ""
     cpu = _cpu(session, now_ms, agent, is_narrow=is_narrow)
     if phase is Phase.CALLING:
-        words = _calling(session, now_ms, doubt, room, len(cpu))
+        words = _calling(session, now_ms, stall_mark, width, len(cpu))
     elif is_quiet(session, now_ms, agent):
-        words = SafeText(f"{doubt}{_quiet(session, now_ms, agent, is_narrow=is_narrow)}")
+        words = SafeText(f"{stall_mark}{_quiet(session, now_ms, agent, is_narrow=is_narrow)}")
     elif phase is Phase.THINKING:
         words = _thinking(session, now_ms)
     else:
         words = _waiting(session, now_ms)
-    if room is None or columns(words) + len(cpu) <= room:
+    if width is None or columns(words) + len(cpu) <= width:
         return SafeText(f"{words}{cpu}")
-    return cut(words, room)
+    return cut(words, width)
 
 
 def brief_clock(duration_ms: int) -> str:
-    """Return a duration in whole seconds, `130 s`; from 200 s on with minutes, `3:20`, `1:02:13`."""
+    """Return a duration in whole seconds, `130 s`; from 200 s on in minutes or hours, `3:20`, `1:02:13`."""
     seconds = duration_ms // 1000
     if seconds < 200:
         return f"{seconds} s"
@@ -116,10 +120,10 @@ def _over(session: Session, now_ms: int | None, agent: AgentFacts, *, is_narrow:
 
 def _quiet(session: Session, now_ms: int | None, agent: AgentFacts, *, is_narrow: bool) -> SafeText:
     silence = silence_ms(session, now_ms, agent) or 0
-    for_long = f"{'' if is_narrow else 'for '}{brief_clock(silence)}"
-    lacking = "no open call" if session.runs else "no event yet"
+    duration = f"{'' if is_narrow else 'for '}{brief_clock(silence)}"
+    missing = "no open call" if session.runs else "no event yet"
     usual = _usually(silence, usual_silence_ms(session))
-    return SafeText(f"quiet {for_long}, {lacking}{usual}{_IN_THE_MIDDLE.get(session.phase, '')}")
+    return SafeText(f"quiet {duration}, {missing}{usual}{_IN_THE_MIDDLE.get(session.phase, '')}")
 
 
 def _thinking(session: Session, now_ms: int | None) -> SafeText:
@@ -140,25 +144,25 @@ def _waiting(session: Session, now_ms: int | None) -> SafeText:
 
 
 def _calling(
-    session: Session, now_ms: int | None, doubt: str, room: int | None, cpu_columns: int
+    session: Session, now_ms: int | None, stall_mark: str, width: int | None, cpu_columns: int
 ) -> SafeText:
     """Return the status line of a session with open calls.
 
-    It names the call that exceeds its limit by most, otherwise the oldest, and the number of open calls. The
-    target is truncated in favour of the running time, and also in favour of CPU use if enough of the target
-    remains.
+    It shows the number of open calls and one of them: the call that exceeds its limit by most, or else the
+    oldest. The target is truncated to leave columns for the running time. It is also truncated for CPU use,
+    if at least 16 columns of the target remain.
     """
-    is_narrow = room is not None and room < _NARROW_COLUMNS
+    is_narrow = width is not None and width < _NARROW_COLUMNS
     calls = list(session.open_calls.values())
     shown = max(calls, key=lambda call: _over_limit_ms(call, now_ms))
     lead = _lead(session, calls, shown, is_narrow=is_narrow)
     time = _time(session, shown, now_ms, is_narrow=is_narrow)
     if time:
-        time = f" · {time}" if lead == _ALONE else f" {time}"
-    if doubt:
-        lead = doubt if is_narrow and lead == _ALONE else f"{doubt}{lead}"
-    left = _TARGET_COLUMNS if room is None else room - len(lead) - len(time)
-    if room is not None and left - cpu_columns >= _USEFUL_TARGET_COLUMNS:
+        time = f" · {time}" if lead == _ONE_CALL else f" {time}"
+    if stall_mark:
+        lead = stall_mark if is_narrow and lead == _ONE_CALL else f"{stall_mark}{lead}"
+    left = _TARGET_COLUMNS if width is None else width - len(lead) - len(time)
+    if width is not None and left - cpu_columns >= _USEFUL_TARGET_COLUMNS:
         left -= cpu_columns
     about = _about(shown, min(max(left, _LEAST_TARGET_COLUMNS), _TARGET_COLUMNS))
     return SafeText(f"{lead}{about}{time}")
@@ -172,26 +176,27 @@ def _over_limit_ms(call: Call, now_ms: int | None) -> int:
 def _lead(session: Session, calls: list[Call], shown: Call, *, is_narrow: bool) -> str:
     """Return the words before the call.
 
-    If all open calls belong to one model step, they contain its number of calls and how many are left.
+    If all open calls belong to one model step, the words contain the number of calls in that step and the
+    number of calls that have not ended.
     """
     if shown.group is not None and all(call.group == shown.group for call in calls):
         near = session.calls[max(shown.number - _MOST_PARALLEL, 0) : shown.number + _MOST_PARALLEL]
-        of_step = sum(1 for call in near if call.group == shown.group and call.run == shown.run)
-        were = max(of_step, len(calls))
-        if were > 1:
+        near_in_step = sum(1 for call in near if call.group == shown.group and call.run == shown.run)
+        in_step = max(near_in_step, len(calls))
+        if in_step > 1:
             return (
-                f"{len(calls)} of {were} left: "
+                f"{len(calls)} of {in_step} left: "
                 if is_narrow
-                else f"{were} parallel calls, {len(calls)} left: "
+                else f"{in_step} parallel calls, {len(calls)} left: "
             )
     if len(calls) == 1:
-        return _ALONE
+        return _ONE_CALL
     which = "the oldest" if shown is calls[0] else "one late"
     return f"{len(calls)} calls, {which}: " if is_narrow else f"{len(calls)} parallel calls, {which}: "
 
 
 def _time(session: Session, call: Call, now_ms: int | None, *, is_narrow: bool) -> str:
-    """Return how long a call has been running, compared with its limit or with the usual duration."""
+    """Return the running time of a call, compared with its limit or with the usual duration."""
     running, limit = running_ms(call, now_ms), limit_ms(call)
     if running is None:
         return ""
@@ -203,13 +208,13 @@ def _time(session: Session, call: Call, now_ms: int | None, *, is_narrow: bool) 
     return f"{time} of {brief_clock(limit)}" if is_narrow else f"{time} of its {brief_clock(limit)} limit"
 
 
-def _about(call: Call, room: int) -> SafeText:
-    """Return a call's tool and target in `room` columns; a path that is too long loses its beginning."""
+def _about(call: Call, width: int) -> SafeText:
+    """Return a call's tool and target in `width` columns. A path that is too long loses its beginning."""
     words = target(call)
     if call.kind is ToolKind.EXECUTE and words:
-        return cut(words, room)
-    tool = cut(safe_line(call.tool), room if not words else max(room // 2, _LEAST_TARGET_COLUMNS))
-    left = room - columns(tool) - 1
+        return cut(words, width)
+    tool = cut(safe_line(call.tool), width if not words else max(width // 2, _LEAST_TARGET_COLUMNS))
+    left = width - columns(tool) - 1
     if not words or left < _LEAST_TARGET_COLUMNS // 2:
         return tool
     if call.path is None or columns(words) <= left:
@@ -220,14 +225,17 @@ def _about(call: Call, room: int) -> SafeText:
 
 
 def _if_long(length_ms: int | None, lead: str = "") -> str:
-    """Return ` · 14 s` for a duration of at least 5 s; otherwise an empty string."""
+    """Return ` · 14 s` for a duration of at least 5 s, otherwise an empty string."""
     if length_ms is None or length_ms < _LEAST_SHOWN_MS:
         return ""
     return f" · {lead}{brief_clock(length_ms)}"
 
 
 def _usually(length_ms: int | None, usual_ms: int | None) -> str:
-    """Return ` (usually under 9)` if a duration exceeds the usual one by whole seconds; otherwise nothing."""
+    """Return ` (usually under 9)` if a duration exceeds the usual one, otherwise an empty string.
+
+    Both are compared in whole seconds, the usual duration rounded up.
+    """
     if length_ms is None or usual_ms is None or length_ms < _LEAST_SHOWN_MS:
         return ""
     usual_seconds = usual_ms // 1000 + 1
@@ -238,7 +246,7 @@ def _usually(length_ms: int | None, usual_ms: int | None) -> str:
 
 
 def _cpu(session: Session, now_ms: int | None, agent: AgentFacts, *, is_narrow: bool) -> str:
-    """Return whether the agent's processes use CPU during a silence; empty if unknown or not silent."""
+    """Return whether the agent's processes use CPU; empty if unknown, or if the silence is under 3 s."""
     silence = silence_ms(session, now_ms, agent)
     if agent.uses_cpu is None or silence is None or silence < _CPU_AFTER_MS:
         return ""
@@ -248,7 +256,7 @@ def _cpu(session: Session, now_ms: int | None, agent: AgentFacts, *, is_narrow: 
 
 
 def _signal(exit_code: int) -> str:
-    """Return the name of the signal for an exit code of 128 + n, ` (SIGKILL)`; otherwise nothing."""
+    """Return the name of signal n for an exit code of 128 + n, ` (SIGKILL)`; otherwise an empty string."""
     try:
         return f" ({signal.Signals(exit_code - 128).name})"
     except ValueError:

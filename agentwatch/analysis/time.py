@@ -1,19 +1,21 @@
 """Divides the time of a session into shares that add up to the whole, and updates them incrementally.
 
-Each millisecond counts once: as tool time if a call was running, otherwise as writing, otherwise as thinking.
-The layers are nested unions of intervals. Each share is the total of its layer minus the total of the layer
-inside it, so the shares always add up to the whole. An interval that is late or overlaps others costs one
-bisection.
+Each millisecond counts once: as tool time if a call was running, otherwise as writing if a text was being
+written, otherwise as thinking, and so on in the order of `Share`.
+
+Each share has a layer: the union of its own intervals and those of all shares before it. The layers are
+therefore nested. The time of a share is the total of its layer minus the total of the layer before it, so the
+shares always add up to the whole. Adding an interval that is late or overlaps others costs one bisection.
 """
 
 from __future__ import annotations
 
 import heapq
-from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from enum import StrEnum
 from typing import NamedTuple
 
+from agentwatch.analysis.intervals import IntervalSet
 from agentwatch.session import Call, Entry, Kind, Session
 
 MOST_SLOWEST = 5
@@ -21,24 +23,27 @@ MOST_SLOWEST = 5
 
 
 class Share(StrEnum):
-    """What a part of the time was spent on. Where several apply, the earliest in this list counts."""
+    """What a part of the time was spent on. If several apply at a moment, the first in this list counts."""
 
     TOOLS = "tools"
     WRITING = "writing"
     THINKING = "thinking"
     BETWEEN_RUNS = "between runs"
-    """From the result of a run to the first sign of the next. It is not part of the whole."""
+    """From the result of a run to the first line of the next. It is not part of the whole."""
     UNATTRIBUTED = "unattributed"
+    """Activity of unknown duration."""
     NOTICED = "waiting, a notice"
     """Waiting, while the agent reported a lost connection, a retry or a permission."""
     WAITING = "waiting, unknown"
+    """The remaining time: nothing is known to have happened."""
 
 
 _LAYERS = tuple(Share)[:-1]
+"""The shares that have a layer. The last share is what the outermost layer leaves of the whole."""
 
 
 class ToolTime(NamedTuple):
-    """The calls of one tool, summed up. Calls that ran in parallel count separately."""
+    """The number of calls of one tool and the sum of their durations. Parallel calls count separately."""
 
     tool: str
     calls: int
@@ -49,59 +54,25 @@ class Account(NamedTuple):
     """The time breakdown of a session so far."""
 
     is_agent_time: bool
-    """Measured by the agent's clock; otherwise by the arrival times of the lines."""
+    """Whether the times are by the agent's clock. Otherwise they are by the arrival times of the lines."""
     whole_ms: int
+    """The duration of the session, without the time between runs."""
     parts: dict[Share, int]
-    """Milliseconds per share. They add up to the whole."""
+    """Milliseconds per share, without the time between runs. They add up to `whole_ms`."""
     between_runs_ms: int
     tools: list[ToolTime]
     """Longest first."""
     slowest: list[Call]
-    """Longest first. Durations are by the clock that `is_agent_time` names."""
+    """Longest first, by the clock that `is_agent_time` names."""
     running: int
-    """The number of calls that have not ended. Their time is not attributed yet."""
-
-
-class Union:
-    """A set of moments, stored as sorted, disjoint intervals."""
-
-    def __init__(self) -> None:
-        self.total = 0
-        self._starts: list[int] = []
-        self._ends: list[int] = []
-
-    def add(self, start: int, end: int) -> None:
-        """Add the interval from `start` to `end`."""
-        if not self._ends or start > self._ends[-1]:  # nearly always; three times as fast
-            self._starts.append(start)
-            self._ends.append(end)
-            self.total += end - start
-            return
-        first, last = bisect_left(self._ends, start), bisect_right(self._starts, end)
-        for index in range(first, last):
-            start, end = min(start, self._starts[index]), max(end, self._ends[index])
-            self.total -= self._ends[index] - self._starts[index]
-        self._starts[first:last], self._ends[first:last] = [start], [end]
-        self.total += end - start
-
-    def intervals(self) -> Iterator[tuple[int, int]]:
-        """Return the intervals, in order."""
-        return zip(self._starts, self._ends, strict=True)
-
-    def missing(self, start: int, end: int) -> int:
-        """Return how much of the time from `start` to a later `end` is not in the set."""
-        first, last = bisect_right(self._ends, start), bisect_left(self._starts, end)
-        held = sum(self._ends[first:last]) - sum(self._starts[first:last])
-        if first < last:
-            held -= max(start - self._starts[first], 0) + max(self._ends[last - 1] - end, 0)
-        return end - start - held
+    """The number of open calls. Their time is not attributed yet."""
 
 
 class Timeline:
     """The intervals of a session by one clock, in milliseconds."""
 
     def __init__(self, duration_ms: Callable[[Call], int | None]) -> None:
-        self._unions = [Union() for _ in _LAYERS]
+        self._unions = [IntervalSet() for _ in _LAYERS]
         self._duration_ms = duration_ms
         self.first_ms: int | None = None
         self.last_ms: int | None = None
@@ -110,25 +81,25 @@ class Timeline:
 
     @property
     def span_ms(self) -> int:
-        """The time from the first to the last known moment."""
+        """The time from the first to the last known moment; 0 if none is known."""
         return 0 if self.first_ms is None or self.last_ms is None else self.last_ms - self.first_ms
 
-    def see(self, at_ms: int | None) -> None:
-        """Extend the span to a moment of the session."""
+    def extend_to(self, at_ms: int | None) -> None:
+        """Extend the span to a moment of the session; None has no effect."""
         if at_ms is not None:
             self.first_ms = at_ms if self.first_ms is None else min(self.first_ms, at_ms)
             self.last_ms = at_ms if self.last_ms is None else max(self.last_ms, at_ms)
 
     def add(self, share: Share, start_ms: int, end_ms: int) -> None:
-        """Attribute an interval to a share. Where a stronger share has claimed the time, it keeps it."""
-        self.see(start_ms)
-        self.see(end_ms)
+        """Attribute an interval to a share. Time that is also in an earlier share counts for the earlier."""
+        self.extend_to(start_ms)
+        self.extend_to(end_ms)
         if end_ms > start_ms:
             for union in self._unions[_LAYERS.index(share) :]:
                 union.add(start_ms, end_ms)
 
     def add_call(self, call: Call, start_ms: int | None) -> None:
-        """Attribute the time of a call that has ended, if this clock gives both of its ends."""
+        """Attribute the time of a call that has ended, if its start and duration are known by this clock."""
         duration_ms = self._duration_ms(call)
         if start_ms is None or duration_ms is None:
             return
@@ -139,7 +110,7 @@ class Timeline:
         push(self._slowest, (duration_ms, -call.number, call))
 
     def missing(self, start_ms: int, end_ms: int) -> int:
-        """Return how much of an interval is not attributed to any share."""
+        """Return the part of an interval that is not attributed to any share."""
         return self._unions[-1].missing(start_ms, end_ms)
 
     def parts(self) -> dict[Share, int]:
@@ -160,7 +131,10 @@ class Timeline:
 
 
 class TimeBreakdown:
-    """Accounts for the time of a session, by the agent's clock and by the arrival times."""
+    """Divides the time of a session into shares, by the agent's clock and by the arrival times.
+
+    Call `update` when the session has grown. `account` returns the shares so far.
+    """
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -172,14 +146,14 @@ class TimeBreakdown:
         self._gap: Share | None = None
         """The share to which the time up to the next timed entry will be attributed."""
         self._growing: Entry | None = None
-        """The text that was still open when it was last read."""
+        """The last text, if it was still open when it was read. It is read again at the next update."""
         self._unended: list[Call] = []
-        """Calls of this run whose duration was unknown at the last check."""
+        """The calls of this run whose duration was unknown at the last check."""
         self._lost: list[tuple[list[Call], int]] = []
-        """The same calls of earlier runs, each list with the last moment of its run."""
+        """The same for earlier runs: a list of calls and the last moment of each run."""
 
-    def take(self, most: int = 200) -> bool:
-        """Read new entries and calls of the session, at most `most` of each.
+    def update(self, most: int = 200) -> bool:
+        """Read new entries and ended calls of the session, at most `most` of each.
 
         Returns:
             Whether there are more.
@@ -187,19 +161,19 @@ class TimeBreakdown:
         entries, calls = self._session.transcript, self._session.ended_calls
         if self._growing is not None:
             self._add_text(self._growing)
-        upto = min(self._entries + most, len(entries))
-        for index in range(self._entries, upto):
-            self._take_entry(entries[index])
-        self._entries = upto
-        ended = min(self._calls + most, len(calls))
-        for index in range(self._calls, ended):
-            self._take_call(calls[index])
-        self._calls = ended
-        self._take_runs()
-        return upto < len(entries) or ended < len(calls)
+        last_entry = min(self._entries + most, len(entries))
+        for index in range(self._entries, last_entry):
+            self._add_entry(entries[index])
+        self._entries = last_entry
+        last_call = min(self._calls + most, len(calls))
+        for index in range(self._calls, last_call):
+            self._add_call(calls[index])
+        self._calls = last_call
+        self._add_runs()
+        return last_entry < len(entries) or last_call < len(calls)
 
     def account(self) -> Account:
-        """Return the time breakdown of what was read so far."""
+        """Return the time breakdown of the entries and calls that were read so far."""
         is_agent_time = self._agent.first_ms is not None
         timeline = self._agent if is_agent_time else self._seen
         parts = timeline.parts()
@@ -210,21 +184,21 @@ class TimeBreakdown:
         whole_ms = timeline.span_ms - between_ms
         reported_ms = self._reported_ms() if is_agent_time else None
         if reported_ms is not None and reported_ms > whole_ms:
-            # The agent's duration also covers what has no timestamp: its startup, and a last undivided text.
+            # the agent's duration also covers what has no timestamp: its start-up, a last text without deltas
             parts[Share.UNATTRIBUTED] += reported_ms - whole_ms
             whole_ms = reported_ms
         running = len(self._session.open_calls)
         slowest = timeline.slowest()
         return Account(is_agent_time, whole_ms, parts, between_ms, timeline.tools(), slowest, running)
 
-    def _take_entry(self, entry: Entry) -> None:
+    def _add_entry(self, entry: Entry) -> None:
         self._growing = entry if entry.is_open else None
         call, start_ms = entry.call, entry.started_ms
         if call is not None:
             start_ms = call.started_ms
-            self._seen.see(None if call.started is None else call.started.seen_ms)
+            self._seen.extend_to(None if call.started is None else call.started.seen_ms)
         if start_ms is None:
-            self._take_untimed(entry)
+            self._add_untimed(entry)
             return
         if self._gap is not None and self._latest_ms is not None:
             self._agent.add(self._gap, self._latest_ms, start_ms)
@@ -236,9 +210,9 @@ class TimeBreakdown:
             self._add_text(entry)
         else:
             self._unended.append(call)
-            self._see(start_ms)
+            self._extend_to(start_ms)
 
-    def _take_untimed(self, entry: Entry) -> None:
+    def _add_untimed(self, entry: Entry) -> None:
         if entry.kind in (Kind.PROMPT, Kind.RESULT):
             self._gap = Share.BETWEEN_RUNS
         elif entry.kind is not Kind.NOTICE and self._gap is not Share.BETWEEN_RUNS:
@@ -247,41 +221,41 @@ class TimeBreakdown:
             self._gap = Share.NOTICED
 
     def _add_text(self, entry: Entry) -> None:
-        """Attribute the time of a text up to its present end."""
+        """Attribute the time from the beginning of a text to its present end."""
         if entry.started_ms is not None and entry.ended_ms is not None:
             share = Share.THINKING if entry.kind is Kind.REASONING else Share.WRITING
             self._agent.add(share, entry.started_ms, entry.ended_ms)
-            self._see(max(entry.started_ms, entry.ended_ms))
+            self._extend_to(max(entry.started_ms, entry.ended_ms))
 
-    def _see(self, at_ms: int) -> None:
-        self._agent.see(at_ms)
+    def _extend_to(self, at_ms: int) -> None:
+        self._agent.extend_to(at_ms)
         self._latest_ms = at_ms if self._latest_ms is None else max(self._latest_ms, at_ms)
 
-    def _take_call(self, call: Call) -> None:
-        self._agent.see(call.started_ms)
-        self._agent.see(call.ended_ms)
+    def _add_call(self, call: Call) -> None:
+        self._agent.extend_to(call.started_ms)
+        self._agent.extend_to(call.ended_ms)
         self._agent.add_call(call, call.started_ms)
         self._seen.add_call(call, None if call.started is None else call.started.seen_ms)
 
-    def _take_runs(self) -> None:
+    def _add_runs(self) -> None:
         runs = self._session.runs
         for index in range(self._runs, len(runs)):
-            self._seen.see(runs[index].began_seen_ms)
+            self._seen.extend_to(runs[index].began_seen_ms)
             before = runs[index - 1].ended if index else None
             began_ms = runs[index].began_seen_ms
             if before is not None and before.seen_ms is not None and began_ms is not None:
                 self._seen.add(Share.BETWEEN_RUNS, before.seen_ms, began_ms)
         self._runs = len(runs)
         if self._seen.first_ms is not None:
-            self._seen.see(self._session.last_seen_ms)
+            self._seen.extend_to(self._session.last_seen_ms)
 
     def _unknown_ms(self) -> int:
         """Return the time covered by nothing but activity of unknown duration."""
         self._unended = _without_time(self._unended)
         self._lost = [(left, end_ms) for calls, end_ms in self._lost if (left := _without_time(calls))]
-        lost, last_ms = Union(), self._agent.last_ms
+        lost, last_ms = IntervalSet(), self._agent.last_ms
         if self._gap is not None and self._latest_ms is not None and last_ms is not None:
-            lost.add(self._latest_ms, last_ms)  # the next timed entry decides what this time is
+            lost.add(self._latest_ms, last_ms)  # the next timed entry decides its share
         for calls, end_ms in (*self._lost, (self._unended, last_ms)):
             start_ms = min((call.started_ms for call in calls if call.started_ms is not None), default=None)
             if start_ms is not None and end_ms is not None and start_ms < end_ms:

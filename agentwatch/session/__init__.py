@@ -1,6 +1,13 @@
-"""The state of a session so far: runs, calls, transcript and counts, which `Session.apply` updates.
+"""The state of a session so far: runs, calls, transcript and counts. `Session.apply` updates it.
 
-This folder may import only `events`. It does not depend on any agent or on the screen.
+This folder may import only `events`. It knows no agent and no screen.
+
+Example:
+    >>> from agentwatch.events import Channel, RunStarted, Text
+    >>> session = Session()
+    >>> session.apply([RunStarted("cursor"), Text(Channel.ANSWER, "Done.")], Place(0, 80, None))
+    >>> session.text, session.phase
+    ('Done.', <Phase.WRITING: 'writing'>)
 """
 
 from agentwatch.session.call import Call, Place

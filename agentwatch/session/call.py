@@ -9,7 +9,10 @@ from agentwatch.events import Outcome, ToolEnded, ToolKind, ToolStarted
 
 
 class Place(NamedTuple):
-    """The offset and length of a line in the recording, in bytes, and when it arrived, in milliseconds."""
+    """The offset and length of a line in the recording, in bytes, and its arrival time.
+
+    The arrival time is in milliseconds since the epoch; None if unknown.
+    """
 
     offset: int
     length: int
@@ -23,8 +26,9 @@ class Call:
     number: int
     """Counted from 1, in the order in which calls first appear in the recording."""
     run: int
+    """The number of the run, counted from 1."""
     call_id: str
-    """May contain a newline: use it as a key, never as the id of a widget, and never print it raw."""
+    """May contain a newline. Use it as a key, never as the id of a widget, and never print it raw."""
     tool: str
     phrase: str
     target: str | None = None
@@ -46,16 +50,16 @@ class Call:
     started: Place | None = field(default=None, repr=False)
     """The line that started the call; None if the recording does not contain it."""
     ended: Place | None = field(default=None, repr=False)
-    """The line that ended the call; None if there is none so far."""
+    """The line that ended the call; None if it has not arrived."""
 
     @property
     def duration_ms(self) -> int | None:
-        """Duration by the agent's clock; None unless the agent gave both times and they are in order."""
+        """The duration by the agent's clock; None unless the agent gave both times and they are in order."""
         return _between(self.started_ms, self.ended_ms)
 
     @property
     def seen_duration_ms(self) -> int | None:
-        """Duration by our clock; None if the start or the end is missing, or both arrived in one read."""
+        """The duration by the arrival times; None if a line is missing or both arrived in one read."""
         if self.started is None or self.ended is None:
             return None
         return _between(self.started.seen_ms, self.ended.seen_ms) or None
@@ -67,7 +71,7 @@ class Call:
         self._describe(event)
 
     def end(self, event: ToolEnded, place: Place) -> None:
-        """Apply the line that ends the call; details that only the first line contains are kept."""
+        """Apply the line that ends the call. Details that only the first line contains are kept."""
         self.ended, self.ended_ms = place, event.at_ms
         self.outcome, self.phrase = event.outcome, event.phrase
         self.error, self.note, self.exit_code = event.error, event.note, event.exit_code

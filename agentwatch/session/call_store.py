@@ -16,15 +16,15 @@ from agentwatch.session.call import Call, Place
 from agentwatch.session.spill import Spill
 
 _MOST_SETTLED = 8192
-"""The newest settled calls, which stay unpacked: 750 bytes each, 6 MB in all.
+"""The number of the newest settled calls that stay unpacked: 750 bytes each, 6 MB in all.
 
 With 256, the summary of 100 MB (6,924 calls) takes 6 % more CPU. With 16,384, it takes the same, and a
 screen that has read a million live lines takes 8 MB more.
 """
 _MOST_RECENT = 1024
-"""The calls last unpacked, which stay unpacked: code that visits all calls reads each one six times."""
+"""The number of calls last unpacked that stay unpacked: code that visits all calls reads each six times."""
 _LEAST_HELD = 1024
-"""The number of weak references from which dead ones are removed."""
+"""Dead weak references are removed only when at least this many references are held."""
 _NO_NUMBERS: dict[str, int] = {}
 _VERSION = 2
 """The marshal format without object references. It is read in half the time."""
@@ -71,12 +71,12 @@ class Calls(Sequence[Call]):
         self._numbers.clear()
 
     def find(self, session_id: str | None, call_id: str) -> Call | None:
-        """Return the current run's call with this id; None when there is none yet."""
+        """Return the current run's call with this id; None if it has no such call yet."""
         number = self._numbers.get(session_id, _NO_NUMBERS).get(call_id)
         return None if number is None else self._at(number - 1)
 
     def add(self, call: Call, session_id: str | None = None) -> None:
-        """Append a call; its number must be the length plus one."""
+        """Append a call. Its number must be the present length plus one."""
         self._numbers.setdefault(session_id, {})[call.call_id] = call.number
         self._places.append(0)
         self._lengths.append(0)
@@ -126,7 +126,7 @@ class CallOrder(Sequence[Call]):
     """A selection of the calls in its own order. Each call is unpacked when it is accessed."""
 
     def __init__(self, calls: Sequence[Call], indices: Iterable[int] = ()) -> None:
-        """Begin with the calls at these indices of `calls`."""
+        """Create a selection that contains the calls at these indices of `calls`."""
         self._calls = calls
         self._indices = array("I", indices)
 

@@ -1,4 +1,4 @@
-"""A text that grows by pieces until it is complete."""
+"""A text that grows piece by piece until it is complete."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ gigabyte of stream takes 35 MB more.
 
 
 class GrowingText:
-    """A text kept in a spill as UTF-8, in chunks of 16,384 characters. Any part is read without the rest.
+    """A text that a spill stores as UTF-8, in chunks of 16,384 characters. Any part can be read by itself.
 
-    The end of the text is kept in memory until it fills a chunk or the text is complete. A complete text of
-    at most 256 characters stays in memory.
+    The end of the text stays in memory until it fills a chunk or the text is complete. A complete text of at
+    most 256 characters stays in memory.
 
     Python strings would cost more: 4 bytes per character in a text with an emoji, and 60 bytes of overhead
     per delta. The 65 MB of text in a gigabyte of stream would take over 200 MB.
@@ -29,12 +29,12 @@ class GrowingText:
     __slots__ = ("_chunks", "_length", "_spill", "_tail", "_tail_length")
 
     def __init__(self, spill: Spill, text: str = "") -> None:
-        """Begin with `text`, and write full chunks to `spill`."""
+        """Create a text that begins with `text` and writes its chunks to `spill`."""
         self._spill = spill
         self._chunks = _NO_CHUNKS
-        """The place and the length in bytes of each chunk, one after the other."""
+        """The place and the length in bytes of each chunk, alternating."""
         self._tail: list[str] = []
-        """The pieces after the last chunk."""
+        """The pieces of text after the last chunk."""
         self._tail_length = 0
         self._length = 0
         if text:
@@ -77,7 +77,7 @@ class GrowingText:
             self._pack(self._tail_length // _CHUNK * _CHUNK)
 
     def complete(self) -> None:
-        """Store the text in its final form; `add` must not be called afterwards."""
+        """Store the text in its final form. `add` must not be called afterwards."""
         if 0 < self._length <= _MOST_WHOLE:
             self._tail = ["".join(self._tail)]
             return

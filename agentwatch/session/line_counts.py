@@ -1,4 +1,4 @@
-"""Counts of the lines of a recording, by how they were decoded."""
+"""Counts the lines of a recording by how they were decoded."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-"""The rhythm of a session: how long its thoughts and silences usually were.
+"""The rhythm of a session: the durations of its thoughts and silences so far.
 
 Only the session's own history shows whether a silence is long: one model thinks for 3 s, another for 90 s.
-Each stay in a phase counts once, with its longest silence. Otherwise a hundred deltas, 50 ms apart, would
-make the seconds in which the model writes the arguments of a call resemble a stall.
+Each stay in a phase counts once, with its longest silence. If every silence counted, a hundred deltas at
+intervals of 50 ms would make the usual silence so short that the seconds in which the model writes the
+arguments of a call would count as a stall.
 """
 
 from __future__ import annotations
@@ -29,23 +30,23 @@ class Phase(StrEnum):
 
 
 class Rhythm:
-    """The durations of the newest 64 stays in each phase, in milliseconds by our own clock."""
+    """The durations of the newest 64 stays in each phase, in milliseconds between arrival times."""
 
     def __init__(self) -> None:
         self.phase = Phase.NOTHING
         self.began_ms: int | None = None
-        """When the present phase began."""
+        """When the present phase began, by arrival time; None before the first line."""
         self.thoughts: deque[int] = deque(maxlen=_KEPT)
-        """How long each thinking phase lasted."""
+        """The duration of each thinking phase."""
         self.silences = {
             phase: deque[int](maxlen=_KEPT) for phase in (Phase.WAITING, Phase.THINKING, Phase.WRITING)
         }
-        """The longest silence of each stay in a phase. No silence separates lines that arrived together."""
+        """The longest silence of each stay in a phase. Lines that arrived together have none between them."""
         self._last_ms = 0
         self._longest_ms = 0
 
-    def take(self, phase: Phase, seen_ms: int) -> None:
-        """Record that the session is in `phase` since a line that arrived at `seen_ms`."""
+    def update(self, phase: Phase, seen_ms: int) -> None:
+        """Record the phase of the session after a line that arrived at `seen_ms`."""
         if self.began_ms is None:
             self.began_ms = self._last_ms = seen_ms
         self._longest_ms = max(self._longest_ms, seen_ms - self._last_ms)
@@ -60,7 +61,7 @@ class Rhythm:
 
 
 def usually_under(lengths_ms: Collection[int]) -> int | None:
-    """Return the 90th percentile of some durations; None for fewer than five, which prove nothing."""
+    """Return the 90th percentile of durations; None for fewer than five, which are too few to judge by."""
     if len(lengths_ms) < _LEAST:
         return None
     return sorted(lengths_ms)[-(-9 * len(lengths_ms) // 10) - 1]

@@ -28,7 +28,7 @@ class Run:
     duration_api_ms: int | None = None
     usage: Mapping[str, object] | None = None
     ended: Place | None = None
-    """Where its result line is in the recording."""
+    """Where its result line is in the recording; None if it has not arrived."""
     is_bare: bool = False
     """Whether the recording contains only its result, as the agent's `json` format does."""
     began_seen_ms: int | None = None
@@ -47,7 +47,7 @@ class Run:
         return run
 
     def describe(self, event: RunStarted) -> None:
-        """Take what a start line says; what it does not say stays as it was."""
+        """Apply a start line. Facts that the line does not contain keep their values."""
         self.format = event.format
         self.session_id = event.session_id or self.session_id
         self.model = event.model or self.model
@@ -62,7 +62,7 @@ class Run:
 
     @property
     def result(self) -> str | None:
-        """The text of the result line; None without a result line, or if it has no text."""
+        """The text of the result line; None without a result line or without a text in it."""
         return None if self._result is None else str(self._result)
 
     @property
@@ -76,7 +76,7 @@ class Run:
 
     @property
     def text_matches_result(self) -> bool | None:
-        """Whether the rebuilt text equals the result; None without a result or without a stream."""
+        """Whether the streamed text equals the result; None without a result or without a stream."""
         if self._result is None or self.is_bare:
             return None
         size = len(self.answer), len(self.answer[-1]) if self.answer else 0
@@ -90,16 +90,16 @@ class Run:
         return self.outcome is not Outcome.RUNNING
 
     def add_answer(self, text: GrowingText) -> None:
-        """Record that a transcript entry holds a piece of the assistant's text."""
+        """Add the text of a transcript entry to the assistant's text, unless it is already the last piece."""
         if not self.answer or self.answer[-1] is not text:
             self.answer.append(text)
 
     def forget_result(self) -> None:
-        """Drop the result, so that it is not compared with a text of which only a part was read."""
+        """Drop the result. If only a part of the text was read, comparing the two would be wrong."""
         self._result = None
 
     def end(self, event: RunEnded, place: Place, spill: Spill) -> None:
-        """Apply the result line; its text is stored in `spill`."""
+        """Apply the result line, and store its text in `spill`."""
         self.ended, self.outcome = place, event.outcome
         self._result, self._compared = None, None
         if event.result is not None:

@@ -1,4 +1,4 @@
-"""What is true now: the session, brought forward one line at a time."""
+"""The state of a session, updated one line at a time."""
 
 from __future__ import annotations
 
@@ -36,8 +36,7 @@ from agentwatch.session.runs import Run
 from agentwatch.session.transcript import Kind, Transcript
 
 CallKey = tuple[int, str | None, str]
-"""The number of the run, the session_id and the call_id: ids come again in another session."""
-
+"""The number of the run, the session_id and the call_id. The same call_id may occur in another session."""
 
 _MAX_PLAN_ENTRIES = 10_000
 _PHASES = {Kind.REASONING: Phase.THINKING, Kind.ANSWER: Phase.WRITING}
@@ -77,7 +76,7 @@ def _oversize(session: Session, event: Oversize, _place: Place) -> None:
 
 
 def _repair(_session: Session, _event: Repair, _place: Place) -> None:
-    """Do nothing: `apply` counts repaired lines, not their events."""
+    """Do nothing: `apply` counts repaired lines itself."""
 
 
 def _malformed(session: Session, event: Malformed, _place: Place) -> None:
@@ -85,54 +84,55 @@ def _malformed(session: Session, event: Malformed, _place: Place) -> None:
 
 
 class Session:
-    """A recording's runs, calls and transcript, as far as its lines were applied."""
+    """The runs, calls and transcript of a recording, as of the last line that was applied."""
 
     def __init__(self) -> None:
         self.runs: list[Run] = []
         self.calls = Calls()
         """In the order in which they first appeared."""
         self.ended_calls = CallOrder(self.calls)
-        """In the order in which they ended; at the end of the stream those that never did follow."""
+        """In the order in which they ended. Calls that never ended are added when their run is closed."""
         self.open_calls: dict[CallKey, Call] = {}
         self.transcript = Transcript(self.calls)
         self.rhythm = Rhythm()
         self.traits = Traits()
-        """What the agent's format can express; until the agent is known, everything."""
+        """What the agent's format can express. Until the agent is known, everything."""
         self.plan: tuple[PlanEntry, ...] = ()
         """The agent's to-do list."""
         self.lines = LineCounts()
         self.completed_without_started = 0
+        """The number of calls whose end is in the recording, but not their start."""
         self.never_completed = 0
+        """The number of calls that had not ended when the next run started or the stream ended."""
         self.failed_calls = 0
         self.is_closed = False
         """Whether the stream has ended."""
         self.last_seen_ms: int | None = None
-        """When the newest line reached us."""
+        """When the newest line arrived, in milliseconds since the epoch; None if unknown."""
         self._unended: dict[CallKey, Call] = {}
+        """The calls without an end line. A result line closes open calls, but their end may still follow."""
 
     @property
     def run(self) -> Run:
-        """The last run; one of which nothing is known before the first."""
+        """The last run. Before the first, a run without any facts."""
         return self.runs[-1] if self.runs else Run()
 
     @property
     def outcome(self) -> Outcome:
-        """The last run's outcome; of a stream that ended before it held a run, unfinished."""
+        """The outcome of the last run; `UNFINISHED` for a stream that ended before any run."""
         if not self.runs and self.is_closed:
             return Outcome.UNFINISHED
         return self.run.outcome
 
     @property
     def phase(self) -> Phase:
-        """What it does now, as far as its lines tell."""
+        """What the session is doing now, judged by its last lines."""
         if self.outcome is not Outcome.RUNNING:
             return Phase.NOTHING
         if self.open_calls:
             return Phase.CALLING
         entry = self.transcript.last
-        return (
-            _PHASES.get(entry.kind, Phase.WAITING) if entry is not None and entry.is_open else Phase.WAITING
-        )
+        return _PHASES.get(entry.kind, Phase.WAITING) if entry and entry.is_open else Phase.WAITING
 
     @property
     def text(self) -> str:
@@ -140,12 +140,12 @@ class Session:
         return "".join(run.text for run in self.runs)
 
     def apply(self, events: Sequence[Event], place: Place, physical_lines: int = 1) -> None:
-        """Take what one line says.
+        """Apply the events of one line.
 
         Args:
-            events: The line's events; none is a line that is understood and says nothing new.
-            place: Where the line stands in the recording.
-            physical_lines: How many lines of the recording it was put together from.
+            events: The events; empty for a line that is understood and reports nothing new.
+            place: Where the line is in the recording.
+            physical_lines: The number of lines of the recording that were joined to this one.
         """
         odd: Malformed | Unknown | None = None
         is_repaired = False
@@ -157,7 +157,7 @@ class Session:
                 is_repaired = True
         if place.seen_ms is not None:
             self.last_seen_ms = place.seen_ms
-            self.rhythm.take(self.phase, place.seen_ms)
+            self.rhythm.update(self.phase, place.seen_ms)
         if odd is None:
             self.lines.events += physical_lines
             self.lines.repaired += is_repaired
@@ -165,18 +165,18 @@ class Session:
             self.lines.count_odd(odd, place, physical_lines)
 
     def forget_texts(self) -> None:
-        """Let go of all that was said, but what still grows: who tells calls alone needs none of it."""
+        """Drop all text except the last entry. Outputs that print only calls do not need it."""
         self.transcript.forget()
         for run in self.runs:
             run.answer.clear()
 
     def close(self) -> None:
-        """Take the end of the stream."""
+        """Apply the end of the stream."""
         self._close_run()
         self.is_closed = True
 
     def _close_run(self) -> None:
-        """Take the end of a run's lines: what is still open will not end any more."""
+        """End the last run: no more of its lines can arrive, so its calls without an end never completed."""
         self._end_run(Outcome.UNFINISHED)
         self.never_completed += len(self._unended)
         for call in self._unended.values():
@@ -246,13 +246,13 @@ class Session:
         self.transcript.add(Kind.RESULT, about=run)
 
     def _current_run(self, place: Place) -> Run:
-        """Return the run that a line belongs to; a recording whose head is missing has one too."""
+        """Return the run that a line belongs to. If the recording has no start line, begin a run."""
         if not self.runs:
             self.runs.append(Run(began_seen_ms=place.seen_ms))
         return self.runs[-1]
 
     def _end_run(self, outcome: Outcome) -> None:
-        """Give the last run its outcome; none of its calls can still be running."""
+        """Set the outcome of the last run, unless it has one, and mark its open calls as unfinished."""
         if self.runs and not self.run.is_over:
             self.run.outcome = outcome
         for call in self.open_calls.values():
@@ -296,4 +296,4 @@ class Session:
         Repair: _repair,
         Malformed: _malformed,
     }
-    """What applies each type of event; a match statement would try up to 12 types in turn."""
+    """The function for each type of event. A match statement would try up to 12 types in turn."""

@@ -24,7 +24,7 @@ class Kind(StrEnum):
 
 
 class Entry:
-    """A transcript entry: a text that may still grow, or the position of a call."""
+    """A transcript entry: a text that may still grow, or a reference to a call or to the result of a run."""
 
     __slots__ = ("_about", "_calls", "content", "ended_ms", "is_open", "kind", "started_ms")
 
@@ -92,7 +92,7 @@ class Transcript(list[Entry]):
     """The entries in order. Only the last may be a text that still grows."""
 
     def __init__(self, calls: Calls) -> None:
-        """Begin an empty transcript; its call entries refer to `calls`."""
+        """Create an empty transcript. Its call entries refer to `calls`."""
         super().__init__()
         self._of_calls = calls
         self.spill = Spill()
@@ -101,7 +101,7 @@ class Transcript(list[Entry]):
 
     @property
     def last(self) -> Entry | None:
-        """The last entry; None if there is none yet."""
+        """The last entry; None if the transcript is empty."""
         return self[-1] if self else None
 
     def add(
@@ -112,7 +112,7 @@ class Transcript(list[Entry]):
         about: Run | int | None = None,
         at_ms: int | None = None,
     ) -> Entry:
-        """Append an entry and return it; a text before it is closed.
+        """Append an entry and return it. An open text before it is closed.
 
         Args:
             kind: The kind of the entry.
@@ -137,7 +137,7 @@ class Transcript(list[Entry]):
         self.add(Kind.NOTICE, message)
 
     def note_once(self, message: str) -> None:
-        """Append a notice unless it was added before; at most 1,000 different ones are added."""
+        """Append a notice unless it was appended before. At most 1,000 different notices are appended."""
         if message not in self._noted and len(self._noted) < _MOST_NOTED:
             self._noted.add(message)
             self.note(message)

@@ -1,5 +1,4 @@
-"""What the decoder of an agent's format provides: the parts that every format needs, and the optional
-ones."""
+"""The interface of an agent's format: the parts that every format provides, and the optional ones."""
 
 from __future__ import annotations
 
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class LineRole(Enum):
-    """The role of a line in its session, which is known without the lines before it."""
+    """The role of a line in its session. It is found without the lines before it."""
 
     START = "start"
     """Starts a run, or belongs to its start: the init and the prompt."""
@@ -27,21 +26,21 @@ class LineRole(Enum):
 
 
 class AgentDecoder(Protocol):
-    """Decodes the lines of one recording, in order. Decoding is total: no input raises."""
+    """Decodes the lines of one recording, in order. No input makes it raise."""
 
     def decode(self, fields: Fields) -> list[Event]:
         """Return the events of one line."""
 
     def end(self) -> list[Event]:
-        """Return the events that the end of the stream causes."""
+        """Return the events that follow from the end of the stream."""
 
 
 @runtime_checkable
 class DeltaDecoder(Protocol):
-    """A decoder that reads many deltas at once: lines that differ only in text and time."""
+    """A decoder that reads many deltas at once. Deltas are lines that differ only in text and time."""
 
     def streams(self, fields: Fields) -> bool:
-        """Return whether the line is such a delta."""
+        """Return whether the line is a delta."""
 
     def burst(self, burst: Burst) -> list[Event] | None:
         """Return the events of consecutive deltas, or None if they must be decoded one by one."""
@@ -49,21 +48,22 @@ class DeltaDecoder(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agent:
-    """An agent whose format is known. Each format has one, listed in `agentwatch.wire.agents`."""
+    """An agent whose format agentwatch can decode. All of them are listed in `agentwatch.wire.agents`."""
 
     name: str
     """The name of the format, for `--format` and the summary: `cursor`."""
     recognises: Callable[[Fields], bool]
-    """Returns whether only this agent writes such a line."""
+    """Returns whether only this agent can have written a line."""
     role: Callable[[Fields], LineRole]
     """Returns the role of a line."""
     decoder: Callable[[], AgentDecoder]
     """Returns a decoder for a new recording. It may also be a `DeltaDecoder`."""
     blocks: Callable[[Fields], Iterable[Block]]
-    """Returns the blocks of a line of a tool call."""
+    """Returns the blocks of a line that starts or ends a tool call."""
     traits: Traits
     unknown_fields: Callable[[Fields], Iterator[tuple[str, object]]] | None = None
-    """Yields what a line contains that is not known: a description and a sample of each. None: everything
-    counts as known."""
+    """Yields the unknown parts of a line, each as a description and a sample. None: nothing counts as
+    unknown."""
     reworded: bytes | None = None
-    """Bytes that occur in every line whose blocks contain words that the line's bytes do not."""
+    """Bytes that occur in each line whose blocks contain words that its bytes do not. Such a line must be
+    decoded to be searched. None: the format has no such lines."""

@@ -1,4 +1,4 @@
-"""The known agents, and which of them wrote a line."""
+"""The known agents, and the detection of the agent that wrote a line."""
 
 from __future__ import annotations
 
@@ -10,5 +10,10 @@ AGENTS: tuple[Agent, ...] = (CURSOR,)
 
 
 def detect(fields: Fields) -> Agent | None:
-    """Return the agent that alone writes such a line, or None if several agents could have written it."""
+    """Return the only agent that can have written a line; None if several can have, or no known agent.
+
+    Example:
+        >>> detect({"type": "thinking", "subtype": "delta", "text": "Hm"}).name
+        'cursor'
+    """
     return next((agent for agent in AGENTS if agent.recognises(fields)), None)

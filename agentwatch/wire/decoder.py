@@ -1,4 +1,4 @@
-"""Decodes the lines of a recording of any agent. Decoding is total: no input raises."""
+"""Decodes the lines of a recording of any agent. No input makes it raise."""
 
 from __future__ import annotations
 
@@ -17,21 +17,26 @@ if TYPE_CHECKING:
 
 MAX_UNDETECTED_LINES = 50
 MAX_UNDETECTED_BYTES = 1 << 20
-"""Lines before the agent is known are kept up to these limits, and decoded again when it is known."""
+"""Lines before the agent is known are kept up to these limits. They are decoded again once it is known."""
 _SHOWN_BYTES = 400
 _MAY_CHANGE_AGENT = (RunStarted, Unknown)
 """A decoder reads another agent's start line as one of these. Asking every agent about every line would cost
 more than decoding it."""
 _MAX_ROLE_BYTES = 1 << 20
-"""A longer line is not parsed to find its role: it takes 1 ms per MiB, and only results are so long."""
+"""Longer lines are not parsed to find their role: parsing takes 1 ms per MiB, and only results are that
+long."""
 
 
 class Decoder:
     """Decodes the lines of one recording, in order.
 
-    The agent is detected at the first line that only one agent writes. Earlier lines are decoded as unknown,
-    and kept: once the agent is known, `take_redecoded` returns their real events. A line with which another
-    agent starts a run changes the agent.
+    The agent is detected at the first line that only one agent can have written. Earlier lines are decoded as
+    `Unknown` and kept. Once the agent is known, `take_redecoded` returns their real events. If another agent
+    starts a run later in the recording, its format is used from there on.
+
+    Example:
+        >>> Decoder().decode(b'{"type":"thinking","subtype":"delta","text":"Hm"}')[-1].text
+        'Hm'
     """
 
     def __init__(self) -> None:
@@ -43,10 +48,14 @@ class Decoder:
         self._undetected_bytes = 0
         self._redecoded: list[list[Event]] = []
         self.is_detecting = True
-        """Whether no agent is known yet, and lines are kept to be decoded again."""
+        """Whether no agent is known yet, and lines are still kept to be decoded again."""
 
     def decode(self, data: bytes) -> list[Event]:
-        """Return the events of a line that is not blank."""
+        """Return the events of a line that is not blank.
+
+        The list is empty if the line is understood and reports nothing new. A line that is not a JSON object
+        is `Malformed`.
+        """
         try:
             value = parse(data)
         except ValueError:
@@ -67,17 +76,24 @@ class Decoder:
             start: The index of the first delta.
 
         Returns:
-            None if the lines must be decoded one by one.
+            The events and the number of lines that were decoded, or None if the line at `start` must be
+            decoded by itself.
         """
         if self._deltas is None:
             return None
-        burst = self._frames.take(lines, start)
+        burst = self._frames.burst_at(lines, start)
         events = None if burst is None else self._deltas.burst(burst)
         return None if burst is None or events is None else (events, len(burst.texts))
 
     def decode_joined(self, pieces: list[bytes]) -> list[Event] | None:
-        """Return the events of one line that raw line ends cut into pieces; None if the pieces are no
-        object."""
+        """Return the events of one line that raw line ends have split into pieces.
+
+        Args:
+            pieces: The physical lines, without their line ends.
+
+        Returns:
+            None if the joined pieces are not a JSON object.
+        """
         try:
             value = parse_joined(pieces)
         except ValueError:
@@ -88,23 +104,32 @@ class Decoder:
         return self._events(repaired, sum(map(len, pieces)))
 
     def decode_oversize(self, head: bytes, tail: bytes, size: int) -> list[Event]:
-        """Return the events of a line of `size` bytes, of which only the head and the tail were read."""
+        """Return the events of a line of `size` bytes, of which only `head` and `tail` were read.
+
+        Only the fields that are complete in the head or in the tail are decoded.
+        """
         fields = salvage(head, tail)
         if not fields:
             return [Malformed(f"not JSON, {size} bytes", _beginning(head))]
         return [Oversize(size), *self._events(fields, len(head) + len(tail))]
 
     def end(self) -> list[Event]:
-        """Return the events that the end of the stream causes."""
+        """Return the events that follow from the end of the stream."""
         return [] if self._decoder is None else self._decoder.end()
 
     def take_redecoded(self) -> list[list[Event]]:
-        """Return the real events of the lines before the agent was detected, in order; only once."""
+        """Return the real events of the lines before the agent was detected, in order.
+
+        Later calls return an empty list.
+        """
         redecoded, self._redecoded = self._redecoded, []
         return redecoded
 
     def blocks(self, data: bytes) -> list[Block]:
-        """Return the blocks of a line of a tool call."""
+        """Return the blocks of a line that starts or ends a tool call.
+
+        If the agent is unknown or the line is not a JSON object, the only block is the line as text.
+        """
         try:
             value = parse_joined(data.split(b"\n"))
         except ValueError:
@@ -116,7 +141,7 @@ class Decoder:
         return list(self._agent.blocks(value))
 
     def role(self, data: bytes) -> LineRole:
-        """Return the role of a line, whether or not it was decoded before."""
+        """Return the role of a line. The line need not have been decoded before."""
         if len(data) > _MAX_ROLE_BYTES:
             return LineRole.OTHER
         try:
@@ -129,7 +154,10 @@ class Decoder:
         return LineRole.OTHER if agent is None else agent.role(value)
 
     def searchable_text_differs(self, data: bytes) -> bool:
-        """Return whether the blocks of a line with these bytes may contain text that the bytes do not."""
+        """Return whether the blocks of a line may contain text that its bytes do not.
+
+        Such a line must be decoded to be searched. `data` is the line or a piece of it.
+        """
         reworded = None if self._agent is None else self._agent.reworded
         return reworded is not None and reworded in data
 
@@ -147,7 +175,7 @@ class Decoder:
         return [*events, Repair()] if isinstance(fields, Repaired) else events
 
     def _keep(self, fields: Fields, size: int) -> None:
-        """Keep a line of no known agent, to decode it again; at the limit all are dropped."""
+        """Keep a line until the agent is known. At the limit all kept lines are dropped."""
         if self.is_detecting:
             self._undetected.append(fields)
             self._undetected_bytes += size
@@ -157,14 +185,14 @@ class Decoder:
                 self._undetected.clear()
 
     def _other_agent(self, fields: Fields) -> Agent | None:
-        """Return another agent that starts a run with a line; None if there is none."""
+        """Return the agent that starts a run with this line, if it is not the present agent."""
         if self._agent is None or self._agent.recognises(fields):
             return None
         other = detect(fields)
         return other if other is not None and other.role(fields) is LineRole.START else None
 
     def _decoded_by(self, agent: Agent, fields: Fields) -> list[Event]:
-        """Decode with an agent's decoder from now on: the lines that were kept, then this one."""
+        """Switch to the decoder of an agent. Decode the kept lines with it, then this line."""
         self._agent, self._decoder, self._frames = agent, agent.decoder(), DeltaFrames()
         self._deltas = self._decoder if isinstance(self._decoder, DeltaDecoder) else None
         kept, self._undetected = self._undetected, []

@@ -1,7 +1,7 @@
 """Decodes bursts of deltas: consecutive lines that differ only in their text and their timestamp.
 
 A delta is 150 bytes around one word. Reading a million of them line by line costs 10 times as much as
-decoding their JSON. Reading them by their frame costs less than decoding it.
+decoding their JSON. Reading them by their common frame costs less than decoding their JSON.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _BEFORE_A_NUMBER = re.compile(rb'[^\\]":\s*\Z')
 
 
 class Burst(NamedTuple):
-    """The texts of consecutive deltas with the same channel and the same frame."""
+    """The texts of consecutive deltas with the same channel and the same frame. Times are agent time."""
 
     channel: Channel
     texts: list[str]
@@ -31,7 +31,7 @@ class Burst(NamedTuple):
 
 
 class _Frame(NamedTuple):
-    """The constant bytes of such lines, and the slices of a line in which constant and varying parts are.
+    """The constant bytes of similar delta lines, and the slices of their constant and varying parts.
 
     Comparing a slice takes a third of the time of `startswith`.
     """
@@ -78,15 +78,15 @@ class DeltaFrames:
         self._misses = 0
 
     def learn(self, data: bytes, channel: Channel, text: str, at_ms: int | None) -> None:
-        """Learn the frame of a delta, if its text and its timestamp occur only once each in the line.
+        """Learn the frame of a delta, if its text and its timestamp each occur only once in the line.
 
-        Learning stops after 64 frames that led to no burst, because such lines also differ in something else.
+        Learning stops after 64 frames that led to no burst: such lines also differ in something else.
 
         Args:
             data: The line, with its line end.
             channel: The channel of the text.
             text: The text of the delta.
-            at_ms: Its timestamp; None if it has none.
+            at_ms: Its timestamp; None if the line has no timestamp.
         """
         if self._misses >= _MOST_MISSES or not text:
             return
@@ -105,8 +105,8 @@ class DeltaFrames:
         self._frames[channel, at_ms is None] = _frame(channel, head, middle, len(digits), end)
         self._heads = tuple(frame.head for frame in self._frames.values())
 
-    def take(self, lines: list[bytes], start: int) -> Burst | None:
-        """Return the burst of deltas that starts at a line; None if fewer than two lines share a frame."""
+    def burst_at(self, lines: list[bytes], start: int) -> Burst | None:
+        """Return the burst of deltas that starts at `lines[start]`; None if fewer than two share a frame."""
         line = lines[start]
         if not line.startswith(self._heads):
             return None
@@ -137,9 +137,8 @@ def _matching_burst(frame: _Frame, lines: list[bytes], start: int) -> Burst | No
 def _decode_burst(frame: _Frame, lines: list[bytes]) -> Burst | None:
     """Return the burst of lines that share a frame; None if one of them is invalid.
 
-    Texts and timestamps are decoded as JSON arrays. A line end is put between two texts. JSON allows it
-    between strings but not inside them, so a text with a quote too many or too few cannot affect the next
-    element.
+    Texts and timestamps are decoded as JSON arrays. A line end separates two texts. JSON allows a line end
+    between strings and forbids it inside them, so an unbalanced quote in one text cannot affect the next.
     """
     in_text, in_time = frame.in_text, frame.in_time
     raw_texts = [line[in_text] for line in lines]

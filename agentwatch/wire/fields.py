@@ -17,15 +17,16 @@ unknown.
 
 
 def text(fields: Fields, key: str) -> str | None:
-    """Return a string field; None if it is absent, empty or of another type."""
+    """Return a string field; None if it is absent, empty or not a string."""
     value = fields.get(key)
     return value if isinstance(value, str) and value else None
 
 
 def number(fields: Fields, key: str) -> int | None:
-    """Return a whole number; None if it is absent or of another type.
+    """Return an integer field; None if it is absent, does not fit into 64 bits, or is not an integer.
 
-    A string of digits also counts (`"startedAtMs":"1790176761179"`).
+    A string of digits is read as an integer, because some fields are written that way
+    (`"startedAtMs":"1790176761179"`). So is a float without a fraction.
     """
     value = fields.get(key)
     if value is None:
@@ -43,7 +44,7 @@ def number(fields: Fields, key: str) -> int | None:
 
 
 def mapping(value: object) -> Fields:
-    """Return an object, which may be encoded as a string of JSON; otherwise an empty object."""
+    """Return a JSON object, which may also be given as a string of JSON; {} for any other value."""
     if isinstance(value, dict):
         return value
     if isinstance(value, str) and value.lstrip().startswith("{"):
@@ -55,5 +56,5 @@ def mapping(value: object) -> Fields:
 
 
 def items(value: object) -> list[Any]:
-    """Return a list; an empty one for any other value."""
+    """Return a list; [] for any other value."""
     return value if isinstance(value, list) else []

@@ -1,4 +1,4 @@
-"""Parses a line as JSON: with orjson, or with Python's own parser if orjson refuses the line."""
+"""Parses a line as JSON, first with orjson, then with Python's own parser if orjson rejects the line."""
 
 from __future__ import annotations
 
@@ -12,25 +12,26 @@ _MOST_DIGITS = 20
 
 
 class Repaired(dict[str, Any]):
-    """An object that orjson refused. Half surrogate pairs in it are replaced by U+FFFD."""
+    """An object that orjson rejected. Each half surrogate pair in it is replaced by U+FFFD."""
 
     __slots__ = ("halves",)
 
     def __init__(self, mended: dict[str, Any], halves: dict[str, Any]) -> None:
         super().__init__(mended)
         self.halves = halves
-        """The same object with half surrogate pairs unchanged: the next line may have the other half."""
+        """The same object with half surrogate pairs unchanged, because the next line may have the other
+        half."""
 
 
 def parse(data: bytes) -> object:
-    """Return the JSON value of a line; an object that orjson refused is `Repaired`.
+    """Return the JSON value of a line. An object that orjson rejected is `Repaired`.
 
-    orjson refuses a BOM, NaN, invalid UTF-8, and half a surrogate pair, which real agents send when they
-    split a text inside an emoji. Such lines are parsed all the same, with U+FFFD for what cannot be decoded.
-    A number of more than 20 digits becomes a string of its digits.
+    orjson rejects a BOM, NaN, invalid UTF-8, and half a surrogate pair, which real agents send when they
+    split a text inside an emoji. Python's parser reads such lines, and U+FFFD replaces what cannot be
+    decoded. A number of more than 20 digits becomes a string of its digits.
 
     Raises:
-        ValueError: The line is not JSON, or is nested deeper than Python can parse.
+        ValueError: The line is not JSON, or it is nested deeper than Python can parse.
     """
     try:
         return orjson.loads(data)
@@ -52,18 +53,23 @@ def parse_joined(pieces: list[bytes]) -> object:
         pieces: The physical lines, without their line ends.
 
     Raises:
-        ValueError: The joined line is not JSON either.
+        ValueError: The joined line is not JSON.
     """
     return parse(joined(pieces))
 
 
 def joined(pieces: list[bytes]) -> bytes:
-    """Join physical lines into one line, with the line ends inside its string escaped as in JSON."""
+    """Join physical lines into one line. The line ends inside its string are escaped as JSON requires.
+
+    Example:
+        >>> joined([b'{"text":"one', b'two"}']) == rb'{"text":"one\\ntwo"}'
+        True
+    """
     return pieces[0] if len(pieces) == 1 else b"\\n".join(piece.replace(b"\r", b"\\r") for piece in pieces)
 
 
 def whole_text(text: str) -> str:
-    """Join split surrogate pairs, and replace a half without its other half by U+FFFD."""
+    """Join the halves of split surrogate pairs. A half without its other half becomes U+FFFD."""
     if text.isascii():
         return text
     try:

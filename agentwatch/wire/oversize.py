@@ -1,7 +1,7 @@
-"""Reads the fields of a line that is too large to be parsed, from its head and its tail.
+"""Reads the fields of a line that is too large to be parsed from the head and the tail of the line.
 
-A result of a gigabyte still ends its run: `type`, `subtype` and `is_error` are in its head, and the fields
-after the large text are in its tail.
+Even a result line of a gigabyte ends its run this way: `type`, `subtype` and `is_error` are in its head, and
+the fields after the large text are in its tail.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from agentwatch.wire.json_line import parse
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[{}\[\],"]', re.DOTALL)
 _MEMBER = re.compile(rb',(?=\s*"(?:[^"\\]|\\.)*"\s*:)')
 _MOST_TRIES = 40
-"""The number of members before the end of the tail that are tried as the first of an object."""
+"""The number of members, counted from the end of the tail, that are tried as the first of an object."""
 
 
 class Salvaged(dict[str, Any]):
-    """The fields of a line that was read in part. An absent field may still be in the line."""
+    """The fields of a line that was only partly read. The line may also have fields that are absent here."""
 
 
 def salvage(head: bytes, tail: bytes) -> Salvaged:
-    """Return the fields that are complete in the first and in the last bytes of an object."""
+    """Return the fields of an object that are complete in its head or in its tail."""
     return Salvaged({**_from_head(head), **_from_tail(tail)})
 
 
@@ -47,7 +47,7 @@ def _from_head(head: bytes) -> dict[str, Any]:
 
 
 def _from_tail(tail: bytes) -> dict[str, Any]:
-    """Return the longest run of members at the end that is an object once it gets an opening brace."""
+    """Return the longest run of members at the end that is an object after an added opening brace."""
     found: dict[str, Any] = {}
     members = [member.end() for member in _MEMBER.finditer(tail)]
     for start in islice(reversed(members), _MOST_TRIES):

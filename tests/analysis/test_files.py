@@ -40,7 +40,7 @@ def edit(number: int, path: str, before: str | None, after: str | None, at_ms: i
 def touched(*lines: bytes) -> TouchedFiles:
     """Return the files of a run."""
     found = TouchedFiles(session(init(), *lines))
-    assert not found.take()
+    assert not found.update()
     return found
 
 
@@ -92,7 +92,7 @@ def test_calls_without_a_file_are_not_file_actions() -> None:
         started("grep", "c-3", pattern="x", path="a.py") + completed("grep", "c-3", {"success": {}}),
     )
     assert found.newest_first() == []
-    assert found.taken == 3
+    assert found.calls_read == 3
 
 
 @pytest.mark.parametrize(
@@ -163,7 +163,7 @@ def test_one_file_by_two_names_is_one() -> None:
     windows = TouchedFiles(
         session(init("C:\\App"), call("read", 1, "c:/app/A.py"), call("read", 2, "C:\\App\\a.py"))
     )
-    windows.take()
+    windows.update()
     assert len(windows.newest_first()) == 1
 
 
@@ -201,21 +201,21 @@ def test_a_file_may_be_back_to_its_start(lines: list[bytes], expected: bool | No
     while not feed.is_over:
         feed.advance()
     found = TouchedFiles(feed.session)
-    found.take()
+    found.update()
     [file] = found.newest_first()
     assert is_back_to_start(file, feed) is expected
 
 
 def test_the_calls_are_taken_some_at_a_time() -> None:
-    """Calls taken in any portions give the same files, and no call is counted twice."""
+    """Calls that are read in any portions give the same files, and no call is counted twice."""
     lines = [init(), *(call("read", number, f"{number % 3}.py", at_ms=number) for number in range(10))]
     whole, slowly = TouchedFiles(session(*lines)), TouchedFiles(session(*lines))
-    whole.take()
+    whole.update()
     takes = 1
-    while slowly.take(3):
+    while slowly.update(3):
         takes += 1
     assert takes == 4
-    assert not slowly.take()
+    assert not slowly.update()
     assert [vars_of(file) for file in slowly.newest_first()] == [
         vars_of(file) for file in whole.newest_first()
     ]
@@ -231,5 +231,5 @@ def vars_of(file: TouchedFile) -> tuple[object, ...]:
 def test_any_lines_have_a_list_of_files(fields: list[dict[str, Any]]) -> None:
     """The files of a session can be listed, whatever its lines contain."""
     found = TouchedFiles(session(*map(line, fields)))
-    found.take()
+    found.update()
     assert len(found.by_name()) == len(found.newest_first())

@@ -38,7 +38,7 @@ def loops_of(names: str, *, step: int = 1) -> list[tuple[int, int, bool]]:
     """Return number, times and is_row of each loop, found in `step` calls at a time."""
     loops, made, found = Loops(lambda _call: ()), calls(names), list[Loop]()
     for end in range(step, len(made) + step, step):
-        found += loops.take(made[:end])
+        found += loops.update(made[:end])
     return [(loop.calls[-1].number, loop.times, loop.is_row) for loop in found]
 
 
@@ -65,8 +65,8 @@ def test_four_rounds_of_two_or_three_calls_are_a_loop() -> None:
 def test_a_change_between_the_rounds_is_no_loop() -> None:
     """Edits and tests in turn are not a loop, because each edit has different arguments."""
     made = calls(["app.py", "pytest -q"] * 20)
-    assert Loops(lambda call: call.number if call.target == "app.py" else 0).take(made) == []
-    assert Loops(lambda call: None if call.target == "app.py" else 0).take(made) == []
+    assert Loops(lambda call: call.number if call.target == "app.py" else 0).update(made) == []
+    assert Loops(lambda call: None if call.target == "app.py" else 0).update(made) == []
     assert loops_of("ababab" + "x" + "ababab" + "x" + "ab") == []
 
 
@@ -92,7 +92,7 @@ def test_two_loops_are_two_warnings() -> None:
 
 
 def test_calls_can_be_taken_in_any_portions() -> None:
-    """Calls taken one by one and calls taken together give the same loops."""
+    """Calls that are added one by one or together give the same loops."""
     chance = random.Random(6)
     for _ in range(200):
         names = "".join(chance.choices("aabcd", k=40))
@@ -104,45 +104,45 @@ def test_calls_of_two_runs_are_not_a_loop() -> None:
     loops = Loops(lambda _call: ())
     made = calls("aaaa")
     made[3].run = 2
-    assert loops.take(made) == []
+    assert loops.update(made) == []
     rounds = calls("abababab")
     for call in rounds[4:]:
         call.run = 2
-    assert Loops(lambda _call: ()).take(rounds) == []
+    assert Loops(lambda _call: ()).update(rounds) == []
 
 
 def test_other_arguments_are_another_call() -> None:
     """Calls with one target but different or unknown arguments are not a loop."""
-    assert Loops(lambda call: call.number).take(calls("aaaaaaaaaa")) == []
-    assert Loops(lambda _call: None).take(calls("aaaaaaaaaa")) == []
+    assert Loops(lambda call: call.number).update(calls("aaaaaaaaaa")) == []
+    assert Loops(lambda _call: None).update(calls("aaaaaaaaaa")) == []
 
 
 def test_another_tool_is_another_call() -> None:
     """Calls of different tools with the same target are different calls."""
     made = calls("aaaa")
     made[2].tool = "read"
-    assert Loops(lambda _call: ()).take(made) == []
+    assert Loops(lambda _call: ()).update(made) == []
 
 
 def test_arguments_are_read_only_for_repeated_targets() -> None:
     """Arguments are read only for calls whose target occurred before, and once for each."""
     asked = Asked()
-    Loops(asked.each_anew).take(calls("abcdefghijabcxxxx"))
+    Loops(asked.each_anew).update(calls("abcdefghijabcxxxx"))
     assert asked == dict.fromkeys((14, 15, 16, 17), 1)
 
 
 def test_only_the_end_of_a_burst_is_compared() -> None:
     """In a burst only the last calls are compared: 100,000 calls at once cost as much as 50."""
     asked = Asked()
-    Loops(asked.all_the_same).take(calls("a" * 100_000))
+    Loops(asked.all_the_same).update(calls("a" * 100_000))
     assert asked.total() == 50
 
 
 def test_a_loop_is_described_in_one_line() -> None:
     """A loop is described in one safe line of at most 80 columns."""
-    [row] = Loops(lambda _call: ()).take(calls(["pytest -q"] * 4))
+    [row] = Loops(lambda _call: ()).update(calls(["pytest -q"] * 4))
     assert row.words() == "the same call 4 times in a row: shell pytest -q"
-    [turns] = Loops(lambda _call: ()).take(calls(["a.py", "pytest -q"] * 4))
+    [turns] = Loops(lambda _call: ()).update(calls(["a.py", "pytest -q"] * 4))
     assert turns.words() == "the same 2 calls 4 times in turn: shell a.py, shell pytest -q"
     some = Loop((calls(["x\x1b]0;a\x07\n" * 40])[0],), 6, False).words()
     assert some.startswith("the same call 6 of the last 10 times: shell x␛]0;a␇␊")
@@ -186,5 +186,5 @@ def test_a_hostile_stream_is_data(tmp_path: Path) -> None:
     path.write_bytes(init() + b"".join(odd) + line({"type": "tool_call"}))
     feed = Feed(saved_source(path).reader)
     feed.advance()
-    found = Loops(lambda call: arguments_of(feed, call)).take(feed.session.calls)
+    found = Loops(lambda call: arguments_of(feed, call)).update(feed.session.calls)
     assert [loop.times for loop in found] == [4]

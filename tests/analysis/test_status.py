@@ -158,5 +158,5 @@ def test_a_status_is_one_line() -> None:
     ):
         for is_over in (False, True):
             agent = AgentFacts(exit_code=1, stderr=hostile)
-            words = sentence(init(), *lines, after_ms=99_000, is_over=is_over, agent=agent, room=37)
+            words = sentence(init(), *lines, after_ms=99_000, is_over=is_over, agent=agent, width=37)
             assert len(words.splitlines()) == 1

@@ -15,11 +15,11 @@ from tests.builders.sentences import BUSY, IDLE, of_step, sentence
 )
 def test_a_path_keeps_its_end(path: str) -> None:
     """A path is shortened to make space for the time, and keeps its end, which names the file."""
-    words = sentence(init(), started("read", path=path), after_ms=12_000, room=37)
+    words = sentence(init(), started("read", path=path), after_ms=12_000, width=37)
     assert words.startswith("running read …")
     assert words.endswith(path[-4:] + " · 12 s")
     assert columns(words) in (36, 37)
-    short = sentence(init(), started("read", path="a/b.py"), after_ms=12_000, room=37)
+    short = sentence(init(), started("read", path="a/b.py"), after_ms=12_000, width=37)
     assert short == "running read a/b.py · 12 s"
 
 
@@ -31,7 +31,7 @@ MANY = tuple(started("shell", name, command=name, timeout=5000) for name in "ab"
 
 
 @pytest.mark.parametrize(
-    ("lines", "agent", "room", "words"),
+    ("lines", "agent", "width", "words"),
     [
         ((COMMAND,), NO_FACTS, 37, "running pytest -q te… · 12 s of 120 s"),
         (
@@ -58,12 +58,12 @@ MANY = tuple(started("shell", name, command=name, timeout=5000) for name in "ab"
     ],
 )
 def test_a_narrow_screen_still_has_the_time(
-    lines: tuple[bytes, ...], agent: AgentFacts, room: int, words: str
+    lines: tuple[bytes, ...], agent: AgentFacts, width: int, words: str
 ) -> None:
     """In few columns the wording is shorter, and the target is cut before the time."""
-    found = sentence(init(), *lines, after_ms=12_000, agent=agent, room=room)
+    found = sentence(init(), *lines, after_ms=12_000, agent=agent, width=width)
     assert found == words
-    assert len(found) <= room
+    assert len(found) <= width
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_a_silence_is_explained_in_forty_columns(
     words: str,
 ) -> None:
     """40 columns are enough to show a stall and its evidence; cut text ends with an ellipsis."""
-    found = sentence(init(), *lines, after_ms=after_s * 1000, is_over=is_over, agent=agent, room=37)
+    found = sentence(init(), *lines, after_ms=after_s * 1000, is_over=is_over, agent=agent, width=37)
     assert found == words
 
 
@@ -99,6 +99,6 @@ def test_a_command_is_cut_at_60_columns() -> None:
     """A command is cut at 60 columns even where there is space, so that its time is easy to find."""
     command = "pytest -q " + "tests/test_nearest.py " * 9
     words = f"running {command[:59]}… · 12 s of its 120 s limit"
-    for room in (None, 200):
-        assert sentence(init(), COMMAND, after_ms=12_000, room=room) == words
-        assert sentence(init(), COMMAND, after_ms=12_000, room=room, agent=IDLE).startswith(words)
+    for width in (None, 200):
+        assert sentence(init(), COMMAND, after_ms=12_000, width=width) == words
+        assert sentence(init(), COMMAND, after_ms=12_000, width=width, agent=IDLE).startswith(words)

@@ -141,24 +141,24 @@ def test_a_text_counts_while_it_grows() -> None:
     """A growing text counts up to its last piece, and the time before it counts at once."""
     read = session_of(says(0), says(10), NOTICE, thinks(30))
     breakdown = TimeBreakdown(read)
-    assert not breakdown.take()
+    assert not breakdown.update()
     apply_events(read, [thinks(40)])
-    breakdown.take()
+    breakdown.update()
     assert breakdown.account().parts[Share.THINKING] == 10
     apply_events(read, [thinks(45), falls_silent(50), says(70), says(75)])
-    breakdown.take()
+    breakdown.update()
     found = breakdown.account()
     assert (found.parts[Share.THINKING], found.parts[Share.NOTICED]) == (20, 20)
     assert (found.parts[Share.WRITING], found.parts[Share.WAITING]) == (15, 20)
 
 
 def test_take_reads_a_limited_number_of_entries() -> None:
-    """`take` reads at most the given number of entries and calls, and returns whether there are more."""
+    """`update` reads at most the given number of entries and calls, and returns whether there are more."""
     calls = [(begins(number, number), ends(number, number + 1)) for number in range(10)]
     read = session_of(*(event for call in calls for event in call))
     breakdown = TimeBreakdown(read)
     takes = 1
-    while breakdown.take(3):
+    while breakdown.update(3):
         takes += 1
     assert takes == 4
     assert breakdown.account().parts[Share.TOOLS] == 10

@@ -8,7 +8,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentwatch.analysis.time import Share, TimeBreakdown, Union
+from agentwatch.analysis.intervals import IntervalSet
+from agentwatch.analysis.time import Share, TimeBreakdown
 from agentwatch.events import Text, TextEnded, ToolEnded, ToolStarted
 from agentwatch.session import Call, Kind, Session
 from tests.builders.lines import CURSOR_SHAPED, PROPERTY, line, session
@@ -80,10 +81,10 @@ def test_reading_in_steps_changes_nothing(events: list[TimedEvent], steps: list[
     for most in steps:
         now, left = left[:most], left[most:]
         apply_events(read, now)
-        breakdown.take(most)
+        breakdown.update(most)
         breakdown.account()
     apply_events(read, left)
-    while breakdown.take(2):
+    while breakdown.update(2):
         breakdown.account()
     assert breakdown.account() == account(*events)
 
@@ -126,7 +127,7 @@ def test_each_moment_counts_for_one_share(events: list[TimedEvent]) -> None:
 @given(st.lists(st.tuples(TIME, TIME), max_size=20), TIME, TIME)
 def test_a_union_holds_each_moment_once(pairs: list[tuple[int, int]], start: int, end: int) -> None:
     """The total of a union, and the uncovered part of any range, equal those of a set of moments."""
-    union, moments = Union(), set[int]()
+    union, moments = IntervalSet(), set[int]()
     for pair in pairs:
         union.add(min(pair), max(pair))
         moments |= set(range(min(pair), max(pair)))
@@ -141,6 +142,6 @@ def test_a_union_holds_each_moment_once(pairs: list[tuple[int, int]], start: int
 def test_any_lines_have_a_time_breakdown(fields: list[dict[str, Any]]) -> None:
     """The time of a session adds up, whatever its lines contain."""
     breakdown = TimeBreakdown(session(*map(line, fields)))
-    breakdown.take()
+    breakdown.update()
     found = breakdown.account()
     assert sum(found.parts.values()) == found.whole_ms

@@ -23,11 +23,11 @@ def sentence(
     after_ms: int | None = 0,
     is_over: bool = False,
     agent: AgentFacts = NO_FACTS,
-    room: int | None = None,
+    width: int | None = None,
 ) -> SafeText:
     """Return the status `after_ms` milliseconds after all lines arrived at NOW; None: unknown time."""
     read = session(*lines, seen_ms=NOW, is_over=is_over)
-    return status(read, None if after_ms is None else NOW + after_ms, agent, room)
+    return status(read, None if after_ms is None else NOW + after_ms, agent, width)
 
 
 def paced(pieces: Iterable[tuple[int, bytes]]) -> tuple[Session, int]:

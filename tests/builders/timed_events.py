@@ -75,5 +75,5 @@ def apply_events(read: Session, events: tuple[TimedEvent, ...] | list[TimedEvent
 def account(*events: TimedEvent) -> Account:
     """Return the time breakdown of these events."""
     breakdown = TimeBreakdown(session_of(*events))
-    breakdown.take()
+    breakdown.update()
     return breakdown.account()

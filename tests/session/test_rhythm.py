@@ -47,7 +47,7 @@ def test_a_stay_counts_by_its_longest_silence() -> None:
         *((Phase.WRITING, 6700), (Phase.CALLING, 6700), (Phase.WAITING, 9000), (Phase.NOTHING, 9003)),
         *((Phase.WAITING, 99_000), (Phase.THINKING, 99_000), (Phase.WAITING, 99_000)),
     ):
-        rhythm.take(phase, seen_ms)
+        rhythm.update(phase, seen_ms)
     assert {phase: list(lengths) for phase, lengths in rhythm.silences.items()} == {
         Phase.WAITING: [400, 3],
         Phase.THINKING: [900],
@@ -60,14 +60,14 @@ def test_a_rhythm_stays_small_and_in_order() -> None:
     """The newest 64 lengths are kept; arrivals that run backwards are not a silence."""
     rhythm = Rhythm()
     for number in range(1000):
-        rhythm.take(Phase.WAITING, number * 100)
-        rhythm.take(Phase.THINKING, number * 100 + 70)
+        rhythm.update(Phase.WAITING, number * 100)
+        rhythm.update(Phase.THINKING, number * 100 + 70)
     assert list(rhythm.silences[Phase.WAITING]) == [70] * 64
     assert list(rhythm.thoughts) == [30] * 64
     rhythm = Rhythm()
     for seen_ms in (5000, 1000):
         for phase in (Phase.THINKING, Phase.WAITING):
-            rhythm.take(phase, seen_ms)
+            rhythm.update(phase, seen_ms)
     assert (rhythm.silences[Phase.THINKING], rhythm.silences[Phase.WAITING]) == (deque(), deque())
     assert not rhythm.thoughts
 

@@ -64,8 +64,8 @@ class FilesView(RowView):
 
     def sync(self) -> bool:
         """Process newly ended calls for one time slice; return whether more are left."""
-        is_behind = take_slice(self._touched.take)
-        shown = (self._touched.taken, self.is_by_name)
+        is_behind = take_slice(self._touched.update)
+        shown = (self._touched.calls_read, self.is_by_name)
         if shown == self._shown:
             return is_behind
         chosen = self.chosen

@@ -40,7 +40,7 @@ class Notices:
         Returns:
             The loop warnings to show; none while an old recording is being read.
         """
-        found = self._loops.take(self._feed.session.calls)
+        found = self._loops.update(self._feed.session.calls)
         self._attention.update(words, is_quiet=is_quiet)
         return [loop.words() for loop in found] if self._attention.is_watching else []
 

@@ -65,7 +65,7 @@ class TimeView(LineView):
 
     def sync(self) -> bool:
         """Process new events for one time slice and show the result; return whether more are left."""
-        is_more = take_slice(self._spent.take)
+        is_more = take_slice(self._spent.update)
         self.border_title = Content("Time · still reading" if is_more else "Time")
         account = self._spent.account()
         if account != self._account:

@@ -1,4 +1,4 @@
-"""The blocks of a Cursor tool call: what it was given and what it returned."""
+"""Divides the arguments and the result of a Cursor tool call into blocks."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from agentwatch.wire.cursor.tools import SUBAGENT_STEPS, TOOLS, other_tool
 from agentwatch.wire.fields import Fields, items, mapping, number, text
 
 _ECHOES = frozenset({"toolCallId", "conversationId", "requestId", "parsingResult"})
-"""Fields that repeat what the call already shows."""
+"""Fields that are not shown: ids, and the parsed form of the command."""
 _EMPTY: tuple[object, ...] = ("", None, [], {})
 
 
@@ -43,7 +43,7 @@ def blocks(fields: Fields) -> Iterator[Block]:
 
 
 def _argument_blocks(arguments: Fields) -> Iterator[Block]:
-    """Yield what a call was given: its to-do list, short fields together, each long text by itself."""
+    """Yield the arguments: the to-do list, then all short fields in one block, then each multi-line text."""
     rest = {key: value for key, value in arguments.items() if key not in _ECHOES}
     yield from _plan_block(rest)
     names = [key for key, value in rest.items() if isinstance(value, str) and "\n" in value]
@@ -54,7 +54,7 @@ def _argument_blocks(arguments: Fields) -> Iterator[Block]:
 
 
 def _result_blocks(result: object) -> Iterator[Block]:
-    """Yield what a call returned: first what a person wants to see, then the remaining fields."""
+    """Yield the result: first the fields that have their own type of block, then the remaining fields."""
     for name, value in mapping(result).items():
         if isinstance(value, str):
             yield ErrorBlock(value)
@@ -64,7 +64,7 @@ def _result_blocks(result: object) -> Iterator[Block]:
 
 
 def _known_blocks(body: dict[str, object], *, failed: bool) -> Iterator[Block]:
-    """Take the fields that have a block of their own out of a result."""
+    """Yield the fields that have their own type of block, and remove them from `body`."""
     for key in REASONS[:-1] if failed else ():
         if reason := text(body, key):
             yield ErrorBlock(reason)
@@ -86,7 +86,7 @@ def _known_blocks(body: dict[str, object], *, failed: bool) -> Iterator[Block]:
 
 
 def _change_block(body: dict[str, object]) -> Iterator[Block]:
-    """Take out what a call did to a file."""
+    """Yield the change of a file, and remove its fields from `body`."""
     diff = text(body, "diffString")
     before, after = (
         value if isinstance(value := body.get(f"{when}FullFileContent"), str) else None
@@ -99,7 +99,7 @@ def _change_block(body: dict[str, object]) -> Iterator[Block]:
 
 
 def _search_blocks(body: dict[str, object]) -> Iterator[Block]:
-    """Take out what a search found: the files, and the lines in each file."""
+    """Yield the matches of a search, as files and as lines per file, and remove them from `body`."""
     if files := _strings(body.get("files")):
         yield FilesBlock(files)
         del body["files"]
@@ -136,7 +136,7 @@ def _found_file(value: object) -> FoundFile:
 
 
 def _steps_block(body: dict[str, object]) -> Iterator[Block]:
-    """Take out what a subagent wrote and did."""
+    """Yield the messages and calls of a subagent, and remove them from `body`."""
     values = items(body.pop(SUBAGENT_STEPS, None))
     if steps := tuple(step for value in values for step in _steps(mapping(value))):
         yield StepsBlock(steps)

@@ -1,8 +1,8 @@
 """Decodes Cursor's `--output-format stream-json`.
 
-The source is real captures from February to September 2026. The documentation page omits most of it: thinking
-events occur; in partial mode every segment of text occurs twice; the key of a tool call may have siblings; a
-call may complete without a start; ids may contain a newline; numbers may be strings.
+The format is taken from real captures of February to September 2026. The documentation page omits these
+facts: thinking events occur; in partial mode every segment of text occurs twice; the key of a tool call may
+have siblings; a call may complete without a start; ids may contain a newline; numbers may be strings.
 """
 
 from __future__ import annotations
@@ -36,15 +36,16 @@ FORMAT = "cursor"
 _TOOL_KEY = "ToolCall"
 _BY_KEY = {f"{name}{_TOOL_KEY}": (name, tool) for name, tool in TOOLS.items()}
 _FAILS_AFTER_OUTPUT = ("shell", "mcp")
-"""Tools whose success may be a failure: the exit code or the error flag follows the output in the line."""
+"""Tools whose `success` may be a failure. The exit code or the error flag comes after the output in the line,
+so it may be missing from a line that was only partly read."""
 
 
 class Decoder:
-    """Turns Cursor's lines into events, and keeps the state on which the meaning of the next line depends."""
+    """Decodes Cursor's lines into events, and keeps the state that later lines depend on."""
 
     def __init__(self) -> None:
         self._cwd = ""
-        """The working directory without a separator at its end; empty if unknown."""
+        """The working directory without a trailing separator; empty if unknown."""
         self._answer = Answer()
         self._thoughts = Thoughts()
         self._plans = Plans()
@@ -56,14 +57,14 @@ class Decoder:
         return self._thoughts.end_block() + self._events(fields)
 
     def streams(self, fields: Fields) -> bool:
-        """Return whether a line is a delta. The only other text, whole segments, has a model_call_id."""
+        """Return whether a line of text is a delta. Only a whole segment has a model_call_id."""
         return fields.get("type") == "thinking" or "model_call_id" not in fields
 
     def burst(self, burst: Burst) -> list[Event] | None:
         """Return the events of consecutive deltas, or None if they must be decoded one by one."""
         if burst.channel is Channel.REASONING:
-            return self._thoughts.take_burst(burst)
-        events = self._answer.take_burst(burst)
+            return self._thoughts.add_burst(burst)
+        events = self._answer.add_burst(burst)
         return None if events is None else self._thoughts.end_block() + events
 
     def _events(self, fields: Fields) -> list[Event]:
@@ -73,9 +74,9 @@ class Decoder:
             case "tool_call", "completed":
                 return [*self._answer.end_segment(), *self._tool_ended(fields)]
             case "assistant", _:
-                return self._answer.take(fields)
+                return self._answer.add_line(fields)
             case "thinking", "delta":
-                return self._thoughts.take(fields)
+                return self._thoughts.add_line(fields)
             case "thinking", "completed":
                 return [*self._thoughts.end_block(), TextEnded(Channel.REASONING, time_of(fields))]
             case "user", _:
@@ -104,7 +105,7 @@ class Decoder:
         return [Unknown(f"type {fields.get('type')}/{fields.get('subtype')}")]
 
     def end(self) -> list[Event]:
-        """Return the events that the end of the stream causes: half an emoji may still be held back."""
+        """Return the events that follow from the end of the stream: half an emoji may still be pending."""
         return [*self._thoughts.end_block(), *self._answer.end_segment()]
 
     def _run_started(self, fields: Fields) -> RunStarted:
@@ -175,7 +176,7 @@ class Decoder:
         return [*events, *_unknown_tool(name), *_unknown_variant(name, result)]
 
     def _target(self, tool: Tool, arguments: Fields) -> tuple[str | None, str | None]:
-        """Return what a call acts on, as it is shown, and the first file that it acts on."""
+        """Return the target of a call as it is shown, and the first file that the call acts on."""
         paths = tool.paths(arguments)
         if len(paths) == 1:
             return self._shown(paths[0]), paths[0]
@@ -184,7 +185,7 @@ class Decoder:
         return tool.target(arguments), None
 
     def _shown(self, path: str) -> str:
-        """Return a path inside the cwd relative to it."""
+        """Return a path relative to the cwd if it is inside the cwd, otherwise unchanged."""
         return relative_to(path, self._cwd) or path
 
 
@@ -193,7 +194,11 @@ def _call_id(fields: Fields) -> str:
 
 
 def read_tool(fields: Fields) -> tuple[str, Tool, Fields]:
-    """Return the name of a call's tool, its entry, and the object under its key; siblings are ignored."""
+    """Return the name of a call's tool, its description, and the object under the tool's key.
+
+    In `{"tool_call": {"readToolCall": {...}, "toolCallId": "1"}}` the name is `read`. A tool without a key of
+    its own is named in the object under `function`. Siblings of the key are ignored.
+    """
     call = mapping(fields.get("tool_call"))
     for key, value in call.items():
         if key in _BY_KEY:
@@ -208,7 +213,11 @@ def read_tool(fields: Fields) -> tuple[str, Tool, Fields]:
 
 
 def read_arguments(body: Fields) -> Fields:
-    """Return the arguments of a call."""
+    """Return the arguments of a call: the object under `args`, or else under `arguments`.
+
+    Args:
+        body: The object under the tool's key.
+    """
     given = body.get("args")
     if type(given) is dict and given:
         return given
@@ -234,7 +243,7 @@ def _query_subject(fields: Fields) -> str:
 
 
 def _permission(fields: Fields) -> Permission:
-    """Read a response: `approved`, `rejected` with its reason, or either under `result`."""
+    """Read a response to a query. `approved` or `rejected`, with its reason, may be inside `result`."""
     answer: str | None = None
     reason = None
     for key, value in mapping(fields.get("response")).items():

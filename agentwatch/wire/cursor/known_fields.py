@@ -1,6 +1,6 @@
-"""The known fields of Cursor's format, so that new ones are noticed.
+"""The known fields of Cursor's format, used to report fields that are new.
 
-The lists come from real captures of February to September 2026 and from what others have published.
+The lists come from real captures of February to September 2026 and from captures that others have published.
 """
 
 from __future__ import annotations
@@ -72,7 +72,12 @@ _SUCCESSES = {
 
 
 def unknown_fields(fields: Fields) -> Iterator[tuple[str, object]]:
-    """Yield what a line contains that is not known: a description and a sample of each."""
+    """Yield the unknown parts of a line, each as a description and a sample.
+
+    Example:
+        >>> list(unknown_fields({"type": "user", "message": {}, "mood": "good"}))
+        [('field mood of a user line', 'good')]
+    """
     kind, subtype = fields.get("type"), fields.get("subtype")
     name = next((known for known in (f"{kind}", f"{kind}/{subtype}") if known in _LINES), None)
     if name is None:

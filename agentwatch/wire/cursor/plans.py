@@ -13,30 +13,37 @@ _STATUSES = {status.value: status for status in PlanStatus}
 
 
 class Plans:
-    """Gives the plan of each completed call; the arguments are often only on the line that starts the
-    call."""
+    """Returns the plan of each completed call.
+
+    Often only the line that starts a call contains the arguments, so they are kept until the call completes.
+    """
 
     def __init__(self) -> None:
         self._started: dict[str, Plan] = {}
-        """By call_id, what calls that have not completed yet were given. At most 64 of them."""
+        """The plans in the arguments of open calls, by call_id; at most 64."""
 
     def start(self, call_id: str, arguments: Fields) -> None:
-        """Keep what a call was given."""
+        """Keep the plan in the arguments of a call that started."""
         if arguments:
-            self._started[call_id] = _given(arguments)
+            self._started[call_id] = _plan_in(arguments)
         if len(self._started) > _MAX_OPEN_CALLS:
             del self._started[next(iter(self._started))]
 
     def end(self, call_id: str, arguments: Fields, success: Fields) -> Plan | None:
-        """Return the plan after a call that succeeded, or None if the call does not say.
+        """Return the plan that a call reports; None if it has no list in its result and no arguments.
 
-        The list in the result is complete. Without one, the arguments replace the previous list or are
-        merged.
+        The list in the result is complete. Without it, the arguments replace the previous list or are merged
+        into it.
+
+        Args:
+            call_id: The id with which the call started.
+            arguments: The arguments in the line that ends the call; often empty.
+            success: The object of its result.
         """
-        given = self._started.pop(call_id, None)
+        started = self._started.pop(call_id, None)
         if entries := plan_entries(success.get("todos")):
             return Plan(entries)
-        return _given(arguments) if arguments else given
+        return _plan_in(arguments) if arguments else started
 
 
 def plan_entries(value: object) -> tuple[PlanEntry, ...]:
@@ -44,7 +51,7 @@ def plan_entries(value: object) -> tuple[PlanEntry, ...]:
     return tuple(_entry(mapping(todo)) for todo in islice(items(value), _MAX_ENTRIES))
 
 
-def _given(arguments: Fields) -> Plan:
+def _plan_in(arguments: Fields) -> Plan:
     return Plan(plan_entries(arguments.get("todos")), is_update=arguments.get("merge") is True)
 
 

@@ -1,4 +1,4 @@
-"""Which lines only Cursor writes, and the role of each in its session."""
+"""Recognises the lines that only Cursor writes, and finds the role of a line."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ _CLAUDE_MARKS = frozenset({"uuid", "parent_tool_use_id", "num_turns", "sessionId
 
 
 def recognises(fields: Fields) -> bool:
-    """Return whether only Cursor writes such a line, by its top-level keys.
+    """Return whether only Cursor can have written a line, judged by its top-level keys.
 
-    Cursor's init is the only one that lists no tools. `apiKeySource` separates it from Claude's as well: the
-    two agents use different values.
+    Of the agents that write an init line, only Cursor lists no tools in it. `apiKeySource` also distinguishes
+    it from Claude's: the two agents use different values.
     """
     kind = fields.get("type")
     if not isinstance(kind, str):

@@ -1,4 +1,4 @@
-"""The result of a Cursor tool call: its outcome."""
+"""Reads the outcome of a Cursor tool call from its result."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from agentwatch.wire.fields import NO_FIELDS, Fields, items, mapping, number, te
 
 _FAILURES = ("failure", "error", "permissionDenied", "spawnError", "timeout", "fileNotFound")
 REASONS = ("errorMessage", "error", "reason", "message", "stderr")
-"""The fields that may give the reason of a failure, the best first."""
+"""The fields that may contain the reason of a failure, the most specific first."""
 
 
 class Result(NamedTuple):
@@ -29,8 +29,8 @@ class Result(NamedTuple):
 def read_result(tool: Tool, result: object) -> Result:
     """Read a result: an object with the key of one variant, and possibly siblings such as `isBackground`.
 
-    An exit code other than 0 and an MCP `isError` are failures, whatever the variant is called. A call that
-    completed without a result has no known outcome.
+    An exit code other than 0 and an MCP `isError` are failures, even in the variant `success`. The outcome of
+    a call that completed without a result is unknown (`UNFINISHED`).
     """
     variants = mapping(result)
     if len(variants) == 1 and "success" in variants:  # nearly always
@@ -68,8 +68,8 @@ def _failure(name: str, value: object) -> Result:
     elif body.get("aborted") is True:
         error = "aborted"
     else:
-        said = (found for key in REASONS if (found := text(body, key)))
-        error = next(said, value if isinstance(value, str) and value else _in_words(name))
+        reasons = (found for key in REASONS if (found := text(body, key)))
+        error = next(reasons, value if isinstance(value, str) and value else _in_words(name))
     return Result(Outcome.FAILED, body, error, exit_code)
 
 

@@ -1,4 +1,4 @@
-"""How a Cursor run ends."""
+"""Reads the result line that ends a Cursor run."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from agentwatch.wire.fields import Fields, number, text
 def run_ended(fields: Fields) -> RunEnded:
     """Read a result line.
 
-    `is_error` decides whether the run failed. The subtype may be translated, so it decides only without
-    `is_error`.
+    `is_error` decides whether the run failed. The subtype may be translated, so it decides only if there is
+    no `is_error`.
     """
     is_error = fields.get("is_error")
     failed = is_error if isinstance(is_error, bool) else fields.get("subtype") != "success"
@@ -27,7 +27,7 @@ def run_ended(fields: Fields) -> RunEnded:
 
 
 def _usage(value: object) -> dict[str, object] | None:
-    """Return the token counts unchanged, without values that are not plain or are too large."""
+    """Return the token counts unchanged, without lists, objects and integers of more than 64 bits."""
     if not isinstance(value, dict):
         return None
     return {

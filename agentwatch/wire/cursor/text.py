@@ -1,4 +1,4 @@
-"""Cursor's text: distinguishes new text from repetitions, and joins emoji that were split between lines."""
+"""Decodes Cursor's text: separates new text from repetitions, and joins emoji that two lines split."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ class Answer:
         self._is_flushed = False
         self._half = ""
 
-    def take(self, fields: Fields) -> list[Event]:
+    def add_line(self, fields: Fields) -> list[Event]:
         """Return the events of a line: new text, or the end of a segment that the line repeats.
 
-        A single delta has the same fields as a flush. A line with a timestamp and without a model_call_id is
-        new text. Any other line is a flush if it repeats the deltas of this segment, and otherwise the only
-        copy of its text. On 16 of 16 real runs this reproduced the text of the result; every simpler filter
-        failed on at least 12.
+        A flush is a line that repeats a whole segment. It can have the same fields as a delta. A line with a
+        timestamp and without a model_call_id is new text. Any other line is a flush if it repeats the deltas
+        of this segment; otherwise it is the only copy of its text. On 16 of 16 real runs this reproduced the
+        text of the result. Every simpler filter failed on at least 12 of them.
         """
         source = fields.halves if isinstance(fields, Repaired) else fields
         text = message_text(source)
@@ -46,12 +46,12 @@ class Answer:
         self._segment.append(text)
         return [Text(Channel.ANSWER, text, at_ms)]
 
-    def take_burst(self, burst: Burst) -> list[Event] | None:
+    def add_burst(self, burst: Burst) -> list[Event] | None:
         """Return the events of a burst of lines without a model_call_id.
 
         Returns:
-            None if the lines must be read one by one: the first ends a flushed segment or completes an emoji,
-            or they have no timestamps, so that each may be a flush.
+            None if the lines must be read one by one: the first line ends a flushed segment or completes an
+            emoji, or the lines have no timestamps, so that each may be a flush.
         """
         is_timed = burst.first_ms is not None
         if self._half or self._is_flushed or not burst.texts[0] or (self._has_deltas and not is_timed):
@@ -62,7 +62,7 @@ class Answer:
         return [Text(Channel.ANSWER, text, burst.first_ms, burst.last_ms)]
 
     def end_segment(self) -> list[Event]:
-        """Begin a new segment; half an emoji whose other half has not arrived becomes U+FFFD."""
+        """Begin a new segment. If half an emoji is pending, return it as U+FFFD."""
         self._segment.clear()
         self._has_deltas = self._is_flushed = False
         if not self._half:
@@ -77,21 +77,21 @@ class Thoughts:
     def __init__(self) -> None:
         self._half = ""
 
-    def take(self, fields: Fields) -> list[Event]:
+    def add_line(self, fields: Fields) -> list[Event]:
         """Return the text of a delta."""
         source = fields.halves if isinstance(fields, Repaired) else fields
         text = source.get("text")
         whole, self._half = _joined(self._half, text if isinstance(text, str) else "")
         return [Text(Channel.REASONING, whole, time_of(fields))]
 
-    def take_burst(self, burst: Burst) -> list[Event] | None:
+    def add_burst(self, burst: Burst) -> list[Event] | None:
         """Return the text of a burst of deltas; None if the first completes an emoji."""
         if self._half or not burst.texts[0]:
             return None
         return [Text(Channel.REASONING, "".join(burst.texts), burst.first_ms, burst.last_ms)]
 
     def end_block(self) -> list[Event]:
-        """Stop waiting for the other half of an emoji, which becomes U+FFFD."""
+        """End a block of reasoning. If half an emoji is pending, return it as U+FFFD."""
         if not self._half:
             return []
         lone, self._half = whole_text(self._half), ""
@@ -99,7 +99,7 @@ class Thoughts:
 
 
 def message_text(fields: Fields) -> str | None:
-    """Return the text of a message; None if it has none."""
+    """Return the text of a message, its parts joined; None if it has no text."""
     content = mapping(fields.get("message")).get("content")
     if isinstance(content, str):
         return content
@@ -109,12 +109,16 @@ def message_text(fields: Fields) -> str | None:
 
 
 def time_of(fields: Fields) -> int | None:
-    """Return the agent's timestamp of a line, in milliseconds since the epoch."""
+    """Return the agent's timestamp of a line, in milliseconds since the epoch; None without one."""
     return number(fields, "timestamp_ms")
 
 
 def _joined(half: str, text: str) -> tuple[str, str]:
-    """Return the text of a delta after the pending half of an emoji, and the half in which it ends."""
+    """Join a pending half of an emoji to a delta.
+
+    Returns:
+        The complete text, and the half of an emoji in which it ends, if any.
+    """
     text = half + text
     if "\ud800" <= text[-1:] <= "\udbff":
         return whole_text(text[:-1]), text[-1]

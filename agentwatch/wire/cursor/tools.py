@@ -1,4 +1,4 @@
-"""Cursor's tools: kind, phrase and target of each, and what its success reports.
+"""Cursor's tools: the kind, phrase and target of each, and the facts in its results.
 
 Adding a tool is one entry in `TOOLS`. The fields come from real captures or, where no capture contains the
 tool, from the documentation of the Cursor CLI's output format.
@@ -15,11 +15,11 @@ from agentwatch.wire.fields import Fields, items, mapping, number, text
 
 
 class Facts(NamedTuple):
-    """What a successful result reports besides its content."""
+    """The facts in a successful result, apart from its content."""
 
     note: str | None = None
     phrase: str | None = None
-    """The action, if the result changes it: an edit may have created its file."""
+    """The phrase that replaces the tool's own, because an edit may have created its file."""
     is_new_file: bool = False
     lines_added: int | None = None
     lines_removed: int | None = None
@@ -33,17 +33,17 @@ _CREATED = "Created new file"
 
 
 class Tool(NamedTuple):
-    """How the calls of one tool are read and described."""
+    """A tool: how its calls are read and described."""
 
     kind: ToolKind
     phrase: str
-    """The action in the text format."""
+    """The action in the text format: `Read file`."""
     target: Callable[[Fields], str | None] = lambda _arguments: None
-    """Returns what the call acts on, from its arguments. Not called if `paths` returns any."""
+    """Returns the target of a call, from its arguments. It is only called if `paths` returns none."""
     paths: Callable[[Fields], list[str]] = lambda _arguments: []
-    """Returns the files that the call acts on, from its arguments."""
+    """Returns the files that a call acts on, from its arguments."""
     facts: Callable[[Fields], Facts] = lambda _success: NO_FACTS
-    """Returns what a successful result reports besides its content."""
+    """Returns the facts in a successful result."""
 
 
 def _named(*keys: str) -> Callable[[Fields], str | None]:
@@ -151,7 +151,7 @@ TOOLS = {
     "webSearch": Tool(ToolKind.SEARCH, "Searched the web", _named("searchTerm"), facts=_search_facts),
     "webFetch": Tool(ToolKind.FETCH, "Fetched web page", _named("url")),
 }
-"""By the wire's key without `ToolCall`. The phrases are those of the agent's own documentation."""
+"""The tools by their key in a line without `ToolCall`. The phrases are those of Cursor's documentation."""
 
 NAMED_IN_THE_WILD = frozenset(
     (
@@ -160,7 +160,8 @@ NAMED_IN_THE_WILD = frozenset(
         *("applyPatch", "search", "list"),
     )
 )
-"""Tools that are known to exist. A call shows their name and one argument."""
+"""Other tools that are known to exist. They are not reported as unknown; their calls show the tool's name and
+one argument."""
 
 _main_argument = _named(
     *("path", "command", "url", "query", "pattern", "searchTerm", "description", "title", "prompt"),
@@ -169,7 +170,10 @@ _main_argument = _named(
 
 
 def other_tool(name: str) -> Tool:
-    """Return a tool without an entry: its calls show its name and their most informative argument."""
+    """Return a description of a tool that has no entry in `TOOLS`.
+
+    The target of its calls is the tool's name and the most informative argument: `createPlan Migration`.
+    """
 
     def target(arguments: Fields) -> str:
         strings = (value for value in arguments.values() if isinstance(value, str) and value)
