@@ -63,6 +63,8 @@ class Terminal:
         self._main_stage = 1 if producer else 0
         self._screen = Screen(*size)
         self._stream = Stream(self._screen)
+        self._text: str | None = None
+        """The text of the screen after the bytes that are drawn."""
         self._raw, self._drawn, self._idle = bytearray(), 0, 0
         self._reads, self._parked, self._closing = threading.Event(), threading.Event(), False
         self._status: dict[int, int] = {}
@@ -122,6 +124,7 @@ class Terminal:
     def resize(self, columns: int, rows: int) -> None:
         """Give the terminal another size; the foreground job gets SIGWINCH."""
         self.screen.resize(rows, columns)
+        self._text = None
         termios.tcsetwinsize(self._master, (rows, columns))
 
     def pause_reading(self) -> None:
@@ -165,9 +168,10 @@ class Terminal:
     @property
     def screen(self) -> pyte.Screen:
         """The pyte screen, with all that has come drawn on it."""
-        fresh = bytes(self._raw[self._drawn :])
-        self._drawn += len(fresh)
-        self._stream.take(fresh)
+        if fresh := bytes(self._raw[self._drawn :]):
+            self._drawn += len(fresh)
+            self._stream.take(fresh)
+            self._text = None
         return self._screen
 
     def line(self, number: int) -> str:
@@ -177,9 +181,11 @@ class Terminal:
     def screen_text(self) -> str:
         """Give the rows of the screen, without the blanks at their ends."""
         screen = self.screen
-        rows = (screen.buffer[y] for y in range(screen.lines))
-        texts = ("".join(row[x].data for x in range(screen.columns)) for row in rows)
-        return "\n".join(text.rstrip() for text in texts)
+        if self._text is None:
+            rows = (screen.buffer[y] for y in range(screen.lines))
+            texts = ("".join([row[x].data for x in range(screen.columns)]) for row in rows)
+            self._text = "\n".join([text.rstrip() for text in texts])
+        return self._text
 
     def wait_for(self, wanted: str | re.Pattern[str], timeout: float = 10) -> re.Match[str]:
         """Wait until the screen shows `wanted`; fail at once when no more can come."""

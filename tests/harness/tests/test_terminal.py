@@ -1,6 +1,7 @@
 """The terminal of the tests does what they take for granted."""
 
 import os
+import random
 import re
 import select
 import signal
@@ -8,8 +9,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from wcwidth import wcwidth
 
 from tests.harness.fake_agent import command
+from tests.harness.pyte_screen import NARROW, Screen, Stream
 from tests.harness.terminal import Terminal
 from tests.harness.tests.conftest import INIT, RECORDING
 
@@ -176,6 +179,7 @@ def test_leftover_children_live_until_the_close(recording: Path, tmp_path: Path)
         assert terminal.wait_exit() == 0
         assert os.read(reader, 1 << 16) == RECORDING
         assert not select.select([reader], [], [], 0)[0]
+    assert select.select([reader], [], [], 10)[0]
     assert os.read(reader, 1) == b""
     os.close(reader)
 
@@ -221,3 +225,22 @@ def test_program_that_is_not_there() -> None:
     with Terminal(["no-such-program"]) as terminal:
         assert terminal.wait_exit() == 127
         terminal.wait_for("no-such-program: No such file or directory")
+
+
+def test_text_is_drawn_as_pyte_draws_it() -> None:
+    """Text of one column per character, drawn in one go, leaves the cells that pyte's own drawing leaves."""
+    chance = random.Random(7)
+    alphabets = ("abc XYZ~", "abc │╭─·…✓", "ab│漢é\u0301🙂")
+    sequences = ("", "\x1b[1;31m", "\x1b[0m", "\r\n", "\x1b[4h", "\x1b[4l", "\x1b[3;9H", "\x0e", "\x0f")
+    written = "".join(
+        "".join(chance.choices(chance.choice(alphabets), k=chance.randrange(1, 9))) + chance.choice(sequences)
+        for _ in range(600)
+    )
+    ours, plain = Screen(20, 6), Screen(20, 6)
+    plain._draws_plainly = lambda data: False  # type: ignore[method-assign] # pyte's own drawing
+    for screen in (ours, plain):
+        Stream(screen).take(written.encode())
+    assert ours.buffer == plain.buffer
+    assert (ours.cursor.x, ours.cursor.y) == (plain.cursor.x, plain.cursor.y)
+    assert {cell.data for row in ours.buffer.values() for cell in row.values()} > {"a", "│", "漢"}
+    assert all(wcwidth(char) == 1 for char in map(chr, range(32, 0x3000)) if NARROW.fullmatch(char))

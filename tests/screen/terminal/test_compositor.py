@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
+from pyte.screens import Char
 from rich.console import Console, RenderableType
 from textual._compositor import CompositorUpdate, LayoutUpdate
 from textual.screen import Screen as AppScreen
@@ -67,13 +68,13 @@ async def drawn(path: Path, *, follow: bool = False) -> AsyncIterator[tuple[Draw
         yield app, stage
 
 
-def cells(screen: Screen) -> list[list[tuple[object, ...]]]:
-    """Return the characters of a terminal, and how they look."""
-    rows = ([screen.buffer[y][x] for x in range(screen.columns)] for y in range(screen.lines))
-    return [[(c.data, c.fg, c.bg, c.bold, c.italics, c.underscore, c.reverse) for c in row] for row in rows]
+def cells(screen: Screen) -> list[list[Char]]:
+    """Return the characters of a terminal, with their attributes."""
+    rows = (screen.buffer[y] for y in range(screen.lines))
+    return [[row[x] for x in range(screen.columns)] for row in rows]
 
 
-def redrawn(app: DrawnApp) -> list[list[tuple[object, ...]]]:
+def redrawn(app: DrawnApp) -> list[list[Char]]:
     """Return what a terminal shows on which all is drawn anew, by Textual alone."""
     screen = Screen(*app.size)
     rows: list[Iterable[Strip]] = [[strip] for strip in app.screen._compositor.render_strips()]
