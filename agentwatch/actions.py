@@ -1,7 +1,7 @@
-"""A call as one line of the text format.
+"""Formats a call as one line of the text format.
 
-A line is the phrase, the target, and in brackets what is known of the outcome:
-`Ran terminal command pytest -q (failed: exit 1)`. It is safe text.
+A line has the phrase, the target, and the outcome in brackets: `Ran terminal command pytest -q (failed: exit
+1)`. It is safe text.
 """
 
 from __future__ import annotations
@@ -15,28 +15,28 @@ ERROR_COLUMNS = 120
 
 
 def action(call: Call) -> SafeText:
-    """Return the call's line of the text format."""
+    """Return a call as a line of the text format."""
     words = [safe_line(call.phrase)]
     if call.target:
         words.append(target(call))
-    known = outcome_note(call)
-    if known:
-        words.append(SafeText(f"({known})"))
+    note = outcome_note(call)
+    if note:
+        words.append(SafeText(f"({note})"))
     return SafeText(" ".join(words))
 
 
 def brief_action(call: Call) -> SafeText:
-    """Return the bare phrase, which is all that the agent's own text format documents."""
+    """Return only the phrase, which is what the agent's documentation lists for its own text format."""
     return safe_line(call.phrase)
 
 
 def target(call: Call) -> SafeText:
-    """Return what the call is about, in one line of at most 200 columns; empty when unknown."""
+    """Return what the call is about as one line of at most 200 columns; empty if unknown."""
     return cut(safe_line(call.target or ""), TARGET_COLUMNS)
 
 
 def outcome_note(call: Call) -> SafeText:
-    """Return what is known of the call's outcome; empty when there is nothing to say."""
+    """Return what is known about the outcome of the call; empty if there is nothing to report."""
     if call.outcome is Outcome.SUCCEEDED:
         return safe_line(call.note or change_size(call) or "")
     if call.outcome is Outcome.FAILED and call.error:
@@ -45,18 +45,21 @@ def outcome_note(call: Call) -> SafeText:
 
 
 def ended_ms(call: Call) -> int | None:
-    """Return when a call ended: by the agent's clock, or where that is silent by ours; None is not known."""
+    """Return when a call ended, in milliseconds since the epoch; None if unknown.
+
+    The agent's timestamp is preferred to the arrival time of the line.
+    """
     return call.ended.seen_ms if call.ended_ms is None and call.ended is not None else call.ended_ms
 
 
 def change_size(call: Call) -> str | None:
-    """Return the lines that an edit added and removed, `+3 -1`; None when neither is known."""
-    known = []
+    """Return the number of lines that an edit added and removed, `+3 -1`; None if both are unknown."""
+    changes = []
     if call.lines_added is not None:
-        known.append(f"+{call.lines_added}")
+        changes.append(f"+{call.lines_added}")
     if call.lines_removed is not None:
-        known.append(f"-{call.lines_removed}")
-    return " ".join(known) or None
+        changes.append(f"-{call.lines_removed}")
+    return " ".join(changes) or None
 
 
 def _first_line(text: str) -> str:

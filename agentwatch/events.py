@@ -1,9 +1,9 @@
-"""What can happen in a session, in the words of no particular agent.
+"""Events: what can happen in a session, independent of any agent's format.
 
-The decoders in `agentwatch.wire` turn lines into these events; the session applies them.
-All times are milliseconds since the epoch by the agent's own clock; None where the line bears none.
-They are tuples because they are many: one is made in half the time of a frozen dataclass. Their annotations
-are not postponed: a named tuple would compile each of these strings, 1 ms in all.
+The decoders in `agentwatch.wire` turn lines into events; the session applies them. All times are milliseconds
+since the epoch by the agent's own clock, or None if the line has no time. Events are named tuples because a
+recording has millions: a tuple is created in half the time of a frozen dataclass. Annotations are not
+postponed: a named tuple would compile each annotation string, 1 ms of start-up in total.
 """
 
 from collections.abc import Mapping
@@ -12,26 +12,79 @@ from typing import NamedTuple
 
 
 class Outcome(StrEnum):
-    """How a call or a run stands."""
+    """The state of a call or a run."""
 
     RUNNING = "running"
     SUCCEEDED = "succeeded"
     FAILED = "failed"
     REJECTED = "rejected"
-    """Of a call: it was not allowed."""
+    """Calls only: a person or a rule refused the call."""
     UNFINISHED = "unfinished"
-    """It ended without saying how."""
+    """It ended without a known outcome."""
+
+
+class ToolKind(StrEnum):
+    """What a tool does, independent of what the agent calls it.
+
+    The kinds of the Agent Client Protocol, and `plan`, `delegate` and `mcp`. The decoder sets the kind.
+    Everything behind the decoder matches on the kind, never on a tool's name or phrase.
+    """
+
+    READ = "read"
+    EDIT = "edit"
+    """Changes or creates a file."""
+    DELETE = "delete"
+    MOVE = "move"
+    SEARCH = "search"
+    EXECUTE = "execute"
+    """Runs a command."""
+    FETCH = "fetch"
+    THINK = "think"
+    PLAN = "plan"
+    """Updates the agent's to-do list."""
+    DELEGATE = "delegate"
+    """Starts a subagent."""
+    MCP = "mcp"
+    OTHER = "other"
+
+
+class PlanStatus(StrEnum):
+    """The state of one entry of a plan."""
+
+    PENDING = "pending"
+    IN_PROGRESS = "in_progress"
+    COMPLETED = "completed"
+    CANCELLED = "cancelled"
 
 
 class Channel(StrEnum):
-    """What a text is: the answer to the user, or the model's reasoning."""
+    """The kind of a text: the answer to the user, or the model's reasoning."""
 
     ANSWER = "answer"
     REASONING = "reasoning"
 
 
+class Traits(NamedTuple):
+    """What an agent's format can express. Integrity, exit codes and words depend on it."""
+
+    announces_calls: bool = True
+    """A call has a line for its start and a line for its end."""
+    has_result: bool = True
+    """A complete run ends with a result line."""
+    has_times: bool = True
+    """Lines have the agent's own timestamps."""
+    repeats_start: bool = False
+    """The line that starts a run may occur again within the same run."""
+
+
+class FormatDetected(NamedTuple):
+    """The agent that wrote the recording was recognised."""
+
+    traits: Traits
+
+
 class RunStarted(NamedTuple):
-    """An agent process began to work."""
+    """An agent process started to work."""
 
     format: str
     session_id: str | None = None
@@ -48,70 +101,90 @@ class Prompt(NamedTuple):
 
 
 class Text(NamedTuple):
-    """New text, to be added to what its channel already holds."""
+    """New text, to be appended to its channel."""
 
     channel: Channel
     text: str
     at_ms: int | None = None
     until_ms: int | None = None
-    """When the last of it was written; None of a text that was written at once."""
+    """The time of the last piece; None for a text that was written at once."""
 
 
 class TextEnded(NamedTuple):
-    """The channel's present block of text is complete."""
+    """The current block of text of a channel is complete."""
 
     channel: Channel
     at_ms: int | None = None
 
 
+class PlanEntry(NamedTuple):
+    """One entry of the agent's to-do list."""
+
+    text: str
+    status: PlanStatus
+
+
+class Plan(NamedTuple):
+    """The agent replaced or updated its to-do list."""
+
+    entries: tuple[PlanEntry, ...]
+    is_update: bool = False
+    """The entries are merged into the previous list; otherwise they replace it."""
+
+
 class ToolStarted(NamedTuple):
-    """A tool call began."""
+    """A tool call started."""
 
     call_id: str
     session_id: str | None
     tool: str
+    """The agent's own name of the tool."""
+    kind: ToolKind
     phrase: str
-    """What the text format calls the action: `Read file`."""
+    """The action in the text format: `Read file`."""
     target: str | None
-    """What the call is about: a path (relative to the cwd where it lies inside), a command, a pattern."""
+    """What the call acts on: a path (relative if it is inside the cwd), a command, a pattern."""
     path: str | None = None
-    """The file or folder that the call is about, as the agent named it."""
+    """The file or folder that the call acts on, as the agent wrote it."""
     group: str | None = None
-    """The model step that asked for the call; calls of one step run in parallel."""
+    """The model step that requested the call; calls of one step run in parallel."""
     limit_ms: int | None = None
-    """The time limit that the call was given."""
+    """The time limit of the call."""
     at_ms: int | None = None
 
 
 class ToolEnded(NamedTuple):
-    """A tool call came back."""
+    """A tool call completed."""
 
     call_id: str
     session_id: str | None
     tool: str
+    kind: ToolKind
     outcome: Outcome
     phrase: str
     has_arguments: bool = False
-    """The line repeats the arguments; otherwise target and path are but what the result tells of them."""
+    """The line repeats the arguments. If not, target and path come from the result alone."""
     target: str | None = None
     path: str | None = None
     group: str | None = None
     error: str | None = None
-    """Why it failed or was rejected, in the agent's words."""
+    """Why the call failed or was rejected, in the agent's words."""
     note: str | None = None
-    """What is known of a success, in a word or two: `54 lines`."""
+    """The result of a successful call in a word or two: `54 lines`."""
     exit_code: int | None = None
+    is_new_file: bool = False
+    """The call created its file."""
     lines_added: int | None = None
     lines_removed: int | None = None
     at_ms: int | None = None
 
 
 class Permission(NamedTuple):
-    """The agent asked whether it may, or was told; it may answer itself and wait for nobody."""
+    """The agent asked for permission, or received an answer; it may answer itself without waiting."""
 
     subject: str
     answer: str | None
-    """None while it is only asked."""
+    """None for a question without an answer yet."""
     reason: str | None = None
     at_ms: int | None = None
 
@@ -124,9 +197,9 @@ class Notice(NamedTuple):
 
 
 class RunEnded(NamedTuple):
-    """The terminal result of a run.
+    """The result line of a run.
 
-    `outcome` is `SUCCEEDED` or `FAILED`; `usage` is the agent's own token count, unchanged.
+    `outcome` is `SUCCEEDED` or `FAILED`. `usage` is the agent's own token count, unchanged.
     """
 
     outcome: Outcome
@@ -146,11 +219,11 @@ class Unknown(NamedTuple):
 
 
 class Repair(NamedTuple):
-    """The line was not quite JSON, and was read all the same."""
+    """The line was not valid JSON, but could be read after a repair."""
 
 
 class Oversize(NamedTuple):
-    """The line is too large to be read whole: its head and tail were."""
+    """The line is too large to be read completely; its head and tail were read."""
 
     size: int
     """In bytes."""
@@ -161,14 +234,16 @@ class Malformed(NamedTuple):
 
     reason: str
     text: str
-    """The beginning of the line, undecodable bytes replaced."""
+    """The beginning of the line; bytes that are not UTF-8 are replaced."""
 
 
 Event = (
-    RunStarted
+    FormatDetected
+    | RunStarted
     | Prompt
     | Text
     | TextEnded
+    | Plan
     | ToolStarted
     | ToolEnded
     | Permission
@@ -179,29 +254,3 @@ Event = (
     | Oversize
     | Malformed
 )
-
-
-class Part(NamedTuple):
-    """One piece of what a call was given or gave back, for the detail of the call."""
-
-    kind: str
-    """Its title. These have looks of their own:
-
-    `diff` is unified; `change` is what a file became; `content` what it holds; `stdout`, `stderr` and
-    `error`; `list` is a name a line; `matches` are a file's name, then `12:` or, of context, `12-` and the
-    line, for each; of `to-do list` and `steps` each line begins with a sign; `arguments` and `result` tell
-    the rest.
-    """
-    text: str
-    value: object = None
-    """The same as JSON, where it has a structure."""
-    before: str | None = None
-    """Of a `diff` or a `change`: all that the file held before; None where the line does not tell."""
-    after: str | None = None
-    """Of a `diff` or a `change`: all that it holds since; None where the line does not tell."""
-    first_line: int = 1
-    """Of a `content`: which line of the file its first is."""
-
-    def __hash__(self) -> int:
-        """Return the same for equal pieces; the value, which cannot be hashed, is told by the text."""
-        return hash((self.kind, self.text, self.before, self.after, self.first_line))

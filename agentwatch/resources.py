@@ -1,14 +1,22 @@
-"""Where the stylesheet and the bundled recordings are: in the package of a wheel, beside it in a
-checkout and in an editable install."""
+"""Finds the stylesheets and the bundled recordings.
+
+In a wheel they are inside the package; in a checkout or an editable install they are beside it.
+"""
 
 from __future__ import annotations
 
-from pathlib import Path
+from pathlib import Path, PurePath
 
 _PACKAGE = Path(__file__).resolve().parent
 
 
 def resource(folder: str) -> Path:
-    """Return the place of a bundled folder, `styles` or `recordings`."""
+    """Return the path of a bundled folder, `styles` or `recordings`."""
     packaged = _PACKAGE / folder
     return packaged if packaged.is_dir() else _PACKAGE.parent / folder
+
+
+def stylesheets() -> list[str | PurePath]:
+    """Return the files of the screen's stylesheet, in the order in which they are read."""
+    names = ("app", "lines", "calls", "workspace", "overlays", "short")
+    return [resource("styles") / f"{name}.tcss" for name in names]

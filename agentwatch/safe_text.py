@@ -1,20 +1,19 @@
-"""Foreign text made safe for a terminal, once, and visibly.
+"""Makes foreign text safe for a terminal: once, in one place, and visibly.
 
-Whatever an agent, a file that it read or a command that it ran can print may be aimed at the
-reader's terminal. Here it becomes text that cannot act. What is dangerous is shown as a picture of
-itself, not deleted:
+Output of the agent, of a file that it read or of a command that it ran may contain sequences that attack the
+user's terminal. This module turns it into text that cannot act. Dangerous characters are shown, not deleted:
 
-- C0 controls and DEL become their Unicode pictures (ESC is `␛`), C1 controls `<9B>`;
-- direction marks, zero-width characters, tags, unassigned and private code points: `<U+202E>`;
+- C0 controls and DEL become their Unicode pictures (ESC is `␛`), C1 controls become `<9B>`;
+- direction marks, zero-width characters, tags, unassigned and private code points become `<U+202E>`;
 - half a surrogate pair becomes U+FFFD;
 - CR LF is a line end, a lone CR is `␍`, a tab is four spaces;
-- of more than eight combining marks on one character the rest becomes `…`;
-- variation selectors, skin tones and the joiner between emoji are left out, a flag is its two
-  letters: rich and tmux disagree about the width of what they make on 10 of 39 such sequences, and
-  a wrong width shifts a border.
+- after eight combining marks on one character, the rest becomes `…`;
+- variation selectors, skin tones and the joiner between emoji are removed, and a flag becomes its two
+  letters: rich and tmux disagree about the width of 10 of 39 such sequences, and a wrong width shifts a
+  border.
 
-`SafeText` is the type of text that went through here. Only such text may meet a widget, a log or
-a terminal.
+`SafeText` is the type of text that has passed through this module. Widgets, logs and terminals only get such
+text.
 """
 
 from __future__ import annotations
@@ -29,9 +28,9 @@ SafeText = NewType("SafeText", str)
 _EMOJI = "\u203c-\u3299\U0001f000-\U0001faff"
 _SHOWN_BY_NUMBER = frozenset(
     (
-        *"\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u3164\uffa0",  # printable, and not seen
-        *"\u0488\u0489\ua670\ua671\ua672\U00016fe4\U0001d165",  # passed over by comparisons that collate
-        *map(chr, range(0x2630, 0x2638)),  # from here on: two columns since Unicode 16, one before
+        *"\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u3164\uffa0",  # printable but invisible
+        *"\u0488\u0489\ua670\ua671\ua672\U00016fe4\U0001d165",  # ignored by collating comparisons
+        *map(chr, range(0x2630, 0x2638)),  # from here on: width 2 since Unicode 16, width 1 before
         *map(chr, range(0x268A, 0x2690)),
         *map(chr, range(0x4DC0, 0x4E00)),
         *map(chr, range(0x1D300, 0x1D377)),
@@ -40,7 +39,7 @@ _SHOWN_BY_NUMBER = frozenset(
 
 
 def _replacement(code: int) -> str | int:
-    """Return what stands for one character: itself, another string, or the empty string."""
+    """Return the replacement of one character: the character itself, another string, or an empty string."""
     char = chr(code)
     if code < 0x20:
         return {"\n": "\n", "\t": "    "}.get(char, chr(0x2400 + code))
@@ -62,13 +61,13 @@ def _replacement(code: int) -> str | int:
 
 
 class _Replacements(dict[int, str | int]):
-    """The replacement of each character met so far: `str.translate` fills it as it goes."""
+    """The replacements of all characters seen so far; `str.translate` adds each new character."""
 
     def __init__(self) -> None:
         super().__init__()
         self._marks = ""
         self.too_many_marks: re.Pattern[str] | None = None
-        """Nine combining marks or more, of those met so far: the first eight are its group."""
+        """Matches nine or more combining marks, of those seen so far; its group is the first eight."""
 
     def __missing__(self, code: int) -> str | int:
         self[code] = replacement = _replacement(code)
@@ -82,7 +81,12 @@ _REPLACEMENTS = _Replacements()
 
 
 def safe_text(text: str) -> SafeText:
-    """Return text of one or more lines that cannot drive a terminal; only `\n` ends a line."""
+    """Return text, of one or more lines, that cannot control a terminal; only `\\n` ends a line.
+
+    Example:
+        >>> safe_text("\\x1b[31mred\\x07")
+        '␛[31mred␇'
+    """
     if text.isascii() and text.isprintable():
         return SafeText(text)
     if "\r\n" in text:
@@ -96,21 +100,21 @@ def safe_text(text: str) -> SafeText:
 
 
 def safe_line(text: str) -> SafeText:
-    """Return text safe and of exactly one line: a line end shows as `␊`."""
+    """Return safe text of exactly one line; a line end is shown as `␊`."""
     return SafeText(safe_text(text).replace("\n", "␊"))
 
 
 def columns(text: SafeText) -> int:
-    """Return how many terminal columns a line of safe text takes."""
+    """Return the number of terminal columns that a line of safe text occupies."""
     if text.isascii():
         return len(text)
     return sum(map(_char_columns, text))
 
 
 def fitting(text: SafeText, start: int, width: int) -> int:
-    """Return where the piece of a line that begins at `start` and takes at most `width` columns ends.
+    """Return the end of the longest piece of a line that starts at `start` and fits into `width` columns.
 
-    It holds one character at least.
+    The piece has at least one character, even if that is too wide.
     """
     if text.isascii():
         return min(start + max(width, 1), len(text))
@@ -121,7 +125,7 @@ def fitting(text: SafeText, start: int, width: int) -> int:
 
 
 def wrapped(text: SafeText, width: int) -> list[SafeText]:
-    """Return a line of safe text as lines of at most `width` columns, broken at blanks if there are any."""
+    """Wrap a line of safe text into lines of at most `width` columns, at spaces where possible."""
     lines, start = [], 0
     while True:
         end = fitting(text, start, width)
@@ -137,22 +141,27 @@ def wrapped(text: SafeText, width: int) -> list[SafeText]:
 
 
 def cut(text: SafeText, limit: int) -> SafeText:
-    """Return a line of safe text that takes at most `limit` columns; `…` stands for what is cut off."""
+    """Return a line of safe text truncated to `limit` columns, with `…` in place of the removed end."""
     if columns(text) <= limit:
         return text
-    kept = fitting(text, 0, limit - 1) if limit > 1 else 0
-    return SafeText(text[:kept] + "…")
+    kept = SafeText(text[: fitting(text, 0, limit - 1)])
+    return SafeText(
+        "…" if columns(kept) >= limit else f"{kept}…"
+    )  # one character may be wider than the limit
 
 
 @cache
 def _emoji_joiner() -> re.Pattern[str]:
-    """Return what finds the joiner between emoji; to compile it takes longer than the rest of this module."""
+    """Return a pattern for the joiner between emoji.
+
+    It is compiled at first use, because compiling it takes longer than loading the rest of this module.
+    """
     return re.compile(f"(?<=[{_EMOJI}\ufe0f])\u200d(?=[{_EMOJI}])")
 
 
 @lru_cache(1 << 14)
 def _char_columns(char: str) -> int:
-    """Return the columns of a character: marks, and the later parts of a Hangul syllable, have none."""
+    """Return the width of a character; marks and the later parts of a Hangul syllable have width 0."""
     if unicodedata.category(char) in ("Mn", "Me", "Mc") or "\u1160" <= char <= "\u11ff":
         return 0
     if "\ud7b0" <= char <= "\ud7ff":

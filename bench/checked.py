@@ -1,7 +1,8 @@
-"""Tells in a line of JSON what `agentwatch --print --output-format summary FILE` says of the lines of a file.
+"""Prints, as a line of JSON, the line count, call count and integrity that agentwatch finds in a file.
 
-A process of its own, for a summary is as large as the session's text: the resident set of who reads it
-would be the least that Linux tells of each child that is started afterwards.
+The summary is as large as the text of the session, so it is parsed in a process of its own. Otherwise it
+would raise the resident set of the bench, which Linux reports as the minimum for every child started
+afterwards.
 """
 
 from __future__ import annotations
@@ -16,25 +17,25 @@ from measure import AGENTWATCH, environment, run
 
 
 class Checked(TypedDict):
-    """What was understood of a session."""
+    """What agentwatch found in a session."""
 
     lines: int
     calls: int
     holds: bool
-    """Whether nothing was malformed or unknown, each call is paired, and the text is the result's."""
+    """Whether no line is malformed or unknown, every call is paired, and the text equals the result."""
 
 
 def checked(path: Path) -> Checked:
-    """Return what agentwatch understands of a recording."""
+    """Return what agentwatch finds in a recording."""
     found: Checked = json.loads(run((sys.executable, __file__, str(path)), keep_output=True).stdout)
     return found
 
 
 def main() -> None:
-    """Check the file that the command line names."""
+    """Check the file named on the command line."""
     argv = (*AGENTWATCH, "--print", "--output-format", "summary", sys.argv[1])
-    said = subprocess.run(argv, check=True, stdout=subprocess.PIPE, env=environment()).stdout
-    summary = json.loads(said)
+    printed = subprocess.run(argv, check=True, stdout=subprocess.PIPE, env=environment()).stdout
+    summary = json.loads(printed)
     found = Checked(
         lines=summary["lines"]["total"],
         calls=len(summary["calls"]),

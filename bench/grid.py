@@ -1,4 +1,4 @@
-"""What the bytes that a command writes to its terminal come to: rows of text, without their looks."""
+"""Interprets the bytes that a command writes to its terminal as rows of text, without styles."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _ALIKE = re.compile(r"[\W_]+")
 
 
 class Grid:
-    """A screen of characters; it knows the sequences that Textual draws with, and no others."""
+    """A screen of characters. It supports only the escape sequences that Textual draws with."""
 
     def __init__(self, columns: int, rows: int) -> None:
         self._cells = [[" "] * columns for _ in range(rows)]
@@ -21,12 +21,12 @@ class Grid:
         self._rest = b""
 
     def take(self, data: bytes) -> None:
-        """Draw bytes; what is cut at their end waits for the next."""
+        """Draw bytes. A sequence that is incomplete at their end is kept for the next call."""
         data = self._rest + data
         end = 0
         for token in _TOKEN.finditer(data):
             if token.end() == len(data) and token["text"]:
-                break  # it may end within a character
+                break  # it may end inside a character
             end = token.end()
             if token["escape"]:
                 self._move(token["escape"])
@@ -37,7 +37,7 @@ class Grid:
         self._rest = data[end:]
 
     def words(self, first: int, last: int) -> list[str]:
-        """Return the letters and digits of some rows: what is drawn around them may change."""
+        """Return the letters and digits of some rows; the decoration around them may change."""
         return [_ALIKE.sub(" ", "".join(row)).strip() for row in self._cells[first:last]]
 
     def _move(self, sequence: bytes) -> None:

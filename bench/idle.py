@@ -1,7 +1,7 @@
-"""What does agentwatch take while nothing happens?
+"""How much does agentwatch use while nothing happens?
 
-CPU, and bytes written to the terminal, over some seconds of silence: on an open pipe that has said nothing,
-on a saved session once it has come to rest, and while three calls run, whose clocks go on.
+CPU time and bytes written to the terminal, over some seconds of silence: on an open pipe without any event,
+on a saved session that has come to rest, and while three calls are running, whose clocks advance.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from terminal import Terminal
 
 _QUIET_SECONDS = 0.5
 _PATIENCE = 60.0
-_SAID = '"session_id":"5e0c7a2b-1f53-4f6d-8d0a-93b5b7c1a644"'
+_SESSION = '"session_id":"5e0c7a2b-1f53-4f6d-8d0a-93b5b7c1a644"'
 _KEYS = '"apiKeySource":"login","cwd":"/src","model":"Sonnet 5","permissionMode":"default"'
 
 
 def main() -> None:
-    """Measure the three."""
+    """Measure the three situations."""
     parser = command_line(__doc__)
     parser.add_argument("--seconds", type=float, default=20.0, help="how long each is left alone (20)")
     given = parser.parse_args()
@@ -50,12 +50,12 @@ def _measure(name: str, terminal: Terminal, seconds: float, *, patience: float =
 
 
 def _three_calls() -> bytes:
-    """Return a stream that has come to three calls that run in parallel."""
-    lines = [f'{{"type":"system","subtype":"init",{_KEYS},{_SAID}}}\n']
+    """Return the beginning of a stream in which three calls run in parallel."""
+    lines = [f'{{"type":"system","subtype":"init",{_KEYS},{_SESSION}}}\n']
     for number, command in enumerate(("make test", "make lint", "make types")):
         call = f'{{"shellToolCall":{{"args":{{"command":"{command}","timeout":120000}}}}}}'
         begin = f'{{"type":"tool_call","subtype":"started","call_id":"toolu_{number}"'
-        lines.append(f'{begin},"tool_call":{call},{_SAID},"timestamp_ms":1793610846000}}\n')
+        lines.append(f'{begin},"tool_call":{call},{_SESSION},"timestamp_ms":1793610846000}}\n')
     return "".join(lines).encode()
 
 

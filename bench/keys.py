@@ -1,8 +1,8 @@
-"""How soon is a key answered, and how soon is the screen right after it got another size?
+"""How long until a key press takes effect, and until the screen is right after a change of its size?
 
-Keys that move through the calls and jump through the transcript, with 100,000 calls and a million deltas
-loaded and while they load; then the terminal's width changes with a million deltas of text loaded, and
-the visible part is right when what it says changes no more.
+Keys that move through the calls and jump through the transcript are pressed with 100,000 calls and a million
+deltas, both while they load and after. Then the width of the terminal changes with a million deltas of text
+loaded. The visible part is right from the moment at which its words no longer change.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ _COLUMNS = (130, 160)
 _TOP_ROWS = 3
 _WATCHED_SECONDS = 3.0
 _JOINED_SECONDS = 300.0
-_GLIMPSE = "… calls".encode()
-"""What the header says while only the ends are shown."""
+_PREVIEW = "… calls".encode()
+"""What the header shows while only the preview is loaded."""
 
 
 def main() -> None:
-    """Measure keys, then sizes."""
+    """Measure keys, then size changes."""
     parser = command_line(__doc__)
     parser.add_argument("--deltas", type=int, default=1_000_000)
     parser.add_argument("--presses", type=int, default=60)
@@ -45,13 +45,13 @@ def main() -> None:
 
 
 def _press_while_loading(name: str, terminal: Terminal, joined: bytes, presses: int) -> None:
-    """Press keys until all is loaded or they are enough, and wait until it is."""
+    """Press keys until everything is loaded or enough were pressed, then wait for the rest to load."""
     terminal.expect(joined)
-    terminal.wait_for(_GLIMPSE)
+    terminal.wait_for(_PREVIEW)
     presser = Presser(terminal)
     presser.begin(b"gjj")
     key = down_and_up()
-    while not terminal.has_come(joined) and len(presser.answers) < presses:
+    while not terminal.has_occurred(joined) and len(presser.answers) < presses:
         presser.press(key())
     row(name, *presser.cells())
     terminal.wait_for(joined, seconds=_JOINED_SECONDS)
@@ -78,7 +78,7 @@ def _press_loaded(loaded: str, terminal: Terminal, presses: int) -> None:
 def _resize(path: Path, facts: dict[str, int], sizes: int) -> None:
     joined = rb"%d of %d calls paired" % (facts["calls"], facts["calls"])
     took = []
-    with Terminal((*AGENTWATCH, str(path)), size=(_COLUMNS[1], _ROWS), keeps=True) as terminal:
+    with Terminal((*AGENTWATCH, str(path)), size=(_COLUMNS[1], _ROWS), keep=True) as terminal:
         terminal.wait_for(joined, seconds=_JOINED_SECONDS)
         terminal.read_for(1)
         for number in range(sizes):
@@ -93,16 +93,16 @@ def _resize(path: Path, facts: dict[str, int], sizes: int) -> None:
 
 
 def _right_at(chunks: list[tuple[float, bytes]], columns: int) -> float:
-    """Return from when on the rows below the header say what they say in the end."""
-    grid, said = Grid(columns, _ROWS), []
+    """Return the time from which the rows below the header show their final words."""
+    grid, frames = Grid(columns, _ROWS), []
     for at, data in chunks:
         grid.take(data)
-        said.append((at, grid.words(_TOP_ROWS, _ROWS)))
-    final = said[-1][1] if said else []
+        frames.append((at, grid.words(_TOP_ROWS, _ROWS)))
+    final = frames[-1][1] if frames else []
     if not any(LAST_WORDS in line for line in final):
         raise SystemExit(f"the newest text is not on the screen: {final}")
-    right = said[-1][0]
-    for at, words in reversed(said):
+    right = frames[-1][0]
+    for at, words in reversed(frames):
         if words != final:
             break
         right = at

@@ -1,8 +1,8 @@
-"""Does one large line hold the screen up?
+"""Does one large line block the screen?
 
-Into a session on the screen comes a call that has read 16 MB, a result of 51 MB, or one of 4 MB that
-nobody has said before. Keys are pressed all the while; each is to be answered, and the longest answer is
-the longest time without a frame.
+A session on the screen receives a call that has read 16 MB, a result of 51 MB, or a result of 4 MB whose text
+has not occurred before. Keys are pressed all the time, and each must take effect. The longest time until one
+does is the longest time without a frame.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from producer import lines_of
 
 _DELTAS = 6000
 _CALLS = _DELTAS // 200
-_SAID = '"session_id":"5e0c7a2b-1f53-4f6d-8d0a-93b5b7c1a644"'
+_SESSION = '"session_id":"5e0c7a2b-1f53-4f6d-8d0a-93b5b7c1a644"'
 _LINE = "    return total[index] + offset  # as before\\n"
 _PRESSES = 10
-"""Before a line and after it."""
+"""The number of key presses before the line, and again after it."""
 _OPENING_SECONDS = 0.3
 
 
 def main() -> None:
-    """Measure a call, then a result."""
+    """Measure a call, then two results."""
     parser = command_line(__doc__)
     given = parser.parse_args()
     sizes = (2_000_000, 17_500_000, 20_000) if given.smoke else (16_000_000, 51_000_000, 4_000_000)
@@ -54,7 +54,7 @@ def _measure(name: str, folder: Path, large: bytes, shown: bytes, presses: int) 
         terminal.wait_for(rb"%d calls" % _CALLS)
         terminal.press(b"2")
         terminal.read_for(_OPENING_SECONDS)
-        terminal.press(b"\r")  # reads stand in one row, which opens
+        terminal.press(b"\r")  # consecutive reads are folded into one row, which this opens
         terminal.read_for(_OPENING_SECONDS)
         presser = Presser(terminal)
         presser.begin(b"jj")
@@ -65,7 +65,7 @@ def _measure(name: str, folder: Path, large: bytes, shown: bytes, presses: int) 
         began = time.monotonic()
         terminal.expect(shown)
         with _copied(line, pipe):
-            while not terminal.has_come(shown):
+            while not terminal.has_occurred(shown):
                 presser.press(keys())
         took = terminal.moments(shown)[0] - began
         _press(presser, keys, presses)
@@ -78,13 +78,13 @@ def _press(presser: Presser, keys: Callable[[], bytes], count: int) -> None:
 
 
 def _copied(path: Path, pipe: IO[bytes]) -> subprocess.Popen[bytes]:
-    """Begin to copy a file into the pipe, by a child: the pipe does not hold it all."""
+    """Start a child that copies a file into the pipe, whose buffer is smaller than the file."""
     return subprocess.Popen(["cat", str(path)], stdout=pipe)
 
 
 def _call(size: int) -> bytes:
     arguments = '"tool_call":{"readToolCall":{"args":{"path":"a.py"}'
-    call = f'"call_id":"toolu_01{_CALLS + 1:022d}",{_SAID},{arguments}'
+    call = f'"call_id":"toolu_01{_CALLS + 1:022d}",{_SESSION},{arguments}'
     content = _LINE * (size // len(_LINE))
     result = f'"result":{{"success":{{"content":"{content}","totalLines":{size // len(_LINE)}}}}}'
     begin = '{"type":"tool_call","subtype"'
@@ -93,7 +93,7 @@ def _call(size: int) -> bytes:
 
 def _result(size: int) -> bytes:
     text = _LINE * (size // len(_LINE))
-    return f'{{"type":"result","subtype":"success","is_error":false,"result":"{text}",{_SAID}}}\n'.encode()
+    return f'{{"type":"result","subtype":"success","is_error":false,"result":"{text}",{_SESSION}}}\n'.encode()
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
-"""How long after a line is written does it stand on the screen?
+"""How long after a line is written does it appear on the screen?
 
-A producer writes lines into a pipe, each when it is due; agentwatch shows them on a pty, read by us. A delta
-counts as shown when its own word, or that of a later one, comes out of the pty: a frame may show many.
-Besides: the CPU of agentwatch meanwhile, and whether its recording holds every line.
+A producer writes each line into a pipe when it is due. agentwatch shows the lines on a pty, which this script
+reads. A delta counts as shown when its marker word, or that of a later delta, is read from the pty, because
+one frame may show many. The script also measures the CPU time of agentwatch, and checks that its recording
+has every line.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from array import array
 from pathlib import Path
 from typing import NamedTuple
 
-from live import produced, was_all_taken_in, watched_pipe
+from live import produced, recorded_everything, watched_pipe
 from measure import MILLISECONDS, command_line, head, percentile, row
 from producer import lines_of
 from terminal import Terminal
@@ -27,18 +28,18 @@ _SILENCE_SECONDS = 10.0
 
 
 class Shown(NamedTuple):
-    """What came of a stream."""
+    """What was measured on the pty during a stream."""
 
     seen: list[float]
-    """When each delta was on the screen; as many as were."""
+    """The time at which each delta appeared on the screen. Deltas that never appeared are missing."""
     cpu: float
-    """CPU seconds per second while deltas came."""
+    """CPU seconds per second while deltas arrived."""
     frame_bytes: float
-    """Bytes a second to the terminal."""
+    """Bytes per second written to the terminal."""
 
 
 def main() -> None:
-    """Measure at each rate."""
+    """Measure each rate."""
     parser = command_line(__doc__)
     rates = ", ".join(f"{rate:g}" for rate in _SECONDS)
     parser.add_argument("--rate", type=float, action="append", help=f"lines a second; by default {rates}")
@@ -61,15 +62,15 @@ def main() -> None:
 
 
 def watch(terminal: Terminal, deltas: int) -> Shown:
-    """Read until all is shown, or nothing has come for ten seconds."""
+    """Read until all deltas are shown, or until the terminal was silent for ten seconds."""
     seen: list[float] = []
     carried = b""
     began = cpu = before = 0.0
     while len(seen) < deltas and (data := terminal.read(_SILENCE_SECONDS)):
-        said = carried + data
-        newest = max(map(int, _MARKER.findall(said)), default=-1)
+        output = carried + data
+        newest = max(map(int, _MARKER.findall(output)), default=-1)
         seen += [terminal.last_read] * (newest + 1 - len(seen))
-        carried = said[1 - _MARKER_BYTES :]
+        carried = output[1 - _MARKER_BYTES :]
         if not began and len(seen) > _AHEAD:
             began, cpu, before = terminal.last_read, terminal.cpu_seconds(), terminal.bytes_read
     span = terminal.last_read - began
@@ -91,7 +92,7 @@ def _measure(rate: float, deltas: int) -> None:
         written = array("d", times.read_bytes())
         pairs = list(zip(written, shown.seen, strict=False))[_AHEAD:]
         late = [(seen - at) * MILLISECONDS for at, seen in pairs]
-        is_whole = was_all_taken_in(Path(folder), sum(1 for _ in lines_of(deltas)))
+        is_whole = recorded_everything(Path(folder), sum(1 for _ in lines_of(deltas)))
     times_ms = (f"{percentile(late, 0.5):.1f} ms", f"{percentile(late, 0.99):.1f} ms", f"{max(late):.1f} ms")
     achieved = (deltas - _AHEAD - 1) / (written[-1] - written[_AHEAD])
     many = f"{len(pairs)} of {deltas - _AHEAD}"

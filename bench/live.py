@@ -1,4 +1,4 @@
-"""agentwatch on a pty, its stdin a pipe that somebody else writes."""
+"""Runs agentwatch on a pty, with a pipe as stdin that a bench or a producer writes to."""
 
 from __future__ import annotations
 
@@ -18,10 +18,14 @@ WAITING = rb"waiting for the first event"
 
 
 @contextmanager
-def watched_pipe(home: Path, *options: str, keeps: bool = False) -> Iterator[tuple[Terminal, IO[bytes]]]:
-    """Give a screen that waits for its first event, and the end of its pipe that is written to."""
+def watched_pipe(home: Path, *options: str, keep: bool = False) -> Iterator[tuple[Terminal, IO[bytes]]]:
+    """Start a screen that waits for its first event.
+
+    Yields:
+        The terminal, and the write end of the pipe.
+    """
     theirs, ours = os.pipe()
-    with Terminal((*AGENTWATCH, *options), stdin=theirs, home=home, keeps=keeps) as terminal:
+    with Terminal((*AGENTWATCH, *options), stdin=theirs, home=home, keep=keep) as terminal:
         os.close(theirs)
         with os.fdopen(ours, "wb", buffering=0) as pipe:
             terminal.wait_for(WAITING)
@@ -41,8 +45,8 @@ def produced(pipe: IO[bytes], **options: object) -> Iterator[subprocess.Popen[by
             producer.kill()
 
 
-def was_all_taken_in(home: Path, lines: int) -> bool:
-    """Return whether the one recording in a home has so many lines, all understood and in agreement."""
+def recorded_everything(home: Path, lines: int) -> bool:
+    """Return whether the only recording in `home` has this number of lines and passes all checks."""
     (recording,) = home.glob("sessions/*.ndjson")
     found = checked(recording)
     return found["lines"] == lines and found["holds"]

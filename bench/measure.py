@@ -1,4 +1,4 @@
-"""What the scripts share: the command line, the sessions they read, children and what they cost."""
+"""Shared by the scripts: the command line, generated sessions, children and their costs, and tables."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ MILLISECONDS = 1000.0
 
 
 class Cost(NamedTuple):
-    """What a child process took."""
+    """What a child process used."""
 
     wall: float
     cpu: float
-    """Seconds, of the user and of the system."""
+    """CPU seconds, user and system."""
     peak_bytes: int
-    """Its largest resident set; no less than ours, which Linux hands down."""
+    """Its largest resident set. It is at least as large as that of this process, which Linux hands down."""
     stdout: bytes
 
 
 def command_line(doc: str | None) -> argparse.ArgumentParser:
-    """Return a parser of what every script takes."""
+    """Return a parser with the options that all scripts have."""
     parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--smoke", action="store_true", help="small sizes, seconds: does it run at all?")
     folder = Path(tempfile.gettempdir()) / "agentwatch-bench"
@@ -41,9 +41,15 @@ def command_line(doc: str | None) -> argparse.ArgumentParser:
 
 
 def session(folder: Path, mix: str, *, megabytes: float = 0, deltas: int = 0) -> tuple[Path, dict[str, int]]:
-    """Return a generated session and its facts; it is written once and kept.
+    """Return the path of a generated session and its facts; it is generated once and kept.
 
-    A child writes it: our own resident set is the least that a child's peak can be.
+    A child generates it, because the peak memory of a child is at least the resident set of this process.
+
+    Args:
+        folder: Where sessions are kept.
+        mix: The name of a mix in `sessions.MIXES`.
+        megabytes: The approximate size of the session.
+        deltas: The least number of deltas, instead of a size.
     """
     folder.mkdir(parents=True, exist_ok=True)
     size = ("--deltas", f"{deltas}") if deltas else ("--megabytes", f"{megabytes:g}")
@@ -56,36 +62,37 @@ def session(folder: Path, mix: str, *, megabytes: float = 0, deltas: int = 0) ->
 
 
 def environment(**more: str) -> dict[str, str]:
-    """Return the environment of a child: this checkout's agentwatch, a terminal with all colours.
+    """Return the environment of a child: this checkout's agentwatch, and a terminal with all colours.
 
-    What is installed is compiled already; this checkout is by the first child, which may write that down.
+    An installed package has compiled bytecode. The first child compiles this checkout, so writing bytecode is
+    allowed.
     """
-    unlike = ("CI", "NO_COLOR", "PYTHONDONTWRITEBYTECODE")
-    ours = {name: value for name, value in os.environ.items() if name not in unlike}
-    sane = {"PYTHONPATH": str(HERE.parent), "TERM": "xterm-256color", "COLORTERM": "truecolor"}
-    return {**ours, **sane, "LANG": "C.UTF-8", "LC_ALL": "C.UTF-8", **more}
+    dropped = ("CI", "NO_COLOR", "PYTHONDONTWRITEBYTECODE")
+    inherited = {name: value for name, value in os.environ.items() if name not in dropped}
+    fixed = {"PYTHONPATH": str(HERE.parent), "TERM": "xterm-256color", "COLORTERM": "truecolor"}
+    return {**inherited, **fixed, "LANG": "C.UTF-8", "LC_ALL": "C.UTF-8", **more}
 
 
 def run(argv: Sequence[str], *, keep_output: bool = False) -> Cost:
-    """Run a child to its end.
+    """Run a child to its end, and return its cost.
 
     Raises:
-        SystemExit: It failed.
+        SystemExit: The child failed.
     """
     out = subprocess.PIPE if keep_output else subprocess.DEVNULL
     began = time.perf_counter()
     with subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=out, env=environment()) as child:
-        said = child.stdout.read() if child.stdout else b""
+        output = child.stdout.read() if child.stdout else b""
         _, status, used = os.wait4(child.pid, 0)
         wall = time.perf_counter() - began
         child.returncode = os.waitstatus_to_exitcode(status)
     if child.returncode:
         raise SystemExit(f"exit {child.returncode}: {' '.join(argv)}")
-    return Cost(wall, used.ru_utime + used.ru_stime, used.ru_maxrss * 1024, said)
+    return Cost(wall, used.ru_utime + used.ru_stime, used.ru_maxrss * 1024, output)
 
 
 def interleaved(commands: Mapping[str, Sequence[str]], rounds: int) -> dict[str, list[Cost]]:
-    """Run every command once a round: what else the machine does then meets them all."""
+    """Run every command once per round, so that other load on the machine affects all of them."""
     costs: dict[str, list[Cost]] = {name: [] for name in commands}
     for _ in range(rounds):
         for name, argv in commands.items():
@@ -94,18 +101,18 @@ def interleaved(commands: Mapping[str, Sequence[str]], rounds: int) -> dict[str,
 
 
 def percentile(values: Iterable[float], share: float) -> float:
-    """Return the value that `share` of the values do not exceed; NaN of none."""
+    """Return the value that the given share of the values does not exceed; NaN for no values."""
     ordered = sorted(values)
     return ordered[min(int(share * len(ordered)), len(ordered) - 1)] if ordered else float("nan")
 
 
 def median_and_least(seconds: Sequence[float]) -> str:
-    """Return both in milliseconds, as a cell of a table."""
+    """Return the median and the minimum in milliseconds, as a table cell."""
     return f"{statistics.median(seconds) * MILLISECONDS:.0f} ({min(seconds) * MILLISECONDS:.0f})"
 
 
 def megabytes(size: float) -> str:
-    """Return bytes as megabytes, as a cell of a table."""
+    """Return a number of bytes in megabytes, as a table cell."""
     return f"{size / 1e6:.{0 if size > 1e6 else 2}f} MB"
 
 
@@ -116,5 +123,5 @@ def head(*titles: str) -> None:
 
 
 def row(*cells: object) -> None:
-    """Print a row of a table, at once: a script that is ended has told what it knows."""
+    """Print a table row and flush it, so that a script that is killed has printed its results so far."""
     print("| " + " | ".join(map(str, cells)) + " |", flush=True)

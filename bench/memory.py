@@ -1,7 +1,7 @@
-"""How much memory does a session take?
+"""How much memory does a session use?
 
-The largest resident set for a recording of a gigabyte, printed and on the screen; and what a million tiny
-deltas add while they come: the difference between two streams, divided.
+The script measures the peak resident set for a recording of a gigabyte, printed and on the screen. It also
+measures what a million tiny deltas add while they arrive, computed from two streams of different length.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def main() -> None:
 
 
 def _resident(deltas: int) -> int:
-    """Return what is resident when so many deltas have come through the pipe and been shown."""
+    """Return the resident bytes after this number of deltas came through the pipe and were shown."""
     with tempfile.TemporaryDirectory() as folder, watched_pipe(Path(folder)) as (terminal, pipe):
         newest = marker(deltas - 1).encode()
         terminal.expect(newest)

@@ -1,4 +1,4 @@
-"""The least that Textual can do: an app with one Static, the floor that a first glyph is measured against."""
+"""A minimal Textual app with one Static, as the baseline for the time to the first glyph."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from textual.widgets import Static
 
 
 class OneStatic(App[None]):
-    """Shows a word."""
+    """An app that shows one word."""
 
     def compose(self) -> ComposeResult:
-        """Lay out the word."""
+        """Yield the widget with the word."""
         yield Static("glyph")
 
 

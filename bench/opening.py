@@ -1,4 +1,4 @@
-"""How a recording is opened on a pty, seen from outside."""
+"""Opens a recording on a pty, and measures it from outside."""
 
 from __future__ import annotations
 
@@ -15,31 +15,31 @@ ONE_STATIC = (sys.executable, str(HERE / "one_static.py"))
 
 
 class Glyph(NamedTuple):
-    """A first character that can be seen: seconds since the command was started, and its CPU until then."""
+    """The first visible character: seconds since the command was started, and its CPU seconds until then."""
 
     wall: float
     cpu: float
 
 
 class Opening(NamedTuple):
-    """Seconds since the command was started, and what it has taken."""
+    """What opening a recording took: seconds since the command was started, CPU seconds and memory."""
 
     screen: float
-    """Until the header, the newest call and the newest text are there."""
+    """Until the header, the newest call and the newest text are on the screen."""
     joined: float
-    """Until it is said that every call is paired."""
+    """Until the screen shows that every call is paired."""
     cpu: float
     peak_bytes: int
 
 
 def first_glyph(argv: Sequence[str]) -> Glyph:
-    """Start a command, and end it when it has drawn something."""
+    """Start a command, and end it as soon as it has drawn a visible character."""
     with Terminal(argv) as terminal:
         return Glyph(terminal.first_glyph() - terminal.started, terminal.cpu_seconds())
 
 
 def open_session(path: Path, calls: int, *, seconds: float = 300.0) -> Opening:
-    """Open a generated session that has so many calls, and wait until all of it is joined."""
+    """Open a generated session with `calls` calls, and wait until all of it is loaded."""
     newest = (MODEL.encode(), LAST_CALL.encode(), LAST_WORDS.encode())
     with Terminal((*AGENTWATCH, str(path))) as terminal:
         came = terminal.moments(*newest, rb"%d of %d calls? paired" % (calls, calls), seconds=seconds)

@@ -1,8 +1,8 @@
-"""Writes a live stream on stdout, at a rate: an agent that says a great deal, or one at work (`--mix`).
+"""Writes a live stream on stdout at a given rate: either mostly deltas, or a typical session (`--mix`).
 
-Of the first every delta holds a word of its own, `mk` and seven digits, so that what is on a screen tells
-how far it has come; the times at which the deltas were written go to a file. After 200 deltas comes their
-flush and a call; at the end a result with the whole text.
+In a stream of deltas, each delta has a marker word of its own, `mk` and seven digits. The newest marker on a
+screen shows how far the screen has come. The times at which the deltas were written go to a file. Every 200
+deltas are followed by their flush and a call. The stream ends with a result that has the whole text.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ _CALL_EVERY = 200
 _PARAGRAPH = 8
 _AHEAD_SECONDS = 1.0
 _BATCH_BYTES = 1 << 16
-_SAID = '"session_id":"5e0c7a2b-1f53-4f6d-8d0a-93b5b7c1a644"'
+_SESSION = '"session_id":"5e0c7a2b-1f53-4f6d-8d0a-93b5b7c1a644"'
 _ASSISTANT = '{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"'
 _KEYS = '"apiKeySource":"login","cwd":"/src","model":"Sonnet 5","permissionMode":"default"'
-_INIT = f'{{"type":"system","subtype":"init",{_KEYS},{_SAID}}}\n'
+_INIT = f'{{"type":"system","subtype":"init",{_KEYS},{_SESSION}}}\n'
 _WORDS = (
     "joins calls by their id",
     "naïve — but it holds",
@@ -36,12 +36,12 @@ START_MS = 1_793_610_846_000
 
 
 def marker(number: int) -> str:
-    """Return the word that stands in one delta and nowhere else."""
+    """Return the word that occurs in one delta and nowhere else."""
     return f"mk{number:07d}"
 
 
 def lines_of(deltas: int, *, tiny: bool = False, is_finished: bool = True) -> Iterator[tuple[str, bool]]:
-    """Yield each line of a stream with so many deltas, and whether it is one of them."""
+    """Yield each line of a stream with `deltas` deltas, and whether the line is a delta."""
     yield _INIT, False
     segment: list[str] = []
     text: list[str] = []
@@ -50,32 +50,32 @@ def lines_of(deltas: int, *, tiny: bool = False, is_finished: bool = True) -> It
         at_ms = START_MS + number
         more = "" if tiny else f" {_WORDS[number % len(_WORDS)]}"
         end = "\\n\\n" if number % _PARAGRAPH == _PARAGRAPH - 1 else " "
-        said = f"{marker(number)}{more}{end}"
-        segment.append(said)
-        yield f'{_ASSISTANT}{said}"}}]}},{_SAID},"timestamp_ms":{at_ms}}}\n', True
+        piece = f"{marker(number)}{more}{end}"
+        segment.append(piece)
+        yield f'{_ASSISTANT}{piece}"}}]}},{_SESSION},"timestamp_ms":{at_ms}}}\n', True
         if len(segment) == _CALL_EVERY:
             whole = "".join(segment)
             text.append(whole)
             segment.clear()
             calls += 1
             model_call = f'"model_call_id":"m{calls}","timestamp_ms":{at_ms}'
-            yield f'{_ASSISTANT}{whole}"}}]}},{_SAID},{model_call}}}\n', False
-            call = f'"call_id":"toolu_01{calls:022d}",{_SAID},{model_call},"tool_call":{{"readToolCall":{{'
+            yield f'{_ASSISTANT}{whole}"}}]}},{_SESSION},{model_call}}}\n', False
+            call = f'"call_id":"toolu_01{calls:022d}",{_SESSION},{model_call},"tool_call":{{"readToolCall":{{'
             path = f'"args":{{"path":"src/part_{calls}.py"}}'
             yield f'{{"type":"tool_call","subtype":"started",{call}{path}}}}}}}\n', False
             read = f'{path},"result":{{"success":{{"content":"pass","totalLines":1}}}}'
             yield f'{{"type":"tool_call","subtype":"completed",{call}{read}}}}}}}\n', False
     if segment:
         text.append("".join(segment))
-        yield f'{_ASSISTANT}{text[-1]}"}}]}},{_SAID}}}\n', False
+        yield f'{_ASSISTANT}{text[-1]}"}}]}},{_SESSION}}}\n', False
     if not is_finished:
         return
-    result = f'"is_error":false,"duration_ms":{deltas},"result":"{"".join(text)}",{_SAID}'
+    result = f'"is_error":false,"duration_ms":{deltas},"result":"{"".join(text)}",{_SESSION}'
     yield f'{{"type":"result","subtype":"success",{result}}}\n', False
 
 
 def write_at(lines: Iterator[tuple[str, bool]], rate: float, ahead: int) -> array[float]:
-    """Write a line when it is due, each by itself; return when the deltas were written."""
+    """Write each line by itself when it is due; return the times at which the deltas were written."""
     times = array("d")
     start = time.monotonic() + _AHEAD_SECONDS
     for number, (line, is_delta) in enumerate(lines):
@@ -89,7 +89,7 @@ def write_at(lines: Iterator[tuple[str, bool]], rate: float, ahead: int) -> arra
 
 
 def write_all(lines: Iterator[tuple[str, bool]]) -> None:
-    """Write lines as fast as they are taken."""
+    """Write lines as fast as the reader accepts them."""
     batch: list[str] = []
     size = 0
     for line, _ in lines:
@@ -102,7 +102,7 @@ def write_all(lines: Iterator[tuple[str, bool]]) -> None:
 
 
 def lines_of_mix(name: str, least: int) -> Iterator[tuple[str, bool]]:
-    """Yield the lines of a generated session of at least so many, none of them counted as a delta."""
+    """Yield the lines of a generated session, at least `least` of them; none counts as a delta."""
     session = Session(MIXES[name], seed=1)
     count = 0
     turns = (turn() for turn in repeat(session.turn))
@@ -116,7 +116,7 @@ def lines_of_mix(name: str, least: int) -> Iterator[tuple[str, bool]]:
 
 
 def main() -> None:
-    """Write the stream that the command line asks for."""
+    """Write the stream that the command line describes."""
     parser = argparse.ArgumentParser(description=__doc__)
     much = parser.add_mutually_exclusive_group(required=True)
     much.add_argument("--deltas", type=int, help="so many of them")

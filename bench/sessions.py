@@ -1,8 +1,9 @@
-"""Writes a session in Cursor's `stream-json`, of any size, the same for the same seed.
+"""Writes a session of any size in Cursor's `stream-json`, the same for the same seed.
 
-It is in partial mode: deltas, each segment repeated by a flush before its calls, a result that holds the
-whole text. The newest call runs `lastcall` and the text ends in `lastwords`, so that what is on a screen
-can be told from its bytes. What was written is told in a line of JSON.
+The session is in partial mode: it has deltas, a flush that repeats each segment before its calls, and a
+result that repeats the whole text. The newest call runs `lastcall` and the text ends with `lastwords`, so
+that the bytes of a screen show whether it has the newest data. The script prints what it has written as a
+line of JSON.
 """
 
 from __future__ import annotations
@@ -22,26 +23,26 @@ LAST_CALL = "lastcall"
 LAST_WORDS = "lastwords"
 
 _SESSION_ID = "7d3c5a10-64f1-4a0e-9b0c-2f6f3d0c8e55"
-_SAID = f'"session_id":"{_SESSION_ID}"'
+_SESSION = f'"session_id":"{_SESSION_ID}"'
 _ASSISTANT = '{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"'
-_DELTA_END = f'"}}]}},{_SAID},"timestamp_ms":'
+_DELTA_END = f'"}}]}},{_SESSION},"timestamp_ms":'
 _THINKING = '{"type":"thinking","subtype":"delta","text":"'
-_THINKING_END = f'",{_SAID},"timestamp_ms":'
+_THINKING_END = f'",{_SESSION},"timestamp_ms":'
 _PIECES = 8192
 _LARGE_BYTES = 5_000_000
 
 
 class Mix(NamedTuple):
-    """What a turn of the agent is made of; pairs are the least and the most."""
+    """The composition of an agent's turn. Pairs are the minimum and the maximum."""
 
     thoughts: tuple[int, int]
     deltas: tuple[int, int]
     characters: tuple[int, int]
-    """Of a delta."""
+    """Characters of a delta."""
     calls: tuple[int, int]
-    """The most calls of a turn run in parallel."""
+    """Calls of a turn, which run in parallel."""
     payloads: str
-    told: str
+    description: str
 
 
 MIXES = {
@@ -64,7 +65,7 @@ class Facts:
 
 
 class Session:
-    """One session, turn by turn."""
+    """Generates one session, turn by turn."""
 
     def __init__(self, mix: Mix, seed: int) -> None:
         self.facts = Facts()
@@ -83,13 +84,13 @@ class Session:
         self._text: list[str] = []
 
     def begin(self) -> list[str]:
-        """Return the first lines: init, and what was asked for."""
-        init = f'{{"type":"system","subtype":"init","apiKeySource":"login","cwd":"{CWD}",{_SAID}'
+        """Return the first lines: the init and the prompt."""
+        init = f'{{"type":"system","subtype":"init","apiKeySource":"login","cwd":"{CWD}",{_SESSION}'
         user = '{"type":"user","message":{"role":"user","content":[{"type":"text","text":"Mend it."}]}'
-        return [f'{init},"model":"{MODEL}","permissionMode":"default"}}\n', f"{user},{_SAID}}}\n"]
+        return [f'{init},"model":"{MODEL}","permissionMode":"default"}}\n', f"{user},{_SESSION}}}\n"]
 
     def turn(self) -> list[str]:
-        """Return the lines of one turn: thinking, text, its flush, calls."""
+        """Return the lines of one turn: thinking, text, its flush, and calls."""
         self._turns += 1
         lines = self._think(self._number(self._mix.thoughts))
         start = int(self._random.random() * (_PIECES - self._mix.deltas[1]))
@@ -97,24 +98,24 @@ class Session:
         lines += self._say(deltas)
         model_call = f"08052837-18cd-401f-9eb5-050b8391cd2f-{self._turns}-c2we"
         at_ms = self._later()
-        flush = f'"}}]}},{_SAID},"model_call_id":"{model_call}","timestamp_ms":{at_ms}}}\n'
+        flush = f'"}}]}},{_SESSION},"model_call_id":"{model_call}","timestamp_ms":{at_ms}}}\n'
         lines.append(f"{_ASSISTANT}{self._text[-1]}{flush}")
         count = self._number(self._mix.calls)
         return lines + self._call([self._body() for _ in range(count)], model_call)
 
     def end(self) -> Iterator[list[str]]:
-        """Yield the last lines: a call, the last words, the final flush, the result."""
+        """Yield the last lines: a call, the last words, the final flush, and the result."""
         yield self._call([command_body(f"make {LAST_CALL}")], "08052837-18cd-401f-9eb5-050b8391cd2f-end-c2we")
         lines = self._say(["That is ", "all of it: ", f"{LAST_WORDS}."])
-        yield [*lines, f'{_ASSISTANT}{self._text[-1]}"}}]}},{_SAID}}}\n']
+        yield [*lines, f'{_ASSISTANT}{self._text[-1]}"}}]}},{_SESSION}}}\n']
         text = "".join(self._text)
         usage = '{"inputTokens":91022,"outputTokens":80211,"cacheReadTokens":1201,"cacheWriteTokens":0}'
         result = '{"type":"result","subtype":"success","duration_ms":3600000,"duration_api_ms":3600000'
-        proof = f'{_SAID},"request_id":"9f0f3a52","usage":{usage}'
+        proof = f'{_SESSION},"request_id":"9f0f3a52","usage":{usage}'
         yield [f'{result},"is_error":false,"result":"{text}",{proof}}}\n']
 
     def last_text(self) -> str:
-        """Return the segment that was said last."""
+        """Return the newest text segment."""
         return self._text[-1]
 
     def _number(self, bounds: tuple[int, int]) -> int:
@@ -122,7 +123,7 @@ class Session:
         return least + int(self._random.random() * (most - least + 1))
 
     def _later(self, lines: int = 1) -> int:
-        """Let time pass for so many lines, and return the time of the first."""
+        """Advance the clock by 25 ms per line, and return the time of the first line."""
         at_ms = self._at_ms
         self._at_ms += 25 * lines
         return at_ms
@@ -138,24 +139,26 @@ class Session:
             f"{_THINKING}{piece}{_THINKING_END}{at}}}\n"
             for at, piece in enumerate(self._thoughts[start : start + count], at_ms)
         ]
-        lines.append(f'{{"type":"thinking","subtype":"completed",{_SAID},"timestamp_ms":{at_ms + count}}}\n')
+        lines.append(
+            f'{{"type":"thinking","subtype":"completed",{_SESSION},"timestamp_ms":{at_ms + count}}}\n'
+        )
         return lines
 
     def _say(self, deltas: list[str]) -> list[str]:
-        """Return a segment's deltas."""
+        """Return the deltas of a segment."""
         self.facts.deltas += len(deltas)
         self._text.append("".join(deltas))
         at_ms = self._later(len(deltas))
         return [f"{_ASSISTANT}{piece}{_DELTA_END}{at}}}\n" for at, piece in enumerate(deltas, at_ms)]
 
     def _call(self, bodies: list[Body], model_call: str) -> list[str]:
-        """Return calls that run in parallel: all start, and the last to start is the first to end."""
+        """Return the lines of parallel calls: all start, and the last to start is the first to end."""
         started, completed = [], []
         for body in bodies:
             self.facts.calls += 1
             call_id, at_ms = f"toolu_01{self.facts.calls:022d}", self._later()
             beside = f'"hookAdditionalContexts":[],"toolCallId":"{call_id}","startedAtMs":"{at_ms}"'
-            after = f'"model_call_id":"{model_call}",{_SAID},"timestamp_ms":'
+            after = f'"model_call_id":"{model_call}",{_SESSION},"timestamp_ms":'
             begin = f'"call_id":"{call_id}","tool_call":{{'
             started.append(
                 f'{{"type":"tool_call","subtype":"started",{begin}{body.started},{beside}}},{after}{at_ms}}}\n'
@@ -170,7 +173,15 @@ class Session:
 
 
 def write_session(out: BinaryIO, mix: Mix, seed: int, *, size: int = 0, deltas: int = 0) -> Facts:
-    """Write a session of about `size` bytes, or of at least `deltas` deltas; return what was written."""
+    """Write a session, and return what was written.
+
+    Args:
+        out: Where to write it.
+        mix: The composition of its turns.
+        seed: The seed of the random numbers.
+        size: The approximate number of bytes.
+        deltas: The least number of deltas, instead of a size.
+    """
     session = Session(mix, seed)
     facts = session.facts
 
@@ -190,10 +201,10 @@ def write_session(out: BinaryIO, mix: Mix, seed: int, *, size: int = 0, deltas: 
 
 
 def main() -> None:
-    """Write the session that the command line asks for."""
+    """Write the session that the command line describes."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("out", type=Path, metavar="OUT", help="where it goes; a file there is replaced")
-    mixes = "; ".join(f"{name}: {mix.told}" for name, mix in MIXES.items())
+    mixes = "; ".join(f"{name}: {mix.description}" for name, mix in MIXES.items())
     parser.add_argument("--mix", choices=MIXES, default="typical", help=mixes)
     much = parser.add_mutually_exclusive_group()
     much.add_argument("--megabytes", type=float, default=2.0, help="about how large (default 2)")

@@ -1,9 +1,9 @@
-"""Does agentwatch stay as it is for an hour?
+"""Does agentwatch remain stable for an hour?
 
-One producer writes a session as agents write them into a pipe, at a steady rate; agentwatch shows it on
-a pty. Its resident memory is taken every ten seconds, and told on stderr; the slope is that of the least
-squares, once it has settled. 350 lines a second make 730 MB an hour, which the recording takes on disk,
-with --no-record as a file without a name.
+A producer writes a typical session into a pipe at a steady rate, and agentwatch shows it on a pty. Its
+resident memory is sampled every ten seconds and printed on stderr. The slope is a least-squares fit of the
+samples after it has settled. 350 lines per second make 730 MB per hour. The recording needs that much disk;
+with --no-record it is a file without a name.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _OVER = rb"succeeded"
 
 
 class Sample(NamedTuple):
-    """What agentwatch was at a moment."""
+    """The state of agentwatch at a moment: seconds since the start, resident bytes, CPU seconds."""
 
     seconds: float
     resident: int
@@ -35,7 +35,7 @@ class Sample(NamedTuple):
 
 
 def main() -> None:
-    """Soak it for as long as the command line says."""
+    """Soak agentwatch for the time given on the command line."""
     parser = command_line(__doc__)
     parser.add_argument("--seconds", type=float, default=3600.0)
     parser.add_argument("--rate", type=float, default=350.0, help="lines a second (350)")
@@ -51,16 +51,16 @@ def main() -> None:
             samples = _samples(terminal, every)
         terminal.read_for(1)
         is_whole = _is_whole(terminal)
-        _tell(samples, given.rate, terminal.peak_bytes(), is_whole=is_whole)
+        _report(samples, given.rate, terminal.peak_bytes(), is_whole=is_whole)
 
 
 def _samples(terminal: Terminal, every: float) -> list[Sample]:
-    """Take a sample now and again, until the run is over."""
+    """Take samples at regular intervals until the run is over."""
     began = time.monotonic()
     samples: list[Sample] = []
-    while not terminal.has_come(_OVER) and not terminal.is_over:
+    while not terminal.has_occurred(_OVER) and not terminal.is_over:
         due = began + every * len(samples)
-        while (left := due - time.monotonic()) > 0 and not terminal.has_come(_OVER):
+        while (left := due - time.monotonic()) > 0 and not terminal.has_occurred(_OVER):
             terminal.read(left)
         sample = Sample(time.monotonic() - began, terminal.resident_bytes(), terminal.cpu_seconds())
         samples.append(sample)
@@ -69,14 +69,14 @@ def _samples(terminal: Terminal, every: float) -> list[Sample]:
 
 
 def _is_whole(terminal: Terminal) -> bool:
-    """Return whether the screen says that each call is paired and each line understood."""
+    """Return whether the screen shows that every call is paired and every line was understood."""
     terminal.expect(_WHOLE)
-    terminal.resize(158, 48)  # all is drawn anew
+    terminal.resize(158, 48)  # another size makes it redraw everything
     terminal.read_for(2)
-    return terminal.has_come(_WHOLE)
+    return terminal.has_occurred(_WHOLE)
 
 
-def _tell(samples: list[Sample], rate: float, peak: int, *, is_whole: bool) -> None:
+def _report(samples: list[Sample], rate: float, peak: int, *, is_whole: bool) -> None:
     last = samples[-1]
     settled = min(_SETTLED_SECONDS, last.seconds / 4)
     later = [sample for sample in samples if sample.seconds >= settled]

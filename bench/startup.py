@@ -1,8 +1,9 @@
-"""How long until agentwatch has said something?
+"""How long until agentwatch has printed or drawn something?
 
-`--help`, `--version` and `--print` of a small file against a Python that does nothing; the first glyph of an
-opened file against a Textual app with one Static, and when header, newest call and text are there. Rounds
-are interleaved; wall clock, and as a ratio CPU too, which a busy machine leaves as it is.
+`--help`, `--version` and `--print` of a small file are compared with a Python process that does nothing. The
+first glyph of an opened file is compared with that of a Textual app with one Static. The time until header,
+newest call and newest text are on the screen is measured too. Rounds are interleaved. Times are wall clock;
+ratios also use CPU time, which other load on the machine hardly affects.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ except SystemExit:
 
 
 def main() -> None:
-    """Measure what ends at once, then what draws."""
+    """Measure the commands that print and exit, then those that draw."""
     parser = command_line(__doc__)
     parser.add_argument("--rounds", type=int, default=15)
     given = parser.parse_args()
@@ -55,8 +56,8 @@ def main() -> None:
 
 
 def _imports_textual(words: list[str]) -> str:
-    said = run((sys.executable, "-c", _DOES_IT_IMPORT, *words), keep_output=True).stdout
-    return "yes" if said.endswith(b"True\n") else "no"
+    output = run((sys.executable, "-c", _DOES_IT_IMPORT, *words), keep_output=True).stdout
+    return "yes" if output.endswith(b"True\n") else "no"
 
 
 def _measure_screen(folder: Path, rounds: int) -> None:
@@ -74,7 +75,7 @@ def _measure_screen(folder: Path, rounds: int) -> None:
 
 
 def _against(costs: Sequence[Cost | Glyph], floors: Sequence[Cost | Glyph]) -> tuple[str, str, str]:
-    """Return what it took, and how much that is of what the floor took: the least over the least."""
+    """Return the median and minimum wall time, and the ratios of wall and CPU minima to the floor's."""
     ratios = (
         min(cost.wall for cost in costs) / min(floor.wall for floor in floors),
         min(cost.cpu for cost in costs) / min(floor.cpu for floor in floors),

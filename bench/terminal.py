@@ -1,4 +1,4 @@
-"""A command on a pty of its own, read without delay; nothing that it asks the terminal is answered."""
+"""Runs a command on a pty and reads its output without delay. Terminal queries are not answered."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ GLYPH = re.compile(rb"[^\x00-\x20\x1b]")
 
 _READ_BYTES = 1 << 18
 _TICKS = os.sysconf("SC_CLK_TCK")
-_CARRIED = 256
-"""How many bytes of what was read are searched again: what is waited for may come in two reads."""
+_OVERLAP_BYTES = 256
+"""The number of bytes that are searched again with the next read: a pattern may span two reads."""
 
 
 class Terminal:
-    """A command, its terminal, and what it costs; to be used in a `with`, which ends it.
+    """A command, its terminal and its costs. Use it in a `with` statement, which ends the command.
 
-    Only our own thread reads: whoever uses it reads all the time, for a terminal that nobody reads
-    holds the command up.
+    No thread reads in the background. The caller must read all the time, because a full terminal blocks the
+    command.
     """
 
     def __init__(
@@ -44,22 +44,26 @@ class Terminal:
         stdin: int | None = None,
         size: tuple[int, int] = (160, 48),
         home: Path | None = None,
-        keeps: bool = False,
+        keep: bool = False,
     ) -> None:
-        """Start `argv`; `size` is columns and rows, `home` is where agentwatch saves.
+        """Start a command on a new pty.
 
-        With `stdin` its descriptor 0 is that instead of the pty. With `keeps` all that comes is kept
-        in `chunks`, with its times.
+        Args:
+            argv: The command.
+            stdin: The descriptor to use as stdin instead of the pty.
+            size: Columns and rows.
+            home: Where agentwatch saves its sessions.
+            keep: Keep everything that is read in `chunks`, with its times.
         """
         self.chunks: list[tuple[float, bytes]] = []
         self.bytes_read = 0
         self.last_read = 0.0
-        """When something came last, by the monotonic clock."""
+        """When bytes arrived last, by the monotonic clock."""
         self.is_over = False
         """Whether the command has closed the terminal."""
-        self._keeps = keeps
-        self._came: dict[bytes, float | None] = {}
-        self._carried = b""
+        self._keep = keep
+        self._found_at: dict[bytes, float | None] = {}
+        self._overlap = b""
         env = environment(**({} if home is None else {"AGENTWATCH_HOME": str(home)}))
         self.started = time.monotonic()
         self.pid, self._fd = pty.fork()
@@ -80,110 +84,120 @@ class Terminal:
         self.close()
 
     def read(self, seconds: float) -> bytes:
-        """Return what comes within so many seconds, as soon as it comes; nothing at the end."""
+        """Return the bytes that arrive within `seconds`, as soon as some do; empty if none arrive."""
         if self.is_over or not select.select([self._fd], [], [], max(seconds, 0))[0]:
             return b""
         try:
             data = os.read(self._fd, _READ_BYTES)
-        except OSError:  # Linux says EIO where the other end is closed
+        except OSError:  # Linux reports EIO when the other end is closed
             data = b""
         self.is_over = not data
         if data:
             self.last_read = time.monotonic()
             self.bytes_read += len(data)
-            if self._keeps:
+            if self._keep:
                 self.chunks.append((self.last_read, data))
-            self._look_out(self._carried + data)
+            self._search(self._overlap + data)
         return data
 
     def read_for(self, seconds: float) -> int:
-        """Read for so many seconds, and return how many bytes came."""
+        """Read for `seconds`, and return the number of bytes that arrived."""
         before, until = self.bytes_read, time.monotonic() + seconds
         while not self.is_over and (left := until - time.monotonic()) > 0:
             self.read(left)
         return self.bytes_read - before
 
     def expect(self, *patterns: bytes) -> None:
-        """Look out for patterns from now on, in whatever is read; `wait_for` and `has_come` tell of them."""
-        self._came |= dict.fromkeys(patterns)
-        self._carried = b""
+        """Search everything that is read from now on for patterns.
 
-    def has_come(self, pattern: bytes) -> bool:
-        """Return whether a pattern that is expected has come."""
-        return self._came[pattern] is not None
+        `wait_for`, `moments` and `has_occurred` report whether and when they occurred.
+        """
+        self._found_at |= dict.fromkeys(patterns)
+        self._overlap = b""
+
+    def has_occurred(self, pattern: bytes) -> bool:
+        """Return whether an expected pattern has occurred."""
+        return self._found_at[pattern] is not None
 
     def wait_for(self, *patterns: bytes, seconds: float = 60.0) -> float:
-        """Read until each of the patterns has come, and return the moment by the monotonic clock."""
+        """Read until all patterns have occurred; return the time of the last by the monotonic clock."""
         return max(self.moments(*patterns, seconds=seconds))
 
     def moments(self, *patterns: bytes, seconds: float = 60.0) -> list[float]:
-        """Read until each of the patterns has come since it was expected, or from now on; return when.
+        """Read until all patterns have occurred, and return their times by the monotonic clock.
+
+        A pattern passed to `expect` before may already have occurred. Other patterns are searched for from
+        now on.
+
+        Args:
+            patterns: Regular expressions.
+            seconds: How long to wait.
 
         Raises:
-            SystemExit: One has not.
+            SystemExit: A pattern has not occurred.
         """
-        self.expect(*(pattern for pattern in patterns if pattern not in self._came))
+        self.expect(*(pattern for pattern in patterns if pattern not in self._found_at))
         until = time.monotonic() + seconds
-        while not all(map(self.has_come, patterns)):
+        while not all(map(self.has_occurred, patterns)):
             left = until - time.monotonic()
             if self.is_over or left <= 0:
-                missing = [pattern for pattern in patterns if not self.has_come(pattern)]
-                shown = ESCAPES.sub(b" ", self._carried).decode(errors="replace").split()
+                missing = [pattern for pattern in patterns if not self.has_occurred(pattern)]
+                shown = ESCAPES.sub(b" ", self._overlap).decode(errors="replace").split()
                 raise SystemExit(f"not on the screen after {seconds:g} s: {missing}; at last: {shown}")
             self.read(left)
-        return [self._came.pop(pattern) or 0.0 for pattern in patterns]
+        return [self._found_at.pop(pattern) or 0.0 for pattern in patterns]
 
     def first_glyph(self, seconds: float = 60.0) -> float:
-        """Read until the first character that can be seen, and return the moment.
+        """Read until the first visible character, and return its time by the monotonic clock.
 
         Raises:
-            SystemExit: There is none.
+            SystemExit: No visible character was drawn.
         """
-        said, until = b"", time.monotonic() + seconds
-        while not GLYPH.search(ESCAPES.sub(b"", said).partition(b"\x1b")[0]):
+        output, until = b"", time.monotonic() + seconds
+        while not GLYPH.search(ESCAPES.sub(b"", output).partition(b"\x1b")[0]):
             if self.is_over or time.monotonic() > until:
                 raise SystemExit(f"nothing on the screen after {seconds:g} s")
-            said += self.read(0.1)
+            output += self.read(0.1)
         return self.last_read
 
     def settle(self, quiet: float = 0.5, seconds: float = 60.0) -> None:
-        """Read until nothing has come for `quiet` seconds."""
+        """Read until nothing has arrived for `quiet` seconds."""
         until = time.monotonic() + seconds
         while not self.is_over and self.read(quiet) and time.monotonic() < until:
             pass
 
     def press(self, keys: bytes) -> float:
-        """Type keys, and return the moment."""
+        """Type keys, and return the time by the monotonic clock."""
         now = time.monotonic()
         os.write(self._fd, keys)
         return now
 
     def resize(self, columns: int, rows: int) -> float:
-        """Give the terminal another size, and return the moment."""
+        """Change the size of the terminal, and return the time by the monotonic clock."""
         now = time.monotonic()
         termios.tcsetwinsize(self._fd, (rows, columns))
         return now
 
     def cpu_seconds(self) -> float:
-        """Return what the command has taken so far: exactly, or to 10 ms when a thread of it has ended."""
+        """Return the CPU time of the command so far: exact, or to 10 ms if one of its threads has ended."""
         process = Path(f"/proc/{self.pid}")
         fields = (process / "stat").read_text().rpartition(")")[2].split()
         threads = (int(one.read_text().split()[0]) for one in process.glob("task/*/schedstat"))
         return max(sum(map(int, fields[11:13])) / _TICKS, sum(threads) / 1e9)
 
     def resident_bytes(self) -> int:
-        """Return how much of its memory is resident now."""
+        """Return the present size of its resident set."""
         return self._status_bytes("VmRSS")
 
     def peak_bytes(self) -> int:
-        """Return how much was resident at most."""
+        """Return the largest size of its resident set."""
         return self._status_bytes("VmHWM")
 
     def wait_end(self, seconds: float = 60.0) -> int:
         """Read until the command has ended, and return its exit code.
 
         Raises:
-            SystemExit: It has not.
+            SystemExit: The command has not ended.
         """
         until = time.monotonic() + seconds
         while time.monotonic() < until:
@@ -195,7 +209,7 @@ class Terminal:
         raise SystemExit(f"it still runs after {seconds:g} s")
 
     def close(self) -> None:
-        """End the command, whatever it does, and close its terminal."""
+        """Kill the command if it is still running, and close its terminal."""
         if self.pid:
             with suppress(ProcessLookupError):
                 os.kill(self.pid, signal.SIGKILL)
@@ -203,11 +217,11 @@ class Terminal:
             self.pid = 0
         os.close(self._fd)
 
-    def _look_out(self, data: bytes) -> None:
-        for pattern, moment in self._came.items():
+    def _search(self, data: bytes) -> None:
+        for pattern, moment in self._found_at.items():
             if moment is None and re.search(pattern, data):
-                self._came[pattern] = self.last_read
-        self._carried = data[-_CARRIED:]
+                self._found_at[pattern] = self.last_read
+        self._overlap = data[-_OVERLAP_BYTES:]
 
     def _status_bytes(self, field: str) -> int:
         lines = Path(f"/proc/{self.pid}/status").read_text().splitlines()

@@ -1,8 +1,8 @@
-"""How much more than decoding does reading a session cost?
+"""How much more than decoding JSON does reading a session cost?
 
-CPU of `agentwatch --print --output-format summary FILE` against that of a bare loop of `orjson.loads`
-over the lines of the file: whole processes, rounds interleaved, the least against the least. That nothing
-is left out is checked first.
+The CPU time of `agentwatch --print --output-format summary FILE` is compared with that of a bare loop of
+`orjson.loads` over the same lines. Both are whole processes, rounds are interleaved, and the minimum is
+compared with the minimum. A check at the beginning ensures that agentwatch skips nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Draws the pictures of the screen in README and docs: `python docs/picture.py [NAME…]`.
+"""Draw the pictures of the screen in README and docs: `python docs/picture.py [NAME…]`.
 
-They are the program itself at moments of recordings that it ships, exported by Textual; the fonts are the
-reader's.
+Each picture is a Textual export of the program itself, at a moment of a recording that it ships. The fonts
+are those of the reader.
 """
 
 from __future__ import annotations
@@ -23,28 +23,28 @@ from rich.cells import cell_len
 from textual import events
 from textual.pilot import Pilot
 
-from agentwatch.analysis.silence import NO_FACTS, AgentFacts
-from agentwatch.cli.terminal import HeldSignals
+from agentwatch.agent_facts import NO_FACTS, AgentFacts
 from agentwatch.feed import Feed
 from agentwatch.feed.playhead import Replay
 from agentwatch.resources import resource
 from agentwatch.screen.app import AgentwatchApp, Leave
 from agentwatch.screen.screen import WatchScreen
+from agentwatch.screen.terminal.signals import HeldSignals
 from agentwatch.screen.transcript.pane import Transcript
 from agentwatch.sources.open import saved_source
 
 FOLDER = Path(__file__).parent
 COLUMN = 12.2
-"""The width of a column in Textual's export."""
+"""Width of a column in Textual's SVG export, in pixels."""
 AWAY, BACK = "<away>", "<back>"
-"""What stands among the keys where the user looks elsewhere, and back."""
+"""Pseudo-keys: the terminal loses the focus, and gets it again."""
 
 Step = tuple[float, Sequence[str]]
-"""So many seconds into the recording these keys are pressed."""
+"""The time in the recording, in seconds, and the keys that are pressed then."""
 
 
 class Moment(NamedTuple):
-    """A picture: of which recording, how large, after which steps, in which theme."""
+    """A picture: the recording, the terminal size in columns and rows, the steps before it, and the theme."""
 
     recording: str
     size: tuple[int, int]
@@ -52,11 +52,11 @@ class Moment(NamedTuple):
     theme: str = "textual-dark"
     has_colours: bool = True
     facts: AgentFacts = NO_FACTS
-    """What is known of the agent's process; of a recording nothing is."""
+    """What is known about the agent's process; for a saved recording, nothing."""
     is_open: bool = False
-    """More of the recording may come."""
+    """Whether the recording may still grow."""
     is_news: bool = False
-    """It comes while it is looked at, and is told."""
+    """Whether the recording grows while it is watched, so that its events cause notices."""
 
 
 LIGHT = "textual-light"
@@ -91,7 +91,7 @@ PICTURES = {
 
 
 async def export(moment: Moment) -> str:
-    """Return the screen as SVG."""
+    """Return the screen at a moment, as SVG."""
     clock = 0.0
     with tempfile.TemporaryDirectory() as folder:
         path = copied(moment.recording, Path(folder), is_whole=not moment.is_news)
@@ -103,7 +103,7 @@ async def export(moment: Moment) -> str:
         with (
             patch("agentwatch.screen.screen.now_ms", replay.now_ms),
             patch("agentwatch.screen.overlays.notices.now_ms", replay.now_ms),
-            patch("agentwatch.sources.facts.ProcessFacts.now", lambda _: moment.facts),
+            patch("agentwatch.sources.file.FileSource.agent_facts", lambda _: moment.facts),
         ):
             async with app.run_test(size=moment.size, notifications=True) as pilot:
                 copied(moment.recording, Path(folder), is_whole=True)
@@ -122,7 +122,7 @@ async def export(moment: Moment) -> str:
 
 
 def copied(name: str, folder: Path, *, is_whole: bool) -> Path:
-    """Return a copy of a recording, with all its lines or with the first alone."""
+    """Copy a bundled recording to `folder`, in full or only its first line; return the path of the copy."""
     path = folder / f"{name}.ndjson"
     data = (resource("recordings") / path.name).read_bytes()
     path.write_bytes(data if is_whole else data[: data.index(b"\n") + 1])
@@ -131,17 +131,17 @@ def copied(name: str, folder: Path, *, is_whole: bool) -> Path:
 
 
 async def settled(pilot: Pilot[Leave]) -> None:
-    """Wait until the screen shows all that is due."""
+    """Wait until the screen shows everything that is due."""
     screen = pilot.app.screen_stack[0]
     assert isinstance(screen, WatchScreen)
     await pilot.pause(0.6)
-    while screen.query_one(Transcript).is_measuring:
+    while screen.query_one(Transcript).viewport.is_measuring:
         await pilot.pause(0.1)
     await pilot.pause(0.3)
 
 
 def mended(svg: str) -> str:
-    """Return the export without fonts from the network, and with wide characters in their columns."""
+    """Return the export without web fonts, with text lengths that keep wide characters in their columns."""
 
     def set_length(found: re.Match[str]) -> str:
         columns = cell_len(html.unescape(found[3]).replace("\xa0", " "))

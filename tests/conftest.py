@@ -1,4 +1,4 @@
-"""What every test starts from: a home of its own, no continuous-integration or colour variables."""
+"""Fixtures for all tests: a private home folder, and an environment without CI and colour variables."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parent.parent
 RECORDINGS = ROOT / "recordings"
 SHARED = ROOT.parent / "shared" / "recordings"
 Saver = Callable[..., Path]
-"""What saves a recording of lines: the fixture `recording`."""
+"""The type of the fixture `recording`: a function that saves lines as a recording and returns its path."""
 
 
 SLOW = ("tests/pty", "tests/harness", "tests/cli", "tests/sources", "tests/project", "tests/screen/overlays")
@@ -53,7 +53,7 @@ def pytest_collection_finish() -> None:
 
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Keep saved sessions out of the user's own folder."""
+    """Keep saved sessions out of the user's own folder, and return the folder used instead."""
     folder = tmp_path / "home"
     monkeypatch.setenv("AGENTWATCH_HOME", str(folder))
     monkeypatch.setenv("AGENTWATCH_CONFIG", os.devnull)
@@ -64,7 +64,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def session_of(tmp_path: Path) -> Callable[[bytes], Session]:
-    """Return what a recording of these bytes comes to."""
+    """Return a function that reads a recording with these bytes into a session."""
 
     def read(data: bytes) -> Session:
         path = tmp_path / "case.ndjson"
@@ -78,7 +78,7 @@ def session_of(tmp_path: Path) -> Callable[[bytes], Session]:
 
 @pytest.fixture
 def recording(tmp_path: Path) -> Saver:
-    """Return a function that saves a recording of these lines."""
+    """Return a function that saves these lines as a recording and returns its path."""
 
     def save(*lines: bytes) -> Path:
         path = tmp_path / "session.ndjson"

@@ -1,19 +1,19 @@
-"""What happened while the user looked elsewhere, in one line."""
+"""Summarises in one line what happened while the user was away."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-from agentwatch.events import Outcome
+from agentwatch.events import Outcome, ToolKind
 from agentwatch.plurals import plural
 from agentwatch.safe_text import SafeText
 from agentwatch.session import Call, Session
 
-_CHANGING = frozenset(("edit", "write", "delete"))
+_CHANGING = frozenset((ToolKind.EDIT, ToolKind.DELETE, ToolKind.MOVE))
 
 
 class Mark(NamedTuple):
-    """How far the session had come at a moment."""
+    """The state of a session at a moment, as counts."""
 
     at_ms: int
     calls: int
@@ -23,20 +23,23 @@ class Mark(NamedTuple):
 
 
 def mark(session: Session, at_ms: int) -> Mark:
-    """Return how far the session has come."""
+    """Return the present state of a session."""
     calls, ended = len(session.calls), len(session.ended_calls)
     return Mark(at_ms, calls, ended, ended_runs(session), session.lines.total)
 
 
 def ended_runs(session: Session) -> int:
-    """Return how many runs are over; a stream that ended without one counts for one."""
+    """Return the number of runs that are over. A stream that ended without any run counts as one."""
     if not session.runs:
         return int(session.is_closed)
     return len(session.runs) - (not session.run.is_over)
 
 
 def away_summary(session: Session, since: Mark, now_ms: int) -> SafeText:
-    """Return what is new since the mark: `6 m: 14 calls, 3 files +41 −7, 1 failure`; often nothing."""
+    """Return what is new since a mark: `6 m: 14 calls, 3 files +41 −7, 1 failure`.
+
+    The summary is empty if no line has arrived since.
+    """
     ended = session.ended_calls[since.ended_calls :]
     new = [
         _counted(len(session.calls) - since.calls, "call"),
@@ -45,11 +48,12 @@ def away_summary(session: Session, since: Mark, now_ms: int) -> SafeText:
         _counted(sum(call.outcome is Outcome.REJECTED for call in ended), "rejection"),
     ]
     if ended_runs(session) > since.ended_runs and session.outcome is not Outcome.RUNNING:
-        new.append(f"the run {_OVER[session.outcome]}")
-    told = ", ".join(filter(None, new))
-    if not told and session.lines.total > since.lines:
-        told = "no new call"
-    return SafeText(f"{_span(now_ms - since.at_ms)}: {told}" if told else "")
+        has_ending = session.outcome is not Outcome.UNFINISHED or session.traits.has_result
+        new.append(f"the run {_OVER[session.outcome] if has_ending else 'ended'}")
+    words = ", ".join(filter(None, new))
+    if not words and session.lines.total > since.lines:
+        words = "no new call"
+    return SafeText(f"{_span(now_ms - since.at_ms)}: {words}" if words else "")
 
 
 _OVER = {
@@ -61,7 +65,7 @@ _OVER = {
 
 def _has_changed(call: Call) -> bool:
     has_lines = call.lines_added is not None or call.lines_removed is not None
-    return call.outcome is Outcome.SUCCEEDED and (has_lines or call.tool in _CHANGING)
+    return call.outcome is Outcome.SUCCEEDED and (has_lines or call.kind in _CHANGING)
 
 
 def _changes(changes: list[Call]) -> str:

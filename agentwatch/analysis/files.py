@@ -1,6 +1,6 @@
-"""The files that a session has touched, brought forward one ended call at a time.
+"""The files that a session read, changed or deleted, updated one completed call at a time.
 
-What a shell command does to a file is in no call's facts, so it is not told here.
+A shell command's effect on files is not in the stream, so it is not counted here.
 """
 
 from __future__ import annotations
@@ -12,8 +12,10 @@ from collections import Counter
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from agentwatch.events import Outcome
+from agentwatch.blocks import ChangeBlock
+from agentwatch.events import Outcome, ToolKind
 from agentwatch.feed import Feed
+from agentwatch.paths import is_windows, relative_to
 from agentwatch.session import Call, Session
 
 _MOST_COMPARED_BYTES = 1 << 20
@@ -31,13 +33,7 @@ class FileAction(StrEnum):
     """It failed, was rejected, or never came back."""
 
 
-_FILE_ACTIONS = {
-    "Read file": FileAction.READ,
-    "Edited file": FileAction.EDITED,
-    "Created new file": FileAction.CREATED,
-    "Deleted file": FileAction.DELETED,
-}
-"""By the text format's phrase, which is the same for every agent."""
+_CHANGES = (ToolKind.EDIT, ToolKind.DELETE)
 
 
 @dataclass(slots=True, eq=False)
@@ -72,9 +68,7 @@ class TouchedFile:
         self.last_ms = latest_ms(call)
         if file_action is FileAction.TRIED:
             is_lost = call.outcome not in (Outcome.FAILED, Outcome.REJECTED)
-            self.may_be_changed = self.may_be_changed or (
-                is_lost and _FILE_ACTIONS[call.phrase] is not FileAction.READ
-            )
+            self.may_be_changed = self.may_be_changed or (is_lost and call.kind in _CHANGES)
             return
         if file_action is not FileAction.READ:
             self.first_change, self.last_change = self.first_change or call, call
@@ -123,7 +117,7 @@ class TouchedFiles:
         upto = min(self._taken + most, len(ended))
         for number in range(self._taken, upto):
             call = ended[number]
-            if call.path and call.phrase in _FILE_ACTIONS:
+            if call.path and (call.kind is ToolKind.READ or call.kind in _CHANGES):
                 self._touch(call, call.path)
         self._taken = upto
         return upto < len(ended)
@@ -155,7 +149,14 @@ class TouchedFiles:
 
 def file_action_of(call: Call) -> FileAction:
     """Return what a call about a file did to it."""
-    return _FILE_ACTIONS[call.phrase] if call.outcome is Outcome.SUCCEEDED else FileAction.TRIED
+    if call.outcome is not Outcome.SUCCEEDED:
+        return FileAction.TRIED
+    match call.kind:
+        case ToolKind.READ:
+            return FileAction.READ
+        case ToolKind.DELETE:
+            return FileAction.DELETED
+    return FileAction.CREATED if call.is_new_file else FileAction.EDITED
 
 
 def latest_ms(call: Call) -> int | None:
@@ -166,23 +167,20 @@ def latest_ms(call: Call) -> int | None:
 
 
 def named(path: str, cwd: str | None) -> tuple[str, str, bool]:
-    """Return what identifies a path, how it is shown, and whether it lies outside the cwd.
+    """Return a path's key, how it is shown, and whether it is outside the cwd.
 
-    By the rules of the agent's system. Where cwd and path are not of one system, or one of them is
-    not known to be absolute, nothing is said about inside and outside.
+    The rules are those of the agent's system. If cwd and path are not of one system, or one of them may not
+    be absolute, the path does not count as outside.
     """
-    is_windows = _is_windows(path) or _is_windows(cwd or "")
-    rules = ntpath if is_windows else posixpath
+    by_windows = is_windows(path) or is_windows(cwd or "")
+    rules = ntpath if by_windows else posixpath
     whole = rules.normpath(rules.join(cwd or "", path))
     key = rules.normcase(whole)
-    if not cwd or _is_windows(cwd) != _is_windows(whole):
+    if not cwd or is_windows(cwd) != is_windows(whole) or (by_windows and path.startswith("/")):
         return key, path, False
-    if is_windows and path.startswith("/"):
-        return key, path, False
-    inside = rules.normpath(cwd).rstrip(rules.sep) + rules.sep
-    if (key + rules.sep).startswith(rules.normcase(inside)):
-        return key, whole[len(inside) :] or ".", False
-    return key, whole, True
+    folder = rules.normpath(cwd).rstrip(rules.sep)
+    shown = relative_to(whole, folder) if folder else whole.lstrip(rules.sep) or "."
+    return (key, whole, True) if shown is None else (key, shown, False)
 
 
 def is_back_to_start(file: TouchedFile, feed: Feed) -> bool | None:
@@ -208,8 +206,7 @@ def _contents(call: Call, feed: Feed) -> tuple[_Content | None, _Content | None]
     place = call.ended
     if place is None or place.length > _MOST_COMPARED_BYTES:
         return None, None
-    changes = (part for part in feed.parts(place) if part.kind in {"diff", "change"})
-    change = next(changes, None)
+    change = next((block for block in feed.blocks(place) if isinstance(block, ChangeBlock)), None)
     if change is None:
         return None, None
     before, after = _content(change.before), _content(change.after)
@@ -220,7 +217,3 @@ def _contents(call: Call, feed: Feed) -> tuple[_Content | None, _Content | None]
 
 def _content(text: str | None) -> _Content | None:
     return None if text is None else (True, text)
-
-
-def _is_windows(path: str) -> bool:
-    return path.startswith("\\\\") or (path[1:2] == ":" and path[2:3] in ("", "/", "\\"))

@@ -1,4 +1,4 @@
-"""Whether what is shown can be relied on: the text against the result, calls paired, lines understood."""
+"""Checks whether the screen can be relied on: text equals result, calls are paired, lines are understood."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from agentwatch.session import Session
 
 @dataclass(frozen=True, slots=True)
 class Integrity:
-    """What agentwatch can prove of a session, and what it cannot."""
+    """What agentwatch can and cannot prove about a session."""
 
     text_matches_result: bool | None
-    """None without a result, or without a stream."""
+    """None without a result or without a stream."""
     difference_at: int | None
-    """The first character at which text and result differ."""
+    """The index of the first character at which text and result differ."""
     calls: int
     paired: int
     """Calls whose start and end are both in the recording."""
@@ -27,15 +27,15 @@ class Integrity:
     open_calls: int
     """Calls that may still end."""
     is_running: bool
-    """More may come: what is missing now may be the end of something."""
+    """The run may still end with a result line."""
 
     @property
     def holds(self) -> bool:
-        """Whether nothing is amiss: a repaired line was read, and is none of it."""
+        """Whether nothing is amiss; repaired lines were read successfully and do not count."""
         return not self.amiss()
 
     def amiss(self) -> SafeText:
-        """Return what is amiss, in few words: `text ≠ result · 3 calls not paired · 2 unknown`."""
+        """Return the failed checks in few words: `text ≠ result · 3 calls not paired · 2 unknown`."""
         unpaired = self.calls - self.paired - self.open_calls
         parts = {
             "text ≠ result": self.text_matches_result is False,
@@ -43,14 +43,14 @@ class Integrity:
             f"{self.malformed} malformed": self.malformed,
             f"{self.unknown} unknown": self.unknown,
         }
-        return SafeText(" · ".join(told for told, is_so in parts.items() if is_so))
+        return SafeText(" · ".join(words for words, is_so in parts.items() if is_so))
 
     def line(self) -> SafeText:
-        """Return it in a line: `text = result · 212 of 212 calls paired · 0 malformed · 2 unknown`."""
+        """Return all checks: `text = result · 212 of 212 calls paired · 0 malformed · 2 unknown`."""
         absent = "no result yet" if self.is_running else "no result to compare"
-        told = {True: "text = result", False: "text ≠ result", None: absent}
+        by_match = {True: "text = result", False: "text ≠ result", None: absent}
         parts = [
-            told[self.text_matches_result],
+            by_match[self.text_matches_result],
             f"{self.paired} of {plural(self.calls, 'call')} paired",
             f"{self.malformed} malformed",
             f"{self.unknown} unknown",
@@ -63,20 +63,21 @@ class Integrity:
 
 
 def integrity(session: Session) -> Integrity:
-    """Return how a session's facts stand to each other; while it runs, so far."""
-    run, lines = session.run, session.lines
+    """Return the integrity of a session; while it is running, of its lines so far."""
+    run, lines, traits = session.run, session.lines, session.traits
     matches = run.text_matches_result
+    unpaired = session.never_completed + (session.completed_without_started if traits.announces_calls else 0)
     return Integrity(
-        matches,
-        _first_difference(run.text, run.result) if matches is False else None,
-        len(session.calls),
-        len(session.ended_calls) - session.completed_without_started - session.never_completed,
-        lines.malformed,
-        lines.unknown,
-        lines.repaired,
-        lines.oversize,
-        len(session.open_calls),
-        bool(session.runs) and not run.is_over,
+        text_matches_result=matches,
+        difference_at=_first_difference(run.text, run.result) if matches is False else None,
+        calls=len(session.calls),
+        paired=len(session.ended_calls) - unpaired,
+        malformed=lines.malformed,
+        unknown=lines.unknown,
+        repaired=lines.repaired,
+        oversize=lines.oversize,
+        open_calls=len(session.open_calls),
+        is_running=bool(session.runs) and not run.is_over and traits.has_result,
     )
 
 

@@ -1,4 +1,4 @@
-"""Finding text in a session: what was said, what each call is about, what it was given and gave back."""
+"""Searches a session: texts, the action lines of calls, their arguments and their results."""
 
 from __future__ import annotations
 
@@ -8,33 +8,35 @@ from collections.abc import Iterator
 from time import perf_counter
 
 from agentwatch.actions import target
+from agentwatch.analysis.block_text import block_text
 from agentwatch.analysis.matches import Match, Matcher, Side, length_of
 from agentwatch.analysis.query import Query
-from agentwatch.events import Outcome, Part
+from agentwatch.blocks import Block
+from agentwatch.events import Outcome
 from agentwatch.feed import Feed
 from agentwatch.safe_text import SafeText, cut, safe_line, safe_text
 from agentwatch.session import Call, Kind
 
 MOST_MATCHES = 10_000
-"""So many are looked for at a time: of a word that is everywhere all would fill the memory."""
+"""Matches collected per batch; a very common word would otherwise fill the memory."""
 _PLACE_COLUMNS = 60
 _KINDS = {Kind.ANSWER: "text", Kind.REASONING: "thinking"}
 _Work = Iterator[Match | None]
 
 
 class Search:
-    """Looks for a text from one place of a session on and from there back, both a slice at a time.
+    """Searches forwards and backwards from a position in the transcript, a time slice at a time.
 
-    Between the first and the last match that it has found there are no others.
+    `found` has no gaps: it contains every match between its first and its last.
     """
 
     def __init__(self, feed: Feed, text: str, entry: int = 0, offset: int = 0) -> None:
-        """Begin at character `offset` of an entry; `text` is not blank."""
+        """Start at character `offset` of the entry with index `entry`; `text` must not be blank."""
         self.query = Query(text)
         self.found: list[Match] = []
-        """In the order in which they stand in the transcript."""
+        """The matches, in transcript order."""
         self.is_complete = False
-        """Whether all that there is was searched, or so much was found that the search rests."""
+        """Whether everything was searched, or the search paused because the batch is full."""
         self._feed = feed
         self._matcher = Matcher(feed, self.query)
         self._begin = Match(entry, Side.TEXT, offset)
@@ -42,22 +44,28 @@ class Search:
         self._ahead = (entry, offset)
         self._seen = 0
         self._left_behind = entry + 1
-        """So many entries are still to be searched on the way back; of that where it began the beginning."""
+        """The number of entries that the backward search has yet to search.
+
+        The entry at which the search started is one of them, because its beginning is searched backwards.
+        """
         self._is_ahead_done = self._is_behind_done = False
         self._awaited: list[tuple[int, Call]] = []
         self._work_ahead: _Work = iter(())
         self._work_behind: _Work = iter(())
         self._found_behind: deque[Match] = deque(maxlen=MOST_MATCHES)
-        """What was found so far in the entry that is searched on the way back."""
+        """The matches found so far in the entry that the backward search is reading."""
         self._has_passed_over = False
 
     @property
     def is_full(self) -> bool:
-        """Whether there may be more than was found, though the search rests."""
+        """Whether there may be more matches than those found, although the search has paused."""
         return self._has_passed_over or len(self.found) >= self._most
 
     def advance(self, seconds: float | None = None) -> None:
-        """Search for about so long; of what has come since it was complete, search that."""
+        """Search on for about `seconds`; None searches everything.
+
+        On a complete search, only what has arrived since is searched.
+        """
         until = None if seconds is None else perf_counter() + seconds
         self.is_complete = False
         while len(self.found) < self._most:
@@ -70,16 +78,16 @@ class Search:
         self.is_complete = True
 
     def first(self) -> Match | None:
-        """Return the first match from where the search began, else the last before; None while unknown."""
+        """Return the first match after the start position, else the last before it; None while unknown."""
         ahead = bisect_left(self.found, self._begin)
         if ahead < len(self.found):
             return self.found[ahead]
         return self.found[-1] if self.found and self._is_ahead_done else None
 
     def step(self, match: Match, direction: int) -> Match | None:
-        """Return the next match (1) or the one before (-1), round the ends; None while it is not known.
+        """Return the next (1) or previous (-1) match, wrapping around at the ends; None while it is unknown.
 
-        A search that rests before it has come so far goes on.
+        If the search has paused before that match, it resumes.
         """
         index = bisect_left(self.found, match) + direction
         if not 0 <= index < len(self.found):
@@ -91,16 +99,16 @@ class Search:
         return self.found[index % len(self.found)]
 
     def number(self, match: Match) -> int | None:
-        """Return which a match is of all in the session; None while what is before it was not searched."""
+        """Return the ordinal of a match in the session; None until everything before it was searched."""
         is_known = self._is_behind_done and not self._has_passed_over
         return bisect_left(self.found, match) + 1 if is_known else None
 
     def call(self, match: Match) -> Call | None:
-        """Return the call in which something was found."""
+        """Return the call that contains a match; None if it is in a text."""
         return self._feed.session.transcript[match.entry].call
 
     def place(self, match: Match, width: int = _PLACE_COLUMNS) -> SafeText:
-        """Return in words where something was found: `call 12 edit src/app.py, result`."""
+        """Return a description of where a match is: `call 12 edit src/app.py, result`."""
         entry = self._feed.session.transcript[match.entry]
         if entry.call is None:
             return SafeText(_KINDS.get(entry.kind, str(entry.kind)))
@@ -109,19 +117,19 @@ class Search:
         least = len(f"call {entry.call.number}")
         return SafeText(cut(named, max(min(width, _PLACE_COLUMNS) - len(side), least + 1)) + side)
 
-    def part(self, match: Match) -> tuple[Part | None, int]:
-        """Return the piece of a call's line that holds a match, and how many come before it there."""
+    def block(self, match: Match) -> tuple[Block | None, int]:
+        """Return the block of a call's line that contains a match, and the number of matches before it."""
         call, nth = self.call(match), match.start
         place = call and (call.started if match.side is Side.ARGUMENTS else call.ended)
-        for part in self._feed.parts(place) if place else ():
-            count = sum(1 for _ in self.query.pattern.finditer(safe_text(part.text)))
+        for block in self._feed.blocks(place) if place else ():
+            count = sum(1 for _ in self.query.pattern.finditer(safe_text(block_text(block))))
             if nth < count:
-                return part, nth
+                return block, nth
             nth -= count
         return None, 0
 
     def _go_ahead(self) -> bool:
-        """Do a piece of the work that is ahead; return whether there was any."""
+        """Do one step of the forward search; return whether there was work to do."""
         found = next(self._work_ahead, self)
         if found is self:
             work = self._next_ahead()
@@ -132,9 +140,10 @@ class Search:
         return True
 
     def _go_back(self) -> bool:
-        """Do a piece of the work that is behind; return whether there was any.
+        """Do one step of the backward search; return whether there was work to do.
 
-        An entry is searched from its beginning on: what is found is taken when all of the entry is searched.
+        Each entry is searched from its beginning. Its matches are added to `found` when it was searched to
+        its end.
         """
         found = next(self._work_behind, self)
         if isinstance(found, Match):
@@ -151,7 +160,7 @@ class Search:
         return True
 
     def _next_ahead(self) -> _Work | None:
-        """Return what is to be searched next: what ended since, then what is ahead."""
+        """Return the next work of the forward search: results that have arrived since, then later entries."""
         for waiting, (index, call) in enumerate(self._awaited):
             if call.outcome is not Outcome.RUNNING:
                 del self._awaited[waiting]
@@ -172,7 +181,11 @@ class Search:
         return None
 
     def _search_ahead(self, index: int, start: int, end: int) -> _Work:
-        """Search a text that may still grow; where it goes on, a match may have begun before its end."""
+        """Search a text that may still grow.
+
+        A match may begin before its present end and be completed later, so the next search starts `reach`
+        characters before it.
+        """
         resume = yield from self._matcher.in_text(index, start, end)
         self._ahead = index, max(resume, end - self.query.reach, start)
 

@@ -1,57 +1,40 @@
-"""Whether a silence is more than this session lets expect: by its own history, and by its calls' limits."""
+"""Judges whether a silence is longer than the session's own history and the limits of its calls explain."""
 
 from __future__ import annotations
 
 from itertools import islice
-from typing import NamedTuple
 
+from agentwatch.agent_facts import NO_FACTS, AgentFacts
+from agentwatch.events import ToolKind
 from agentwatch.session import Call, Phase, Session, usually_under
 
 UNKNOWN_USUAL_MS = 60_000
-"""How long a silence may last in a session with too little history to judge it by."""
+"""The tolerated silence in a session with too little history."""
 _TIMES_THE_USUAL = 3
 _LEAST_QUIET_MS = 30_000
-"""The model of a brisk session may once take half a minute over the arguments of a call."""
+"""Even the model of a fast session may need half a minute for the arguments of a call."""
 _GRACE_MS = 30_000
-"""How long after its limit a call may take to come back."""
-LATE_EXIT_MS = 30_000
-"""How long after its result an agent may take to exit: agents are known to hang then."""
+"""How long after its time limit a call may take to end."""
 _UNLIMITED_CALL_MS = 600_000
-"""How long a call without a limit may take, where nothing like it went before: it may be a subagent."""
+"""The tolerated duration of a call without a limit and without similar calls: it may be a subagent."""
 _LIKE_CALLS = 64
-_NEVER_ALIKE = frozenset({"shell", "mcp", "task"})
-"""Tools whose calls tell nothing about the next: a build after ten `ls` is no fault."""
+_VARIABLE_KINDS = frozenset({ToolKind.EXECUTE, ToolKind.MCP, ToolKind.DELEGATE})
+"""Kinds whose calls do not predict the next one: a build after ten `ls` is not a stall."""
 _STALLED = 2.0
 
 
-class AgentFacts(NamedTuple):
-    """What is known of the process of an agent that we started; of any other agent nothing is."""
-
-    pid: int | None = None
-    """None once it has ended."""
-    started_ms: int | None = None
-    exit_code: int | None = None
-    stderr: str | None = None
-    """The last line that it wrote to stderr, when it has ended."""
-    uses_cpu: bool | None = None
-    """Whether its processes do; None is not known."""
-
-
-NO_FACTS = AgentFacts()
-
-
 def is_quiet(session: Session, now_ms: int | None, agent: AgentFacts = NO_FACTS) -> bool:
-    """Whether nothing came for much longer than is usual here, and no open call explains it."""
+    """Return whether nothing arrived for much longer than usual, and no open call explains it."""
     return patience_used(session, now_ms, agent) >= 1
 
 
 def is_stalled(session: Session, now_ms: int | None, agent: AgentFacts = NO_FACTS) -> bool:
-    """Whether it has been quiet for so long that it may hang; processes that use CPU speak against it."""
+    """Return whether the agent may hang: it is quiet for twice the tolerated time, and uses no CPU."""
     return patience_used(session, now_ms, agent) >= _STALLED and not agent.uses_cpu
 
 
 def patience_used(session: Session, now_ms: int | None, agent: AgentFacts = NO_FACTS) -> float:
-    """Return how much of the silence that one would bear is used up; from 1 on it is quiet."""
+    """Return the silence as a fraction of what is tolerated; 1.0 or more counts as quiet."""
     silence = silence_ms(session, now_ms, agent)
     if silence is None or session.phase is Phase.NOTHING:
         return 0.0
@@ -62,24 +45,24 @@ def patience_used(session: Session, now_ms: int | None, agent: AgentFacts = NO_F
     used = silence / _GRACE_MS
     for call in session.open_calls.values():
         if used < 1:
-            return 0.0  # one call that has its time explains the silence of all
+            return 0.0  # one call within its time explains the whole silence
         used = min(used, _call_patience_used(session, call, now_ms))
     return used
 
 
 def silence_ms(session: Session, now_ms: int | None, agent: AgentFacts = NO_FACTS) -> int | None:
-    """Return for how long no line came; before the first, since the agent was started."""
+    """Return the time since the last line; before the first line, since the agent was started."""
     last_ms = session.last_seen_ms
     return since_ms(agent.started_ms if last_ms is None else last_ms, now_ms)
 
 
 def usual_silence_ms(session: Session) -> int | None:
-    """Return under what the silences usually stay in what the session does now; None is not known."""
+    """Return the length that silences in the present phase usually do not exceed; None if unknown."""
     return usually_under(session.rhythm.silences.get(session.phase, ()))
 
 
 def limit_ms(call: Call) -> int | None:
-    """Return the time limit of a call; none is as good as no time at all."""
+    """Return the time limit of a call; None if it has none. A limit of 0 counts as none."""
     return call.limit_ms if call.limit_ms is not None and call.limit_ms > 0 else None
 
 
@@ -89,8 +72,8 @@ def running_ms(call: Call, now_ms: int | None) -> int | None:
 
 
 def usual_call_ms(session: Session, call: Call) -> int | None:
-    """Return under what calls of the same tool usually stay, of the newest that ended; None is not known."""
-    if call.tool in _NEVER_ALIKE:
+    """Return the duration that the newest calls of the same tool usually do not exceed; None if unknown."""
+    if call.kind in _VARIABLE_KINDS:
         return None
     newest = islice(reversed(session.ended_calls), _LIKE_CALLS)
     lengths = [
@@ -102,7 +85,7 @@ def usual_call_ms(session: Session, call: Call) -> int | None:
 
 
 def since_ms(then_ms: int | None, now_ms: int | None) -> int | None:
-    """Return how long ago something was; a clock that ran backwards stands at 0."""
+    """Return the time since a moment; 0 if the clock went backwards, None if either is unknown."""
     if then_ms is None or now_ms is None:
         return None
     return max(now_ms - then_ms, 0)

@@ -1,6 +1,6 @@
-"""What is going on, in words: one line that also says why it is quiet when it is quiet.
+"""The status line: what is going on, and why it is quiet if it is quiet.
 
-The most important comes first, because a narrow screen cuts the line at its end.
+The most important words come first, because a narrow screen truncates the line at its end.
 """
 
 from __future__ import annotations
@@ -8,10 +8,8 @@ from __future__ import annotations
 import signal
 
 from agentwatch.actions import target
+from agentwatch.agent_facts import LATE_EXIT_MS, NO_FACTS, AgentFacts
 from agentwatch.analysis.silence import (
-    LATE_EXIT_MS,
-    NO_FACTS,
-    AgentFacts,
     is_quiet,
     is_stalled,
     limit_ms,
@@ -21,16 +19,18 @@ from agentwatch.analysis.silence import (
     usual_call_ms,
     usual_silence_ms,
 )
-from agentwatch.events import Outcome
+from agentwatch.events import Outcome, ToolKind
 from agentwatch.plurals import plural
 from agentwatch.safe_text import SafeText, columns, cut, safe_line
 from agentwatch.session import Call, Phase, Session, usually_under
 
-_WORTH_TELLING_MS = 5_000
-"""A shorter wait is over before anybody asks."""
+_LEAST_SHOWN_MS = 5_000
+"""Shorter waits are over before anybody asks, so no time is shown for them."""
 _CPU_AFTER_MS = 3_000
+"""CPU use is shown only after a silence of this length."""
 _TARGET_COLUMNS = 60
-_TELLING_TARGET_COLUMNS = 16
+_USEFUL_TARGET_COLUMNS = 16
+"""If less of the target would remain, CPU use is left out."""
 _LEAST_TARGET_COLUMNS = 8
 _NARROW_COLUMNS = 60
 _ERROR_COLUMNS = 120
@@ -46,9 +46,9 @@ def status(
 
     Args:
         session: The session.
-        now_ms: The time that it is for the session, by the clock of its arrival times.
-        agent: What is known of the agent's process, where we started it.
-        room: How many columns there are; where they are few the words are fewer. None is enough for all.
+        now_ms: The present time by the clock of the arrival times; in a replay, the recorded time.
+        agent: The facts about the agent's process, if agentwatch started it.
+        room: The available columns. Fewer than 60 give shorter words; None is no limit.
     """
     is_narrow = room is not None and room < _NARROW_COLUMNS
     phase = session.phase
@@ -71,7 +71,7 @@ def status(
 
 
 def brief_clock(duration_ms: int) -> str:
-    """Return a duration in whole seconds, `130 s`; from 200 s on in minutes, `3:20`, `1:02:13`."""
+    """Return a duration in whole seconds, `130 s`; from 200 s on with minutes, `3:20`, `1:02:13`."""
     seconds = duration_ms // 1000
     if seconds < 200:
         return f"{seconds} s"
@@ -96,8 +96,10 @@ def _over(session: Session, now_ms: int | None, agent: AgentFacts, *, is_narrow:
     elif session.outcome is Outcome.FAILED:
         reason = (run.result or "").strip().partition("\n")[0] or "no reason given"
         words.append(f"failed: {cut(safe_line(reason), _ERROR_COLUMNS)}")
-    else:
+    elif session.traits.has_result:
         words.append("no result" if is_narrow else "ended without a result")
+    else:
+        words.append("ended")
     is_explained = session.outcome is Outcome.SUCCEEDED or bool(run.result)
     if agent.exit_code:
         words.append(f"exit {agent.exit_code}{_signal(agent.exit_code)}")
@@ -124,7 +126,7 @@ def _thinking(session: Session, now_ms: int | None) -> SafeText:
     rhythm = session.rhythm
     thought = since_ms(rhythm.began_ms if rhythm.phase is Phase.THINKING else None, now_ms)
     usual_ms = usually_under(rhythm.thoughts)
-    return SafeText(f"thinking{_worth_telling(thought)}{_usually(thought, usual_ms)}")
+    return SafeText(f"thinking{_if_long(thought)}{_usually(thought, usual_ms)}")
 
 
 def _waiting(session: Session, now_ms: int | None) -> SafeText:
@@ -133,30 +135,32 @@ def _waiting(session: Session, now_ms: int | None) -> SafeText:
     if not session.runs:
         return SafeText("waiting for the first event")
     if session.phase is Phase.WRITING:
-        return SafeText(f"writing{_worth_telling(silence, 'quiet for ')}{usual}")
-    return SafeText(f"waiting for the model{_worth_telling(silence)}{usual}")
+        return SafeText(f"writing{_if_long(silence, 'quiet for ')}{usual}")
+    return SafeText(f"waiting for the model{_if_long(silence)}{usual}")
 
 
 def _calling(
     session: Session, now_ms: int | None, doubt: str, room: int | None, cpu_columns: int
 ) -> SafeText:
-    """Tell the open call that is over its limit by most, or else the oldest; and how many there are.
+    """Return the status line of a session with open calls.
 
-    What the call is about makes room for its time, and where enough of it is left for the CPU as well.
+    It names the call that exceeds its limit by most, otherwise the oldest, and the number of open calls. The
+    target is truncated in favour of the running time, and also in favour of CPU use if enough of the target
+    remains.
     """
     is_narrow = room is not None and room < _NARROW_COLUMNS
     calls = list(session.open_calls.values())
-    told = max(calls, key=lambda call: _over_limit_ms(call, now_ms))
-    lead = _lead(session, calls, told, is_narrow=is_narrow)
-    time = _time(session, told, now_ms, is_narrow=is_narrow)
+    shown = max(calls, key=lambda call: _over_limit_ms(call, now_ms))
+    lead = _lead(session, calls, shown, is_narrow=is_narrow)
+    time = _time(session, shown, now_ms, is_narrow=is_narrow)
     if time:
         time = f" · {time}" if lead == _ALONE else f" {time}"
     if doubt:
         lead = doubt if is_narrow and lead == _ALONE else f"{doubt}{lead}"
     left = _TARGET_COLUMNS if room is None else room - len(lead) - len(time)
-    if room is not None and left - cpu_columns >= _TELLING_TARGET_COLUMNS:
+    if room is not None and left - cpu_columns >= _USEFUL_TARGET_COLUMNS:
         left -= cpu_columns
-    about = _about(told, min(max(left, _LEAST_TARGET_COLUMNS), _TARGET_COLUMNS))
+    about = _about(shown, min(max(left, _LEAST_TARGET_COLUMNS), _TARGET_COLUMNS))
     return SafeText(f"{lead}{about}{time}")
 
 
@@ -165,11 +169,14 @@ def _over_limit_ms(call: Call, now_ms: int | None) -> int:
     return 0 if running is None or limit is None else max(running - limit, 0)
 
 
-def _lead(session: Session, calls: list[Call], told: Call, *, is_narrow: bool) -> str:
-    """Return what stands before the call: of calls of one model step how many there were and are left."""
-    if told.group is not None and all(call.group == told.group for call in calls):
-        near = session.calls[max(told.number - _MOST_PARALLEL, 0) : told.number + _MOST_PARALLEL]
-        of_step = sum(1 for call in near if call.group == told.group and call.run == told.run)
+def _lead(session: Session, calls: list[Call], shown: Call, *, is_narrow: bool) -> str:
+    """Return the words before the call.
+
+    If all open calls belong to one model step, they contain its number of calls and how many are left.
+    """
+    if shown.group is not None and all(call.group == shown.group for call in calls):
+        near = session.calls[max(shown.number - _MOST_PARALLEL, 0) : shown.number + _MOST_PARALLEL]
+        of_step = sum(1 for call in near if call.group == shown.group and call.run == shown.run)
         were = max(of_step, len(calls))
         if were > 1:
             return (
@@ -179,12 +186,12 @@ def _lead(session: Session, calls: list[Call], told: Call, *, is_narrow: bool) -
             )
     if len(calls) == 1:
         return _ALONE
-    which = "the oldest" if told is calls[0] else "one late"
+    which = "the oldest" if shown is calls[0] else "one late"
     return f"{len(calls)} calls, {which}: " if is_narrow else f"{len(calls)} parallel calls, {which}: "
 
 
 def _time(session: Session, call: Call, now_ms: int | None, *, is_narrow: bool) -> str:
-    """Return how long a call has been running, and how that is to be taken."""
+    """Return how long a call has been running, compared with its limit or with the usual duration."""
     running, limit = running_ms(call, now_ms), limit_ms(call)
     if running is None:
         return ""
@@ -197,9 +204,9 @@ def _time(session: Session, call: Call, now_ms: int | None, *, is_narrow: bool) 
 
 
 def _about(call: Call, room: int) -> SafeText:
-    """Return a call's tool and target in so many columns: of a path the end stays, which names the file."""
+    """Return a call's tool and target in `room` columns; a path that is too long loses its beginning."""
     words = target(call)
-    if call.tool == "shell" and words:
+    if call.kind is ToolKind.EXECUTE and words:
         return cut(words, room)
     tool = cut(safe_line(call.tool), room if not words else max(room // 2, _LEAST_TARGET_COLUMNS))
     left = room - columns(tool) - 1
@@ -212,16 +219,16 @@ def _about(call: Call, room: int) -> SafeText:
     return SafeText(f"{tool} …{words}")
 
 
-def _worth_telling(length_ms: int | None, lead: str = "") -> str:
-    """Return ` · 14 s` of a length that somebody would ask for; else nothing."""
-    if length_ms is None or length_ms < _WORTH_TELLING_MS:
+def _if_long(length_ms: int | None, lead: str = "") -> str:
+    """Return ` · 14 s` for a duration of at least 5 s; otherwise an empty string."""
+    if length_ms is None or length_ms < _LEAST_SHOWN_MS:
         return ""
     return f" · {lead}{brief_clock(length_ms)}"
 
 
 def _usually(length_ms: int | None, usual_ms: int | None) -> str:
-    """Return ` (usually under 9)` of a length that is longer than usual by whole seconds; else nothing."""
-    if length_ms is None or usual_ms is None or length_ms < _WORTH_TELLING_MS:
+    """Return ` (usually under 9)` if a duration exceeds the usual one by whole seconds; otherwise nothing."""
+    if length_ms is None or usual_ms is None or length_ms < _LEAST_SHOWN_MS:
         return ""
     usual_seconds = usual_ms // 1000 + 1
     if length_ms // 1000 <= usual_seconds:
@@ -231,7 +238,7 @@ def _usually(length_ms: int | None, usual_ms: int | None) -> str:
 
 
 def _cpu(session: Session, now_ms: int | None, agent: AgentFacts, *, is_narrow: bool) -> str:
-    """Return whether the agent's processes do something while it is silent."""
+    """Return whether the agent's processes use CPU during a silence; empty if unknown or not silent."""
     silence = silence_ms(session, now_ms, agent)
     if agent.uses_cpu is None or silence is None or silence < _CPU_AFTER_MS:
         return ""
@@ -241,7 +248,7 @@ def _cpu(session: Session, now_ms: int | None, agent: AgentFacts, *, is_narrow: 
 
 
 def _signal(exit_code: int) -> str:
-    """Return the name of the signal that an exit code stands for, ` (SIGKILL)`; otherwise nothing."""
+    """Return the name of the signal for an exit code of 128 + n, ` (SIGKILL)`; otherwise nothing."""
     try:
         return f" ({signal.Signals(exit_code - 128).name})"
     except ValueError:

@@ -1,8 +1,9 @@
-"""Where a session's time went, in parts that add up to the whole, brought forward a few entries at a time.
+"""Divides the time of a session into shares that add up to the whole, and updates them incrementally.
 
-Each millisecond counts once: as a tool's if any call ran, else as writing, else as thinking. Nested
-unions of intervals give that: each part is what its union holds more than the one inside it, so that
-late and overlapping intervals cost a bisection and the sum is exact.
+Each millisecond counts once: as tool time if a call was running, otherwise as writing, otherwise as thinking.
+The layers are nested unions of intervals. Each share is the total of its layer minus the total of the layer
+inside it, so the shares always add up to the whole. An interval that is late or overlaps others costs one
+bisection.
 """
 
 from __future__ import annotations
@@ -16,19 +17,20 @@ from typing import NamedTuple
 from agentwatch.session import Call, Entry, Kind, Session
 
 MOST_SLOWEST = 5
+"""The number of slowest calls that are reported."""
 
 
 class Share(StrEnum):
-    """What a part of the time was spent on. An earlier one is stronger where they overlap."""
+    """What a part of the time was spent on. Where several apply, the earliest in this list counts."""
 
     TOOLS = "tools"
     WRITING = "writing"
     THINKING = "thinking"
     BETWEEN_RUNS = "between runs"
-    """From the result of a run to the first sign of the next: no part of the whole."""
+    """From the result of a run to the first sign of the next. It is not part of the whole."""
     UNATTRIBUTED = "unattributed"
     NOTICED = "waiting, a notice"
-    """Meanwhile the agent told of a lost connection, a retry, a permission."""
+    """Waiting, while the agent reported a lost connection, a retry or a permission."""
     WAITING = "waiting, unknown"
 
 
@@ -36,7 +38,7 @@ _LAYERS = tuple(Share)[:-1]
 
 
 class ToolTime(NamedTuple):
-    """The calls of one tool together; what ran in parallel counts for each."""
+    """The calls of one tool, summed up. Calls that ran in parallel count separately."""
 
     tool: str
     calls: int
@@ -44,24 +46,24 @@ class ToolTime(NamedTuple):
 
 
 class Account(NamedTuple):
-    """Where the time went, up to now."""
+    """The time breakdown of a session so far."""
 
     is_agent_time: bool
-    """By the agent's clock; otherwise by the times at which the lines reached us."""
+    """Measured by the agent's clock; otherwise by the arrival times of the lines."""
     whole_ms: int
     parts: dict[Share, int]
-    """They add up to the whole."""
+    """Milliseconds per share. They add up to the whole."""
     between_runs_ms: int
     tools: list[ToolTime]
-    """The longest first."""
+    """Longest first."""
     slowest: list[Call]
-    """The longest first; the call's own clock tells how long."""
+    """Longest first. Durations are by the clock that `is_agent_time` names."""
     running: int
-    """Calls that have not ended: their time is not attributed yet."""
+    """The number of calls that have not ended. Their time is not attributed yet."""
 
 
 class Union:
-    """A set of moments, as intervals that do not touch."""
+    """A set of moments, stored as sorted, disjoint intervals."""
 
     def __init__(self) -> None:
         self.total = 0
@@ -69,8 +71,8 @@ class Union:
         self._ends: list[int] = []
 
     def add(self, start: int, end: int) -> None:
-        """Add the moments from `start` to `end`."""
-        if not self._ends or start > self._ends[-1]:  # nearly always: three times as fast
+        """Add the interval from `start` to `end`."""
+        if not self._ends or start > self._ends[-1]:  # nearly always; three times as fast
             self._starts.append(start)
             self._ends.append(end)
             self.total += end - start
@@ -83,11 +85,11 @@ class Union:
         self.total += end - start
 
     def intervals(self) -> Iterator[tuple[int, int]]:
-        """Return its intervals, in order."""
+        """Return the intervals, in order."""
         return zip(self._starts, self._ends, strict=True)
 
     def missing(self, start: int, end: int) -> int:
-        """Return how much of the time from `start` to a later `end` it does not hold."""
+        """Return how much of the time from `start` to a later `end` is not in the set."""
         first, last = bisect_right(self._ends, start), bisect_left(self._starts, end)
         held = sum(self._ends[first:last]) - sum(self._starts[first:last])
         if first < last:
@@ -96,7 +98,7 @@ class Union:
 
 
 class Timeline:
-    """What is known of the time by one clock."""
+    """The intervals of a session by one clock, in milliseconds."""
 
     def __init__(self, duration_ms: Callable[[Call], int | None]) -> None:
         self._unions = [Union() for _ in _LAYERS]
@@ -108,17 +110,17 @@ class Timeline:
 
     @property
     def span_ms(self) -> int:
-        """From the first moment that it knows of to the last."""
+        """The time from the first to the last known moment."""
         return 0 if self.first_ms is None or self.last_ms is None else self.last_ms - self.first_ms
 
     def see(self, at_ms: int | None) -> None:
-        """Take note of a moment of the session."""
+        """Extend the span to a moment of the session."""
         if at_ms is not None:
             self.first_ms = at_ms if self.first_ms is None else min(self.first_ms, at_ms)
             self.last_ms = at_ms if self.last_ms is None else max(self.last_ms, at_ms)
 
     def add(self, share: Share, start_ms: int, end_ms: int) -> None:
-        """Add time that was spent on something; what is stronger keeps its own."""
+        """Attribute an interval to a share. Where a stronger share has claimed the time, it keeps it."""
         self.see(start_ms)
         self.see(end_ms)
         if end_ms > start_ms:
@@ -126,7 +128,7 @@ class Timeline:
                 union.add(start_ms, end_ms)
 
     def add_call(self, call: Call, start_ms: int | None) -> None:
-        """Add the time of a call that has ended, where its clock has both ends."""
+        """Attribute the time of a call that has ended, if this clock gives both of its ends."""
         duration_ms = self._duration_ms(call)
         if start_ms is None or duration_ms is None:
             return
@@ -137,11 +139,11 @@ class Timeline:
         push(self._slowest, (duration_ms, -call.number, call))
 
     def missing(self, start_ms: int, end_ms: int) -> int:
-        """Return how much of a stretch of time it knows nothing of."""
+        """Return how much of an interval is not attributed to any share."""
         return self._unions[-1].missing(start_ms, end_ms)
 
     def parts(self) -> dict[Share, int]:
-        """Return each part of its span."""
+        """Return the milliseconds of each share. They add up to the span."""
         inner, parts = 0, {}
         for share, union in zip(_LAYERS, self._unions, strict=True):
             parts[share], inner = union.total - inner, union.total
@@ -149,16 +151,16 @@ class Timeline:
         return parts
 
     def tools(self) -> list[ToolTime]:
-        """Return the tools, that of the longest time first."""
+        """Return the tools, longest total time first."""
         return sorted(self._tools.values(), key=lambda tool: (-tool.ms, tool.tool))
 
     def slowest(self) -> list[Call]:
-        """Return the calls that took longest, the longest first."""
+        """Return the slowest calls, longest first."""
         return [call for _, _, call in sorted(self._slowest, reverse=True)]
 
 
 class TimeBreakdown:
-    """The time of a session, by the agent's clock and by ours."""
+    """Accounts for the time of a session, by the agent's clock and by the arrival times."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -166,18 +168,22 @@ class TimeBreakdown:
         self._seen = Timeline(lambda call: call.seen_duration_ms)
         self._entries = self._calls = self._runs = 0
         self._latest_ms: int | None = None
-        """The greatest of the times at which an entry began or a text ended, so far in the transcript."""
+        """The latest time at which an entry began or a text ended, in the transcript so far."""
         self._gap: Share | None = None
-        """What the untimed entries since then make of the time up to the next that has one."""
+        """The share to which the time up to the next timed entry will be attributed."""
         self._growing: Entry | None = None
-        """The text that was still open when it was taken."""
+        """The text that was still open when it was last read."""
         self._unended: list[Call] = []
-        """Calls of this run whose time is not known, or was not when they were last looked at."""
+        """Calls of this run whose duration was unknown at the last check."""
         self._lost: list[tuple[list[Call], int]] = []
-        """The same of the runs before, each with its last moment."""
+        """The same calls of earlier runs, each list with the last moment of its run."""
 
     def take(self, most: int = 200) -> bool:
-        """Take what is new, so many entries and calls at most; return whether there is more."""
+        """Read new entries and calls of the session, at most `most` of each.
+
+        Returns:
+            Whether there are more.
+        """
         entries, calls = self._session.transcript, self._session.ended_calls
         if self._growing is not None:
             self._add_text(self._growing)
@@ -193,7 +199,7 @@ class TimeBreakdown:
         return upto < len(entries) or ended < len(calls)
 
     def account(self) -> Account:
-        """Return where the time went, as far as it was taken."""
+        """Return the time breakdown of what was read so far."""
         is_agent_time = self._agent.first_ms is not None
         timeline = self._agent if is_agent_time else self._seen
         parts = timeline.parts()
@@ -202,11 +208,11 @@ class TimeBreakdown:
         parts[Share.UNATTRIBUTED] += unknown_ms
         between_ms = parts.pop(Share.BETWEEN_RUNS)
         whole_ms = timeline.span_ms - between_ms
-        told_ms = self._told_ms() if is_agent_time else None
-        if told_ms is not None and told_ms > whole_ms:
-            # The agent's own duration holds what bears no time: its start, and a last text that came whole.
-            parts[Share.UNATTRIBUTED] += told_ms - whole_ms
-            whole_ms = told_ms
+        reported_ms = self._reported_ms() if is_agent_time else None
+        if reported_ms is not None and reported_ms > whole_ms:
+            # The agent's duration also covers what has no timestamp: its startup, and a last undivided text.
+            parts[Share.UNATTRIBUTED] += reported_ms - whole_ms
+            whole_ms = reported_ms
         running = len(self._session.open_calls)
         slowest = timeline.slowest()
         return Account(is_agent_time, whole_ms, parts, between_ms, timeline.tools(), slowest, running)
@@ -241,7 +247,7 @@ class TimeBreakdown:
             self._gap = Share.NOTICED
 
     def _add_text(self, entry: Entry) -> None:
-        """Add the time of a text as far as it has come."""
+        """Attribute the time of a text up to its present end."""
         if entry.started_ms is not None and entry.ended_ms is not None:
             share = Share.THINKING if entry.kind is Kind.REASONING else Share.WRITING
             self._agent.add(share, entry.started_ms, entry.ended_ms)
@@ -270,23 +276,23 @@ class TimeBreakdown:
             self._seen.see(self._session.last_seen_ms)
 
     def _unknown_ms(self) -> int:
-        """Return how long nothing is known to have gone on but something whose time is not known."""
+        """Return the time covered by nothing but activity of unknown duration."""
         self._unended = _without_time(self._unended)
         self._lost = [(left, end_ms) for calls, end_ms in self._lost if (left := _without_time(calls))]
         lost, last_ms = Union(), self._agent.last_ms
         if self._gap is not None and self._latest_ms is not None and last_ms is not None:
-            lost.add(self._latest_ms, last_ms)  # what began in it will tell what it is
+            lost.add(self._latest_ms, last_ms)  # the next timed entry decides what this time is
         for calls, end_ms in (*self._lost, (self._unended, last_ms)):
             start_ms = min((call.started_ms for call in calls if call.started_ms is not None), default=None)
             if start_ms is not None and end_ms is not None and start_ms < end_ms:
                 lost.add(start_ms, end_ms)
         return sum(self._agent.missing(start_ms, end_ms) for start_ms, end_ms in lost.intervals())
 
-    def _told_ms(self) -> int | None:
-        """Return how long all runs took in the agent's own words; None unless each of them tells."""
+    def _reported_ms(self) -> int | None:
+        """Return the total of the durations that the agent reported; None unless every run has one."""
         durations = [run.duration_ms for run in self._session.runs]
-        known = [duration for duration in durations if duration is not None]
-        return sum(known) if known and len(known) == len(durations) else None
+        reported = [duration for duration in durations if duration is not None]
+        return sum(reported) if reported and len(reported) == len(durations) else None
 
 
 def _without_time(calls: list[Call]) -> list[Call]:

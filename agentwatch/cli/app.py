@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from agentwatch import __version__
+from agentwatch.cli.messages import say, write_crash
 from agentwatch.cli.terminal import fill_descriptors
-from agentwatch.faults import OWN_FAULT, USAGE, Fault, Signalled, say, write_crash
+from agentwatch.faults import INTERNAL_ERROR, USAGE, Fault, Signalled
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -173,8 +174,8 @@ def log(file: Path) -> int:
 def drift(file: Path) -> int:
     """List what a recording holds that this version does not know."""
     from agentwatch.cli.printing import print_lines
+    from agentwatch.outputs.unknown_fields import report
     from agentwatch.sources.open import saved_source
-    from agentwatch.wire.drift import report
 
     return print_lines(report(saved_source(file).reader))
 
@@ -203,7 +204,7 @@ def _options(given: dict[str, Any]) -> Options:
         raise click.UsageError("--tee puts the screen on the terminal, --print draws none")
     if options.prints():
         return options
-    from agentwatch.cli.config import read_config
+    from agentwatch.cli.config_file import read_config
 
     return options._replace(config=read_config())  # before a recording is made or an agent started
 
@@ -216,9 +217,9 @@ def main() -> None:
     try:
         code = agentwatch.main(standalone_mode=False)
     except Fault as fault:
-        code = _told(str(fault), fault.exit_code)
+        code = _report(str(fault), fault.exit_code)
     except click.UsageError as error:
-        code = _told(f"{error.format_message()} (agentwatch --help tells more)", USAGE)
+        code = _report(f"{error.format_message()} (agentwatch --help tells more)", USAGE)
     except Signalled as ended:
         code = 128 + ended.number
     except click.exceptions.Exit as stop:
@@ -226,12 +227,12 @@ def main() -> None:
     except (KeyboardInterrupt, click.Abort):
         code = 128 + signal.SIGINT
     except Exception as error:  # noqa: BLE001 - the outermost edge: whatever it is, it is ours
-        code = _told(f"a fault of our own, {error!r}; {write_crash(error)}", OWN_FAULT)
+        code = _report(f"a fault of our own, {error!r}; {write_crash(error)}", INTERNAL_ERROR)
     gc.freeze()  # or the end would look through all of it for cycles: 8 % of what `--print` takes
     sys.exit(code or 0)
 
 
-def _told(message: str, code: int) -> int:
-    """Tell the user in one line, and return the exit code."""
+def _report(message: str, code: int) -> int:
+    """Print a message in one line on stderr, and return the exit code."""
     say(message)
     return code

@@ -1,4 +1,4 @@
-"""The commands of the command line: each makes a source and watches it to its end."""
+"""The commands that watch a session: each opens a source and runs a front end on it."""
 
 from __future__ import annotations
 
@@ -12,32 +12,34 @@ from types import FrameType
 from typing import NoReturn
 
 from agentwatch.cli.front import watch
+from agentwatch.cli.messages import say
 from agentwatch.cli.options import Options
-from agentwatch.cli.printing import tell_survivors
-from agentwatch.cli.terminal import HeldSignals, claimed_terminal
-from agentwatch.faults import USAGE, Fault, Signalled, cannot_open, say
+from agentwatch.cli.printing import report_survivors
+from agentwatch.cli.terminal import claimed_terminal
+from agentwatch.faults import USAGE, Fault, Signalled, cannot_open
 from agentwatch.feed.playhead import Replay
+from agentwatch.screen.terminal.signals import HeldSignals
 from agentwatch.sources.open import agent_source, create_log, pipe_source, saved_source
 
 _STOPPING = (signal.SIGINT, signal.SIGTERM)
-"""Asked to end by these, we end the agent that we started; a closed terminal leaves it alone."""
+"""These stop the agent that we started too; a closed terminal (SIGHUP) leaves it alone."""
 
 
 def watch_stdin(options: Options) -> int:
-    """Watch the pipe on stdin; on a terminal, let a saved session be chosen."""
+    """Watch the pipe on stdin; if stdin is a terminal, let the user choose a saved session."""
     if sys.stdin is None:
         raise Fault("nothing to watch: stdin is closed", USAGE)
     if os.isatty(0):
         if options.prints():
             raise Fault("nothing to watch: name a FILE, or pipe an agent's stream into stdin", USAGE)
-        return _choose(options)
+        return _choose_session(options)
     return _watch_pipe(os.dup(0), options)
 
 
 def watch_file(path: Path, options: Options) -> int:
-    """Open a recording; a pipe or a device is watched as stdin is.
+    """Open a recording; a FIFO or a device is watched like stdin.
 
-    A file that is followed and then truncated or replaced is another one: it is watched from its start.
+    A followed file that is truncated or replaced is a new recording, watched from its start.
     """
     try:
         is_stream = path.is_fifo() or path.is_char_device()
@@ -58,21 +60,21 @@ def watch_file(path: Path, options: Options) -> int:
 
 
 def watch_agent(command: Sequence[str], options: Options) -> int:
-    """Start an agent and watch it; asked to end by a signal, we end the agent too."""
+    """Start an agent and watch it; a signal that ends us stops the agent too."""
     source = agent_source(command, options.keeps(by_default=True))
     try:
-        with _raising(signal.SIGTERM):
+        with _raising_on(signal.SIGTERM):
             return watch(source, options)
     except (KeyboardInterrupt, Signalled) as end:
         if not isinstance(end, Signalled) or end.number in _STOPPING:
             source.stop()
             source.finish()
-            tell_survivors(source)
+            report_survivors(source)
         raise
 
 
 def replay_file(path: Path, options: Options) -> int:
-    """Play a recording in its own time."""
+    """Replay a recording with its original timing."""
     pace = Replay(options.speed, options.max_idle)
     log_fd = None if options.log is None else create_log(options.log)
     return watch(saved_source(path, log_fd=log_fd), options, pace)
@@ -91,7 +93,7 @@ def _watch_pipe(source_fd: int, options: Options) -> int:
         raise
 
 
-def _choose(options: Options) -> int:
+def _choose_session(options: Options) -> int:
     from agentwatch.screen.overlays.sessions import Chooser
 
     with claimed_terminal():
@@ -103,8 +105,8 @@ def _choose(options: Options) -> int:
 
 
 @contextmanager
-def _raising(number: signal.Signals) -> Iterator[None]:
-    """Let a signal end us by an exception while this lasts."""
+def _raising_on(number: signal.Signals) -> Iterator[None]:
+    """Raise `Signalled` when the signal arrives."""
 
     def end(received: int, _frame: FrameType | None) -> NoReturn:
         raise Signalled(received)

@@ -1,4 +1,4 @@
-"""The front of a session: the screen, or print; and what goes on when the screen is gone."""
+"""The front end of a session: the screen or printing, and what continues after the screen."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ import os
 import signal
 import time
 
+from agentwatch.cli.messages import say, write_crash
 from agentwatch.cli.options import Options
 from agentwatch.cli.printing import end_session, print_rest, print_session
-from agentwatch.cli.terminal import HeldSignals, claimed_terminal
-from agentwatch.faults import INCOMPLETE_RECORDING, OWN_FAULT, Signalled, say, write_crash
+from agentwatch.cli.terminal import claimed_terminal
+from agentwatch.faults import INCOMPLETE_RECORDING, INTERNAL_ERROR, Signalled
 from agentwatch.feed import POLL_SECONDS, Feed
 from agentwatch.feed.playhead import Replay
+from agentwatch.screen.terminal.signals import HeldSignals
 from agentwatch.sources.source import Source
 
 
@@ -21,41 +23,66 @@ def watch(
 ) -> int:
     """Show a source on the screen or print it, and return our exit code.
 
-    A fault of our own is written down and said; what an agent still writes is recorded all the same,
-    and printed in the text format if that still can be.
+    After an internal error, what an agent still writes is recorded all the same, and printed in the text
+    format if possible.
+
+    Args:
+        source: Where the session comes from.
+        options: What the command line asked for.
+        pace: The pace of a replay; None to show lines as they come.
+        held: The signals held since before the source was opened.
     """
-    feed = Feed(source.reader, pace)
+    feed = _feed(source, pace, prints=options.prints())
     held = held or HeldSignals()
     try:
-        return _front(source, feed, options, held)
-    except Exception as error:  # noqa: BLE001 - the edge of a session: the fault is written down and said
+        return _show_or_print(source, feed, options, held)
+    except Exception as error:  # noqa: BLE001 - the edge of a session: the error is reported, and recording goes on
         held.release()
-        _confess(error, source)
-        told = repr(error)
+        _report_internal_error(error, source)
+        reported = repr(error)
     try:
         print_rest(source, feed, 2 if options.tee else 1)
-    except Exception as error:  # noqa: BLE001 - often the same again, in the session itself
-        if repr(error) != told:
-            _confess(error, source)
+    except Exception as error:  # noqa: BLE001 - often the same error again, raised by the session itself
+        if repr(error) != reported:
+            _report_internal_error(error, source)
         while source.is_live:
             time.sleep(POLL_SECONDS)
         source.finish()
         for fault in source.new_faults():
             say(fault)
-    return OWN_FAULT
+    return INTERNAL_ERROR
 
 
-def _front(source: Source, feed: Feed, options: Options, held: HeldSignals) -> int:
+def _feed(source: Source, pace: Replay | None, *, prints: bool) -> Feed:
+    """Return the feed that is shown or printed, and begin to write the action log if there is to be one.
+
+    Only a screen's own session is followed. A printed one waits for its reader, and that of a replay waits
+    for its moments, which gives its lines other times.
+    """
+    log_fd = source.written.log_fd
+    if log_fd is None:
+        return Feed(source.reader, pace)
+    from agentwatch.outputs.log_writer import LoggedFeed, LogWriter
+
+    if prints or pace is not None:
+        source.written.log = LogWriter(source.reader, log_fd)
+        return Feed(source.reader, pace)
+    feed = LoggedFeed(source.reader, log_fd)
+    source.written.log = feed.log
+    return feed
+
+
+def _show_or_print(source: Source, feed: Feed, options: Options, held: HeldSignals) -> int:
     if options.prints():
         code = print_session(source, feed, options.printed_format(), brief=options.brief)
-        return _checked(feed, code) if options.strict else code
+        return _check_integrity(feed, code) if options.strict else code
     if options.tee:
-        return _show_and_pass_on(source, feed, options, held)
+        return _show_and_tee(source, feed, options, held)
     return _show(source, feed, options, held)
 
 
-def _checked(feed: Feed, code: int) -> int:
-    """Say where the integrity does not hold, and return our exit code."""
+def _check_integrity(feed: Feed, code: int) -> int:
+    """Report a failed integrity check, and return our exit code."""
     from agentwatch.analysis.integrity import integrity
 
     found = integrity(feed.session)
@@ -65,7 +92,7 @@ def _checked(feed: Feed, code: int) -> int:
     return code or 1
 
 
-def _show_and_pass_on(source: Source, feed: Feed, options: Options, held: HeldSignals) -> int:
+def _show_and_tee(source: Source, feed: Feed, options: Options, held: HeldSignals) -> int:
     """Draw the screen on the terminal while stdout gets every byte."""
     from agentwatch.outputs.stream_json import Tee
 
@@ -79,7 +106,7 @@ def _show_and_pass_on(source: Source, feed: Feed, options: Options, held: HeldSi
 
 
 def _show(source: Source, feed: Feed, options: Options, held: HeldSignals) -> int:
-    """Draw the screen until it is left; what a pipe still brings is then recorded and printed."""
+    """Draw the screen until the user quits; then record and print what a pipe still brings."""
     held.hold()
     with claimed_terminal():
         from agentwatch.screen.app import AgentwatchApp, Leave
@@ -91,24 +118,26 @@ def _show(source: Source, feed: Feed, options: Options, held: HeldSignals) -> in
     if app.fault is not None:
         raise app.fault
     if app.ended_by == signal.SIGHUP and source.is_live:
-        _watch_unseen(source, feed)
+        _watch_without_terminal(source, feed)
     if app.ended_by is not None:
         raise Signalled(app.ended_by)
-    if source.pipe is not None and source.is_live:
+    if source.outlasts_screen:
         say("recording goes on; ctrl+c ends it")
         code = print_rest(source, feed, 2 if options.tee else 1)
-    elif left is Leave.RUNNING and source.agent is not None:
-        say(f"the agent goes on as process {source.agent.pid}")
+    elif left is Leave.RUNNING:
+        say(f"the agent goes on as process {source.agent_pid}")
         code = 0
     else:
+        if not source.is_live:
+            source.leave()  # a file that is followed grows on without us
         code = end_session(source, feed.session)
-    if source.files is not None:
-        say(f"recorded in {source.files.recording}")
+    if source.written.files is not None:
+        say(f"recorded in {source.written.files.recording}")
     return code
 
 
-def _watch_unseen(source: Source, feed: Feed) -> None:
-    """Go on without a screen when the terminal was closed, and end with the agent."""
+def _watch_without_terminal(source: Source, feed: Feed) -> None:
+    """Keep recording after the terminal was closed, until the agent ends."""
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     nowhere = os.open(os.devnull, os.O_RDWR)
     for fd in (0, 1, 2):
@@ -116,6 +145,6 @@ def _watch_unseen(source: Source, feed: Feed) -> None:
     print_rest(source, feed, nowhere)
 
 
-def _confess(error: Exception, source: Source) -> None:
-    written = write_crash(error, source.files)
+def _report_internal_error(error: Exception, source: Source) -> None:
+    written = write_crash(error, source.written.files)
     say(f"a fault of our own, {error!r}; {written}")

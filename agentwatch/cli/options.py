@@ -4,8 +4,8 @@ import os
 from pathlib import Path
 from typing import NamedTuple
 
-from agentwatch.cli.config import Config
 from agentwatch.cli.terminal import has_terminal
+from agentwatch.config import Config
 from agentwatch.sources.open import Keep
 
 

@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterable
 
 from agentwatch.actions import action, brief_action
 from agentwatch.cli.ci_runner import broken, broken_json, in_runner
+from agentwatch.cli.messages import say
 from agentwatch.events import Outcome
-from agentwatch.faults import INCOMPLETE_RECORDING, say
+from agentwatch.faults import INCOMPLETE_RECORDING
 from agentwatch.feed import POLL_SECONDS, Feed
 from agentwatch.outputs.text import ActionLines
 from agentwatch.outputs.writing import write_all
@@ -73,37 +74,56 @@ def print_rest(source: Source, feed: Feed, sink_fd: int) -> int:
 
 
 def end_session(source: Source, session: Session) -> int:
-    """Finish what is written beside the screen, say what went wrong, and return our exit code."""
+    """Finish the files that are written, report what went wrong, and return our exit code."""
+    outcome = session.outcome  # of what was shown; to finish the log may read on
     source.finish()
-    outcome = session.outcome
-    tell_survivors(source)
-    if source.agent is not None and outcome is not Outcome.SUCCEEDED:
-        for line in source.agent.stderr.last_lines(_STDERR_LINES):
+    report_survivors(source)
+    if outcome is not Outcome.SUCCEEDED:
+        for line in source.last_stderr(_STDERR_LINES):
             say(f"the agent's stderr: {safe_line(line)}")
-    _tell_faults(source)
-    return source.exit_code(outcome)
+    _report_faults(source)
+    return _exit_code(source, outcome, has_result=session.traits.has_result)
 
 
-def tell_survivors(source: Source) -> None:
-    """Name the processes that outlived our agent."""
-    for survivor in source.agent.survivors() if source.agent is not None else ():
+def report_survivors(source: Source) -> None:
+    """Print the processes that outlived our agent."""
+    for survivor in source.survivors():
         say(f"process {survivor.pid} ({safe_line(survivor.name)}) outlived the agent and still runs")
 
 
+def _exit_code(source: Source, outcome: Outcome, *, has_result: bool) -> int:
+    """Return the exit code for a session with this outcome.
+
+    Args:
+        source: Where the session came from.
+        outcome: The outcome of its last run.
+        has_result: Whether the agent's format has a result line. If not, a run without one is no failure.
+    """
+    if source.agent_exit_code:
+        return source.agent_exit_code
+    if source.fault is not None and outcome is not Outcome.FAILED:
+        return INCOMPLETE_RECORDING
+    if outcome is Outcome.UNFINISHED and not has_result:
+        return 0
+    return 0 if outcome in (Outcome.SUCCEEDED, Outcome.RUNNING) else 1
+
+
 def _follow(source: Source, feed: Feed, after: Callable[[], object] = lambda: None) -> None:
-    """Bring a session forward until its recording has ended; `after` is called at each step."""
+    """Advance a session until its recording has ended; `after` is called after each step."""
     while not feed.is_over:
-        _tell_faults(source)
-        if source.outlives(feed.session):
-            say(f"{source.agent_name()} still runs 30 s after its result; it is left alone")
+        _report_faults(source)
+        ended = feed.session.run.ended
+        if ended is not None and source.outlives(ended.seen_ms):
+            pid = source.agent_pid
+            say(f"the agent, process {pid}, still runs 30 s after its result; it is left alone")
             source.leave()
         if not feed.advance(POLL_SECONDS) and not feed.is_over:
             time.sleep(POLL_SECONDS)
         after()
 
 
-def _tell_faults(source: Source) -> None:
-    """Say at once, and once, what goes wrong with the files that are written."""
+def _report_faults(source: Source) -> None:
+    """Print, once, each fault of the files that are written."""
     for fault in source.new_faults():
         say(fault)
 

@@ -7,40 +7,9 @@ this, `cat FILE | agentwatch` would take the stream for keys (measured: its lett
 from __future__ import annotations
 
 import os
-import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from types import FrameType
-
-ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
-"""The signals that would leave a screen's terminal in disorder."""
-
-
-class HeldSignals:
-    """Signals that come before there is a screen to take them; it takes them when it is there.
-
-    Unheld, one in 200 ms of start-up cost the recording of a pipe, or left the terminal in disorder.
-    """
-
-    def __init__(self) -> None:
-        self.noted: list[int] = []
-        self._before: dict[signal.Signals, signal._HANDLER] = {}
-
-    def hold(self) -> None:
-        """Note from now on what would end us."""
-        for number in ENDING:
-            if number not in self._before:
-                self._before[number] = signal.signal(number, self._note)
-
-    def release(self) -> None:
-        """Let signals do again what they did before."""
-        for number, handler in self._before.items():
-            signal.signal(number, handler)
-        self._before.clear()
-
-    def _note(self, received: int, _frame: FrameType | None) -> None:
-        self.noted.append(received)
 
 
 def fill_descriptors() -> None:

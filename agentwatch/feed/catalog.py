@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+from agentwatch.byte_size import byte_size
 from agentwatch.events import Outcome, Prompt, RunEnded, RunStarted
-from agentwatch.recording import saved_recordings
+from agentwatch.recording import first_lines, last_lines, saved_recordings
 from agentwatch.safe_text import SafeText, cut, safe_line
 from agentwatch.wire import Decoder
 
@@ -33,7 +34,9 @@ class SavedSession:
     def line(self) -> SafeText:
         """Return the session in a line: its parts stand in columns."""
         prompt = cut(safe_line(self.prompt), PROMPT_COLUMNS)
-        return SafeText(f"{self.began:%Y-%m-%d %H:%M:%S}  {self.outcome:<10}  {size(self.size):>8}  {prompt}")
+        return SafeText(
+            f"{self.began:%Y-%m-%d %H:%M:%S}  {self.outcome:<10}  {byte_size(self.size):>8}  {prompt}"
+        )
 
 
 def saved_sessions() -> list[SavedSession]:
@@ -44,22 +47,21 @@ def saved_sessions() -> list[SavedSession]:
 def _look(path: Path) -> SavedSession | None:
     try:
         with path.open("rb") as file:
-            stat = os.fstat(file.fileno())
-            head = file.read(_HEAD_BYTES)
-            file.seek(max(stat.st_size - _TAIL_BYTES, 0))
-            tail = file.read()
+            fd = file.fileno()
+            stat, head, tail = os.fstat(fd), first_lines(fd, _HEAD_BYTES), last_lines(fd, _TAIL_BYTES)
     except OSError:
         return None
     decoder = Decoder()
     model = prompt = ""
-    for line in head.split(b"\n")[:-1]:
+    for line in head:
         for event in decoder.decode(line) or ():
             if isinstance(event, RunStarted) and not model:
                 model = event.model or ""
             elif isinstance(event, Prompt) and not prompt:
                 prompt = event.text
     outcome = Outcome.UNFINISHED
-    for event in decoder.decode(tail.rstrip().rpartition(b"\n")[2]) or ():
+    last = next((line for line in reversed(tail) if line.strip()), b"")
+    for event in decoder.decode(last) or ():
         if isinstance(event, RunEnded):
             outcome = event.outcome
     return SavedSession(path, _began(path, stat), stat.st_size, outcome, prompt, model)
@@ -70,15 +72,3 @@ def _began(path: Path, stat: os.stat_result) -> datetime:
         return datetime.strptime(path.stem[:15], "%Y%m%d-%H%M%S")
     except ValueError:
         return datetime.fromtimestamp(stat.st_mtime)
-
-
-def size(count: int) -> str:
-    """Return a number of bytes in the unit that fits: `12.3 kB`."""
-    if count < 1000:
-        return f"{count} B"
-    amount = float(count)
-    for unit in ("kB", "MB", "GB"):
-        amount /= 1000
-        if amount < 1000 or unit == "GB":
-            break
-    return f"{amount:.1f} {unit}"

@@ -1,6 +1,6 @@
-"""A feed brings a session up to date with its recording, at the reader's own pace.
+"""Brings a session up to date with its recording, at the reader's own pace.
 
-Watching live, opening a saved file and replaying are this one path; a replay has a `Pace` besides.
+Live sessions, saved files and replays all use this feed. A replay adds a `Pace`.
 """
 
 from __future__ import annotations
@@ -9,63 +9,69 @@ import time
 from collections.abc import Iterator
 from typing import Protocol
 
-from agentwatch.events import Event, Part
+from agentwatch.blocks import Block, TooLargeBlock
+from agentwatch.events import Event
+from agentwatch.feed.detection_buffer import DetectionBuffer
 from agentwatch.feed.line_joiner import DecodedLine, LineJoiner, is_whole
 from agentwatch.recording import MOST_LINE_BYTES, Growth, Line, Lines
 from agentwatch.session import Place, Session
 from agentwatch.wire import Decoder
 
 POLL_SECONDS = 0.01
-"""How long a reader sleeps when there is nothing new; the bytes then wait 5 ms on average."""
+"""Seconds between two polls of a reader without new lines. New bytes wait 5 ms on average."""
 
 
 class Pace(Protocol):
     """Decides when the lines of a replay are due."""
 
     def is_due(self, seen_ms: int | None, events: list[Event]) -> bool:
-        """Return whether it is time for the line; asked again, for the same line, until it is."""
+        """Return whether the line is due. The feed asks again for the same line until it is."""
 
     def seen_ms(self) -> int | None:
-        """Return the recorded time of the line that was last due."""
+        """Return the recorded time at which the last line was due."""
 
 
 class Reader(Protocol):
-    """Hands out the lines of a recording."""
+    """Reads the lines of a recording."""
 
     @property
     def growth(self) -> Growth:
-        """How far the recording has come."""
+        """How far the recording has grown."""
 
     def read(self) -> Lines:
-        """Return the next whole lines; none when there are none yet."""
+        """Return the next whole lines, or no lines if no whole line has arrived."""
 
     def is_at_end(self) -> bool:
-        """Return whether every line was returned and none will come."""
+        """Return whether every line was returned and the recording has ended."""
 
     def line_at(self, offset: int, length: int) -> bytes:
         """Return the bytes of a line that was returned before."""
 
 
 class Feed:
-    """A session, and the recording that it follows."""
+    """A session and the recording that it follows."""
 
     def __init__(self, reader: Reader, pace: Pace | None = None) -> None:
         self.session = Session()
         self.reader = reader
         self.pace = pace
         self.is_over = False
-        """Whether every line was applied and none will come."""
+        """Whether every line was applied and the recording has ended."""
         self.offset = 0
-        """How many bytes of the recording are applied."""
+        """The number of bytes of the recording that were applied."""
         self._decoder = Decoder()
         self._joiner = LineJoiner(self._decoder)
+        self._detection = DetectionBuffer(self._decoder)
         self._decoded: Iterator[DecodedLine] = iter(())
         self._next: DecodedLine | None = None
 
     def advance(self, seconds: float | None = None) -> int:
-        """Apply the lines that are there and due, for about `seconds` at most; return how many.
+        """Apply the lines that have arrived and are due, and return their number.
 
-        At the end of a recording that will not grow the session is closed, once.
+        At the end of a recording that will not grow, the session is closed once.
+
+        Args:
+            seconds: Stop after about this time; None is no limit.
         """
         until = None if seconds is None else time.perf_counter() + seconds
         applied = 0
@@ -85,39 +91,47 @@ class Feed:
 
     def backlog(self) -> int:
         """Return how many bytes of the recording are not yet applied."""
-        return 0 if self.is_over else max(self.reader.growth.size() - self.offset, 0)
+        if self.is_over:
+            return 0
+        return max(self.reader.growth.size() - max(self.offset, self._detection.end), 0)
 
-    def parts(self, place: Place) -> list[Part]:
-        """Return what the line at a place carries, read back from the recording."""
+    @property
+    def held_lines(self) -> int:
+        """The number of lines that are not applied yet because the agent is not known."""
+        return self._detection.held_lines
+
+    def blocks(self, place: Place) -> list[Block]:
+        """Return the blocks of the line at a place, read back from the recording."""
         if place.length > MOST_LINE_BYTES:
-            where = f"{place.length} bytes, from byte {place.offset} of the recording on"
-            return [Part("too large to be shown", where)]
-        return self._decoder.parts(self.line_at(place))
+            return [TooLargeBlock(place.length, place.offset)]
+        return self._decoder.blocks(self.line_at(place))
 
-    def is_retold(self, data: bytes) -> bool:
-        """Return whether the parts of a line with this piece have words that its bytes do not hold."""
-        return self._decoder.is_retold(data)
+    def searchable_text_differs(self, data: bytes) -> bool:
+        """Return whether the blocks of a line with these bytes may contain text that the bytes do not."""
+        return self._decoder.searchable_text_differs(data)
 
     def line_at(self, place: Place) -> bytes:
         """Return the line at a place, read back from the recording."""
         return self.reader.line_at(place.offset, place.length)
 
     def _read_on(self) -> DecodedLine | None:
-        """Return what the next lines say first; None when there are none yet, or no more."""
+        """Read on, and return the first decoded line; None if no line has arrived or the feed is over."""
         found: DecodedLine | None = None
         while found is None and not self.is_over:
             lines = self.reader.read()
             is_last = not lines and self.reader.is_at_end()
             if not lines and not is_last:
                 break
-            self._decoded = iter(self._joiner.rest()) if is_last else self._decode(lines)
+            self._decoded = iter(self._rest()) if is_last else self._decode(lines)
+            if self._detection.is_active and not is_last:
+                self._decoded = self._detection.release(self._decoded)
             found = next(self._decoded, None)
             if is_last and found is None:
                 self._end()
         return found
 
     def _decode(self, lines: Lines) -> Iterator[DecodedLine]:
-        """Yield what lines say: a burst of deltas at once, unless a replay gives each its own time."""
+        """Yield decoded lines; a burst of deltas counts as one, unless a replay must time each delta."""
         joiner, decoder, data = self._joiner, self._decoder, lines.data
         if lines.oversize or self.pace is not None:
             for line in lines:
@@ -142,6 +156,10 @@ class Feed:
                 is_holding = joiner.is_holding
             index += count
             offset += length + 1
+
+    def _rest(self) -> list[DecodedLine]:
+        """Return the lines that were held back, at the end of the recording."""
+        return [*self._detection.rest(), *self._joiner.rest()]
 
     def _end(self) -> None:
         self.session.apply(self._decoder.end(), Place(self.offset, 0, None), 0)

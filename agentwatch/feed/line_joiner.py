@@ -1,4 +1,4 @@
-"""The lines of a recording, decoded; physical lines that only together are one are joined again."""
+"""Decodes the lines of a recording, and joins lines that a raw line end inside a string has split."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ _MOST_PIECES = 4096
 _MOST_BYTES = 16 << 20
 _OBJECT = re.compile(rb"(?:\xef\xbb\xbf)?\s*\{")
 _EVENT = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"type"\s*:\s*"')
-"""What begins so begins an event, and does not go on with a string."""
+"""A line that matches begins an event of its own, so it cannot continue a string."""
 
 
 class LineDecoder(Protocol):
-    """What lines are decoded with."""
+    """Decodes lines."""
 
     def decode(self, data: bytes) -> list[Event]:
-        """Return what a line says that is not blank; `Malformed` first when it is no object."""
+        """Return the events of a line that is not blank; the first is `Malformed` if it is no object."""
 
     def decode_joined(self, pieces: list[bytes]) -> list[Event] | None:
-        """Return what physical lines say together; None when together they are no object either."""
+        """Return the events of the joined lines; None if they are no object together either."""
 
     def decode_oversize(self, head: bytes, tail: bytes, size: int, /) -> list[Event]:
-        """Return what the two ends of a line of `size` bytes say."""
+        """Return the events that the head and the tail of a line of `size` bytes contain."""
 
 
 class DecodedLine(NamedTuple):
-    """What one line, or several that are one, says."""
+    """The events of one line, or of several physical lines that were joined."""
 
     events: list[Event]
     place: Place
@@ -39,10 +39,10 @@ class DecodedLine(NamedTuple):
 
 
 class LineJoiner:
-    """Decodes lines, and holds one back that a raw line end has cut until it is whole.
+    """Decodes lines, and joins a line that raw line ends have split.
 
-    A line that begins like an object and is none is held while what follows is no object of its own
-    either, for at most 4,096 lines and 16 MiB. Joining is tried when a line ends in `}`.
+    A line that begins like an object but is not valid is held while the following lines are not valid either,
+    at most 4,096 lines and 16 MiB. Joining is tried whenever a line ends in `}`.
     """
 
     def __init__(self, decoder: LineDecoder) -> None:
@@ -57,11 +57,11 @@ class LineJoiner:
         return bool(self._held)
 
     def take(self, line: Line, events: list[Event] | None = None) -> Sequence[DecodedLine]:
-        """Return what can be said now, in order; nothing for a blank line or while one is held.
+        """Return the lines that can be decoded now, in order; none for a blank line or while one is held.
 
         Args:
-            line: The line.
-            events: What it says by itself, where that is known.
+            line: The next line.
+            events: The line's own events, if the caller has already decoded it.
         """
         if line.oversize:
             events = self._decoder.decode_oversize(line.data, line.tail, line.oversize)
@@ -74,15 +74,15 @@ class LineJoiner:
             return (DecodedLine(events, _place(line), 1),)
         if self._held and is_broken and not _EVENT.match(line.data):
             return self._hold(line)
-        told = self.rest()
+        decoded = self.rest()
         if is_broken and _OBJECT.match(line.data):
             self._held, self._held_bytes, self._tried_bytes = [line], len(line.data), 0
         elif not is_blank:
-            told.append(DecodedLine(events, _place(line), 1))
-        return told
+            decoded.append(DecodedLine(events, _place(line), 1))
+        return decoded
 
     def rest(self) -> list[DecodedLine]:
-        """Return what is held as the broken lines that they are: nothing more will make them whole."""
+        """Return the held lines as malformed lines, because no further line can complete them."""
         held, self._held = self._held, []
         return [
             DecodedLine(self._decoder.decode(line.data), _place(line), 1)
@@ -107,7 +107,7 @@ class LineJoiner:
 
 
 def is_whole(events: Sequence[Event]) -> bool:
-    """Return whether a line that says this is an object."""
+    """Return whether the line with these events is a JSON object."""
     return not events or type(events[0]) is not Malformed
 
 

@@ -11,10 +11,10 @@ SPEEDS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 64.0)
 
 
 class Replay:
-    """A recording's own time, played faster or slower, with long silences cut short.
+    """Replays a recording with its original timing, faster or slower, with long silences shortened.
 
-    A line is due by its arrival time; without one by the agent's; without either together with the
-    line before it.
+    A line is due at its arrival time, or at the agent's timestamp if the recording has no arrival times. A
+    line without either is due together with the line before it.
     """
 
     def __init__(
@@ -29,20 +29,20 @@ class Replay:
         self._max_idle_ms = None if max_idle is None else max_idle * 1000
         self._clock = clock
         self._last_tick: float | None = None
-        """None until the first line is asked for: drawing the screen is no time of the recording."""
+        """None until the first line is requested, so that drawing the first screen takes no replay time."""
         self._waited_ms = 0.0
         """Recorded time that has passed since the last line was due."""
         self._at_ms: int | None = None
-        """Recorded time of the line that was last due."""
+        """Recorded time at which the last line was due."""
         self._steps = 0
 
     @property
     def speed(self) -> float:
-        """How many seconds of the recording pass in one of ours."""
+        """Seconds of the recording that pass per second of real time."""
         return self._speed
 
     def is_due(self, seen_ms: int | None, events: list[Event]) -> bool:
-        """Return whether it is time for the line; asked again, for the same line, until it is."""
+        """Return whether the line is due. The feed asks again for the same line until it is."""
         self._pass_time()
         at_ms = seen_ms if seen_ms is not None else _agent_time(events)
         if at_ms is None or self._at_ms is None:
@@ -60,31 +60,31 @@ class Replay:
         return True
 
     def seen_ms(self) -> int | None:
-        """Return the recorded time of the line that was last due."""
+        """Return the recorded time at which the last line was due."""
         return self._at_ms
 
     def now_ms(self) -> int | None:
-        """Return the recorded time that it is now in the replay."""
+        """Return the present time in the recording."""
         self._pass_time()
         return None if self._at_ms is None else self._at_ms + int(self._waited_ms)
 
     def pause(self) -> None:
-        """Stop the clock, or let it run again."""
+        """Pause or resume the replay."""
         self._pass_time()
         self.is_paused = not self.is_paused
 
     def faster(self) -> None:
-        """Play at the next greater speed."""
+        """Play at the next higher speed."""
         self._pass_time()
         self._speed = next((speed for speed in SPEEDS if speed > self._speed), self._speed)
 
     def slower(self) -> None:
-        """Play at the next smaller speed."""
+        """Play at the next lower speed."""
         self._pass_time()
         self._speed = next((speed for speed in reversed(SPEEDS) if speed < self._speed), self._speed)
 
     def step(self) -> None:
-        """Let the next event come now; those of the same moment come with it."""
+        """Make the next event due now, with all other events of the same moment."""
         self._steps += 1
 
     def _pass_time(self) -> None:

@@ -6,87 +6,60 @@ wrote, `agentwatch log FILE` prints again, byte for byte.
 
 from __future__ import annotations
 
-import os
-import threading
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 
 from agentwatch.actions import action, ended_ms
 from agentwatch.events import Outcome
 from agentwatch.feed import POLL_SECONDS, Feed
-from agentwatch.outputs.writing import write_all
 from agentwatch.plurals import plural
-from agentwatch.recording import LineReader
 from agentwatch.safe_text import SafeText, safe_line
 from agentwatch.session import Call, Run, Session
 
-_POLL_SECONDS = 0.1
 _YEAR_10000_MS = 253_402_300_800_000
 
 
 class ActionLog:
-    """The log of one session, as far as it is known."""
+    """The lines of the log of one session, each returned once."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
         self._runs_begun = 0
         self._runs_ended = 0
-        self._told = 0
+        self._logged = 0
+        self._calls = 0
+        """Calls of the present run in the log. All are there when it is summed up: a run that ends settles
+        its open calls."""
+        self._failed = 0
 
     def new_lines(self, is_over: bool) -> Iterator[SafeText]:
         """Yield the lines that are new; a run is summed up when the next begins or all is over."""
         runs, ended = self._session.runs, self._session.ended_calls
-        while self._told < len(ended):
-            call = ended[self._told]
+        while self._logged < len(ended):
+            call = ended[self._logged]
             yield from self._begin_runs(call.run)
-            self._told += 1
+            self._logged += 1
+            self._calls += 1
+            self._failed += call.outcome is Outcome.FAILED
             yield SafeText(f"{_time(call)} {action(call)}")
         yield from self._begin_runs(len(runs))
         if is_over:
-            yield from self._end_runs(len(runs))
+            yield from self._end_run(len(runs))
 
     def _begin_runs(self, number: int) -> Iterator[SafeText]:
         while self._runs_begun < number:
-            yield from self._end_runs(self._runs_begun)
+            yield from self._end_run(self._runs_begun)
             run = self._session.runs[self._runs_begun]
             self._runs_begun += 1
             yield safe_line(f"# session {run.session_id or '–'} · {run.model or '–'} · {run.cwd or '–'}")
 
-    def _end_runs(self, number: int) -> Iterator[SafeText]:
-        while self._runs_ended < number:
-            self._runs_ended += 1
-            run = self._session.runs[self._runs_ended - 1]
-            outcomes = [call.outcome for call in self._session.calls if call.run == self._runs_ended]
-            yield SafeText(f"# {_run_outcome(run)} · {_counts(outcomes)}")
-
-
-class LogWriter:
-    """Writes the action log of a recording while it grows, in a thread and with a session of its own.
-
-    So neither a frozen view nor a terminal that does not read keeps the log back.
-    """
-
-    def __init__(self, reader: LineReader, log_fd: int) -> None:
-        self.fault: OSError | None = None
-        self._feed = Feed(reader)
-        self._log_fd = log_fd
-        self._hurry = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="log", daemon=True)
-        self._thread.start()
-
-    def finish(self) -> None:
-        """Wait until the log of an ended recording is written."""
-        self._hurry.set()
-        self._thread.join()
-
-    def _run(self) -> None:
-        try:
-            for line in follow_log(self._feed, lambda: self._hurry.wait(_POLL_SECONDS)):
-                write_all(self._log_fd, f"{line}\n".encode())
-        except OSError as error:
-            self.fault = error
-        finally:
-            os.close(self._log_fd)
+    def _end_run(self, number: int) -> Iterator[SafeText]:
+        """Sum up the run of this number, unless it was summed up; 0 is the time before the first run."""
+        if self._runs_ended < number:
+            self._runs_ended = number
+            counts = f"{plural(self._calls, 'call')}, {self._failed} failed"
+            self._calls = self._failed = 0
+            yield SafeText(f"# {_run_outcome(self._session.runs[number - 1])} · {counts}")
 
 
 def follow_log(feed: Feed, wait: Callable[[], object] = lambda: None) -> Iterator[SafeText]:
@@ -118,7 +91,3 @@ def _time(call: Call) -> str:
 def _run_outcome(run: Run) -> str:
     known = "" if run.duration_ms is None else f" in {seconds(run.duration_ms)}"
     return f"{run.outcome}{known}"
-
-
-def _counts(outcomes: list[Outcome]) -> str:
-    return f"{plural(len(outcomes), 'call')}, {outcomes.count(Outcome.FAILED)} failed"

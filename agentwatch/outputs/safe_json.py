@@ -1,4 +1,4 @@
-"""JSON that cannot act on the terminal that shows it; its values are unchanged."""
+"""Makes JSON safe for the terminal that shows it, without changing its values."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ _DOUBTFUL = re.compile(
     b"|\xf0(?:[\x90-\x9e\xa0-\xbf][\x80-\xbf]{2}|\x9f\xbf[\xbe\xbf])"
     b"|\xf1[\x80-\xbf]{3}|\xf2[\x80-\xbf]{3}|\xf3[\x80-\xbf]{3}|\xf4[\x80-\xbf]{3}"
 )
-"""The characters, as UTF-8, among which are all that JSON may hold as they are and that act or hide.
+"""Matches the UTF-8 of all raw JSON characters that act on a terminal or are invisible, and of some others.
 
-Each alternative begins with a single byte: those bytes are then looked for at once, in a seventh of the time.
+Each alternative begins with a single byte: the regex engine can then search for all first bytes at once,
+which takes a seventh of the time.
 """
 
 
 def safe_json(data: bytes) -> bytes:
-    """Return JSON in which what could drive a terminal, or is not seen, stands as an escape."""
+    """Return JSON with every character that could control a terminal or is invisible written as an escape."""
     return _DOUBTFUL.sub(_escaped, data)
 
 

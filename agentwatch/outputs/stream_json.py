@@ -1,4 +1,4 @@
-"""The stream-json format: every byte of the recording, as it comes."""
+"""The stream-json format: every byte of the recording, unchanged, as it arrives."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _COPY_BYTES = 1 << 18
 
 
 class ByteCopy:
-    """Copies a recording to a descriptor while it grows."""
+    """Copies a growing recording to a descriptor."""
 
     def __init__(self, recording_fd: int, growth: Growth, sink_fd: int) -> None:
         self._recording_fd = recording_fd
@@ -22,10 +22,13 @@ class ByteCopy:
         self._copied = 0
 
     def copy(self, limit: int | None = None) -> int:
-        """Copy what is new, as far as the byte at `limit`; return how many bytes that were.
+        """Copy the new bytes, and return their number.
+
+        Args:
+            limit: Stop at this offset in the recording; None copies everything.
 
         Raises:
-            OSError: The sink takes no more; `BrokenPipeError` when its reader has gone.
+            OSError: The sink cannot be written to; `BrokenPipeError` if nobody reads it any more.
         """
         until = self._growth.size() if limit is None else limit
         before = self._copied
@@ -39,14 +42,14 @@ class ByteCopy:
 
 
 class Tee:
-    """Passes a recording on to the next program of the pipeline, in a thread of its own.
+    """Copies a recording to the next program of the pipeline, in a thread of its own.
 
-    A program that reads slowly or goes away holds up neither the agent nor the screen.
+    A program that reads slowly or exits early blocks neither the agent nor the screen.
     """
 
     def __init__(self, recording_fd: int, growth: Growth, sink_fd: int) -> None:
         self.fault: OSError | None = None
-        """Why not all was passed on; a program that goes away is none."""
+        """Why copying ended early; None if the next program merely stopped reading."""
         self._growth = growth
         self._copy = ByteCopy(recording_fd, growth, sink_fd)
         self._sink_fd = sink_fd
@@ -54,7 +57,7 @@ class Tee:
         self._thread.start()
 
     def finish(self) -> None:
-        """Wait until all of an ended recording is passed on."""
+        """Wait until the whole recording, which must have ended, is copied."""
         self._thread.join()
 
     def _run(self) -> None:
@@ -64,7 +67,7 @@ class Tee:
                 has_ended = self._growth.has_ended()
                 time.sleep(0 if has_ended else POLL_SECONDS)
         except BrokenPipeError:
-            pass  # whoever needs no more of it has gone, as `head` does
+            pass  # the next program has read enough, as `head` does
         except OSError as error:
             self.fault = error
         finally:

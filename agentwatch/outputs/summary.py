@@ -18,8 +18,8 @@ _TEXTS_AT_ONCE = 100
 def summary(session: Session) -> Iterator[bytes]:
     """Yield the summary of a session piece by piece, without a line end.
 
-    What could drive the terminal that shows it stands as a JSON escape: the values are unchanged. A
-    session's text may be long, so it is never made whole here.
+    Characters that could control a terminal are written as JSON escapes, which leaves the values unchanged.
+    The text of a session may be long, so it is never joined in memory.
     """
     run, found = session.run, integrity(session)
     yield _members(
@@ -34,11 +34,11 @@ def summary(session: Session) -> Iterator[bytes]:
         prompt=run.prompt,
     )
     yield b',"text":"'
-    for others in session.runs[:-1]:
-        yield from _texts(others)
+    for earlier in session.runs[:-1]:
+        yield from _texts(earlier)
     text: Iterable[bytes] = _texts(run)
     if found.text_matches_result:
-        text = list(text)  # told twice: 16 MB at most
+        text = list(text)  # printed twice; at most 16 MB, because a result line is
     yield from text
     yield b'"'
     if found.text_matches_result:
@@ -81,13 +81,13 @@ def summary(session: Session) -> Iterator[bytes]:
 
 
 def _texts(run: Run) -> Iterator[bytes]:
-    """Yield the assistant's text of a run, as it stands within the quotes of JSON."""
+    """Yield the assistant's text of a run as the content of a JSON string, without its quotes."""
     for start in range(0, len(run.answer), _TEXTS_AT_ONCE):
         yield _json("".join(map(str, run.answer[start : start + _TEXTS_AT_ONCE])))[1:-1]
 
 
 def _members(lead: bytes, **members: object) -> bytes:
-    """Return some members of the object."""
+    """Return members of the object as JSON, after `lead`."""
     return lead + _json(members)[1:-1]
 
 

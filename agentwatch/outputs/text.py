@@ -1,4 +1,4 @@
-"""The text format: one line per call, when it completes, in the order of completion."""
+"""The text format: one line per completed call, in completion order."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from agentwatch.session import Call, Session
 
 
 class ActionLines:
-    """The lines of the calls that have ended since the last time they were asked for.
+    """The lines of the calls that ended since the last `new`.
 
-    At the end of the stream the calls that never ended follow.
+    At the end of the stream, the calls that never ended follow.
     """
 
     def __init__(self, session: Session, line: Callable[[Call], SafeText], skip: int = 0) -> None:
-        """Tell calls by `line`; the first `skip` ended calls were told already."""
+        """Format calls with `line`; the first `skip` ended calls were printed before."""
         self._session = session
         self._line = line
-        self._told = skip
+        self._printed = skip
 
     def new(self) -> Iterator[SafeText]:
-        """Yield the lines that are new."""
+        """Yield the new lines."""
         ended = self._session.ended_calls
-        while self._told < len(ended):
-            call = ended[self._told]
-            self._told += 1
+        while self._printed < len(ended):
+            call = ended[self._printed]
+            self._printed += 1
             yield self._line(call)

@@ -1,4 +1,4 @@
-"""Writing all of it: a pipe and a full disk take less than they are given."""
+"""Writes all of the data, although a pipe may accept only a part of it at once."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ def write_all(fd: int, data: bytes) -> None:
     """Write all of `data`.
 
     Raises:
-        OSError: It cannot be written; `BrokenPipeError` when nobody reads.
+        OSError: The data cannot be written; `BrokenPipeError` if nobody reads it any more.
     """
     while data:
         data = data[os.write(fd, data) :]

@@ -1,12 +1,11 @@
-"""The recording: the bytes that the agent wrote, the times at which they came, and the way to read
-them while they still come.
+"""The recording: the bytes that an agent wrote, their arrival times, and readers that follow its growth.
 
-It is the queue between the agent and everything that watches it: intake appends to it and waits for
-nobody, every reader goes at its own pace.
+It imports nothing else of the package: it is the queue between an agent and all that watches it, whose
+writers wait for nobody and whose readers each go at their own pace.
 """
 
 from agentwatch.recording.disk_sync import DiskSync
-from agentwatch.recording.head_tail import HeadTailReader
+from agentwatch.recording.head_tail import HeadTailReader, first_lines, last_lines, line_start
 from agentwatch.recording.lines import MOST_LINE_BYTES, Growth, Line, LineReader, Lines
 from agentwatch.recording.saved import SavedGrowth, open_saved
 from agentwatch.recording.store import (
@@ -34,7 +33,10 @@ __all__ = [
     "SessionFiles",
     "Wakeup",
     "create_file",
+    "first_lines",
     "is_at",
+    "last_lines",
+    "line_start",
     "nameless_file",
     "new_session_files",
     "now_ms",

@@ -1,4 +1,4 @@
-"""What is written reaches the disk: after a power loss at most the last second is missing."""
+"""Flushes a growing recording to the disk, so that a power loss costs at most the last second."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ _sync = getattr(os, "fdatasync", os.fsync)
 
 
 class DiskSync:
-    """Sends a growing recording to the disk each second, and when it ends, in a thread of its own."""
+    """Flushes a growing recording to the disk every second and at its end, in a thread of its own."""
 
     def __init__(self, fd: int, growth: Growth) -> None:
         self.fault: OSError | None = None
-        """Why it could not be sent; the system may have lost what was written."""
+        """The error that ended the flushing. The system may have lost data that was already written."""
         self._fd = fd
         self._growth = growth
         self._hurry = threading.Event()
@@ -24,7 +24,7 @@ class DiskSync:
         self._thread.start()
 
     def finish(self) -> None:
-        """Send the rest of an ended recording, and wait until it is there."""
+        """Flush the rest of a recording that has ended, and wait until it is on the disk."""
         self._hurry.set()
         self._thread.join()
 

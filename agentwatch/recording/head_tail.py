@@ -1,9 +1,9 @@
-"""The two ends of a large recording: what is looked at first, while the middle is still being read."""
+"""Reads the head and the tail of a large recording, which are shown while the middle is still being read."""
 
 from __future__ import annotations
 
 import os
-import re
+from collections.abc import Callable
 from itertools import takewhile
 
 from agentwatch.recording.lines import MOST_LINE_BYTES, LineReader, Lines, split_lines
@@ -11,19 +11,71 @@ from agentwatch.recording.lines import MOST_LINE_BYTES, LineReader, Lines, split
 _HEAD_BYTES = 1 << 16
 _TAIL_BYTES = 1 << 18
 _STEP_BYTES = 1 << 20
-_CALL = re.compile(rb'\{"type": ?"tool_call"')
-_BEGINS_A_RUN = re.compile(rb'\{"type": ?"(system|user)"')
+
+
+def first_lines(fd: int, most_bytes: int) -> list[bytes]:
+    """Return the whole lines in the first bytes of a file, with their line ends.
+
+    Args:
+        fd: The file.
+        most_bytes: The number of bytes to read; a line that does not end within them is left out.
+
+    Raises:
+        OSError: The file cannot be read.
+    """
+    data = os.pread(fd, most_bytes, 0)
+    return split_lines(data)[0] if data else []
+
+
+def last_lines(fd: int, most_bytes: int) -> list[bytes]:
+    """Return the lines in the last bytes of a file, without their line ends.
+
+    Args:
+        fd: The file.
+        most_bytes: The number of bytes to read; the first line may have begun before them.
+
+    Raises:
+        OSError: The file cannot be read.
+    """
+    start = max(os.fstat(fd).st_size - most_bytes, 0)
+    return os.pread(fd, most_bytes, start).split(b"\n")
+
+
+def line_start(fd: int, end: int) -> int:
+    """Return the offset behind the last line end before `end`, in bytes; 0 without one.
+
+    Raises:
+        OSError: The file cannot be read.
+    """
+    while end > 0:
+        start = max(end - _STEP_BYTES, 0)
+        newline = os.pread(fd, end - start, start).rfind(b"\n")
+        if newline >= 0:
+            return start + newline + 1
+        end = start
+    return 0
 
 
 class HeadTailReader:
-    """Reads the first lines of a recording and the last, and passes over what is between them.
+    """Reads the first and the last lines of a recording, and skips the lines between them.
 
-    The first are those that begin its run. The last begin with a tool call where there is one, since a
-    text that is cut in two would be taken for another.
+    The head consists of the lines that begin the run. The tail is 256 KiB and starts with a tool call if it
+    contains one. Otherwise it could start in the middle of a text segment, and the flush that repeats the
+    whole segment would be taken for new text.
     """
 
-    def __init__(self, reader: LineReader) -> None:
-        """Read what `reader` would read, but its own place stays where it is."""
+    def __init__(
+        self, reader: LineReader, starts_run: Callable[[bytes], bool], is_call: Callable[[bytes], bool]
+    ) -> None:
+        """Read the recording of `reader`, whose own position stays unchanged.
+
+        Args:
+            reader: The reader of the whole recording.
+            starts_run: Whether a line belongs to the start of a run.
+            is_call: Whether a line belongs to a tool call.
+        """
+        self._starts_run = starts_run
+        self._is_call = is_call
         self.fd = reader.fd
         self.growth = reader.growth
         self._size = reader.growth.size()
@@ -31,11 +83,11 @@ class HeadTailReader:
         self._pending = [self._head(), *self._tail()]
 
     def read(self) -> Lines:
-        """Return the next lines; none when there are no more."""
+        """Return the next lines, or no lines after the last."""
         return self._pending.pop(0) if self._pending else Lines(self._size, [], self._times)
 
     def is_at_end(self) -> bool:
-        """Return whether all were returned."""
+        """Return whether all lines of the head and the tail were returned."""
         return not self._pending
 
     def line_at(self, offset: int, length: int) -> bytes:
@@ -43,32 +95,25 @@ class HeadTailReader:
         return os.pread(self.fd, length, offset)
 
     def _head(self) -> Lines:
-        first, *others = split_lines(self.line_at(0, _HEAD_BYTES))[0] or [b""]
-        return Lines(0, [first, *takewhile(_BEGINS_A_RUN.match, others)], self._times)
+        first, *others = first_lines(self.fd, _HEAD_BYTES) or [b""]
+        return Lines(0, [first, *takewhile(self._starts_run, others)], self._times)
 
     def _tail(self) -> list[Lines]:
-        """Return the last lines, an oversize one alone; the very last, which may be a result, whole."""
+        """Return the last lines, an oversize line by itself.
+
+        The very last line may be a large result. It does not count towards the 256 KiB.
+        """
         end = self._size - (self.line_at(self._size - 1, 1) == b"\n")
         found: list[Lines] = []
-        room = _TAIL_BYTES
-        while end > _HEAD_BYTES and room > 0:
-            start = self._line_start(end)
+        budget = _TAIL_BYTES
+        while end > _HEAD_BYTES and budget > 0:
+            start = line_start(self.fd, end)
             if end - start > MOST_LINE_BYTES:
                 head, tail = self.line_at(start, _HEAD_BYTES), self.line_at(end - _HEAD_BYTES, _HEAD_BYTES)
                 found.insert(0, Lines(start, [head], self._times, tail, end - start))
             else:
-                room -= end - start if found else 0
+                budget -= end - start if found else 0
                 found.insert(0, Lines(start, [self.line_at(start, end - start)], self._times))
             end = start - 1
-        first_call = (at for at, lines in enumerate(found) if _CALL.match(lines.data[0]))
+        first_call = (at for at, lines in enumerate(found) if self._is_call(lines.data[0]))
         return found[next(first_call, 0) :]
-
-    def _line_start(self, end: int) -> int:
-        """Return where the line that ends at `end` begins."""
-        while end > 0:
-            start = max(end - _STEP_BYTES, 0)
-            newline = self.line_at(start, end - start).rfind(b"\n")
-            if newline >= 0:
-                return start + newline + 1
-            end = start
-        return 0

@@ -1,4 +1,4 @@
-"""The lines of a recording, read at the reader's own pace while it may still grow."""
+"""Reads the lines of a recording that may still be growing, at the reader's own pace."""
 
 from __future__ import annotations
 
@@ -11,40 +11,48 @@ from agentwatch.recording.times import ArrivalTimes
 
 _READ_BYTES = 1 << 18
 MOST_LINE_BYTES = 16 << 20
-"""A longer line is oversize: 16 MiB of `[],` take a second and 0.5 GB to parse."""
+"""Longer lines are oversize and are not parsed whole: 16 MiB of `[],` need one second and 0.5 GB."""
 _KEPT_BYTES = 1 << 16
-"""What is kept of an oversize line at either end."""
+"""The number of bytes kept from each end of an oversize line."""
 
 
 class Line(NamedTuple):
     """One line of a recording."""
 
     offset: int
-    """Where it begins, in bytes."""
+    """The offset of its first byte in the recording."""
     data: bytes
-    """Its bytes, without the line end; of an oversize line the first 64 KiB."""
+    """Its bytes without the line end. For an oversize line, the first 64 KiB."""
     seen_ms: int | None
-    """When its last byte reached us, in milliseconds since the epoch."""
+    """When its last byte arrived, in milliseconds since the epoch."""
     tail: bytes = b""
-    """The last 64 KiB of an oversize line; otherwise empty."""
+    """The last 64 KiB of an oversize line; empty for other lines."""
     oversize: int = 0
-    """How many bytes an oversize line has."""
+    """The total number of bytes of an oversize line; 0 for other lines."""
 
     @property
     def length(self) -> int:
-        """How many bytes the line has in the recording."""
+        """The number of bytes that the line has in the recording, without its line end."""
         return self.oversize or len(self.data)
 
 
 class Lines:
-    """Whole lines that follow each other in a recording; iterated, they are `Line`s."""
+    """A batch of consecutive whole lines. Iterating over it yields `Line` objects."""
 
     __slots__ = ("_times", "data", "offset", "oversize", "tail")
 
     def __init__(
         self, offset: int, data: list[bytes], times: ArrivalTimes, tail: bytes = b"", oversize: int = 0
     ) -> None:
-        """Hold lines and their line ends, the first of them at `offset`; an oversize line stands alone."""
+        """Hold the raw lines of a batch.
+
+        Args:
+            offset: The offset of the first line in the recording.
+            data: The lines with their line ends. An oversize line is the only line of its batch.
+            times: The arrival times of the recording.
+            tail: The last 64 KiB of an oversize line.
+            oversize: The total number of bytes of an oversize line; 0 for other lines.
+        """
         self.offset = offset
         self.data = data
         self.tail = tail
@@ -63,25 +71,28 @@ class Lines:
             offset += length + 1
 
     def seen_ms(self, offset: int) -> int | None:
-        """Return when the byte at `offset` of the recording reached us."""
+        """Return when the byte at `offset` arrived, in milliseconds since the epoch; None if unknown."""
         return self._times.at(offset)
 
 
 class Growth(Protocol):
-    """How far a recording has come."""
+    """How much of a recording may be read, and whether it still grows."""
 
     def size(self) -> int:
-        """Return how many bytes may be read."""
+        """Return the number of bytes that may be read."""
 
     def has_ended(self) -> bool:
-        """Return whether no more bytes will come; asked before `size`, it is final."""
+        """Return whether the recording has ended.
+
+        A `size` that is read after this has returned True is final.
+        """
 
 
 class LineReader:
-    """Reads a recording line by line; lines end at `\\n` and nowhere else."""
+    """Reads a recording line by line. Only `\\n` ends a line."""
 
     def __init__(self, fd: int, growth: Growth, times: ArrivalTimes) -> None:
-        """Read the file open at `fd`, as far as `growth` allows; lines get their time from `times`."""
+        """Read the open file `fd` as far as `growth` allows; `times` gives the lines their arrival times."""
         self.fd = fd
         self.growth = growth
         self.times = times
@@ -91,13 +102,13 @@ class LineReader:
 
     @property
     def offset(self) -> int:
-        """Where the next line begins, in bytes."""
+        """The offset of the next line in the recording."""
         return self._offset - self._tail_bytes
 
     def read(self) -> Lines:
-        """Return the next whole lines, up to 256 KiB of them; none when there are none yet.
+        """Return the next whole lines, at most 256 KiB of them, or no lines if no whole line has arrived.
 
-        A last line without an end is held back until its end arrives or the recording has ended.
+        A last line without a line end is held back until its end arrives or the recording has ended.
         """
         ended = self.growth.has_ended()
         size = self.growth.size()
@@ -110,7 +121,7 @@ class LineReader:
             if b"\n" in data:
                 return self._whole_lines(start, data)
             self._keep(data)
-        if size < self._offset:  # a full disk: the recording was cut back to its last whole line
+        if size < self._offset:  # after a full disk the recording was truncated to its last whole line
             self._offset, self._tail, self._tail_bytes = size, [], 0
         if ended and self._tail_bytes:
             line = self._kept_line(self.offset)
@@ -119,7 +130,7 @@ class LineReader:
         return Lines(self.offset, [], self.times)
 
     def is_at_end(self) -> bool:
-        """Return whether every line was returned and none will come."""
+        """Return whether every line was returned and the recording has ended."""
         ended = self.growth.has_ended()
         return ended and self._offset >= self.growth.size() and not self._tail_bytes
 
@@ -128,13 +139,13 @@ class LineReader:
         return os.pread(self.fd, length, offset)
 
     def _whole_lines(self, start: int, data: bytes) -> Lines:
-        """Return the lines that these bytes end; what follows the last line end is kept."""
+        """Return the lines that `data` completes, and buffer the bytes after the last line end."""
         lines, last = split_lines(data)
         if self._tail_bytes:
             self._keep(lines[0][:-1])
             if self._tail_bytes > MOST_LINE_BYTES:
                 line = self._kept_line(start)
-                self._offset -= len(data) - len(lines[0])  # read again: an oversize line stands alone
+                self._offset -= len(data) - len(lines[0])  # read the rest again: an oversize line comes alone
                 self._tail, self._tail_bytes = [], 0
                 return line
             lines[0] = b"".join((*self._tail, b"\n"))
@@ -142,7 +153,7 @@ class LineReader:
         return Lines(start, lines, self.times)
 
     def _keep(self, data: bytes) -> None:
-        """Keep a piece of a line that has not ended; of an oversize line its two ends."""
+        """Buffer a piece of an incomplete line; of an oversize line only the first and last 64 KiB."""
         self._tail.append(data)
         self._tail_bytes += len(data)
         if self._tail_bytes > MOST_LINE_BYTES:
@@ -154,7 +165,7 @@ class LineReader:
             self._tail = [head[:_KEPT_BYTES], (head[_KEPT_BYTES:] + tail)[-_KEPT_BYTES:]]
 
     def _kept_line(self, start: int) -> Lines:
-        """Return the line whose pieces were kept."""
+        """Return the buffered line."""
         joined = b"".join(self._tail)
         if self._tail_bytes > MOST_LINE_BYTES:
             return Lines(start, [joined[:_KEPT_BYTES]], self.times, joined[-_KEPT_BYTES:], self._tail_bytes)
@@ -162,9 +173,9 @@ class LineReader:
 
 
 def split_lines(data: bytes) -> tuple[list[bytes], bytes]:
-    """Return the lines in some bytes, with their line ends, and what follows the last of these.
+    """Split bytes into whole lines and the rest after the last line end; the lines include their line ends.
 
-    A stream finds line ends with `memchr`; `bytes.split` looks at each byte and takes five times as long.
+    `BytesIO` finds line ends with `memchr`. `bytes.split` checks every byte and needs five times as long.
     """
     lines = BytesIO(data).readlines()
     return lines, b"" if data.endswith(b"\n") else lines.pop()

@@ -1,4 +1,4 @@
-"""A saved recording: a file that is complete, or that somebody else still writes."""
+"""Opens a saved recording, which is either complete or still being written by another process."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from agentwatch.recording.times import SavedTimes, now_ms
 
 
 class SavedGrowth:
-    """How far a saved file has come."""
+    """The growth of a saved file."""
 
     def __init__(self, path: Path, fd: int, times: SavedTimes, follow: bool) -> None:
         self.ended_by: str | None = None
-        """What ended a file that was followed: it was `truncated`, or `replaced` by another."""
+        """Why following the file ended: `truncated`, or `replaced` by another file."""
         self._path = path
         self._fd = fd
         self._times = times
@@ -25,7 +25,10 @@ class SavedGrowth:
         self._size = os.fstat(fd).st_size
 
     def size(self) -> int:
-        """Return the file's size; growth that nobody else timed reaches us now."""
+        """Return the size of the file.
+
+        If the file has no `.times` file beside it, new bytes get the present time as their arrival time.
+        """
         if self._follow:
             size = os.fstat(self._fd).st_size
             if size > self._size:
@@ -39,13 +42,17 @@ class SavedGrowth:
         return self._size
 
     def has_ended(self) -> bool:
-        """Return whether nothing more will come: the file is not followed, or is not the same any more.
+        """Return whether no more bytes are read: the file is not followed, was truncated, or was replaced.
 
-        What is renamed away is read to its end; while nothing lies in its place it is followed on.
+        A file that was renamed is read to its end. Following continues while no other file has its name.
         """
         if self._follow and self.ended_by is None and self._is_replaced():
             self.ended_by = "replaced"
         return not self._follow or self.ended_by is not None
+
+    def stop_following(self) -> None:
+        """Let the recording end where the file ended when its size was last read."""
+        self._follow = False
 
     def _is_replaced(self) -> bool:
         try:
@@ -55,14 +62,14 @@ class SavedGrowth:
 
 
 def open_saved(path: Path, follow: bool = False) -> LineReader:
-    """Open a recording, with the arrival times beside it.
+    """Open a recording and the arrival times beside it.
 
     Args:
         path: The recording.
-        follow: It may still grow: go on at its end.
+        follow: Keep reading when the file grows.
 
     Raises:
-        OSError: It cannot be opened, or is a folder.
+        OSError: The file cannot be opened, or is a folder.
     """
     fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:

@@ -1,4 +1,4 @@
-"""Where recordings lie, and how their files are made: private, new, and never through a link."""
+"""Where recordings are stored, and how their files are created: private, new, and never through a link."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ _ENDINGS = (".times", ".log", ".stderr", ".crash", ".json")
 
 
 class SessionFiles(NamedTuple):
-    """The files of one session: one stem, and an ending for each."""
+    """The files of one session, which share a stem and differ in their suffix."""
 
     recording: Path
 
     @property
     def times(self) -> Path:
-        """Arrival times."""
+        """The arrival times."""
         return self._beside(".times")
 
     @property
@@ -43,7 +43,7 @@ class SessionFiles(NamedTuple):
 
     @property
     def crash(self) -> Path:
-        """The traceback of a fault of our own."""
+        """The traceback of an internal error."""
         return self._beside(".crash")
 
     @property
@@ -52,13 +52,17 @@ class SessionFiles(NamedTuple):
         return self._beside(".json")
 
     def _beside(self, ending: str) -> Path:
-        """Return the recording's name with another ending; a recording that ends so has it twice."""
+        """Return the path beside the recording with another suffix.
+
+        The suffix is appended if the recording itself has one of these suffixes, so that nothing overwrites
+        it.
+        """
         path = self.recording
         return path.with_name(path.name + ending) if path.suffix in _ENDINGS else path.with_suffix(ending)
 
 
 def sessions_folder() -> Path:
-    """Return the folder of saved sessions, which may not be there yet."""
+    """Return the folder of saved sessions, which may not exist yet."""
     home = os.environ.get("AGENTWATCH_HOME")
     if home:
         return Path(home) / "sessions"
@@ -68,14 +72,16 @@ def sessions_folder() -> Path:
 
 
 def new_session_files() -> SessionFiles:
-    """Return names for a new session, from our clock and chance, in a folder that only we may enter.
+    """Return paths for a new session in the private sessions folder, which is created if necessary.
+
+    The stem consists of the local time and random bits.
 
     Raises:
-        OSError: The folder cannot be made, or is not ours.
+        OSError: The folder cannot be created, or belongs to another user.
     """
     folder = sessions_folder()
     for parent in reversed([folder, *folder.parents]):
-        parent.mkdir(mode=0o700, exist_ok=True)  # `parents=True` would leave them to the umask
+        parent.mkdir(mode=0o700, exist_ok=True)  # `parents=True` would ignore `mode` for the parents
     found = folder.stat()
     if found.st_uid != os.geteuid():
         raise PermissionError(errno.EPERM, "it belongs to another user", str(folder))
@@ -97,16 +103,19 @@ def saved_recordings() -> list[Path]:
 
 
 def create_file(path: Path) -> int:
-    """Create a file that only we may read, and return its descriptor, which appends.
+    """Create a file that only the user may read, and return its descriptor, which is in append mode.
 
     Raises:
-        OSError: It is there already, even as a dangling link, or cannot be made.
+        OSError: The path exists, even as a dangling link, or the file cannot be created.
     """
     return os.open(path, _CREATE, 0o600)
 
 
 def is_at(path: Path, fd: int) -> bool:
-    """Return whether the file open at `fd` lies at `path`, and nowhere else: the agent may write there."""
+    """Return whether `path` is the only name of the file open at `fd`.
+
+    The agent may write in the same folder and may have replaced, moved or linked the file.
+    """
     try:
         named, opened = os.stat(path, follow_symlinks=False), os.fstat(fd)
     except OSError:
@@ -115,10 +124,12 @@ def is_at(path: Path, fd: int) -> bool:
 
 
 def nameless_file() -> int:
-    """Create a file that vanishes when it is closed, and return its descriptor, which appends.
+    """Create a file without a name, and return its descriptor, which is in append mode.
+
+    Closing the descriptor removes the file.
 
     Raises:
-        OSError: The temporary folder takes no file.
+        OSError: No file can be created in the temporary folder.
     """
     import tempfile
 

@@ -1,8 +1,8 @@
-"""Arrival times: which byte of a recording reached us when.
+"""Arrival times: when each byte of a recording arrived.
 
-On disk (`STEM.times`) a line per read, `OFFSET EPOCH_MS`: the bytes from OFFSET on reached us at
-that time; `gap OFFSET BYTES` where a full disk has cost as many bytes of the stream. Lines that read
-otherwise are passed over: a recording without times is still one.
+The file `STEM.times` has one line per read. `OFFSET EPOCH_MS` means that the bytes from OFFSET on arrived at
+that time. `gap OFFSET BYTES` means that a full disk has cost that number of bytes of the stream. Other lines
+are ignored. The file is optional.
 """
 
 from __future__ import annotations
@@ -15,49 +15,53 @@ from pathlib import Path
 
 _MOST_DIGITS = 19
 _CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
-"""It goes on while the machine sleeps, where there is such a clock."""
+"""CLOCK_BOOTTIME, where the system has it, also counts the time in which the machine is suspended."""
 _EPOCH_NS = time.time_ns() - time.clock_gettime_ns(_CLOCK)
 
 
 def now_ms() -> int:
-    """Return the time in milliseconds since the epoch; within a process it never runs backwards."""
+    """Return the time in milliseconds since the epoch; within a process it never goes backwards."""
     return (_EPOCH_NS + time.clock_gettime_ns(_CLOCK)) // 1_000_000
 
 
 class ArrivalTimes:
-    """The arrival times of one recording, written by one thread and read by others.
+    """The arrival times of one recording, which one thread writes and others read.
 
-    A reader may look up any byte that it could read: a time is noted before its bytes are written.
+    A time is noted before its bytes are written, so a reader can look up every byte that it can read.
     """
 
     def __init__(self, fd: int | None = None) -> None:
-        """Keep times, and write them to `fd` where one is given."""
+        """Keep the times in memory, and also write them to `fd` unless it is None."""
         self.fault: OSError | None = None
-        """Why the file of times is not complete; times are kept in memory all the same."""
+        """Why the file of arrival times is incomplete. The times in memory are complete all the same."""
         self._fd = fd
         self._offsets = array("q")
         self._epochs_ms = array("q")
         self._is_cut = False
 
     def note(self, offset: int, epoch_ms: int) -> None:
-        """Note that the bytes from `offset` on reached us at `epoch_ms`."""
+        """Record that the bytes from `offset` on arrived at `epoch_ms`."""
         self._epochs_ms.append(epoch_ms)
         self._offsets.append(offset)
         self._write(b"%d %d\n" % (offset, epoch_ms))
 
     def note_gap(self, offset: int, missing: int) -> None:
-        """Write down that `missing` bytes of the stream are not in the recording, before `offset`."""
+        """Record that `missing` bytes of the stream before `offset` are not in the recording."""
         self._write(b"gap %d %d\n" % (offset, missing))
 
     def at(self, offset: int) -> int | None:
-        """Return when the byte at `offset` reached us, in milliseconds since the epoch."""
+        """Return when the byte at `offset` arrived, in milliseconds since the epoch; None if unknown."""
         if not self._offsets:
             return None
         index = bisect_right(self._offsets, offset) - 1
         return self._epochs_ms[index] if index >= 0 else None
 
     def _write(self, line: bytes) -> None:
-        """Write a line; what a full disk has cut is spoilt, lest it reads as another number."""
+        """Write a line.
+
+        A line that a full disk has cut short is made invalid, because its digits could be read as another
+        number.
+        """
         if self._fd is None:
             return
         line = b"?\n" + line if self._is_cut else line
@@ -76,16 +80,16 @@ class ArrivalTimes:
 
 
 class SavedTimes(ArrivalTimes):
-    """The arrival times that lie beside a saved recording, which another process may still write."""
+    """The arrival times beside a saved recording. Another process may still be writing them."""
 
     def __init__(self, path: Path) -> None:
-        """Read the times at `path`; a file that is not there holds none."""
+        """Read the times from `path`; a missing file means that there are no times."""
         super().__init__()
         self._path = path
         self._read_to = 0
 
     def refresh(self) -> bool:
-        """Read what was added to the file since the last time; return whether there is a file."""
+        """Read the lines added to the file since the last refresh; return whether the file exists."""
         try:
             with self._path.open("rb") as file:
                 file.seek(self._read_to)

@@ -1,4 +1,4 @@
-"""Waking whoever waits for a recording to grow."""
+"""Wakes a reader that waits for a recording to grow."""
 
 from __future__ import annotations
 
@@ -7,29 +7,32 @@ from contextlib import suppress
 
 
 class Wakeup:
-    """A descriptor that becomes readable when a recording has grown, once for each time that it is asked.
+    """A descriptor that becomes readable when a recording has grown, once per `ask`.
 
-    Ringing costs nothing while nobody asks, and never waits.
+    `ring` costs nothing while nobody has asked, and never blocks.
     """
 
     def __init__(self) -> None:
         self.fd, self._bell_fd = os.pipe()
-        """To be waited on."""
+        """The descriptor to wait on."""
         os.set_blocking(self.fd, False)
         os.set_blocking(self._bell_fd, False)
         self._is_asked = False
 
     def ask(self) -> None:
-        """Ask to be woken by what comes from now on; look afterwards at what is there already."""
+        """Ask to be woken when new bytes arrive.
+
+        Check for new bytes after this call: the bytes that arrived before it cause no wakeup.
+        """
         self._is_asked = True
 
     def hear(self) -> None:
-        """Take the ring, so that the descriptor is readable no more."""
+        """Consume the wakeup, so that the descriptor is no longer readable."""
         with suppress(BlockingIOError):
             os.read(self.fd, 1)
 
     def ring(self) -> None:
-        """Wake who has asked."""
+        """Wake the reader if it has asked."""
         if self._is_asked:
             self._is_asked = False
             with suppress(OSError):

@@ -1,4 +1,4 @@
-"""The screen: a Textual app of four panes, a header and a status line.
+"""The Textual app that shows a session: four panes under a header and a status line.
 
-Panes read the session and draw what the viewport shows; foreign text reaches them as `SafeText`.
+It may import everything but `cli`; nothing else imports Textual or rich.
 """

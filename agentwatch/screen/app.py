@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from enum import Enum
 
-from agentwatch.cli.config import Config
-from agentwatch.cli.terminal import HeldSignals
-from agentwatch.feed import Feed
-from agentwatch.recording import HeadTailReader
+from agentwatch.config import Config
+from agentwatch.feed import Feed, preview_feed
 from agentwatch.safe_text import SafeText, safe_line
 from agentwatch.screen.overlays.help import Help
 from agentwatch.screen.overlays.leave import LeaveChoice, LeaveDialog
 from agentwatch.screen.screen import WatchScreen
 from agentwatch.screen.terminal.base_app import TerminalApp
+from agentwatch.screen.terminal.signals import HeldSignals
 from agentwatch.sources.source import Source
 
 _LARGE_BYTES = 8 << 20
@@ -49,11 +48,7 @@ class AgentwatchApp(TerminalApp[Leave]):
         is_large = self._feed.pace is None and self._feed.backlog() > _LARGE_BYTES
         if not is_large or self._source.wakeup is not None:
             return self._screen(self._feed)
-        preview = Feed(HeadTailReader(reader))
-        preview.advance()
-        for run in preview.session.runs:
-            run.forget_result()
-        return self._screen(preview, self._feed)
+        return self._screen(preview_feed(reader), self._feed)
 
     def _screen(self, feed: Feed, loading: Feed | None = None) -> WatchScreen:
         return WatchScreen(self._source, feed, loading, config=self.config, write=self.write_to_terminal)
@@ -80,9 +75,8 @@ class AgentwatchApp(TerminalApp[Leave]):
 
     def action_leave(self) -> None:
         """Leave; when our agent or what it started still runs, ask what is to become of it."""
-        agent = self._source.agent
-        survivors = [] if agent is None else agent.survivors()
-        if agent is not None and self._source.is_live:
+        survivors = self._source.survivors()
+        if self._source.runs_agent:
             self.push_screen(LeaveDialog(SafeText("The agent is still running.")), self._leave_agent)
         elif survivors:
             told = SafeText("The agent has ended; what it started still runs:")

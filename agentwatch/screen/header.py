@@ -1,4 +1,4 @@
-"""The two lines above the panes: who works where and how it stands, and what is going on."""
+"""The two lines above the panes: facts about the run, and what is going on now."""
 
 from __future__ import annotations
 
@@ -24,16 +24,19 @@ _COLOURS = {
 
 
 class HeaderLine(Static):
-    """The run: outcome with its clock, model, cwd, session, permission mode, key source; the counts."""
+    """The run: outcome, clock, model, cwd, session, permission mode, API key source; and the call counts."""
 
     def __init__(self) -> None:
         super().__init__(id="header")
-        self._told: tuple[object, ...] = ()
+        self._drawn: tuple[object, ...] = ()
 
     def tell(self, session: Session, now_ms: int | None, *, is_preview: bool = False) -> None:
-        """Show how the run stands at `now_ms`; draws nothing when nothing changed.
+        """Show the state of the run at `now_ms`; redraw only if something changed.
 
-        Of a glimpse, which knows but the ends of a recording, nothing is counted.
+        Args:
+            session: The session.
+            now_ms: The session's current time, in ms since the epoch; None hides the running clock.
+            is_preview: The session contains only the head and tail of a recording, so the counts are hidden.
         """
         run, outcome = session.run, session.outcome
         state = f" {SIGNS[outcome]} {outcome}{_run_clock(session, now_ms)} "
@@ -48,10 +51,10 @@ class HeaderLine(Static):
             if fact
         ]
         counts = SafeText("… calls ") if is_preview else _counts(session)
-        told = (state, *facts, counts, self.size.width)
-        if told == self._told:
+        drawn = (state, *facts, counts, self.size.width)
+        if drawn == self._drawn:
             return
-        self._told = told
+        self._drawn = drawn
         room = self.size.width - len(state) - len(counts)
         middle = ""
         for fact in facts:
@@ -68,18 +71,24 @@ class HeaderLine(Static):
 
 
 class StatusLine(Static):
-    """What is going on, in words; at its right what the view is doing: frozen, replaying, behind."""
+    """What is going on; at the right, the view's state (frozen, replaying, behind) or the integrity."""
 
     def __init__(self) -> None:
         super().__init__(id="status")
-        self._told: tuple[object, ...] = ()
+        self._drawn: tuple[object, ...] = ()
 
     def tell(self, words: SafeText, view: SafeText, integrity: Integrity) -> None:
-        """Show the words, and the integrity where there is room; draws nothing when nothing changed."""
-        told = (words, view, integrity, self.size.width)
-        if told == self._told:
+        """Show the status; redraw only if something changed.
+
+        Args:
+            words: What is going on.
+            view: The state of the view; if it is empty, the integrity is shown in its place.
+            integrity: The result of the integrity checks, shortened to the space available.
+        """
+        drawn = (words, view, integrity, self.size.width)
+        if drawn == self._drawn:
             return
-        self._told = told
+        self._drawn = drawn
         is_proof = not view
         view = view or self._fitting(integrity, self.size.width - columns(words) - 4)
         room = self.size.width - columns(view) - 3
@@ -106,7 +115,7 @@ def _run_clock(session: Session, now_ms: int | None) -> str:
 
 
 def _short(cwd: str | None) -> str | None:
-    """Return a path with the user's home as `~`."""
+    """Return a path with the user's home directory shortened to `~`."""
     home = os.path.expanduser("~")
     if cwd and home != "/" and (cwd == home or cwd.startswith(f"{home}/")):
         return f"~{cwd[len(home) :]}"

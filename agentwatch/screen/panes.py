@@ -1,4 +1,4 @@
-"""The four panes of a session, kept true together."""
+"""The four panes of a session, updated together."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from agentwatch.screen.calls.log_pane import ActionLogView
 from agentwatch.screen.calls.pane import CallTable
 from agentwatch.screen.detail.pane import DetailView
 from agentwatch.screen.lines.line_view import LineView
-from agentwatch.screen.preview import same_call
+from agentwatch.screen.preview.matching import same_call
 from agentwatch.screen.transcript.pane import Transcript
 
 NAMES = ("transcript", "calls", "detail", "log")
 
 
 class Panes:
-    """Transcript, calls, detail and log; each can be had by its name."""
+    """Transcript, calls, detail and log, as attributes and by name."""
 
     def __init__(self, feed: Feed) -> None:
         self.transcript = Transcript(feed.session)
@@ -36,10 +36,10 @@ class Panes:
             width: How many columns the transcript will have.
             seconds: About how long it may take.
         """
-        return self.transcript.take(width, seconds) and self.calls.take(seconds)
+        return self.transcript.viewport.take(width, seconds) and self.calls.take(seconds)
 
     def restore_from_preview(self, preview: Panes) -> None:
-        """Show what is shown in the panes of a glimpse of the same session, line by line as there."""
+        """Show what the panes of a preview of the same session show, each line in the same row."""
         before, calls = preview.calls, self.calls
         call = None if before.chosen is None else same_call(self._session.calls, before.chosen)
         if call is not None and not before.following:
@@ -48,10 +48,12 @@ class Panes:
             calls.settle_at(calls.cursor - before.cursor + before.scroll_offset.y)
         if preview.detail.is_raw:
             self.detail.toggle_raw()
-        self.transcript.restore_from_preview(preview.transcript)
+        position = self.transcript.reader.same_position(preview.transcript.reader)
+        if position is not None:
+            self.transcript.restore(position)
 
     def sync(self, now_ms: int | None) -> None:
-        """Let the panes take what is new; those of the calls draw only when a call has changed."""
+        """Update the panes; calls and detail are drawn again only when a call has changed."""
         session = self._session
         calls = (len(session.calls), len(session.ended_calls), len(session.open_calls))
         are_calls_new, self._synced_calls = calls != self._synced_calls, calls

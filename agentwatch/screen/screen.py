@@ -21,24 +21,23 @@ from agentwatch.analysis.integrity import integrity
 from agentwatch.analysis.silence import is_stalled
 from agentwatch.analysis.status import status
 from agentwatch.analysis.time import TimeBreakdown
-from agentwatch.cli.config import Config
+from agentwatch.config import Config
 from agentwatch.feed import Feed
 from agentwatch.feed.playhead import Replay
 from agentwatch.recording import now_ms
 from agentwatch.safe_text import SafeText, columns
 from agentwatch.screen.header import HeaderLine, StatusLine
-from agentwatch.screen.loading import REST_SECONDS, Loading
 from agentwatch.screen.overlays.files import FilesScreen
-from agentwatch.screen.overlays.integrity import IntegrityScreen
 from agentwatch.screen.overlays.notices import Notices
 from agentwatch.screen.overlays.time import TimeScreen
+from agentwatch.screen.preview.swap import PreviewSwap
+from agentwatch.screen.session_keys import SessionKeys
 from agentwatch.screen.terminal.base_app import TerminalApp
-from agentwatch.screen.terminal.compositor import PieceCompositor
+from agentwatch.screen.terminal.first_frame import prepare
 from agentwatch.screen.terminal.frames import BUSY_SHARE, CALM_SHARE, LOADING_SHARE, FrameScheduler
 from agentwatch.screen.view_status import BEHIND_BYTES, shown_ms, view_words
 from agentwatch.screen.workspace import Workspace
 from agentwatch.session import Call
-from agentwatch.sources.facts import ProcessFacts
 from agentwatch.sources.source import Source
 from agentwatch.sources.survivors import Survivor
 
@@ -65,7 +64,6 @@ class WatchScreen(Screen[None]):
         Binding("space", "freeze", "Freeze", id="freeze", tooltip="Freeze the view; recording goes on"),
         Binding("F", "files", "Files", id="files", tooltip="Every file touched"),
         Binding("T", "time", "Time", id="spent", tooltip="Where the time went"),
-        Binding("i", "integrity", "Integrity", show=False, id="integrity"),
         Binding("plus,equals_sign", "pace('faster')", "Faster", show=False, id="faster"),
         Binding("minus", "pace('slower')", "Slower", show=False, id="slower"),
         Binding("full_stop", "pace('step')", "One event on", show=False, id="step"),
@@ -84,18 +82,11 @@ class WatchScreen(Screen[None]):
     ) -> None:
         """Show what `feed` has read; where that is but a glimpse, until `loading` has read it all."""
         super().__init__()
-        self._compositor = PieceCompositor()
-        width, height = self.app.size  # told now: its looks would be made a second time at the first resize
-        wide = self._get_breakpoint_classes(width, self.HORIZONTAL_BREAKPOINTS)
-        tall = self._get_breakpoint_classes(height, self.VERTICAL_BREAKPOINTS)
-        self.add_class(*wide, *tall, update=False)
-        self._loading = None if loading is None else Loading(loading, shows_thinking=config.thinking)
-        self._kept_keys: list[events.Key] | None = None
-        """What is pressed while the whole takes the place of the glimpse."""
+        prepare(self)
+        self._swap = None if loading is None else PreviewSwap(loading, shows_thinking=config.thinking)
         self._source = source
         self._config = config
         self._survivors: list[Survivor] = []
-        self._facts = ProcessFacts(source.agent)
         self.notices = Notices(loading or feed, config, write)
         self._take(feed, Workspace(feed, shows_thinking=config.thinking, is_preview=loading is not None))
 
@@ -114,7 +105,7 @@ class WatchScreen(Screen[None]):
         """Lay out the lines and the panes."""
         yield self._header
         yield self._status
-        yield self.workspace
+        yield SessionKeys(self.workspace, self._feed)
         yield Footer(show_command_palette=False, compact=True)
 
     def on_mount(self) -> None:
@@ -123,7 +114,7 @@ class WatchScreen(Screen[None]):
         if self._source.wakeup is not None:
             self.frame_scheduler.listen(self._source.wakeup)
         self.call_after_refresh(self.frame_scheduler.within, 0)
-        if self._source.agent is not None:
+        if self._source.agent_pid is not None:
             self.set_interval(_SURVIVORS_SECONDS, self._look_for_survivors)
 
     def on_unmount(self) -> None:
@@ -138,14 +129,14 @@ class WatchScreen(Screen[None]):
     def _tick(self) -> float | None:
         """Take what is new and show it; return in how many seconds there will be more to show."""
         is_leaving = isinstance(self.app, TerminalApp) and self.app.is_leaving
-        if is_leaving or self._kept_keys is not None:  # the panes that come have no looks yet
+        if is_leaving or (self._swap is not None and self._swap.is_exchanging):
             return None
         feed, workspace, applied = self._feed, self.workspace, 0
         is_behind = False
         if not self.is_frozen:
             is_behind = feed.backlog() > BEHIND_BYTES
             applied = feed.advance(_CATCH_UP_SECONDS if is_behind else _APPLY_SECONDS)
-            if self._source.agent is not None and (said := self._source.agent.stderr.new_lines()):
+            if said := self._source.new_stderr():
                 workspace.panes.log.add_stderr(said)
                 applied += 1
         self.frame_scheduler.share = (
@@ -163,10 +154,11 @@ class WatchScreen(Screen[None]):
         elif not self.is_frozen:
             workspace.panes.calls.tick(now)
         if not applied:
-            workspace.panes.transcript.measure_some()
-        self._header.tell(feed.session, now, is_preview=self._loading is not None)
-        if self._loading is not None:
-            return self._load(self._loading)
+            workspace.panes.transcript.viewport.measure_some()
+        loading = self._swap if self._swap is not None and self._swap.is_loading else None
+        self._header.tell(feed.session, now, is_preview=loading is not None)
+        if loading is not None:
+            return self._load(loading)
         self._tell(now)
         return self._seconds_to_the_next()
 
@@ -175,55 +167,33 @@ class WatchScreen(Screen[None]):
         session, workspace = self._feed.session, self.workspace
         below = workspace.panes.named(workspace.pane).below if self.has_class("-narrow") else 0
         view = view_words(self._source, self._feed, self._survivors, is_frozen=self.is_frozen, below=below)
-        facts, room = self._facts.now(), self._status.size.width - columns(view) - 3
+        facts, room = self._source.agent_facts(), self._status.size.width - columns(view) - 3
         self._status.tell(status(session, now, facts, room), view, self._integrity)
         words = status(session, now, facts)
         for warning in self.notices.update(words, is_quiet=is_stalled(session, now, facts)):
             self.notify(warning, severity="warning", timeout=10, markup=False)
 
-    def _load(self, loading: Loading) -> float | None:
-        """Read on behind the glimpse, and show all when all is read."""
+    def _load(self, swap: PreviewSwap) -> float | None:
+        """Read on behind the preview, and show the whole session when all is read."""
         self.frame_scheduler.share = LOADING_SHARE
-        if loading.take_rest():
-            return REST_SECONDS
-        whole = loading.advance(self.workspace)
+        wait, whole = swap.load(self.workspace)
         if whole is None:
-            self._status.tell(SafeText("this is its end"), loading.words(), self._integrity)
-            return 0
-        self._loading, self._kept_keys = None, []
-        self.set_focus(None)  # a key for a pane that is taken away would go with it
-        self._take(loading.feed, whole)
-        self.call_next(self._show_all)
+            self._status.tell(SafeText("this is its end"), swap.words(), self._integrity)
+            return wait
+        self._take(swap.feed, whole)
+        self.call_next(swap.exchange, self, whole, lambda: self.frame_scheduler.within(0))
         return None
 
-    async def _show_all(self) -> None:
-        """Show what was loaded in the place of the glimpse; what was pressed meanwhile is done then."""
-        await self.recompose()
-
-        def go_on() -> None:
-            self.workspace.restore_from_preview()
-            keys, self._kept_keys = self._kept_keys or [], None
-            for key in keys:
-                again = events.Key(key.key, key.character)
-                again.set_sender(self.app)  # from us it would come no further than to us
-                self.app.post_message(again)
-            self.frame_scheduler.within(0)
-
-        self.call_after_refresh(go_on)
-
     def on_key(self, event: events.Key) -> None:
-        """Let a key be answered before more is read; while the panes are exchanged it is kept."""
-        if self._loading is not None:
-            self._loading.make_way()
-        if self._kept_keys is not None:
-            self._kept_keys.append(event)
-            event.stop()
+        """Let the exchange of a preview answer or keep a key."""
+        if self._swap is not None:
+            self._swap.on_key(event)
 
     def _seconds_to_the_next(self) -> float | None:
         feed = self._feed
         if self._replay is not None and not feed.is_over:
             return None if self._replay.is_paused else _REPLAY_SECONDS
-        if self.workspace.panes.transcript.is_measuring or (feed.backlog() and not self.is_frozen):
+        if self.workspace.panes.transcript.viewport.is_measuring or (feed.backlog() and not self.is_frozen):
             return 0
         waits = [
             _FOLLOW_SECONDS if self._source.wakeup is None and not feed.is_over else None,
@@ -233,9 +203,8 @@ class WatchScreen(Screen[None]):
         return min((wait for wait in waits if wait is not None), default=None)
 
     def _look_for_survivors(self) -> None:
-        if self._source.agent is not None:
-            self._survivors = self._source.agent.survivors()
-            self.frame_scheduler.within(0)
+        self._survivors = self._source.survivors()
+        self.frame_scheduler.within(0)
 
     @on(events.TextSelected)
     def _copy_selection(self) -> None:
@@ -244,7 +213,8 @@ class WatchScreen(Screen[None]):
 
     def app_blurred(self) -> None:
         """Mark where the user has stopped to look."""
-        if self._loading is None and self.notices.app_blurred():
+        is_preview = self._swap is not None and self._swap.is_loading
+        if not is_preview and self.notices.app_blurred():
             self.workspace.panes.transcript.mark_new(now_ms())
 
     def app_focused(self) -> None:
@@ -255,10 +225,6 @@ class WatchScreen(Screen[None]):
     def action_pane(self, name: str) -> None:
         """Go to a pane."""
         self.workspace.action_pane(name)
-
-    def action_integrity(self) -> None:
-        """Show what stands behind the integrity line."""
-        self.app.push_screen(IntegrityScreen(self._feed))
 
     def action_files(self) -> None:
         """Show the files that the session touched; a call that is chosen there is gone to."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from agentwatch.screen.panes import Panes
-from agentwatch.screen.transcript.pane import ReadingPosition
+from agentwatch.screen.transcript.reading import ReadingPosition
 from agentwatch.session import Call
 
 
@@ -24,7 +24,7 @@ def view_state(panes: Panes, pane: str) -> ViewState:
     """Return where the user stands, who is in `pane`."""
     return ViewState(
         pane,
-        panes.transcript.reading_position(),
+        panes.transcript.reader.position(),
         panes.calls.chosen,
         panes.calls.following,
         panes.calls.scroll_offset.y,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from agentwatch.byte_size import byte_size
 from agentwatch.feed import Feed
-from agentwatch.feed.catalog import size
 from agentwatch.feed.playhead import Replay
 from agentwatch.recording import now_ms
 from agentwatch.safe_text import SafeText, safe_line
@@ -39,16 +39,17 @@ def view_words(
     """
     words = []
     words += [what.upper() for what, why in source.faults.items() if why is not None]
-    if source.outlives(feed.session):
-        words.append(f"{source.agent_name()} still runs: q")
+    ended = feed.session.run.ended
+    if ended is not None and source.outlives(ended.seen_ms):
+        words.append(f"the agent, process {source.agent_pid}, still runs: q")
     if survivors:
         named = ", ".join(f"{survivor.pid} {safe_line(survivor.name)}" for survivor in survivors[:2])
         more = f" and {len(survivors) - 2} more" if len(survivors) > 2 else ""
         words.append(f"left running: {named}{more}: q")
     if is_frozen:
-        words.append(f"frozen · {size(feed.backlog())} behind")
+        words.append(f"frozen · {byte_size(feed.backlog())} behind")
     elif feed.pace is None and feed.backlog() > BEHIND_BYTES:
-        words.append(f"reading · {size(feed.backlog())} to go")
+        words.append(f"reading · {byte_size(feed.backlog())} to go")
     if isinstance(feed.pace, Replay) and not feed.is_over:
         words.append(f"{'paused' if feed.pace.is_paused else 'replay'} ×{feed.pace.speed:g}")
     if below:

@@ -1,4 +1,7 @@
-"""What is true now. `Session.apply` takes what a line says; nothing here knows an agent or a screen."""
+"""The state of a session so far: runs, calls, transcript and counts, brought forward by `Session.apply`.
+
+It may import only `events`; it knows no agent and no screen.
+"""
 
 from agentwatch.session.call import Call, Place
 from agentwatch.session.call_store import CallOrder

@@ -1,4 +1,4 @@
-"""All the calls of a session: the newest as they are, the others packed."""
+"""The calls of a session: the newest as objects, the older ones serialised in a spill."""
 
 from __future__ import annotations
 
@@ -11,25 +11,33 @@ from operator import attrgetter
 from typing import overload
 from weakref import ref
 
-from agentwatch.events import Outcome
+from agentwatch.events import Outcome, ToolKind
 from agentwatch.session.call import Call, Place
 from agentwatch.session.spill import Spill
 
-_MOST_SETTLED = 256
+_MOST_SETTLED = 8192
+"""The newest settled calls, which stay unpacked: 750 bytes each, 6 MB in all.
+
+With 256, the summary of 100 MB (6,924 calls) takes 6 % more CPU. With 16,384, it takes the same, and a
+screen that has read a million live lines takes 8 MB more.
+"""
 _MOST_RECENT = 1024
+"""The calls last unpacked, which stay unpacked: code that visits all calls reads each one six times."""
 _LEAST_HELD = 1024
+"""The number of weak references from which dead ones are removed."""
 _NO_NUMBERS: dict[str, int] = {}
 _VERSION = 2
-"""Of marshal's formats the one without references: it takes half the time to read."""
-_PLAIN = attrgetter(*[field.name for field in fields(Call)][:-3])
+"""The marshal format without object references. It is read in half the time."""
+_PLAIN = attrgetter(*[field.name for field in fields(Call)][:-4])
+_KINDS = {kind.value: kind for kind in ToolKind}
 _OUTCOMES = {outcome.value: outcome for outcome in Outcome}
 
 
 class Calls(Sequence[Call]):
-    """Calls in the order in which they first appeared.
+    """The calls, in the order in which they first appeared.
 
-    One that is settled takes a kilobyte as it is, and 16 bytes when it lies packed in a spill, from which
-    it is read in 2 µs. However often it is asked for, whoever holds it holds the same object.
+    A settled call takes 750 bytes of memory unpacked and 16 bytes packed. Unpacking it takes 2 µs. While
+    code outside holds a call, every access returns that same object.
     """
 
     def __init__(self) -> None:
@@ -37,15 +45,14 @@ class Calls(Sequence[Call]):
         self._places = array("Q")
         self._lengths = array("I")
         self._unpacked: dict[int, Call] = {}
-        """By their numbers, those that are not settled, and the newest that are."""
+        """By number: the calls that are not settled, and the newest that are."""
         self._settled: deque[int] = deque()
         self._held: dict[int, ref[Call]] = {}
-        """By their numbers, those that are packed and that somebody may hold."""
+        """By number: packed calls that code outside may still hold."""
         self._recent: deque[Call] = deque(maxlen=_MOST_RECENT)
-        """Those that were unpacked last, held here: who looks through all of them asks for each six times."""
         self._most_held = _LEAST_HELD
         self._numbers: dict[str | None, dict[str, int]] = {}
-        """Of the calls of the present run, by session_id and call_id."""
+        """The numbers of the current run's calls, by session_id and call_id."""
 
     def __len__(self) -> int:
         return len(self._places)
@@ -60,30 +67,30 @@ class Calls(Sequence[Call]):
         return self._at(range(len(self))[index])
 
     def begin_run(self) -> None:
-        """Find the calls before this by no id any more: ids come again in another run."""
+        """Forget the ids of all earlier calls: another run may use them again."""
         self._numbers.clear()
 
     def find(self, session_id: str | None, call_id: str) -> Call | None:
-        """Return the call of this run that bears an id; None when there is none yet."""
+        """Return the current run's call with this id; None when there is none yet."""
         number = self._numbers.get(session_id, _NO_NUMBERS).get(call_id)
         return None if number is None else self._at(number - 1)
 
     def add(self, call: Call, session_id: str | None = None) -> None:
-        """Add a call, whose number is the next."""
+        """Append a call; its number must be the length plus one."""
         self._numbers.setdefault(session_id, {})[call.call_id] = call.number
         self._places.append(0)
         self._lengths.append(0)
         self._unpacked[call.number] = call
 
     def settle(self, call: Call) -> None:
-        """Take note that nothing more is expected of a call."""
+        """Allow a call to be packed: no further event is expected to change it."""
         self._unpacked[call.number] = call
         self._settled.append(call.number)
         while len(self._settled) > _MOST_SETTLED:
             self._pack(self._settled.popleft())
 
     def changed(self, call: Call) -> None:
-        """Take note that a call has changed, though it may have been settled."""
+        """Store the new state of a call that was changed, even if it was already packed."""
         if call.number not in self._unpacked:
             self.settle(call)
 
@@ -116,10 +123,10 @@ class Calls(Sequence[Call]):
 
 
 class CallOrder(Sequence[Call]):
-    """Some of the calls, in an order of their own, each unpacked when it is asked for."""
+    """A selection of the calls in its own order. Each call is unpacked when it is accessed."""
 
     def __init__(self, calls: Sequence[Call], indices: Iterable[int] = ()) -> None:
-        """Begin with the calls at `indices` of all of them."""
+        """Begin with the calls at these indices of `calls`."""
         self._calls = calls
         self._indices = array("I", indices)
 
@@ -136,21 +143,21 @@ class CallOrder(Sequence[Call]):
         return self._calls[self._indices[index]]
 
     def indices(self, start: int, end: int) -> Sequence[int]:
-        """Return where among all calls those from one to before another stand."""
+        """Return the indices, among all calls, of the entries from `start` up to `end`."""
         return self._indices[start:end]
 
     def append(self, call: Call) -> None:
-        """Add a call at the end."""
+        """Append a call."""
         self._indices.append(call.number - 1)
 
 
 def _packed(call: Call) -> bytes:
     started, ended = call.started and tuple(call.started), call.ended and tuple(call.ended)
-    return marshal.dumps((*_PLAIN(call), call.outcome.value, started, ended), _VERSION)
+    return marshal.dumps((*_PLAIN(call), call.kind.value, call.outcome.value, started, ended), _VERSION)
 
 
 def _unpacked(data: bytes) -> Call:
-    values = list(marshal.loads(data))  # noqa: S302 - our own bytes
-    outcome, started, ended = values[-3:]
-    values[-3:] = _OUTCOMES[outcome], started and Place(*started), ended and Place(*ended)
+    values = list(marshal.loads(data))  # noqa: S302 - written by _packed
+    kind, outcome, started, ended = values[-4:]
+    values[-4:] = _KINDS[kind], _OUTCOMES[outcome], started and Place(*started), ended and Place(*ended)
     return Call(*values)

@@ -8,23 +8,33 @@ from collections.abc import Iterable, Iterator
 from agentwatch.session.spill import Spill
 
 _CHUNK = 1 << 14
+_MOST_WHOLE = 256
+"""Characters of a complete text that stays a `str`.
+
+Most texts of real sessions are shorter. A longer limit costs too much memory: with 1,024 characters, a
+gigabyte of stream takes 35 MB more.
+"""
 
 
 class GrowingText:
-    """A text kept in a spill as UTF-8, in chunks of 16,384 characters; a part can be had without the whole.
+    """A text kept in a spill as UTF-8, in chunks of 16,384 characters. Any part is read without the rest.
 
-    A Python string takes four bytes a character where one of them is an emoji, and deltas 60 bytes each
-    besides: of a gigabyte of stream, 65 MB of text would take 200 MB and more.
+    The end of the text is kept in memory until it fills a chunk or the text is complete. A complete text of
+    at most 256 characters stays in memory.
+
+    Python strings would cost more: 4 bytes per character in a text with an emoji, and 60 bytes of overhead
+    per delta. The 65 MB of text in a gigabyte of stream would take over 200 MB.
     """
 
     __slots__ = ("_chunks", "_length", "_spill", "_tail", "_tail_length")
 
     def __init__(self, spill: Spill, text: str = "") -> None:
-        """Begin with `text`; what is complete goes to `spill`."""
+        """Begin with `text`, and write full chunks to `spill`."""
         self._spill = spill
         self._chunks = _NO_CHUNKS
-        """Place and length of each."""
+        """The place and the length in bytes of each chunk, one after the other."""
         self._tail: list[str] = []
+        """The pieces after the last chunk."""
         self._tail_length = 0
         self._length = 0
         if text:
@@ -34,21 +44,23 @@ class GrowingText:
         return self._length
 
     def __str__(self) -> str:
-        return "".join([*map(_decoded, self._packed()), *self._tail])
+        if not self._chunks:
+            return "".join(self._tail)
+        return "".join([*map(_decoded, self._read_chunks()), *self._tail])
 
     def utf8(self) -> Iterator[bytes]:
-        """Yield all of it as UTF-8, piece by piece."""
-        yield from self._packed()
+        """Yield the whole text as UTF-8, one chunk at a time."""
+        yield from self._read_chunks()
         if self._tail:
-            yield "".join(self._tail).encode("utf-8", "surrogatepass")
+            yield _encoded("".join(self._tail))
 
     def part(self, start: int, end: int | None = None) -> str:
-        """Return its characters from `start` to `end`."""
+        """Return the characters from `start` up to `end`, or up to the end of the text."""
         end = self._length if end is None else min(end, self._length)
         packed = self._length - self._tail_length
         parts = []
         first, last = start // _CHUNK, min(-(-end // _CHUNK), len(self._chunks) // 2)
-        for index, chunk in enumerate(self._packed(first, last), first):
+        for index, chunk in enumerate(self._read_chunks(first, last), first):
             begin = index * _CHUNK
             parts.append(_decoded(chunk)[max(start - begin, 0) : end - begin])
         if end > packed:
@@ -57,7 +69,7 @@ class GrowingText:
         return "".join(parts)
 
     def add(self, text: str) -> None:
-        """Add text to its end."""
+        """Append text."""
         self._tail.append(text)
         self._length += len(text)
         self._tail_length += len(text)
@@ -65,35 +77,42 @@ class GrowingText:
             self._pack(self._tail_length // _CHUNK * _CHUNK)
 
     def complete(self) -> None:
-        """Take no more."""
+        """Store the text in its final form; `add` must not be called afterwards."""
+        if 0 < self._length <= _MOST_WHOLE:
+            self._tail = ["".join(self._tail)]
+            return
         if self._tail_length:
             self._pack(self._tail_length)
         self._tail = _NO_PIECES
 
-    def _packed(self, first: int = 0, last: int | None = None) -> Iterator[bytes]:
-        """Yield the chunks from one to before another, read back."""
+    def _read_chunks(self, first: int = 0, last: int | None = None) -> Iterator[bytes]:
+        """Yield the chunks from index `first` up to index `last`, read from the spill."""
         chunks = self._chunks
         for index in range(2 * first, len(chunks) if last is None else 2 * last, 2):
             yield self._spill.get(chunks[index], chunks[index + 1])
 
     def _pack(self, length: int) -> None:
-        """Put the first characters of the tail into chunks."""
+        """Move the first `length` characters of the tail into chunks."""
         text = "".join(self._tail)
         packed = [*self._chunks]
-        for at in range(0, length, _CHUNK):
-            chunk = text[at : min(at + _CHUNK, length)].encode("utf-8", "surrogatepass")
+        for start in range(0, length, _CHUNK):
+            chunk = _encoded(text[start : min(start + _CHUNK, length)])
             packed += (self._spill.add(chunk), len(chunk))
-        self._chunks = array("Q", packed)  # exactly as large as it must be
+        self._chunks = array("Q", packed)  # made from a list, an array allocates no spare items
         self._tail = [text[length:]]
         self._tail_length -= length
 
 
 _NO_CHUNKS = array("Q")
 _NO_PIECES: list[str] = []
+"""Shared by all texts without a tail: an empty list of its own would cost each text 56 bytes."""
 
 
 def is_joined(whole: GrowingText, pieces: Iterable[GrowingText]) -> bool:
-    """Return whether a text is the pieces in a row; no more than a chunk of each is in memory at once."""
+    """Return whether a text equals the concatenation of the pieces.
+
+    At most one chunk of each text is in memory at a time.
+    """
     rest, left = whole.utf8(), b""
     for data in (data for piece in pieces for data in piece.utf8()):
         while len(left) < len(data):
@@ -105,6 +124,10 @@ def is_joined(whole: GrowingText, pieces: Iterable[GrowingText]) -> bool:
             return False
         left = left[len(data) :]
     return not left and next(rest, None) is None
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
 
 
 def _decoded(chunk: bytes) -> str:

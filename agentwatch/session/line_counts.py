@@ -1,4 +1,4 @@
-"""How the lines of a recording were understood."""
+"""Counts of the lines of a recording, by how they were decoded."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _MOST_ODD_LINES = 1000
 
 
 class OddLine(NamedTuple):
-    """A line that was not understood, and where it stands."""
+    """A malformed or unknown line, and its place in the recording."""
 
     event: Malformed | Unknown
     place: Place
@@ -20,26 +20,32 @@ class OddLine(NamedTuple):
 
 @dataclass(slots=True)
 class LineCounts:
-    """How the recording's lines were understood: each line that is not blank counts once."""
+    """The number of lines of each kind. Every line that is not blank counts once."""
 
     events: int = 0
     malformed: int = 0
     unknown: int = 0
     repaired: int = 0
-    """Of the events, those that were not quite JSON and were read all the same."""
+    """The lines among `events` that were not valid JSON and were repaired."""
     oversize: int = 0
-    """Lines over 16 MiB, of which only the two ends were read."""
+    """Lines over 16 MiB, of which only the head and the tail were read."""
 
     odd: list[OddLine] = field(default_factory=list, compare=False, repr=False)
-    """The lines that are malformed or unknown, the first 1,000 of them."""
+    """The first 1,000 malformed or unknown lines."""
 
     @property
     def total(self) -> int:
-        """All lines that are not blank."""
+        """The number of all lines that are not blank."""
         return self.events + self.malformed + self.unknown
 
     def count_odd(self, event: Malformed | Unknown, place: Place, physical_lines: int) -> None:
-        """Count a line that was not understood."""
+        """Count a malformed or unknown line.
+
+        Args:
+            event: The event that the line was decoded to.
+            place: Where the line is in the recording.
+            physical_lines: The number of lines of the recording that were joined to this one.
+        """
         if isinstance(event, Malformed):
             self.malformed += physical_lines
         else:

@@ -1,8 +1,8 @@
-"""The rhythm of a session: how long its own past thoughts and silences were.
+"""The rhythm of a session: how long its thoughts and silences usually were.
 
-Whether a silence is long only the session itself can tell: one model thinks for 3 s, another for 90.
-A stay in one doing counts once, by the longest silence in it. Otherwise a hundred deltas with 50 ms
-between them would make the seconds in which the model writes a call's arguments look like a fault.
+Only the session's own history shows whether a silence is long: one model thinks for 3 s, another for 90 s.
+Each stay in a phase counts once, with its longest silence. Otherwise a hundred deltas, 50 ms apart, would
+make the seconds in which the model writes the arguments of a call resemble a stall.
 """
 
 from __future__ import annotations
@@ -16,36 +16,36 @@ _LEAST = 5
 
 
 class Phase(StrEnum):
-    """What a session does between two lines."""
+    """What the session is doing between two lines."""
 
     WAITING = "waiting"
-    """For the model."""
+    """Waiting for the model."""
     THINKING = "thinking"
     WRITING = "writing"
     CALLING = "calling"
     """At least one call is open."""
     NOTHING = "nothing"
-    """Its run is over."""
+    """The run is over."""
 
 
 class Rhythm:
-    """What the newest 64 stays in each doing were like, in milliseconds by our own clock."""
+    """The durations of the newest 64 stays in each phase, in milliseconds by our own clock."""
 
     def __init__(self) -> None:
         self.phase = Phase.NOTHING
         self.began_ms: int | None = None
-        """When it began to do what it does."""
+        """When the present phase began."""
         self.thoughts: deque[int] = deque(maxlen=_KEPT)
-        """How long thoughts lasted."""
+        """How long each thinking phase lasted."""
         self.silences = {
             phase: deque[int](maxlen=_KEPT) for phase in (Phase.WAITING, Phase.THINKING, Phase.WRITING)
         }
-        """The longest silence of each stay; lines that came together have none between them."""
+        """The longest silence of each stay in a phase. No silence separates lines that arrived together."""
         self._last_ms = 0
         self._longest_ms = 0
 
     def take(self, phase: Phase, seen_ms: int) -> None:
-        """Take what the session does from a line on that reached us at `seen_ms`."""
+        """Record that the session is in `phase` since a line that arrived at `seen_ms`."""
         if self.began_ms is None:
             self.began_ms = self._last_ms = seen_ms
         self._longest_ms = max(self._longest_ms, seen_ms - self._last_ms)
@@ -60,7 +60,7 @@ class Rhythm:
 
 
 def usually_under(lengths_ms: Collection[int]) -> int | None:
-    """Return what nine of ten lengths do not exceed; None of fewer than five, which tell nothing."""
+    """Return the 90th percentile of some durations; None for fewer than five, which prove nothing."""
     if len(lengths_ms) < _LEAST:
         return None
     return sorted(lengths_ms)[-(-9 * len(lengths_ms) // 10) - 1]

@@ -13,7 +13,7 @@ from agentwatch.session.spill import Spill
 
 @dataclass(slots=True)
 class Run:
-    """What is known of one run; None is unknown."""
+    """The facts about one run; None means unknown."""
 
     format: str | None = None
     session_id: str | None = None
@@ -28,51 +28,55 @@ class Run:
     duration_api_ms: int | None = None
     usage: Mapping[str, object] | None = None
     ended: Place | None = None
-    """The line of its result."""
+    """Where its result line is in the recording."""
     is_bare: bool = False
-    """The recording holds nothing of it but its result, as the agent's `json` format does."""
+    """Whether the recording contains only its result, as the agent's `json` format does."""
     began_seen_ms: int | None = None
-    """When its first line reached us."""
+    """When its first line arrived, in milliseconds since the epoch."""
     answer: list[GrowingText] = field(default_factory=list, repr=False)
-    """The assistant's text, in the pieces of the transcript."""
+    """The assistant's text, one piece per transcript entry."""
     _result: GrowingText | None = field(default=None, repr=False)
     _compared: tuple[tuple[int, int], bool] | None = field(default=None, repr=False)
-    """How large the answer was when it was last compared with the result, and whether it was the same."""
+    """The size of the answer at its last comparison with the result, and whether they were equal."""
 
     @classmethod
     def of(cls, event: RunStarted) -> Run:
-        """Return the run that an init begins."""
-        return cls(
-            event.format,
-            event.session_id,
-            event.model,
-            event.cwd,
-            event.permission_mode,
-            event.api_key_source,
-        )
+        """Return the run that an init line begins."""
+        run = cls()
+        run.describe(event)
+        return run
+
+    def describe(self, event: RunStarted) -> None:
+        """Take what a start line says; what it does not say stays as it was."""
+        self.format = event.format
+        self.session_id = event.session_id or self.session_id
+        self.model = event.model or self.model
+        self.cwd = event.cwd or self.cwd
+        self.permission_mode = event.permission_mode or self.permission_mode
+        self.api_key_source = event.api_key_source or self.api_key_source
 
     @property
     def text(self) -> str:
-        """The assistant's text, all segments joined without a separator, as the result joins them."""
+        """The assistant's text: all segments joined without a separator, as the result joins them."""
         return "".join(map(str, self.answer))
 
     @property
     def result(self) -> str | None:
-        """What the result line says; None without one, or where it says nothing."""
+        """The text of the result line; None without a result line, or if it has no text."""
         return None if self._result is None else str(self._result)
 
     @property
     def result_length(self) -> int:
-        """How many characters the result line says."""
+        """The number of characters in the text of the result line."""
         return 0 if self._result is None else len(self._result)
 
     def result_part(self, start: int, end: int) -> str:
-        """Return what the result line says, from one character to another."""
+        """Return the characters from `start` to `end` of the text of the result line."""
         return "" if self._result is None else self._result.part(start, end)
 
     @property
     def text_matches_result(self) -> bool | None:
-        """Whether the rebuilt text is the result's; None without a result, or without a stream."""
+        """Whether the rebuilt text equals the result; None without a result or without a stream."""
         if self._result is None or self.is_bare:
             return None
         size = len(self.answer), len(self.answer[-1]) if self.answer else 0
@@ -82,20 +86,20 @@ class Run:
 
     @property
     def is_over(self) -> bool:
-        """Whether its outcome is known."""
+        """Whether the outcome is known."""
         return self.outcome is not Outcome.RUNNING
 
     def add_answer(self, text: GrowingText) -> None:
-        """Take note of a piece of the transcript that holds the assistant's text."""
+        """Record that a transcript entry holds a piece of the assistant's text."""
         if not self.answer or self.answer[-1] is not text:
             self.answer.append(text)
 
     def forget_result(self) -> None:
-        """Compare nothing with the result: most of the text it repeats was not read."""
+        """Drop the result, so that it is not compared with a text of which only a part was read."""
         self._result = None
 
     def end(self, event: RunEnded, place: Place, spill: Spill) -> None:
-        """Take the result; its text goes to `spill`."""
+        """Apply the result line; its text is stored in `spill`."""
         self.ended, self.outcome = place, event.outcome
         self._result, self._compared = None, None
         if event.result is not None:

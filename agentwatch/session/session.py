@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from itertools import islice
+from typing import Any, ClassVar
 
 from agentwatch.events import (
     Channel,
     Event,
+    FormatDetected,
     Malformed,
     Notice,
     Outcome,
     Oversize,
     Permission,
+    Plan,
+    PlanEntry,
     Prompt,
     Repair,
     RunEnded,
@@ -20,6 +25,7 @@ from agentwatch.events import (
     TextEnded,
     ToolEnded,
     ToolStarted,
+    Traits,
     Unknown,
 )
 from agentwatch.session.call import Call, Place
@@ -33,7 +39,49 @@ CallKey = tuple[int, str | None, str]
 """The number of the run, the session_id and the call_id: ids come again in another session."""
 
 
+_MAX_PLAN_ENTRIES = 10_000
 _PHASES = {Kind.REASONING: Phase.THINKING, Kind.ANSWER: Phase.WRITING}
+
+
+def _text_ended(session: Session, event: TextEnded, _place: Place) -> None:
+    session.transcript.end_text(event.channel, event.at_ms)
+
+
+def _format_detected(session: Session, event: FormatDetected, _place: Place) -> None:
+    session.traits = event.traits
+
+
+def _plan(session: Session, event: Plan, _place: Place) -> None:
+    kept = session.plan if event.is_update else ()
+    by_text = {entry.text: entry for entry in (*kept, *event.entries)}
+    session.plan = tuple(islice(by_text.values(), _MAX_PLAN_ENTRIES))
+
+
+def _permission(session: Session, event: Permission, _place: Place) -> None:
+    if event.answer is not None:
+        reason = f": {event.reason}" if event.reason else ""
+        session.transcript.note(f"{event.subject} {event.answer}{reason}")
+
+
+def _notice(session: Session, event: Notice, _place: Place) -> None:
+    session.transcript.note(event.message)
+
+
+def _unknown(session: Session, event: Unknown, _place: Place) -> None:
+    session.transcript.note_once(f"unknown: {event.what}")
+
+
+def _oversize(session: Session, event: Oversize, _place: Place) -> None:
+    session.lines.oversize += 1
+    session.transcript.note(f"a line of {event.size} bytes: its two ends were read")
+
+
+def _repair(_session: Session, _event: Repair, _place: Place) -> None:
+    """Do nothing: `apply` counts repaired lines, not their events."""
+
+
+def _malformed(session: Session, event: Malformed, _place: Place) -> None:
+    session.transcript.note(f"not an event ({event.reason}): {event.text}")
 
 
 class Session:
@@ -48,6 +96,10 @@ class Session:
         self.open_calls: dict[CallKey, Call] = {}
         self.transcript = Transcript(self.calls)
         self.rhythm = Rhythm()
+        self.traits = Traits()
+        """What the agent's format can express; until the agent is known, everything."""
+        self.plan: tuple[PlanEntry, ...] = ()
+        """The agent's to-do list."""
         self.lines = LineCounts()
         self.completed_without_started = 0
         self.never_completed = 0
@@ -98,7 +150,7 @@ class Session:
         odd: Malformed | Unknown | None = None
         is_repaired = False
         for event in events:
-            self._take(event, place)
+            self._APPLIERS[type(event)](self, event, place)
             if type(event) is Malformed or type(event) is Unknown:
                 odd = event
             elif type(event) is Repair:
@@ -111,38 +163,6 @@ class Session:
             self.lines.repaired += is_repaired
         else:
             self.lines.count_odd(odd, place, physical_lines)
-
-    def _take(self, event: Event, place: Place) -> None:
-        match event:
-            case Text():
-                self._text(event, place)
-            case ToolStarted():
-                self._tool_started(event, place)
-            case ToolEnded():
-                self._tool_ended(event, place)
-            case TextEnded():
-                self.transcript.end_text(event.channel, event.at_ms)
-            case RunStarted():
-                self._run_started(event, place)
-            case Prompt():
-                self._prompt(event, place)
-            case RunEnded():
-                self._run_ended(event, place)
-            case Permission():
-                if event.answer is not None:
-                    reason = f": {event.reason}" if event.reason else ""
-                    self.transcript.note(f"{event.subject} {event.answer}{reason}")
-            case Notice():
-                self.transcript.note(event.message)
-            case Unknown():
-                self.transcript.note_once(f"unknown: {event.what}")
-            case Oversize():
-                self.lines.oversize += 1
-                self.transcript.note(f"a line of {event.size} bytes: its two ends were read")
-            case Repair():
-                pass  # counted with the line's events
-            case _:
-                self.transcript.note(f"not an event ({event.reason}): {event.text}")
 
     def forget_texts(self) -> None:
         """Let go of all that was said, but what still grows: who tells calls alone needs none of it."""
@@ -164,6 +184,10 @@ class Session:
         self._unended.clear()
 
     def _run_started(self, event: RunStarted, place: Place) -> None:
+        is_same = self.traits.repeats_start and event.session_id == self.run.session_id
+        if self.runs and is_same and not self.run.is_over:
+            self.run.describe(event)
+            return
         self._close_run()
         self.calls.begin_run()
         self.runs.append(Run.of(event))
@@ -241,7 +265,35 @@ class Session:
 
     def _add_call(self, key: CallKey, event: ToolStarted | ToolEnded) -> Call:
         number, run = len(self.calls) + 1, key[0]
-        call = Call(number, run, event.call_id, event.tool, event.phrase, event.target, event.path)
+        call = Call(
+            number=number,
+            run=run,
+            call_id=event.call_id,
+            tool=event.tool,
+            kind=event.kind,
+            phrase=event.phrase,
+            target=event.target,
+            path=event.path,
+        )
         self.calls.add(call, event.session_id)
         self.transcript.add(Kind.CALL, about=number)
         return call
+
+    _APPLIERS: ClassVar[dict[type[Event], Callable[[Session, Any, Place], None]]] = {
+        Text: _text,
+        ToolStarted: _tool_started,
+        ToolEnded: _tool_ended,
+        TextEnded: _text_ended,
+        RunStarted: _run_started,
+        Prompt: _prompt,
+        RunEnded: _run_ended,
+        FormatDetected: _format_detected,
+        Plan: _plan,
+        Permission: _permission,
+        Notice: _notice,
+        Unknown: _unknown,
+        Oversize: _oversize,
+        Repair: _repair,
+        Malformed: _malformed,
+    }
+    """What applies each type of event; a match statement would try up to 12 types in turn."""

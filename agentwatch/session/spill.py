@@ -1,16 +1,20 @@
-"""Where what is seldom looked at again is kept: the newest in memory, the rest in a file without a name."""
+"""Storage for data that is rarely read again: the newest in memory, the rest in an unlinked file."""
 
 from __future__ import annotations
 
 import os
 
 _MOST_BYTES = 1 << 20
+"""Bytes that stay in memory before they are written to the file.
+
+With 8 MiB, the summary takes no less CPU, and a gigabyte on the screen takes 12 MB more.
+"""
 
 
 class Spill:
-    """Bytes, each piece to be had by its place; beyond a megabyte they lie in the temporary folder.
+    """An append-only store of bytes. Beyond 1 MiB it writes them to a file in the temporary folder.
 
-    Where that takes no file or is full, they stay in memory.
+    If the file cannot be created or the disk is full, the bytes stay in memory.
     """
 
     __slots__ = ("_fd", "_is_refused", "_newest", "_written")
@@ -26,7 +30,7 @@ class Spill:
             os.close(self._fd)
 
     def add(self, data: bytes) -> int:
-        """Keep a piece, and return its place."""
+        """Append a piece, and return its place: the number of bytes before it."""
         place = self._written + len(self._newest)
         self._newest += data
         if len(self._newest) >= _MOST_BYTES and not self._is_refused:
@@ -34,10 +38,10 @@ class Spill:
         return place
 
     def get(self, place: int, length: int) -> bytes:
-        """Return `length` bytes from a place on, all of one piece.
+        """Return `length` bytes at `place`; they must all belong to one piece.
 
         Raises:
-            OSError: The disk does not give back what it took.
+            OSError: The file cannot be read, or is shorter than what was written to it.
         """
         if place >= self._written:
             start = place - self._written
@@ -49,7 +53,7 @@ class Spill:
         return data
 
     def _write(self) -> None:
-        """Write what is in memory; of what is written in part, nothing counts as written."""
+        """Write the bytes in memory to the file. After a partial write they all stay in memory."""
         try:
             if self._fd is None:
                 self._fd = _nameless_file()

@@ -1,4 +1,4 @@
-"""The transcript: what was said and done, in order."""
+"""The transcript: the prompts, texts, calls, notices and results of a session, in order."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from agentwatch.session.spill import Spill
 
 
 class Kind(StrEnum):
-    """What an entry of the transcript is."""
+    """The kind of a transcript entry."""
 
     PROMPT = "prompt"
     ANSWER = "answer"
@@ -24,7 +24,7 @@ class Kind(StrEnum):
 
 
 class Entry:
-    """One entry: a stretch of text that may still grow, or the place of a call."""
+    """A transcript entry: a text that may still grow, or the position of a call."""
 
     __slots__ = ("_about", "_calls", "ended_ms", "is_open", "kind", "said", "started_ms")
 
@@ -36,40 +36,48 @@ class Entry:
         about: Run | int | None = None,
         at_ms: int | None = None,
     ) -> None:
-        """Hold a text, or else what the entry is about: the run whose result it is, or a call's number."""
+        """Create an entry with a text or with a subject.
+
+        Args:
+            kind: The kind of the entry.
+            said: Its text; empty for an entry with a subject.
+            calls: The calls of the session.
+            about: The subject: the run of a result, or the number of a call. None for a text.
+            at_ms: When the entry began, in agent time.
+        """
         self.kind = kind
         self._calls = calls
         self._about = about
         self.is_open = kind in (Kind.ANSWER, Kind.REASONING)
-        """Whether more text may come."""
+        """Whether more text may be appended."""
         self.started_ms = self.ended_ms = at_ms
         self.said = said
-        """Its text, to be had as a string."""
+        """The text. Use `str` or `Entry.text` to get it as a string."""
         if not self.is_open:
             said.complete()
 
     @property
     def run(self) -> Run | None:
-        """The run whose result this is."""
+        """The run of a result; None for other entries."""
         return self._about if isinstance(self._about, Run) else None
 
     @property
     def call(self) -> Call | None:
-        """The call whose place this is."""
+        """The call of a call entry; None for other entries."""
         return self._calls[self._about - 1] if isinstance(self._about, int) else None
 
     @property
     def text(self) -> str:
-        """All of its text so far."""
+        """All of the text so far, as a string."""
         return str(self.said)
 
     def append(self, text: str, at_ms: int | None) -> None:
-        """Add text to its end."""
+        """Append text that the agent wrote at `at_ms`."""
         self.said.add(text)
         self.ended_ms = at_ms if at_ms is not None else self.ended_ms
 
     def close(self) -> None:
-        """Take no more text."""
+        """Mark the text as complete."""
         self.is_open = False
         self.said.complete()
 
@@ -81,19 +89,19 @@ _KINDS = {Channel.ANSWER: Kind.ANSWER, Channel.REASONING: Kind.REASONING}
 
 
 class Transcript(list[Entry]):
-    """The entries, of which the last may be a text that still grows."""
+    """The entries in order. Only the last may be a text that still grows."""
 
     def __init__(self, calls: Calls) -> None:
-        """Keep the places of calls, by their numbers."""
+        """Begin an empty transcript; its call entries refer to `calls`."""
         super().__init__()
         self._of_calls = calls
         self.spill = Spill()
-        """Where the texts lie."""
+        """Where the texts are stored."""
         self._noted: set[str] = set()
 
     @property
     def last(self) -> Entry | None:
-        """The last entry."""
+        """The last entry; None if there is none yet."""
         return self[-1] if self else None
 
     def add(
@@ -104,13 +112,13 @@ class Transcript(list[Entry]):
         about: Run | int | None = None,
         at_ms: int | None = None,
     ) -> Entry:
-        """Add an entry, and return it; a text before it grows no more.
+        """Append an entry and return it; a text before it is closed.
 
         Args:
-            kind: What it is.
-            text: Its text, or the beginning of it.
-            about: Of a result its run, of a call its number.
-            at_ms: When it began, in agent time.
+            kind: The kind of the entry.
+            text: Its text so far.
+            about: The run of a result, or the number of a call.
+            at_ms: When the entry began, in agent time.
         """
         if self.last is not None and self.last.is_open:
             self.last.close()
@@ -120,22 +128,26 @@ class Transcript(list[Entry]):
         return entry
 
     def forget(self) -> None:
-        """Let go of every entry but the last."""
+        """Drop all entries except the last."""
         del self[:-1]
         self.spill = Spill()
 
     def note(self, message: str) -> None:
-        """Add something the user may want to know."""
+        """Append a notice for the user."""
         self.add(Kind.NOTICE, message)
 
     def note_once(self, message: str) -> None:
-        """Add something that is said again and again the first time; of 1,000 different ones at most."""
+        """Append a notice unless it was added before; at most 1,000 different ones are added."""
         if message not in self._noted and len(self._noted) < _MOST_NOTED:
             self._noted.add(message)
             self.note(message)
 
     def add_text(self, channel: Channel, text: str, at_ms: int | None) -> Entry | None:
-        """Add text to the open entry of its channel, or begin one; return the entry, if there is one."""
+        """Append text to the open entry of a channel, or begin an entry.
+
+        Returns:
+            The entry; None if none is open and the text is empty.
+        """
         entry = self._open(channel)
         if entry is None and text:
             entry = self.add(_KINDS[channel], at_ms=at_ms)

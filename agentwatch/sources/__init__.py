@@ -1,4 +1,4 @@
-"""Bytes in: the pipe on stdin, the agent that we start, a saved file.
+"""Where the bytes of a session come from: a saved file, a pipe, or an agent that agentwatch starts.
 
-Nothing here knows what the bytes say.
+It may import `recording`, `events`, `faults` and `agent_facts`; what the bytes mean is decided elsewhere.
 """

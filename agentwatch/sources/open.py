@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from agentwatch.faults import NOT_EXECUTABLE, NOT_FOUND, Fault, cannot_create, cannot_open
 from agentwatch.recording import (
@@ -17,7 +17,11 @@ from agentwatch.recording import (
     new_session_files,
     open_saved,
 )
-from agentwatch.sources.source import Source
+from agentwatch.sources.file import FileSource
+
+if TYPE_CHECKING:
+    from agentwatch.sources.agent import AgentSource
+    from agentwatch.sources.pipe import PipeSource
 
 
 class Keep(NamedTuple):
@@ -55,7 +59,7 @@ def create_log(path: Path) -> int:
     return _NewFiles().create(path)
 
 
-def saved_source(path: Path, follow: bool = False, log_fd: int | None = None) -> Source:
+def saved_source(path: Path, follow: bool = False, log_fd: int | None = None) -> FileSource:
     """Open a saved recording, and write its action log to a descriptor where one is given.
 
     Raises:
@@ -65,29 +69,30 @@ def saved_source(path: Path, follow: bool = False, log_fd: int | None = None) ->
         reader = open_saved(path, follow)
     except OSError as error:
         raise cannot_open(path, error) from None
-    return Source(reader, log_fd=log_fd)
+    return FileSource(reader, log_fd)
 
 
-def pipe_source(source_fd: int, keep: Keep) -> Source:
+def pipe_source(source_fd: int, keep: Keep) -> PipeSource:
     """Record what comes through a pipe.
 
     Raises:
         Fault: The recording or the log cannot be created.
     """
-    from agentwatch.sources.pipe import PipeIntake
+    from agentwatch.sources.pipe import PipeIntake, PipeSource
 
     files = keep.names()
     recording_fd, times, log_fd = _create_files(_NewFiles(), files, keep)
     pipe = PipeIntake(source_fd, recording_fd, times)
-    return Source(LineReader(recording_fd, pipe, times), files, pipe=pipe, log_fd=log_fd)
+    return PipeSource(LineReader(recording_fd, pipe, times), pipe, files, log_fd)
 
 
-def agent_source(argv: Sequence[str], keep: Keep) -> Source:
+def agent_source(argv: Sequence[str], keep: Keep) -> AgentSource:
     """Start an agent whose stdout is the recording.
 
     Raises:
         Fault: The files cannot be created, which is said before the agent starts; or it cannot start.
     """
+    from agentwatch.sources.agent import AgentSource
     from agentwatch.sources.process import AgentProcess
 
     files, new = keep.names(), _NewFiles()
@@ -103,7 +108,7 @@ def agent_source(argv: Sequence[str], keep: Keep) -> Source:
         code = NOT_EXECUTABLE if found else NOT_FOUND
         raise Fault(f"cannot start {argv[0]}: {reason}", code) from None
     reader = LineReader(recording_fd, agent, times)
-    source = Source(reader, files, agent=agent, log_fd=log_fd, process_fd=process_fd)
+    source = AgentSource(reader, agent, files, log_fd, process_fd)
     source.describe_process()
     return source
 

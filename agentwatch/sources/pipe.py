@@ -11,7 +11,9 @@ import threading
 import time
 from contextlib import suppress
 
-from agentwatch.recording import ArrivalTimes, Wakeup, now_ms
+from agentwatch.recording import ArrivalTimes, LineReader, SessionFiles, Wakeup, line_start, now_ms
+from agentwatch.sources.source import WithoutAgent
+from agentwatch.sources.written_files import WrittenFiles
 
 _READ_BYTES = 1 << 16
 _PIPE_BYTES = 1 << 20
@@ -134,17 +136,61 @@ class PipeIntake:
 
         Half a line would spoil the next.
         """
-        end = size
         try:
-            while end:
-                start = max(end - _READ_BYTES, 0)
-                newline = os.pread(self._recording_fd, end - start, start).rfind(b"\n")
-                if newline >= 0:
-                    end = start + newline + 1
-                    break
-                end = start
+            end = line_start(self._recording_fd, size)
             os.ftruncate(self._recording_fd, end)
         except OSError:
             return False
         self._size = end
         return True
+
+
+class PipeSource(WithoutAgent):
+    """A pipe from an agent, recorded as it arrives."""
+
+    ended_by = None
+
+    def __init__(
+        self,
+        reader: LineReader,
+        intake: PipeIntake,
+        files: SessionFiles | None = None,
+        log_fd: int | None = None,
+    ) -> None:
+        """Read by `reader` what `intake` records."""
+        self.reader = reader
+        self.written = WrittenFiles(reader, files, log_fd)
+        self.wakeup = intake.wakeup
+        self._intake = intake
+
+    @property
+    def is_live(self) -> bool:
+        """Whether the pipe is still open."""
+        return not self._intake.has_ended()
+
+    @property
+    def outlasts_screen(self) -> bool:
+        """Whether the pipe is still open: nobody else records it."""
+        return self.is_live
+
+    @property
+    def fault(self) -> OSError | None:
+        """Why the recording is incomplete; None while it is complete."""
+        return self._intake.fault or self.written.fault
+
+    @property
+    def faults(self) -> dict[str, OSError | None]:
+        """What can go wrong with the files that are written, in words, and why it did if it did."""
+        return {"the recording is not complete": self.fault, **self.written.faults}
+
+    def new_faults(self) -> list[str]:
+        """Return what went wrong since the last call, one sentence per fault."""
+        return self.written.unreported(self.faults)
+
+    def stop(self) -> None:
+        """Stop reading the pipe."""
+        self._intake.stop()
+
+    def finish(self) -> None:
+        """Wait until log and recording are written, and close the times."""
+        self.written.finish(is_over=not self.is_live)

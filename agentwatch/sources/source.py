@@ -1,157 +1,121 @@
-"""Where the bytes come from: a saved file, the pipe on stdin, or an agent that we start.
+"""What every source of a session offers, whatever feeds it.
 
-Each gives a reader of a recording; whoever reads it need not know which it is.
+A source is a recording, what feeds the recording, and the files written beside it. The front ends ask
+for a fact (is it live, does an agent of ours run) and never for the kind of source.
 """
 
 from __future__ import annotations
 
-import errno
-import os
-from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import Protocol
 
-import orjson
-
-from agentwatch.analysis.silence import LATE_EXIT_MS
-from agentwatch.events import Outcome
-from agentwatch.faults import INCOMPLETE_RECORDING
-from agentwatch.recording import DiskSync, LineReader, SavedGrowth, SessionFiles, Wakeup, is_at, now_ms
-from agentwatch.session import Session
-
-if TYPE_CHECKING:
-    from agentwatch.outputs.action_log import LogWriter
-    from agentwatch.sources.pipe import PipeIntake
-    from agentwatch.sources.process import AgentProcess
+from agentwatch.agent_facts import NO_FACTS, AgentFacts
+from agentwatch.recording import LineReader, Wakeup
+from agentwatch.sources.survivors import Survivor
+from agentwatch.sources.written_files import WrittenFiles
 
 
-class Source:
-    """A recording that is read, what feeds it, and the log that is written of it."""
+class Source(Protocol):
+    """Where a session comes from: a saved file, a pipe, or an agent that agentwatch started."""
 
-    def __init__(
-        self,
-        reader: LineReader,
-        files: SessionFiles | None = None,
-        pipe: PipeIntake | None = None,
-        agent: AgentProcess | None = None,
-        log_fd: int | None = None,
-        process_fd: int | None = None,
-    ) -> None:
-        self.reader = reader
-        self.files = files
-        """The files that are written; None when no recording is kept."""
-        self.pipe = pipe
-        self.agent = agent
-        self._process_fd = process_fd
-        self._told: set[str] = set()
-        self._displaced: OSError | None = None
-        self._sync = None if files is None else DiskSync(reader.fd, reader.growth)
-        self._log: LogWriter | None = None
-        if log_fd is not None:
-            from agentwatch.outputs.action_log import LogWriter
-
-            self._log = LogWriter(self.another_reader(), log_fd)
+    reader: LineReader
+    """Reads the recording from its beginning; the front end's feed uses it."""
+    written: WrittenFiles
+    """The files written meanwhile."""
 
     @property
     def wakeup(self) -> Wakeup | None:
-        """What wakes who waits for the recording to grow; None of a saved one."""
-        intake = self.pipe or self.agent
-        return None if intake is None else intake.wakeup
+        """Wakes those who wait for the recording to grow; None if its growth must be polled for."""
 
     @property
     def is_live(self) -> bool:
-        """Whether an agent feeds it now."""
-        intake = self.pipe or self.agent
-        return intake is not None and not intake.has_ended()
+        """Whether an agent feeds the recording now, through agentwatch."""
+
+    @property
+    def outlasts_screen(self) -> bool:
+        """Whether agentwatch must go on after the user quits the screen, since only it can record."""
 
     @property
     def ended_by(self) -> str | None:
-        """What ended a file that was followed before its time: it was `truncated` or `replaced`."""
-        growth = self.reader.growth
-        return growth.ended_by if isinstance(growth, SavedGrowth) else None
-
-    @property
-    def fault(self) -> OSError | None:
-        """Why the recording is not complete; None while it is."""
-        intake = self.pipe or self.agent
-        return (intake and intake.fault) or (self._sync and self._sync.fault) or self._displaced
+        """How a followed file ended before its time: it was `truncated` or `replaced`."""
 
     @property
     def faults(self) -> dict[str, OSError | None]:
-        """What can go wrong with the files that are written, in words, and why it did where it did."""
-        return {
-            "the disk is full, the recording lives on its reserve": self.agent.room_fault
-            if self.agent
-            else None,
-            "the recording is not complete": self.fault,
-            "the action log is not complete": self._log.fault if self._log else None,
-            "the arrival times are not complete": self.reader.times.fault,
-        }
+        """What can go wrong with the files that are written, in words, and why it did if it did."""
+
+    @property
+    def fault(self) -> OSError | None:
+        """Why the recording is incomplete; None while it is complete."""
 
     def new_faults(self) -> list[str]:
-        """Return what went wrong since the last time, in words."""
-        found = {what: why for what, why in self.faults.items() if why is not None and what not in self._told}
-        self._told |= set(found)
-        return [f"{what}: {why.strerror}" for what, why in found.items()]
+        """Return what went wrong since the last call, one sentence per fault."""
 
-    def another_reader(self) -> LineReader:
-        """Return a second reader of the same recording, from its beginning."""
-        return LineReader(self.reader.fd, self.reader.growth, self.reader.times)
+    @property
+    def runs_agent(self) -> bool:
+        """Whether an agent that agentwatch started is running."""
 
-    def outlives(self, session: Session) -> bool:
-        """Whether our agent still runs though its result came 30 s ago."""
-        ended = session.run.ended
-        if self.agent is None or not self.is_live or ended is None or ended.seen_ms is None:
-            return False
-        return now_ms() - ended.seen_ms > LATE_EXIT_MS
+    @property
+    def agent_pid(self) -> int | None:
+        """The process id of the agent that agentwatch started, even after its end; None without one."""
 
-    def agent_name(self) -> str:
-        """Return what to call our agent: by its process."""
-        return f"the agent, process {self.agent.pid}," if self.agent is not None else "the agent"
+    @property
+    def agent_exit_code(self) -> int | None:
+        """The exit code of the agent that agentwatch started; None while it runs or without one."""
+
+    def agent_facts(self) -> AgentFacts:
+        """Return what is known about the agent's process; cheap enough for every frame."""
+
+    def outlives(self, result_ms: int | None) -> bool:
+        """Return whether our agent still runs, 30 s after its result.
+
+        Args:
+            result_ms: When the result arrived, in milliseconds since the epoch; None if unknown.
+        """
+
+    def survivors(self) -> list[Survivor]:
+        """Return the processes that our agent started and that outlived it."""
+
+    def new_stderr(self) -> list[str]:
+        """Return the whole lines that our agent wrote to its stderr since the last call."""
+
+    def last_stderr(self, count: int) -> list[str]:
+        """Return the last lines of our agent's stderr that are not blank, at most `count`."""
 
     def leave(self) -> None:
-        """Follow our agent no longer."""
-        if self.agent is not None:
-            self.agent.leave()
+        """Stop following our agent, or a file: the recording, as far as we see it, ends here."""
 
     def stop(self) -> None:
-        """Stop the agent that we started; take no more from a pipe."""
-        if self.agent is not None:
-            self.agent.stop()
-        if self.pipe is not None:
-            self.pipe.stop()
+        """Stop our agent and what it started; stop reading a pipe."""
 
     def finish(self) -> None:
-        """Wait for the log of an ended recording, and close its times."""
-        if self._log is not None:
-            self._log.finish()
-        if not self.is_live:
-            self.reader.times.close()
-            if self._sync is not None:
-                self._sync.finish()
-        if self.files is not None and not is_at(self.files.recording, self.reader.fd):
-            self._displaced = OSError(errno.ESTALE, "it was moved, replaced or linked while it was written")
-        self.describe_process()
+        """Wait until everything about an ended recording is written, and close its files."""
 
-    def describe_process(self) -> None:
-        """Write down what process made the recording, as one JSON object."""
-        if self.agent is None or self._process_fd is None:
-            return
-        described = {
-            "command": self.agent.argv,
-            "cwd": os.getcwd(),
-            "pid": self.agent.pid,
-            "started_ms": self.agent.started_ms,
-            "ended_ms": self.agent.ended_ms,
-            "exit_code": self.agent.exit_code,
-        }
-        with suppress(OSError):
-            os.ftruncate(self._process_fd, 0)
-            os.write(self._process_fd, orjson.dumps(described, option=orjson.OPT_APPEND_NEWLINE))
 
-    def exit_code(self, outcome: Outcome) -> int:
-        """Return what our exit code is when the session came to `outcome`."""
-        if self.agent is not None and self.agent.exit_code:
-            return self.agent.exit_code
-        if self.fault is not None and outcome is not Outcome.FAILED:
-            return INCOMPLETE_RECORDING
-        return 0 if outcome in (Outcome.SUCCEEDED, Outcome.RUNNING) else 1
+class WithoutAgent:
+    """The answers of a source whose agent agentwatch did not start."""
+
+    runs_agent = False
+    agent_pid: int | None = None
+    agent_exit_code: int | None = None
+
+    def agent_facts(self) -> AgentFacts:
+        """Return no facts."""
+        return NO_FACTS
+
+    def outlives(self, result_ms: int | None) -> bool:  # noqa: ARG002 - the protocol's
+        """Return False: when the agent exits is not known."""
+        return False
+
+    def survivors(self) -> list[Survivor]:
+        """Return none."""
+        return []
+
+    def new_stderr(self) -> list[str]:
+        """Return none: the agent's stderr is not ours."""
+        return []
+
+    def last_stderr(self, count: int) -> list[str]:  # noqa: ARG002 - the protocol's
+        """Return none: the agent's stderr is not ours."""
+        return []
+
+    def leave(self) -> None:
+        """Do nothing."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 
+from agentwatch.recording import last_lines
+
 _READ_BYTES = 1 << 16
 
 
@@ -23,8 +25,6 @@ class StderrFile:
         return [line.decode("utf-8", "replace") for line in lines]
 
     def last_lines(self, count: int) -> list[str]:
-        """Return the last lines that are not blank."""
-        size = os.fstat(self._fd).st_size
-        data = os.pread(self._fd, _READ_BYTES, max(size - _READ_BYTES, 0))
-        lines = data.decode("utf-8", "replace").split("\n")
+        """Return the last lines that are not blank, at most `count`, from the last 64 KiB."""
+        lines = [line.decode("utf-8", "replace") for line in last_lines(self._fd, _READ_BYTES)]
         return [line for line in lines if line.strip()][-count:]

@@ -1,8 +1,9 @@
-"""The wire: an agent's lines of bytes, decoded into the events of `agentwatch.events`.
+"""The agents' formats: lines of bytes decoded into events, one module or folder per agent.
 
-One module per agent, and a line in `detect` for each.
+It may import `events`, `blocks`, `paths` and `plurals`. No other folder knows an agent.
 """
 
+from agentwatch.wire.agent import LineRole
 from agentwatch.wire.decoder import Decoder
 
-__all__ = ["Decoder"]
+__all__ = ["Decoder", "LineRole"]

@@ -1,7 +1,7 @@
-"""Lines that differ in nothing but their text and their time: the deltas of a stream, read many at once.
+"""Decodes bursts of deltas: consecutive lines that differ only in their text and their timestamp.
 
-A delta is 150 bytes around a word. Read line by line, a million of them cost 10 times what decoding
-their JSON costs; read by their frame, less than decoding it does.
+A delta is 150 bytes around one word. Reading a million of them line by line costs 10 times as much as
+decoding their JSON. Reading them by their frame costs less than decoding it.
 """
 
 from __future__ import annotations
@@ -15,13 +15,14 @@ import orjson
 from agentwatch.events import Channel
 
 _MOST_MISSES = 64
+"""Learning stops after this number of frames in a row that no burst has used."""
 _MOST_DIGITS = 18
 _KEY = re.compile(rb'("text":\s*")')
 _BEFORE_A_NUMBER = re.compile(rb'[^\\]":\s*\Z')
 
 
 class Burst(NamedTuple):
-    """The texts of deltas that follow each other, of one channel and one frame."""
+    """The texts of consecutive deltas with the same channel and the same frame."""
 
     channel: Channel
     texts: list[str]
@@ -30,18 +31,18 @@ class Burst(NamedTuple):
 
 
 class _Frame(NamedTuple):
-    """What such lines have in common, and where in a line what they have and have not in common stands.
+    """The constant bytes of such lines, and the slices of a line in which constant and varying parts are.
 
-    Slices, because comparing one takes a third of what `startswith` takes.
+    Comparing a slice takes a third of the time of `startswith`.
     """
 
     channel: Channel
     head: bytes
-    """All before the text."""
+    """The bytes before the text."""
     middle: bytes
-    """All between text and time, or all after the text of a line that bears no time."""
+    """The bytes between text and timestamp, or all bytes after the text if there is no timestamp."""
     end: bytes
-    """All after the time."""
+    """The bytes after the timestamp."""
     least_bytes: int
     in_head: slice
     in_text: slice
@@ -51,7 +52,7 @@ class _Frame(NamedTuple):
 
 
 def _frame(channel: Channel, head: bytes, middle: bytes, digits: int, end: bytes) -> _Frame:
-    """Return the frame of lines whose time has so many digits; 0 where they bear none."""
+    """Return the frame of lines whose timestamp has `digits` digits; 0 if they have no timestamp."""
     text_end = -len(middle) - digits - len(end)
     time_start = text_end + len(middle)
     return _Frame(
@@ -77,9 +78,15 @@ class DeltaFrames:
         self._misses = 0
 
     def learn(self, data: bytes, channel: Channel, text: str, at_ms: int | None) -> None:
-        """Learn the frame of a delta, its line end included, if text and time each stand in it once.
+        """Learn the frame of a delta, if its text and its timestamp occur only once each in the line.
 
-        Where every line brings something of its own besides, nothing is to be learnt, and no more tried.
+        Learning stops after 64 frames that led to no burst, because such lines also differ in something else.
+
+        Args:
+            data: The line, with its line end.
+            channel: The channel of the text.
+            text: The text of the delta.
+            at_ms: Its timestamp; None if it has none.
         """
         if self._misses >= _MOST_MISSES or not text:
             return
@@ -99,20 +106,20 @@ class DeltaFrames:
         self._heads = tuple(frame.head for frame in self._frames.values())
 
     def take(self, lines: list[bytes], start: int) -> Burst | None:
-        """Return the deltas from a line on that have one frame; None for fewer than two."""
+        """Return the burst of deltas that starts at a line; None if fewer than two lines share a frame."""
         line = lines[start]
         if not line.startswith(self._heads):
             return None
         for frame in self._frames.values():
             if line.startswith(frame.head):
-                burst = _taken(frame, lines, start)
+                burst = _matching_burst(frame, lines, start)
                 if burst is not None:
                     self._misses = 0
                     return burst
         return None
 
 
-def _taken(frame: _Frame, lines: list[bytes], start: int) -> Burst | None:
+def _matching_burst(frame: _Frame, lines: list[bytes], start: int) -> Burst | None:
     _, head, middle, end, _, in_head, _, in_middle, _, in_end = frame
     count = 0
     for line in islice(lines, start, None):
@@ -120,34 +127,35 @@ def _taken(frame: _Frame, lines: list[bytes], start: int) -> Burst | None:
             break
         count += 1
     while count > 1:
-        burst = _decoded(frame, lines[start : start + count])
+        burst = _decode_burst(frame, lines[start : start + count])
         if burst is not None:
             return burst
-        count //= 2  # one of them is not valid: those before it may be
+        count //= 2  # one of the lines is invalid; those before it may be valid
     return None
 
 
-def _decoded(frame: _Frame, lines: list[bytes]) -> Burst | None:
-    """Return what lines say whose frame is the same; None when one of them is not valid.
+def _decode_burst(frame: _Frame, lines: list[bytes]) -> Burst | None:
+    """Return the burst of lines that share a frame; None if one of them is invalid.
 
-    Texts and times are decoded as JSON. The line end between two texts, which JSON allows between strings and
-    not within them, keeps what is wrong with a text, a quote too many or too few, within its element.
+    Texts and timestamps are decoded as JSON arrays. A line end is put between two texts. JSON allows it
+    between strings but not inside them, so a text with a quote too many or too few cannot affect the next
+    element.
     """
     in_text, in_time = frame.in_text, frame.in_time
-    texts = [line[in_text] for line in lines]
-    times = [line[in_time] for line in lines] if in_time else []
+    raw_texts = [line[in_text] for line in lines]
+    raw_times = [line[in_time] for line in lines] if in_time else []
     try:
-        said = orjson.loads(b'["' + b'"\n,"'.join(texts) + b'"]')
-        at_ms = orjson.loads(b"[" + b",".join(times) + b"]")
+        texts = orjson.loads(b'["' + b'"\n,"'.join(raw_texts) + b'"]')
+        times_ms = orjson.loads(b"[" + b",".join(raw_times) + b"]")
     except orjson.JSONDecodeError:
         return None
     is_valid = (
-        len(said) == len(texts)
-        and len(at_ms) == len(times)
-        and {*map(type, said)} == {str}
-        and {*map(type, at_ms)} <= {int}
+        len(texts) == len(raw_texts)
+        and len(times_ms) == len(raw_times)
+        and {*map(type, texts)} == {str}
+        and {*map(type, times_ms)} <= {int}
         and min(map(len, lines)) >= frame.least_bytes
     )
     if not is_valid:
         return None
-    return Burst(frame.channel, said, at_ms[0] if at_ms else None, at_ms[-1] if at_ms else None)
+    return Burst(frame.channel, texts, times_ms[0] if times_ms else None, times_ms[-1] if times_ms else None)

@@ -1,8 +1,7 @@
-"""Reading fields whose presence and type nobody promised."""
+"""Reads JSON fields that may be absent or of any type."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,17 +11,22 @@ Fields = Mapping[str, Any]
 NO_FIELDS: Fields = {}
 _MOST_DIGITS = 20
 _TOO_LARGE = 1 << 63
-"""No number of the format is so large; what is has lost digits on its way through a float."""
+"""Larger numbers do not occur in the format. One that does has lost precision as a float, so it is treated as
+unknown.
+"""
 
 
 def text(fields: Fields, key: str) -> str | None:
-    """Return a string that is not empty, or None."""
+    """Return a string field; None if it is absent, empty or of another type."""
     value = fields.get(key)
     return value if isinstance(value, str) and value else None
 
 
 def number(fields: Fields, key: str) -> int | None:
-    """Return a whole number, also from a string of digits (`"startedAtMs":"1790176761179"`), or None."""
+    """Return a whole number; None if it is absent or of another type.
+
+    A string of digits also counts (`"startedAtMs":"1790176761179"`).
+    """
     value = fields.get(key)
     if value is None:
         return None
@@ -39,7 +43,7 @@ def number(fields: Fields, key: str) -> int | None:
 
 
 def mapping(value: object) -> Fields:
-    """Return an object, also from a string of JSON that holds one; otherwise an empty one."""
+    """Return an object, which may be encoded as a string of JSON; otherwise an empty object."""
     if isinstance(value, dict):
         return value
     if isinstance(value, str) and value.lstrip().startswith("{"):
@@ -51,13 +55,5 @@ def mapping(value: object) -> Fields:
 
 
 def items(value: object) -> list[Any]:
-    """Return a list; otherwise an empty one."""
+    """Return a list; an empty one for any other value."""
     return value if isinstance(value, list) else []
-
-
-def as_json(value: object, indent: int | None = None) -> str:
-    """Return a value as JSON to be read."""
-    try:
-        return json.dumps(value, indent=indent, ensure_ascii=False, default=str)
-    except RecursionError:
-        return "nested too deeply to be shown"

@@ -1,4 +1,4 @@
-"""A line of bytes as JSON. orjson reads it; what orjson refuses and Python can read is read all the same."""
+"""Parses a line as JSON: with orjson, or with Python's own parser if orjson refuses the line."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ _MOST_DIGITS = 20
 
 
 class Repaired(dict[str, Any]):
-    """An object that orjson refused; half a surrogate pair in it is U+FFFD."""
+    """An object that orjson refused. Half surrogate pairs in it are replaced by U+FFFD."""
 
     __slots__ = ("halves",)
 
     def __init__(self, mended: dict[str, Any], halves: dict[str, Any]) -> None:
         super().__init__(mended)
         self.halves = halves
-        """The same object with its halves as they came: the other half may be in the next line."""
+        """The same object with half surrogate pairs unchanged: the next line may have the other half."""
 
 
 def parse(data: bytes) -> object:
-    """Return the value that a line holds; an object that orjson refused is `Repaired`.
+    """Return the JSON value of a line; an object that orjson refused is `Repaired`.
 
-    orjson refuses a BOM, NaN, invalid UTF-8 and half a surrogate pair, which real agents send when
-    they cut a text inside an emoji; these are read, with U+FFFD for what cannot be decoded. A number
-    of more than 20 digits stays a string of them.
+    orjson refuses a BOM, NaN, invalid UTF-8, and half a surrogate pair, which real agents send when they
+    split a text inside an emoji. Such lines are parsed all the same, with U+FFFD for what cannot be decoded.
+    A number of more than 20 digits becomes a string of its digits.
 
     Raises:
-        ValueError: The line is not JSON, or is nested deeper than Python can read.
+        ValueError: The line is not JSON, or is nested deeper than Python can parse.
     """
     try:
         return orjson.loads(data)
@@ -44,27 +44,30 @@ def parse(data: bytes) -> object:
 
 
 def parse_joined(pieces: list[bytes]) -> object:
-    """Return the value that physical lines hold together, which raw line ends inside a string have cut.
+    """Return the JSON value of a line that raw line ends inside a string have split.
 
-    Reported of the real agent: `stream-json` with literal newlines in its strings.
+    Users of the real agent have reported `stream-json` with literal newlines in its strings.
+
+    Args:
+        pieces: The physical lines, without their line ends.
 
     Raises:
-        ValueError: Together they are not JSON either.
+        ValueError: The joined line is not JSON either.
     """
     return parse(joined(pieces))
 
 
 def joined(pieces: list[bytes]) -> bytes:
-    """Return the one line that physical lines are, the line ends inside a string written as JSON has them."""
+    """Join physical lines into one line, with the line ends inside its string escaped as in JSON."""
     return pieces[0] if len(pieces) == 1 else b"\\n".join(piece.replace(b"\r", b"\\r") for piece in pieces)
 
 
 def whole_text(text: str) -> str:
-    """Return text without lone halves of surrogate pairs: two halves become one, a lone one U+FFFD."""
+    """Join split surrogate pairs, and replace a half without its other half by U+FFFD."""
     if text.isascii():
         return text
     try:
-        text.encode()  # finds a half in a fifth of the time that a pattern takes
+        text.encode()  # detects a half surrogate pair in a fifth of the time that a regex needs
     except UnicodeEncodeError:
         return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return text

@@ -1,7 +1,7 @@
-"""A line too large to be parsed whole: what its head and its tail tell.
+"""Reads the fields of a line that is too large to be parsed, from its head and its tail.
 
-A result of a gigabyte still ends its run: `type`, `subtype` and `is_error` stand in its head, what
-follows the large text in its tail.
+A result of a gigabyte still ends its run: `type`, `subtype` and `is_error` are in its head, and the fields
+after the large text are in its tail.
 """
 
 from __future__ import annotations
@@ -15,19 +15,20 @@ from agentwatch.wire.json_line import parse
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[{}\[\],"]', re.DOTALL)
 _MEMBER = re.compile(rb',(?=\s*"(?:[^"\\]|\\.)*"\s*:)')
 _MOST_TRIES = 40
+"""The number of members before the end of the tail that are tried as the first of an object."""
 
 
 class Salvaged(dict[str, Any]):
-    """The fields of a line that was read in part: what is absent here may stand in the line."""
+    """The fields of a line that was read in part. An absent field may still be in the line."""
 
 
 def salvage(head: bytes, tail: bytes) -> Salvaged:
-    """Return the fields that stand whole in the first and in the last bytes of an object."""
+    """Return the fields that are complete in the first and in the last bytes of an object."""
     return Salvaged({**_from_head(head), **_from_tail(tail)})
 
 
 def _from_head(head: bytes) -> dict[str, Any]:
-    """Return what is complete before the text that goes on beyond the head."""
+    """Return the fields that are complete before the text that continues beyond the head."""
     closers: list[bytes] = []
     whole, missing = 0, b""
     for token in _TOKEN.finditer(head):
@@ -46,7 +47,7 @@ def _from_head(head: bytes) -> dict[str, Any]:
 
 
 def _from_tail(tail: bytes) -> dict[str, Any]:
-    """Return the members at the end: the longest run of them that is an object when it is opened."""
+    """Return the longest run of members at the end that is an object once it gets an opening brace."""
     found: dict[str, Any] = {}
     members = [member.end() for member in _MEMBER.finditer(tail)]
     for start in islice(reversed(members), _MOST_TRIES):

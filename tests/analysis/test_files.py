@@ -1,4 +1,4 @@
-"""The files that a session has touched: what was done to each, and what is odd about it."""
+"""The files of a session: what was done to each, and which changes are suspicious."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ FAILED = {"error": {"error": "no such file"}}
 
 def call(tool: str, number: int, path: str, outcome: Any = None, at_ms: int | None = None) -> bytes:
     """Return a call about a file, from its start to its end."""
-    told = FAILED if outcome is FAILED else {"success": outcome or {"path": path}}
+    returned = FAILED if outcome is FAILED else {"success": outcome or {"path": path}}
     ids: dict[str, Any] = {"call_id": f"c-{number}", "at_ms": at_ms, "path": path}
-    return started(tool, **ids) + completed(tool, result=told, **ids)
+    return started(tool, **ids) + completed(tool, result=returned, **ids)
 
 
 def edit(number: int, path: str, before: str | None, after: str | None, at_ms: int | None = None) -> bytes:
-    """Return an edit that tells the contents; without any before, the file is new."""
+    """Return an edit with the file's contents; without `before` the file is new."""
     diff = None if after is None else f"-{before}\n+{after}"
-    told = {
+    returned = {
         "beforeFullFileContent": before,
         "afterFullFileContent": after,
         "diffString": diff,
         "linesAdded": 2,
     }
-    told = {key: value for key, value in told.items() if value is not None}
-    return call("edit", number, path, told | ({} if before is None else {"linesRemoved": 1}), at_ms)
+    returned = {key: value for key, value in returned.items() if value is not None}
+    return call("edit", number, path, returned | ({} if before is None else {"linesRemoved": 1}), at_ms)
 
 
 def touched(*lines: bytes) -> TouchedFiles:
@@ -45,13 +45,13 @@ def touched(*lines: bytes) -> TouchedFiles:
 
 
 def only(*lines: bytes) -> TouchedFile:
-    """Return the one file of a run."""
+    """Return the only file of a run."""
     [file] = touched(*lines).newest_first()
     return file
 
 
-def test_each_deed_is_counted_by_its_name() -> None:
-    """Reads, edits, creations and deletions are counted apart, changed lines summed up."""
+def test_file_actions_are_counted_separately() -> None:
+    """Reads, edits, creations and deletions are counted separately, and changed lines are summed up."""
     file = only(
         call("read", 1, "a.py"),
         call("read", 2, "a.py"),
@@ -70,22 +70,22 @@ def test_each_deed_is_counted_by_its_name() -> None:
     assert [one.number for one in file.calls] == [1, 2, 3, 4, 5, 6]
 
 
-def test_what_is_not_told_of_lines_stays_unknown() -> None:
-    """A file that was only read has no number of changed lines, not even 0."""
+def test_a_file_only_read_has_unknown_changes() -> None:
+    """A file that was only read has an unknown number of changed lines, not 0."""
     file = only(call("read", 1, "a.py"))
     assert file.lines_added is None
     assert file.lines_removed is None
 
 
-def test_a_failed_call_has_done_nothing() -> None:
-    """A call that failed or never came back is told as tried, whatever it was meant to do."""
+def test_a_failed_call_counts_as_tried() -> None:
+    """A call that failed or never ended counts as tried, whatever it was meant to do."""
     file = only(call("edit", 1, "a.py", FAILED), started("delete", "c-2", path="a.py"))
     assert file.file_actions == {FileAction.TRIED: 2}
     assert file.unread is None
 
 
-def test_calls_that_are_about_no_file_touch_none() -> None:
-    """A listing, a search, a command touch no file that the call tells of."""
+def test_calls_without_a_file_are_not_file_actions() -> None:
+    """A listing, a search and a command are not file actions."""
     found = touched(
         call("ls", 1, CWD),
         started("shell", "c-2", command="rm a.py") + completed("shell", "c-2", {"success": {"exitCode": 0}}),
@@ -108,13 +108,13 @@ def test_calls_that_are_about_no_file_touch_none() -> None:
         ([call("read", 1, "b/../a.py"), edit(2, f"{CWD}/a.py", "x", "y")], None),
     ],
 )
-def test_a_change_of_what_was_never_read_is_marked(lines: list[bytes], mark: FileAction | None) -> None:
-    """An edit or a deletion is unread when no earlier call of the session has read or created the file."""
+def test_a_change_of_an_unread_file_is_marked(lines: list[bytes], mark: FileAction | None) -> None:
+    """An edit or deletion is unread if no earlier call of the session has read or created the file."""
     assert only(*lines).unread is mark
 
 
-def test_a_read_beside_an_edit_comes_too_late_for_it() -> None:
-    """Of parallel calls, a read that ends before the edit but after it began has not told the edit."""
+def test_a_parallel_read_is_too_late_for_an_edit() -> None:
+    """A parallel read that ends after the edit began does not count as read before it."""
     file = only(
         started("edit", "c-1", path="a.py"),
         call("read", 2, "a.py"),
@@ -124,7 +124,7 @@ def test_a_read_beside_an_edit_comes_too_late_for_it() -> None:
 
 
 def test_the_last_touched_comes_first() -> None:
-    """A file that is touched again stands before the others; the order by name does not depend on it."""
+    """The last touched file comes first; the order by name does not depend on time."""
     found = touched(
         call("read", 1, "b.py", at_ms=1000), call("read", 2, "a.py"), call("read", 3, "b.py", at_ms=3000)
     )
@@ -153,12 +153,12 @@ def test_the_last_touched_comes_first() -> None:
     ],
 )
 def test_a_path_is_shown_from_the_cwd(path: str, cwd: str | None, shown: str, is_outside: bool) -> None:
-    """Inside is told from outside by the rules of the agent's system, and not where it cannot be known."""
+    """Whether a path is inside the cwd is decided by the rules of the agent's system, if they are known."""
     assert named(path, cwd)[1:] == (shown, is_outside)
 
 
 def test_one_file_by_two_names_is_one() -> None:
-    """Relative, absolute and, on Windows, differently cased paths name one file."""
+    """Relative, absolute and, on Windows, differently cased paths are the same file."""
     assert only(call("read", 1, "a.py"), call("read", 2, f"{CWD}/a.py")).file_actions[FileAction.READ] == 2
     windows = TouchedFiles(
         session(init("C:\\App"), call("read", 1, "c:/app/A.py"), call("read", 2, "C:\\App\\a.py"))
@@ -168,7 +168,7 @@ def test_one_file_by_two_names_is_one() -> None:
 
 
 def test_a_file_outside_the_cwd_is_marked() -> None:
-    """Outside is judged by the cwd of the run that touched the file."""
+    """A file is outside or inside relative to the cwd of the run that touched it."""
     assert only(call("read", 1, "/etc/hosts")).is_outside
     assert not only(call("read", 1, "hosts")).is_outside
 
@@ -194,7 +194,7 @@ def test_a_file_outside_the_cwd_is_marked() -> None:
     ],
 )
 def test_a_file_may_be_back_to_its_start(lines: list[bytes], expected: bool | None, tmp_path: Path) -> None:
-    """The contents before the first change and after the last tell it; what they do not tell is unknown."""
+    """A file is back to its start if its contents before the first and after the last change are equal."""
     path = tmp_path / "session.ndjson"
     path.write_bytes(b"".join([init(), *lines, result()]))
     feed = Feed(open_saved(path, False))
@@ -207,7 +207,7 @@ def test_a_file_may_be_back_to_its_start(lines: list[bytes], expected: bool | No
 
 
 def test_the_calls_are_taken_some_at_a_time() -> None:
-    """However few calls are taken at once, the files come to the same, and no call is counted twice."""
+    """Calls taken in any portions give the same files, and no call is counted twice."""
     lines = [init(), *(call("read", number, f"{number % 3}.py", at_ms=number) for number in range(10))]
     whole, slowly = TouchedFiles(session(*lines)), TouchedFiles(session(*lines))
     whole.take()
@@ -222,14 +222,14 @@ def test_the_calls_are_taken_some_at_a_time() -> None:
 
 
 def vars_of(file: TouchedFile) -> tuple[object, ...]:
-    """Return what tells two files apart."""
+    """Return the values by which two files are compared."""
     return file.shown, file.file_actions, [call.number for call in file.calls], file.last_ms
 
 
 @PROPERTY
 @given(st.lists(CURSOR_SHAPED, max_size=8))
-def test_no_call_is_too_odd(fields: list[dict[str, Any]]) -> None:
-    """Whatever a line holds, the files of its session can be told."""
+def test_any_lines_have_a_list_of_files(fields: list[dict[str, Any]]) -> None:
+    """The files of a session can be listed, whatever its lines contain."""
     found = TouchedFiles(session(*map(line, fields)))
     found.take()
     assert len(found.by_name()) == len(found.newest_first())

@@ -1,4 +1,4 @@
-"""The integrity line: what agentwatch can prove of a session, and says when it cannot."""
+"""The integrity line shows what agentwatch can prove of a session, and where a check fails."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ CALL = (started("read", path="a"), DONE)
 
 
 def line(*lines: bytes) -> str:
-    """Return the integrity of a session in a line."""
+    """Return the integrity line of a session."""
     return integrity(session(*lines)).line()
 
 
 # --- its parts -------------------------------------------------------------------------------------------
 
 
-def test_all_is_well() -> None:
-    """Text that is the result's, calls with both ends and lines that are understood: it holds."""
+def test_integrity_holds() -> None:
+    """Integrity holds if the text matches the result, all calls are paired and all lines are known."""
     read = session(init(), user(), segment("a"), *CALL, final("b"), result("ab"))
     assert integrity(read).holds
     assert integrity(read).line() == "text = result · 1 of 1 call paired · 0 malformed · 0 unknown"
@@ -84,20 +84,20 @@ def test_all_is_well() -> None:
         *("malformed", "unknown", "repaired"),
     ],
 )
-def test_each_part_is_told(lines: tuple[bytes, ...], words: str, holds: bool) -> None:
-    """Each part of the line is what its lines come to, and each that is amiss alone breaks it."""
+def test_each_part_of_the_line(lines: tuple[bytes, ...], words: str, holds: bool) -> None:
+    """Each part of the line counts its own lines, and one failed check alone breaks the integrity."""
     found = integrity(session(init(), *lines))
     assert (found.line(), found.holds) == (words, holds)
 
 
 def test_a_recording_of_the_json_format_has_nothing_to_compare() -> None:
-    """A lone result has no stream whose text could differ; with one line of text before it has."""
+    """A lone result has no text to compare with; a result after any line of text has."""
     assert line(result("a")).startswith("no result to compare")
     assert line(delta("b"), result("a")).startswith("text ≠ result")
 
 
 def test_a_call_that_failed_or_was_rejected_is_paired() -> None:
-    """Paired means that both ends are there, whatever the outcome; a call without a result has both."""
+    """A call is paired if it has both ends, whatever its outcome, even without a result."""
     ends = [{"failure": {"exitCode": 1}}, {"rejected": {"reason": "no"}}, None, {"success": {}}]
     lines = [
         piece
@@ -108,7 +108,7 @@ def test_a_call_that_failed_or_was_rejected_is_paired() -> None:
 
 
 def test_an_open_call_is_not_yet_paired() -> None:
-    """While a call runs it is not paired, which is nothing amiss; when its run ends without it, it is."""
+    """An open call is unpaired, which breaks nothing until its run ends without it."""
     running = session(init(), started("read"), is_over=False)
     assert integrity(running).line() == "no result yet · 0 of 1 call paired · 0 malformed · 0 unknown"
     assert integrity(running).holds
@@ -116,15 +116,15 @@ def test_an_open_call_is_not_yet_paired() -> None:
     assert not integrity(session(init(), started("read"), result(), is_over=False)).holds
 
 
-def test_what_is_amiss_is_told_in_few_words() -> None:
-    """Only what speaks against the session is named; of one in which nothing is amiss nothing."""
+def test_amiss_names_only_failed_checks() -> None:
+    """`amiss` names only the failed checks, and is empty if there are none."""
     assert integrity(session(init(), *CALL, final("a"), result("a"))).amiss() == ""
     odd = session(init(), started("read"), final("a"), b"{\n", event("odd"), event("odd"), result("b"))
     assert integrity(odd).amiss() == "text ≠ result · 1 call not paired · 1 malformed · 2 unknown"
 
 
 def test_several_runs_pair_their_calls_and_compare_the_last() -> None:
-    """The calls of all runs count, also those whose id came before; the text is the last run's."""
+    """Calls of all runs count, even with repeated ids; the text is compared in the last run."""
     first = (init(), final("one"), started("read"), result("another"))
     assert line(*first, init(), *CALL, final("two"), result("two")) == (
         "text = result · 1 of 2 calls paired · 0 malformed · 0 unknown"
@@ -132,7 +132,7 @@ def test_several_runs_pair_their_calls_and_compare_the_last() -> None:
 
 
 def test_a_call_that_ends_twice_is_one_pair() -> None:
-    """A repeated end adds no pair and takes none away."""
+    """A repeated end neither adds nor removes a pair."""
     assert line(init(), *CALL, DONE, result("")).startswith("text = result · 1 of 1 call paired")
 
 
@@ -151,21 +151,21 @@ def test_a_call_that_ends_twice_is_one_pair() -> None:
         ("干潮\n", "干潮", 2),
     ],
 )
-def test_where_text_and_result_differ_is_told(text: str, ended_as: str, at: int) -> None:
-    """The first character that differs is counted from 0; both texts are kept as they are."""
+def test_the_first_difference_of_text_and_result(text: str, ended_as: str, at: int) -> None:
+    """The first differing character is counted from 0, and both texts are kept unchanged."""
     read = session(init(), final(text), result(ended_as))
     assert integrity(read).difference_at == at
-    told = json.loads(b"".join(summary(read)))
-    assert (told["text"], told["result"], told["text_matches_result"]) == (text, ended_as, False)
-    assert told["integrity"] == {
+    printed = json.loads(b"".join(summary(read)))
+    assert (printed["text"], printed["result"], printed["text_matches_result"]) == (text, ended_as, False)
+    assert printed["integrity"] == {
         "holds": False,
         "line": "text ≠ result · 0 of 0 calls paired · 0 malformed · 0 unknown",
         "difference_at": at,
     }
 
 
-def test_the_difference_is_looked_for_in_the_last_run() -> None:
-    """Of several runs the last one's text is compared with its result, not all of the text."""
+def test_the_difference_is_that_of_the_last_run() -> None:
+    """Of several runs, the last one's text is compared with its result, not all of the text."""
     read = session(init(), final("one"), result("one"), init(), final("two!"), result("two?"))
     assert integrity(read).difference_at == 3
 
@@ -173,7 +173,7 @@ def test_the_difference_is_looked_for_in_the_last_run() -> None:
 @PROPERTY
 @given(st.text("ab🌊", max_size=6), st.text("ab🌊", max_size=6))
 def test_a_difference_is_where_the_common_beginning_ends(text: str, ended_as: str) -> None:
-    """Up to the difference both are equal, there they are not; equal texts have none."""
+    """Both texts are equal up to the difference and differ there; equal texts have no difference."""
     read = session(init(), final(text), result(ended_as))
     at = integrity(read).difference_at
     assert (at is None) == (text == ended_as) == integrity(read).holds
@@ -182,8 +182,8 @@ def test_a_difference_is_where_the_common_beginning_ends(text: str, ended_as: st
         assert text[at : at + 1] != ended_as[at : at + 1]
 
 
-def test_a_summary_bears_the_integrity_of_its_session() -> None:
-    """The summary's integrity is the session's, in every bundled recording."""
+def test_a_summary_contains_the_integrity_of_its_session() -> None:
+    """The integrity in the summary is the session's, in every bundled recording."""
     for path in sorted(RECORDINGS.glob("*.ndjson")):
         read: Session = session(path.read_bytes())
         found = integrity(read)
@@ -192,22 +192,22 @@ def test_a_summary_bears_the_integrity_of_its_session() -> None:
             "line": found.line(),
             "difference_at": found.difference_at,
         }
-        told = re.fullmatch(
+        matched = re.fullmatch(
             r"(text = result|text ≠ result|no result to compare) · (\d+) of (\d+) calls? paired"
             r" · (\d+) malformed · (\d+) unknown(?: · (\d+) repaired)?",
             found.line(),
         )
-        assert told is not None
+        assert matched is not None
         odd = (read.lines.malformed, read.lines.unknown, read.lines.repaired)
-        assert tuple(int(number or 0) for number in told.groups()[3:]) == odd
+        assert tuple(int(number or 0) for number in matched.groups()[3:]) == odd
 
 
 # --- --strict --------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("form", ["text", "summary", "stream-json"])
-def test_strict_is_silent_where_it_holds(form: str) -> None:
-    """With --strict a session that holds is printed as without, and exits 0."""
+def test_strict_is_silent_if_integrity_holds(form: str) -> None:
+    """With --strict, a session whose integrity holds is printed as without it, and exits with 0."""
     path = RECORDINGS / "plain.ndjson"
     plain, strict = (watch(path, "-p", "--output-format", form, *more) for more in ([], ["--strict"]))
     assert (strict.returncode, strict.stdout, strict.stderr) == (0, plain.stdout, b"")
@@ -222,8 +222,8 @@ def test_strict_is_silent_where_it_holds(form: str) -> None:
         ("unknown", "text = result · 2 of 2 calls paired · 0 malformed · 6 unknown"),
     ],
 )
-def test_strict_fails_where_it_does_not_hold(name: str, words: str) -> None:
-    """With --strict a session that does not hold is printed all the same, said in a line, and exits 1."""
+def test_strict_fails_if_integrity_does_not_hold(name: str, words: str) -> None:
+    """With --strict, a session whose integrity fails is still printed; one error line, exit code 1."""
     path = RECORDINGS / f"{name}.ndjson"
     plain, strict = watch(path, "-p"), watch(path, "-p", "--strict")
     assert (plain.returncode, plain.stderr) == (0, b"")
@@ -231,8 +231,8 @@ def test_strict_fails_where_it_does_not_hold(name: str, words: str) -> None:
     assert strict.stderr.decode() == f"agentwatch: the integrity does not hold: {words}\n"
 
 
-def test_strict_judges_a_pipe_too() -> None:
-    """What comes through stdin is judged when it has ended."""
+def test_strict_checks_a_pipe_too() -> None:
+    """A stream on stdin is checked when it has ended."""
     data = (RECORDINGS / "disagreement.ndjson").read_bytes()
     done = watch("--strict", "-p", stdin=data)
     assert done.returncode == 1
@@ -240,7 +240,7 @@ def test_strict_judges_a_pipe_too() -> None:
 
 
 def test_a_run_that_failed_fails_with_strict_and_without() -> None:
-    """A failed run whose integrity holds says nothing of it, and keeps its code."""
+    """A failed run whose integrity holds prints nothing about it, and keeps its exit code."""
     failed = init() + final("a") + result("a", is_error=True, subtype="error")
     done = watch("-p", "--strict", stdin=failed)
     assert (done.returncode, done.stderr) == (1, b"")
@@ -251,7 +251,7 @@ def test_a_run_that_failed_fails_with_strict_and_without() -> None:
     [("plain", [], 0), ("plain", ["--exit", "3"], 3), ("disagreement", ["--exit", "7"], 7)],
 )
 def test_strict_keeps_the_code_of_an_agent_that_failed(name: str, switches: list[str], code: int) -> None:
-    """The code of an agent that failed is ours, whether the integrity holds or not."""
+    """With --strict, the exit code of an agent that failed is passed on, whether integrity holds or not."""
     path: Path = RECORDINGS / f"{name}.ndjson"
     done = watch("run", "-p", "--strict", "--", *command(path, *switches))
     assert done.returncode == code
@@ -259,7 +259,7 @@ def test_strict_keeps_the_code_of_an_agent_that_failed(name: str, switches: list
 
 
 def test_strict_fails_a_run_that_its_agent_calls_good() -> None:
-    """An agent that exits 0 and whose text is not its result's exits 1 with --strict."""
+    """With --strict, an agent that exits with 0 but whose text differs from its result exits with 1."""
     path = RECORDINGS / "disagreement.ndjson"
     assert watch("run", "-p", "--", *command(path)).returncode == 0
     assert watch("run", "-p", "--strict", "--", *command(path)).returncode == 1

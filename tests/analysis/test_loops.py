@@ -1,4 +1,4 @@
-"""Calls that loop are told once an episode, and only where they are the same."""
+"""Repeated calls are reported as a loop once per episode, and only if they are equal."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from tests.builders.lines import completed, event, init, line, started
 
 
 def calls(names: Iterable[str], run: int = 1) -> list[Call]:
-    """Return a call for each letter: its target."""
+    """Return a call for each name, with the name as its target."""
     return [Call(n, run, f"c-{n}", "shell", "Ran", target=name) for n, name in enumerate(names, 1)]
 
 
 class Asked(Counter[int]):
-    """Arguments, and how often those of each call were asked for."""
+    """Counts how often the arguments of each call were read."""
 
     def each_anew(self, call: Call) -> int:
-        """Return other arguments for each call."""
+        """Return different arguments for each call."""
         self[call.number] += 1
         return call.number
 
@@ -34,8 +34,8 @@ class Asked(Counter[int]):
         return 0
 
 
-def told(names: str, *, step: int = 1) -> list[tuple[int, int, bool]]:
-    """Return which calls begin a loop, taken so many at a time: number, times, in a row."""
+def loops_of(names: str, *, step: int = 1) -> list[tuple[int, int, bool]]:
+    """Return number, times and is_row of each loop, found in `step` calls at a time."""
     loops, made, found = Loops(lambda _call: ()), calls(names), list[Loop]()
     for end in range(step, len(made) + step, step):
         found += loops.take(made[:end])
@@ -43,64 +43,64 @@ def told(names: str, *, step: int = 1) -> list[tuple[int, int, bool]]:
 
 
 def test_four_equal_calls_in_a_row_are_a_loop() -> None:
-    """The fourth call of a row is told, the third is not."""
-    assert told("aaa") == []
-    assert told("baaaa") == [(5, 4, True)]
+    """The fourth equal call in a row is a loop; the third is not."""
+    assert loops_of("aaa") == []
+    assert loops_of("baaaa") == [(5, 4, True)]
 
 
 def test_six_of_the_last_ten_are_a_loop() -> None:
-    """A call that is six of the last ten is told, though others come in between; five are none."""
-    assert told("aabaabaa") == [(8, 6, False)]
-    assert told("aabaabacd") == []
+    """A call that is six of the last ten is a loop, even with others in between; five are not."""
+    assert loops_of("aabaabaa") == [(8, 6, False)]
+    assert loops_of("aabaabacd") == []
 
 
 def test_four_rounds_of_two_or_three_calls_are_a_loop() -> None:
-    """Calls that take turns are told when the fourth round is whole; rounds of four calls are none."""
-    assert told("ab" * 3 + "a") == told("abc" * 3 + "ab") == []
-    assert told("ab" * 50) == [(8, 4, True)]
-    assert told("d" + "abc" * 50) == [(13, 4, True)]
-    assert told("abcd" * 50) == []
+    """Calls that take turns are a loop when the fourth round is complete; rounds of four calls are not."""
+    assert loops_of("ab" * 3 + "a") == loops_of("abc" * 3 + "ab") == []
+    assert loops_of("ab" * 50) == [(8, 4, True)]
+    assert loops_of("d" + "abc" * 50) == [(13, 4, True)]
+    assert loops_of("abcd" * 50) == []
 
 
 def test_a_change_between_the_rounds_is_no_loop() -> None:
-    """What is edited and tested in turn is no loop: each edit has other arguments."""
+    """Edits and tests in turn are not a loop, because each edit has different arguments."""
     made = calls(["app.py", "pytest -q"] * 20)
     assert Loops(lambda call: call.number if call.target == "app.py" else 0).take(made) == []
     assert Loops(lambda call: None if call.target == "app.py" else 0).take(made) == []
-    assert told("ababab" + "x" + "ababab" + "x" + "ab") == []
+    assert loops_of("ababab" + "x" + "ababab" + "x" + "ab") == []
 
 
-def test_a_round_with_a_call_that_was_told_is_the_same_episode() -> None:
-    """A call that loops alone, then with another, or the other way round, is told once."""
-    assert told("aaaa" + "ba" * 20) == [(4, 4, True)]
-    assert told("ab" * 4 + "a" * 20) == [(8, 4, True)]
-    assert told("aab" * 20) == [(8, 6, False)]
-    assert told("ab" * 4 + "cdefghijk" + "ba" * 4) == [(8, 4, True), (25, 4, True)]
+def test_a_round_with_a_looping_call_is_the_same_episode() -> None:
+    """A call that loops alone and then with another, or the other way round, is one episode."""
+    assert loops_of("aaaa" + "ba" * 20) == [(4, 4, True)]
+    assert loops_of("ab" * 4 + "a" * 20) == [(8, 4, True)]
+    assert loops_of("aab" * 20) == [(8, 6, False)]
+    assert loops_of("ab" * 4 + "cdefghijk" + "ba" * 4) == [(8, 4, True), (25, 4, True)]
 
 
-def test_an_episode_is_told_once() -> None:
-    """However long a loop lasts, it is told when it begins; with nine others in between it begins again."""
-    assert told("a" * 300) == [(4, 4, True)]
-    assert told("aaaab" + "a" * 20) == [(4, 4, True)]
-    assert told("aaaa" + "bcdefghi" + "aaaa") == [(4, 4, True)]
-    assert told("aaaa" + "bcdefghij" + "aaaa") == [(4, 4, True), (17, 4, True)]
+def test_an_episode_is_reported_once() -> None:
+    """A loop is reported once when it begins, and again only after nine other calls in between."""
+    assert loops_of("a" * 300) == [(4, 4, True)]
+    assert loops_of("aaaab" + "a" * 20) == [(4, 4, True)]
+    assert loops_of("aaaa" + "bcdefghi" + "aaaa") == [(4, 4, True)]
+    assert loops_of("aaaa" + "bcdefghij" + "aaaa") == [(4, 4, True), (17, 4, True)]
 
 
 def test_two_loops_are_two_warnings() -> None:
-    """Another call that loops is told, though the first loop is not yet out of sight."""
-    assert told("aaaabbbb") == [(4, 4, True), (8, 4, True)]
+    """Another looping call is reported while the first loop is still recent."""
+    assert loops_of("aaaabbbb") == [(4, 4, True), (8, 4, True)]
 
 
-def test_it_does_not_matter_how_many_come_at_once() -> None:
+def test_calls_can_be_taken_in_any_portions() -> None:
     """Calls taken one by one and calls taken together give the same loops."""
     chance = random.Random(6)
     for _ in range(200):
         names = "".join(chance.choices("aabcd", k=40))
-        assert told(names) == told(names, step=7) == told(names, step=40)
+        assert loops_of(names) == loops_of(names, step=7) == loops_of(names, step=40)
 
 
-def test_a_run_begins_anew() -> None:
-    """Three calls of one run and one of the next are no loop."""
+def test_calls_of_two_runs_are_not_a_loop() -> None:
+    """Calls of two runs are not counted together."""
     loops = Loops(lambda _call: ())
     made = calls("aaaa")
     made[3].run = 2
@@ -112,34 +112,34 @@ def test_a_run_begins_anew() -> None:
 
 
 def test_other_arguments_are_another_call() -> None:
-    """Calls of one target with different arguments are no loop, nor are those of unknown arguments."""
+    """Calls with one target but different or unknown arguments are not a loop."""
     assert Loops(lambda call: call.number).take(calls("aaaaaaaaaa")) == []
     assert Loops(lambda _call: None).take(calls("aaaaaaaaaa")) == []
 
 
 def test_another_tool_is_another_call() -> None:
-    """Reading a file and writing it in turn is no loop of four."""
+    """Calls of different tools with the same target are different calls."""
     made = calls("aaaa")
     made[2].tool = "read"
     assert Loops(lambda _call: ()).take(made) == []
 
 
-def test_arguments_are_asked_for_only_where_a_call_came_before() -> None:
-    """Calls that differ in their targets cost no reading, and each of the others is read once."""
+def test_arguments_are_read_only_for_repeated_targets() -> None:
+    """Arguments are read only for calls whose target occurred before, and once for each."""
     asked = Asked()
     Loops(asked.each_anew).take(calls("abcdefghijabcxxxx"))
     assert asked == dict.fromkeys((14, 15, 16, 17), 1)
 
 
-def test_of_a_burst_only_the_end_is_looked_at() -> None:
-    """A hundred thousand calls at once cost what fifty cost."""
+def test_only_the_end_of_a_burst_is_compared() -> None:
+    """In a burst only the last calls are compared: 100,000 calls at once cost as much as 50."""
     asked = Asked()
     Loops(asked.all_the_same).take(calls("a" * 100_000))
     assert asked.total() == 50
 
 
-def test_a_loop_is_told_in_words() -> None:
-    """The words are one safe line of at most 80 columns."""
+def test_a_loop_is_described_in_one_line() -> None:
+    """A loop is described in one safe line of at most 80 columns."""
     [row] = Loops(lambda _call: ()).take(calls(["pytest -q"] * 4))
     assert row.words() == "the same call 4 times in a row: shell pytest -q"
     [turns] = Loops(lambda _call: ()).take(calls(["a.py", "pytest -q"] * 4))
@@ -150,8 +150,8 @@ def test_a_loop_is_told_in_words() -> None:
     assert len(some) == 80
 
 
-def test_of_a_round_each_call_is_told() -> None:
-    """However long the targets are, each call of a round has its part of the 80 columns."""
+def test_each_call_of_a_round_is_described() -> None:
+    """Each call of a round gets its share of the 80 columns, however long the targets are."""
     words = Loop(tuple(calls(["x" * 90, "東" * 90, "short"])), 4, True).words()
     first, second, third = words.partition(": ")[2].split(", ")
     assert first.startswith("shell xxx")
@@ -161,7 +161,7 @@ def test_of_a_round_each_call_is_told() -> None:
 
 
 def test_arguments_are_read_from_the_recording(tmp_path: Path) -> None:
-    """Edits of one file with different contents differ; the ids of calls make no difference."""
+    """Edits of one file with different contents differ; the ids of calls are ignored."""
     edits = [("1", "same"), ("2", "same"), ("3", "other")]
     lines = [init()]
     for call_id, text in edits:

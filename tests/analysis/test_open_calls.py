@@ -1,4 +1,4 @@
-"""An open call is told with its time and its limit, and is quiet when it has used them up."""
+"""An open call is shown with its time and limit, and is quiet when the limit has passed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from agentwatch.analysis.silence import is_quiet, is_stalled
 from agentwatch.analysis.status import status
 from tests.builders.lines import DONE, completed, event, init, result, session, started
-from tests.builders.sentences import BUSY, IDLE, NOW, of_step, paced, sentence, told
+from tests.builders.sentences import BUSY, IDLE, NOW, of_step, paced, sentence, status_after
 
 
 @pytest.mark.parametrize(
@@ -27,15 +27,15 @@ from tests.builders.sentences import BUSY, IDLE, NOW, of_step, paced, sentence, 
         ({}, "running shell · 42 s"),
     ],
 )
-def test_one_open_call_is_told_with_its_time(args: dict[str, Any], words: str) -> None:
-    """A running call is named, with its time and its limit; that is why it is quiet."""
+def test_one_open_call_is_shown_with_its_time(args: dict[str, Any], words: str) -> None:
+    """A running call is named with its time and its limit, which explains the silence."""
     lines = (init(), started("shell", **args))
     assert sentence(*lines, after_ms=42_000) == words
     assert sentence(*lines, after_ms=42_000, agent=BUSY) == f"{words} · its processes use CPU"
 
 
 def test_a_call_within_its_limit_is_not_quiet() -> None:
-    """A call has its whole limit and 30 s to come back before it is quiet, and 60 s before it stalls."""
+    """A call is quiet 30 s after its limit, and stalled 60 s after it."""
     lines = (init(), started("shell", command="pytest -q", timeout=600_000))
     read = session(*lines, seen_ms=NOW, is_over=False)
     assert [is_quiet(read, NOW + ms) for ms in (0, 629_999, 630_000)] == [False, False, True]
@@ -45,8 +45,8 @@ def test_a_call_within_its_limit_is_not_quiet() -> None:
     assert sentence(*lines, after_ms=660_000) == "stalled? running pytest -q · 11:00, 60 s over its limit"
 
 
-def test_a_call_without_a_limit_is_judged_by_its_like() -> None:
-    """A read that takes far longer than reads do here is quiet; of commands no two are alike."""
+def test_a_call_without_a_limit_is_compared_with_similar_calls() -> None:
+    """A read that takes far longer than earlier reads is quiet; commands are not compared with each other."""
     for tool, name in (("read", "read y"), ("shell", "y")):
         past = [
             line
@@ -58,15 +58,15 @@ def test_a_call_without_a_limit_is_judged_by_its_like() -> None:
         ]
         read = paced([(0, init()), *past, (0, started(tool, "now", command="y", path="y"))])
         usual = " (usually under 5)" if tool == "read" else ""
-        assert told(read, 4) == f"running {name} · 4 s"
-        assert told(read, 62) == f"running {name} · 62 s{usual}"
+        assert status_after(read, 4) == f"running {name} · 4 s"
+        assert status_after(read, 62) == f"running {name} · 62 s{usual}"
         assert is_quiet(read[0], read[1] + 60_000) is (tool == "read")
         assert not is_quiet(read[0], read[1] + 59_999)
         assert is_quiet(read[0], read[1] + 600_000)
 
 
 def test_an_unlike_call_without_a_limit_has_ten_minutes() -> None:
-    """Where nothing like it went before, a call without a limit is quiet after ten minutes."""
+    """Without a limit and without similar calls before it, a call is quiet after ten minutes."""
     reads = [
         line
         for number in range(5)
@@ -78,16 +78,18 @@ def test_an_unlike_call_without_a_limit_has_ten_minutes() -> None:
         assert is_quiet(read, now + 600_000)
 
 
-def test_the_newest_calls_are_the_measure() -> None:
-    """A call is judged by the newest of its like, as long ago the tool may have been another."""
+def test_only_the_newest_calls_are_compared() -> None:
+    """A call is compared with the newest calls of its kind only, as old ones may be of another nature."""
     past = [(0, init())]
     for number, length in enumerate([100] * 64 + [1] * 64):
         past += [(0, started("read", f"p-{number}")), (length, completed("read", f"p-{number}", DONE))]
-    assert told(paced([*past, (0, started("read", "now"))]), 6) == "running read · 6 s (usually under 2)"
+    assert (
+        status_after(paced([*past, (0, started("read", "now"))]), 6) == "running read · 6 s (usually under 2)"
+    )
 
 
-def test_one_call_that_has_its_time_explains_the_silence() -> None:
-    """With several open calls it is quiet when all have used up their time, and no line has come for long."""
+def test_one_call_within_its_limit_explains_the_silence() -> None:
+    """With several open calls it is quiet when all are over their time and no line came for 30 s."""
     late = started("shell", "a", command="late", timeout=10_000)
     in_time = started("shell", "b", command="in time", timeout=500_000)
     read = session(init(), late, in_time, seen_ms=NOW, is_over=False)
@@ -98,8 +100,8 @@ def test_one_call_that_has_its_time_explains_the_silence() -> None:
     assert is_quiet(noisy[0], noisy[1] + 30_000)
 
 
-def test_a_time_that_is_not_known_is_not_told() -> None:
-    """Without a clock the call is named, and neither its time nor its limit is."""
+def test_an_unknown_time_is_not_shown() -> None:
+    """Without a clock the call is named without its time and its limit."""
     line = started("shell", command="make", timeout=600_000)
     assert sentence(init(), line, after_ms=None) == "running make"
     untimed = session(init(), line, is_over=False)
@@ -108,8 +110,8 @@ def test_a_time_that_is_not_known_is_not_told() -> None:
     assert not is_quiet(session(init(), line, seen_ms=NOW, is_over=False), None)
 
 
-def test_a_call_that_began_at_no_known_time_is_not_late() -> None:
-    """A call whose start bears no time of arrival is neither timed nor called quiet, whatever came since."""
+def test_a_call_without_an_arrival_time_is_not_late() -> None:
+    """A call without an arrival time is neither timed nor quiet, whatever came since."""
     read = session(init(), started("shell", command="make"), is_over=False)
     read.apply((), read.calls[0].started._replace(seen_ms=NOW), 0)  # type: ignore[union-attr]
     assert status(read, NOW + 99_000) == "running make"
@@ -117,12 +119,12 @@ def test_a_call_that_began_at_no_known_time_is_not_late() -> None:
 
 
 def test_a_clock_that_runs_backwards_is_at_zero() -> None:
-    """A call that began in the future has run for no time."""
+    """A call that began in the future has run for 0 s."""
     assert sentence(init(), started("shell", command="make"), after_ms=-5_000) == "running make · 0 s"
 
 
 def test_parallel_calls_of_one_step_are_counted_down() -> None:
-    """Of the calls that one model step asked for it is told how many there were, are left, and the oldest."""
+    """Parallel calls of one model step are shown with their number, the number left, and the oldest."""
     lines = [init(), started("read", "before", path="z"), completed("read", "before", DONE)]
     lines += [of_step(name) for name in "abcd"]
     assert sentence(*lines, after_ms=3_000) == "4 parallel calls, 4 left: read a 3 s"
@@ -140,8 +142,8 @@ def test_parallel_calls_of_one_step_are_counted_down() -> None:
     assert sentence(*lines, *again, after_ms=3_000) == "running read a · 3 s"
 
 
-def test_open_calls_of_several_steps_are_told_by_the_oldest() -> None:
-    """Of open calls that no step binds together the number is told and the one that began first."""
+def test_open_calls_of_several_steps_are_shown_with_the_oldest() -> None:
+    """Open calls of several steps are shown with their number and the oldest."""
     lines = [started("read", name, path=name) for name in "abc"]
     words = sentence(init(), *lines, completed("read", "a", DONE), after_ms=3_000)
     assert words == "2 parallel calls, the oldest: read b 3 s"
@@ -149,8 +151,8 @@ def test_open_calls_of_several_steps_are_told_by_the_oldest() -> None:
     assert sentence(init(), *two_steps, after_ms=3_000) == "3 parallel calls, the oldest: read a 3 s"
 
 
-def test_the_call_that_is_over_its_limit_is_told_first() -> None:
-    """Among parallel calls the one that should have come back is the news."""
+def test_a_call_over_its_limit_is_shown_first() -> None:
+    """Among parallel calls, a call over its limit is shown first."""
     lines = [
         started("shell", name, command=name, timeout=limit) for name, limit in (("a", 90_000), ("b", 5_000))
     ]

@@ -1,4 +1,4 @@
-"""A query knows which bytes cannot hold what it looks for, and is wrong about none that do."""
+"""A query rejects bytes that cannot contain a match, and never rejects bytes that do."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ TEXT = st.text(st.sampled_from('ab Kk\u212a"\\\n\tßéİſK東<>+2\u202e\x1b\u20
 
 @PROPERTY
 @given(text=TEXT, start=st.integers(0, 7), length=st.integers(1, 5), is_ascii=st.booleans())
-def test_no_payload_is_passed_over(text: str, start: int, length: int, is_ascii: bool) -> None:
-    """A query that a shown text holds may be in the bytes of its line, however these are written."""
+def test_no_matching_line_is_rejected(text: str, start: int, length: int, is_ascii: bool) -> None:
+    """If the shown text matches a query, the bytes of its line are never rejected, in any escaping."""
     shown = safe_text(text)
     written = json.dumps(text, ensure_ascii=is_ascii).encode(errors="surrogatepass")
     for typed in (shown[start : start + length], shown[start : start + length].lower()):

@@ -1,4 +1,4 @@
-"""Search finds whatever a session shows, in its order, a slice at a time."""
+"""Search finds everything that a session shows, in order, a time slice at a time."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def saved(tmp_path: Path) -> Saver:
 
 
 def complete(feed: Feed, text: str, entry: int = 0, offset: int = 0) -> Search:
-    """Return a search that has come round."""
+    """Return a search that has covered the whole session."""
     search = Search(feed, text, entry, offset)
     search.advance()
     assert search.is_complete
@@ -43,7 +43,7 @@ def complete(feed: Feed, text: str, entry: int = 0, offset: int = 0) -> Search:
 
 
 def places(feed: Feed, text: str) -> list[str]:
-    """Return in words where a text is found, in order."""
+    """Return descriptions of the places where a text is found, in order."""
     search = complete(feed, text)
     return [search.place(match) for match in search.found]
 
@@ -56,7 +56,7 @@ def call(number: int, command: str, stdout: str) -> bytes:
 
 
 def test_everything_that_is_shown_is_found(saved: Saver) -> None:
-    """Prompt, thinking, text, target, arguments and result are searched, in the order in which they came."""
+    """Prompt, thinking, text, target, arguments and result are searched, in the order of arrival."""
     feed = saved(
         init(),
         user("find the Needle"),
@@ -81,7 +81,7 @@ def test_everything_that_is_shown_is_found(saved: Saver) -> None:
 
 
 def test_an_upper_case_letter_makes_case_count(saved: Saver) -> None:
-    """Lower case finds both cases, in text and payload; a query with an upper-case letter finds its own."""
+    """A lower-case query matches both cases; one with an upper-case letter matches its own case only."""
     feed = saved(init(), delta("Café CAFÉ"), call(1, "make", "CAFÉ Café"), result("Café CAFÉ"))
     assert len(complete(feed, "café").found) == 4
     assert len(complete(feed, "Café").found) == 2
@@ -106,7 +106,7 @@ def test_an_upper_case_letter_makes_case_count(saved: Saver) -> None:
 )
 @pytest.mark.parametrize("is_ascii", [True, False])
 def test_escapes_hide_nothing(saved: Saver, query: str, shown: str, is_ascii: bool) -> None:
-    """Text is found in a payload however JSON wrote it, and as safe text shows it."""
+    """Text is found in a payload in any JSON escaping, in the form in which safe text shows it."""
     line = json.loads(completed("shell", "c-1", {"success": {"stdout": shown}}, command="x"))
     written = json.dumps(line, ensure_ascii=is_ascii).encode() + b"\n"
     feed = saved(init(), started("shell", "c-1", command="x"), written, delta(shown), result(shown))
@@ -114,7 +114,7 @@ def test_escapes_hide_nothing(saved: Saver, query: str, shown: str, is_ascii: bo
 
 
 def test_letters_written_as_escapes_are_found(saved: Saver) -> None:
-    """A word of which each letter is a `\\u` escape is found."""
+    r"""A word with each letter written as a `\u` escape is found."""
     line = completed("shell", "c-1", {"success": {"stdout": "QQQ"}}, command="x")
     hidden = line.replace(b"QQQ", b"".join(b"\\u%04x" % ord(char) for char in "needle"))
     feed = saved(init(), started("shell", "c-1", command="x"), hidden, result(""))
@@ -129,8 +129,8 @@ def test_a_nested_string_of_json_is_searched(saved: Saver) -> None:
     assert places(feed, 'a "quoted" word') == ["call 1 mcp , arguments".replace(" ,", ",")]
 
 
-def test_steps_of_a_subagent_are_searched_as_they_are_told(saved: Saver) -> None:
-    """The phrases and notes that the detail tells steps in are found, though no byte of the line has them."""
+def test_steps_of_a_subagent_are_searched_as_they_are_shown(saved: Saver) -> None:
+    """Phrases and notes that the detail adds to steps are found, although not in the line's bytes."""
     steps: list[object] = [
         {"toolCall": {"readToolCall": {"args": {"path": "/a"}, "result": {"success": {"totalLines": 54}}}}},
         {"toolCall": {"editToolCall": {"args": {"path": "/b"}, "result": {"permissionDenied": {}}}}},
@@ -146,14 +146,14 @@ def test_steps_of_a_subagent_are_searched_as_they_are_told(saved: Saver) -> None
 
 
 def test_marks_of_markdown_hide_nothing(saved: Saver) -> None:
-    """What reads as one phrase is found across the marks and line ends of the Markdown it was written in."""
+    """A phrase is found across Markdown marks and line ends."""
     text = "I **oil** the\nwheel. **Note**: see [the docs](x)."
     feed = saved(init(), delta(text), result(text))
     for phrase in ("oil the wheel", "note: see the docs", "**oil**"):
         assert places(feed, phrase) == ["text"], phrase
 
 
-def test_what_the_target_tells_is_found_once(saved: Saver) -> None:
+def test_a_match_in_the_target_is_found_once(saved: Saver) -> None:
     """Arguments that only repeat the target are not found again; the rest of a long command is."""
     feed = saved(init(), call(1, "make needle", ""), call(2, "make needle\nmake needle", ""), result(""))
     assert places(feed, "needle") == [
@@ -164,15 +164,15 @@ def test_what_the_target_tells_is_found_once(saved: Saver) -> None:
 
 
 def history(count: int) -> list[bytes]:
-    """Return texts and calls, each with its number."""
+    """Return numbered texts and calls."""
     made = [init()]
     for number in range(count):
         made += [delta(f"word {number} hit. Another hit. "), call(number, f"echo {number}", "one hit\n" * 2)]
     return made
 
 
-def test_a_search_goes_both_ways_from_where_it_began(saved: Saver) -> None:
-    """The first match is the first from there on, or the last before; next and previous go round."""
+def test_a_search_steps_in_both_directions(saved: Saver) -> None:
+    """The first match is the next after the start position, or the last of all; steps wrap around."""
     feed = saved(*history(10), result(""))
     whole = complete(feed, "hit").found
     assert whole == sorted(whole)
@@ -189,8 +189,8 @@ def test_a_search_goes_both_ways_from_where_it_began(saved: Saver) -> None:
 
 
 @pytest.mark.parametrize("begin", [0, 20, 40, 59, 60])
-def test_while_it_searches_nothing_is_guessed(saved: Saver, begin: int) -> None:
-    """First match, steps and numbers wait for what they depend on, and no longer; none is ever wrong."""
+def test_an_incomplete_search_is_never_wrong(saved: Saver, begin: int) -> None:
+    """During a search, first match, steps and numbers are None until known, and never wrong."""
     feed = saved(*history(30), result(""))
     whole = complete(feed, "hit").found
     expected = next((match for match in whole if match.entry >= begin), whole[-1])
@@ -214,7 +214,7 @@ def test_while_it_searches_nothing_is_guessed(saved: Saver, begin: int) -> None:
 
 
 def test_cuts_hide_nothing_and_double_nothing(saved: Saver, monkeypatch: pytest.MonkeyPatch) -> None:
-    """However a text or a line is cut to be searched, each match is found once."""
+    """Each match is found once, however a text or a line is cut for searching."""
     text = "".join(f"{'x' * (number % 23)} the needle\t" for number in range(60))
     outputs = [text] + [f"{'x' * length} the needle" for length in range(120)]
     calls = (call(number, "make", output) for number, output in enumerate(outputs))
@@ -228,8 +228,8 @@ def test_cuts_hide_nothing_and_double_nothing(saved: Saver, monkeypatch: pytest.
         assert complete(feed, "the needle", 0, 777).found == whole
 
 
-def test_what_comes_later_is_found_in_its_place(saved: Saver, tmp_path: Path) -> None:
-    """Growing text, new calls and the result of a call that was still running are found as they come."""
+def test_later_matches_are_found_in_order(saved: Saver, tmp_path: Path) -> None:
+    """Growing text, new calls and late results are found when they arrive, in their order."""
     feed = saved(init(), delta("a nee"), follow=True)
     search = complete(feed, "needle")
     assert search.found == []
@@ -255,7 +255,7 @@ def test_what_comes_later_is_found_in_its_place(saved: Saver, tmp_path: Path) ->
 
 
 def test_a_slice_is_short(saved: Saver) -> None:
-    """A long recording is searched in slices of about the time that was given."""
+    """A long recording is searched in slices of about the given time."""
     big = "lorem ipsum " * 20_000
     feed = saved(init(), *(call(number, "make", big) for number in range(60)), delta(big * 4), result(""))
     search = Search(feed, "needle")
@@ -269,8 +269,8 @@ def test_a_slice_is_short(saved: Saver) -> None:
     assert longest < 0.03
 
 
-def test_a_word_that_is_everywhere_ends_the_search(saved: Saver) -> None:
-    """After so many matches the search rests, and says so; it goes on when a step leads beyond."""
+def test_a_very_common_word_pauses_the_search(saved: Saver) -> None:
+    """The search pauses after MOST_MATCHES matches and reports it; a step beyond them resumes it."""
     feed = saved(init(), call(1, "make", "zz " * (MOST_MATCHES + 5)), result(""))
     search = complete(feed, "zz")
     assert search.is_full
@@ -282,7 +282,7 @@ def test_a_word_that_is_everywhere_ends_the_search(saved: Saver) -> None:
     assert search.step(search.found[MOST_MATCHES - 1], 1) == search.found[MOST_MATCHES]
 
 
-def test_matches_sort_as_they_stand() -> None:
-    """An action comes before its arguments, these before the result."""
+def test_matches_sort_in_display_order() -> None:
+    """An action sorts before its arguments, and these before its result."""
     first, second, third = Match(1, Side.TEXT, 9), Match(1, Side.ARGUMENTS, 0), Match(1, Side.RESULT, 0)
     assert sorted([third, first, second]) == [first, second, third]

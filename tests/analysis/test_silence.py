@@ -1,16 +1,16 @@
-"""A silence is quiet, and then a stall, by what is usual in its session and by what its processes do."""
+"""A silence counts as quiet, and then as a stall, relative to the session and the processes."""
 
 from __future__ import annotations
 
-from agentwatch.analysis.silence import AgentFacts
+from agentwatch.agent_facts import AgentFacts
 from agentwatch.events import Channel, Text
 from agentwatch.session import Place
 from tests.builders.lines import DONE, completed, delta, event, init, started, thought, thought_through, user
-from tests.builders.sentences import BUSY, IDLE, paced, sentence, told
+from tests.builders.sentences import BUSY, IDLE, paced, sentence, status_after
 
 
 def thoughts(*seconds: int) -> list[tuple[int, bytes]]:
-    """Return thoughts that lasted so long, a piece each second, and after each a wait of 2 s."""
+    """Return thoughts of these lengths, a piece each second, each followed by a wait of 2 s."""
     lines = [(0, init())]
     for length in seconds:
         lines += [(2, thought("a")), *[(1, thought("b"))] * length, (0, thought_through())]
@@ -18,7 +18,7 @@ def thoughts(*seconds: int) -> list[tuple[int, bytes]]:
 
 
 def waits(*seconds: int) -> list[tuple[int, bytes]]:
-    """Return calls of no length after which the model was waited for so long."""
+    """Return calls of no length, each preceded by a wait for the model of these seconds."""
     lines = [(0, init())]
     for number, length in enumerate(seconds):
         call_id = f"w-{number}"
@@ -27,55 +27,57 @@ def waits(*seconds: int) -> list[tuple[int, bytes]]:
 
 
 def test_a_thought_is_judged_by_the_thoughts_before_it() -> None:
-    """A thought tells its time from 5 s on, and the usual when it is longer than nine of ten were."""
+    """A thought shows its time from 5 s on, and the usual time if it is longer than nine of ten."""
     read = paced([*thoughts(3, 4, 8, 5, 8), (2, thought("a")), *[(1, thought("b"))] * 4])
-    assert told(read, 0) == "thinking"
-    assert told(read, 1) == "thinking · 5 s"
+    assert status_after(read, 0) == "thinking"
+    assert status_after(read, 1) == "thinking · 5 s"
     read = paced([*thoughts(3, 4, 8, 5, 8), (2, thought("a")), *[(1, thought("b"))] * 9])
-    assert told(read, 0) == "thinking · 9 s"
-    assert told(read, 1) == "thinking · 10 s (usually under 9)"
-    assert told(read, 5) == "thinking · 14 s (usually under 9)"
+    assert status_after(read, 0) == "thinking · 9 s"
+    assert status_after(read, 1) == "thinking · 10 s (usually under 9)"
+    assert status_after(read, 5) == "thinking · 14 s (usually under 9)"
     few = paced([*thoughts(3, 4, 8, 5), (2, thought("a")), *[(1, thought("b"))] * 55])
-    assert told(few, 4) == "thinking · 59 s"
+    assert status_after(few, 4) == "thinking · 59 s"
     slow = paced([*thoughts(*[100] * 5), (2, thought("a")), *[(1, thought("b"))] * 62])
-    assert told(slow, 0) == "thinking · 62 s"
+    assert status_after(slow, 0) == "thinking · 62 s"
     untimed = paced([*waits(1), (20, event("connection", "lost"))])
     untimed[0].apply([Text(Channel.REASONING, "a")], Place(0, 1, None))
-    assert told(untimed, 50) == "thinking"
+    assert status_after(untimed, 50) == "thinking"
 
 
-def test_a_short_wait_is_not_told_though_it_is_longer_than_usual() -> None:
-    """In a brisk session two seconds are no news; the fifth is."""
+def test_a_short_wait_has_no_time_even_if_unusual() -> None:
+    """In a session with short waits, the time is shown from 5 s on."""
     read = paced(waits(1, 1, 1, 1, 1))
-    assert told(read, 4) == "waiting for the model"
-    assert told(read, 5) == "waiting for the model · 5 s (usually under 2)"
+    assert status_after(read, 4) == "waiting for the model"
+    assert status_after(read, 5) == "waiting for the model · 5 s (usually under 2)"
 
 
 def test_a_wait_is_judged_by_the_waits_before_it() -> None:
-    """A wait tells the usual when it is longer, is quiet from three times that on, and then stalls."""
+    """A wait shows the usual time when it is longer, is quiet from three times that on, and then stalls."""
     read = paced(waits(12, 20, 3, 15, 18))
-    assert told(read, 4) == "waiting for the model"
-    assert told(read, 21) == "waiting for the model · 21 s"
-    assert told(read, 22) == "waiting for the model · 22 s (usually under 21)"
-    assert told(read, 59).startswith("waiting")
-    assert told(read, 60) == "quiet for 60 s, no open call (usually under 21)"
-    assert told(read, 119) == "quiet for 119 s, no open call (usually under 21)"
-    assert told(read, 120) == "stalled? quiet for 120 s, no open call (usually under 21)"
+    assert status_after(read, 4) == "waiting for the model"
+    assert status_after(read, 21) == "waiting for the model · 21 s"
+    assert status_after(read, 22) == "waiting for the model · 22 s (usually under 21)"
+    assert status_after(read, 59).startswith("waiting")
+    assert status_after(read, 60) == "quiet for 60 s, no open call (usually under 21)"
+    assert status_after(read, 119) == "quiet for 119 s, no open call (usually under 21)"
+    assert status_after(read, 120) == "stalled? quiet for 120 s, no open call (usually under 21)"
     slow = paced(waits(*[90] * 5))
-    assert told(slow, 269) == "waiting for the model · 269 s (usually under 91)".replace("269 s", "4:29")
-    assert told(slow, 270) == "quiet for 4:30, no open call (usually under 91)"
+    assert status_after(slow, 269) == "waiting for the model · 269 s (usually under 91)".replace(
+        "269 s", "4:29"
+    )
+    assert status_after(slow, 270) == "quiet for 4:30, no open call (usually under 91)"
     slower = paced(waits(*[300] * 5))
-    assert told(slower, 400) == "waiting for the model · 6:40 (usually under 5:01)"
+    assert status_after(slower, 400) == "waiting for the model · 6:40 (usually under 5:01)"
 
 
-def test_what_was_long_ago_does_not_count() -> None:
-    """The newest 64 silences are the measure: a session that has become slow is not called quiet for it."""
-    assert told(paced(waits(*[1] * 64, *[40] * 10)), 50).endswith("(usually under 41)")
-    assert told(paced(waits(*[300] * 64, *[1] * 64)), 6).endswith("(usually under 2)")
+def test_only_the_newest_silences_count() -> None:
+    """Only the newest 64 silences count, so a session that has become slow is not quiet."""
+    assert status_after(paced(waits(*[1] * 64, *[40] * 10)), 50).endswith("(usually under 41)")
+    assert status_after(paced(waits(*[300] * 64, *[1] * 64)), 6).endswith("(usually under 2)")
 
 
-def test_a_stream_of_deltas_is_no_measure_of_the_pause_after_it() -> None:
-    """After its last delta a model may be silent for long, over a call's arguments: that pause counts."""
+def test_the_pause_after_a_stream_of_deltas_counts() -> None:
+    """The pause after the last delta, while the model writes a call's arguments, counts as a silence."""
     text = [
         line
         for number in range(5)
@@ -86,20 +88,23 @@ def test_a_stream_of_deltas_is_no_measure_of_the_pause_after_it() -> None:
         )
     ]
     read = paced([(0, init()), *text, (0, delta("a"))])
-    assert told(read, 4) == "writing"
-    assert told(read, 9) == "writing · quiet for 9 s"
-    assert told(read, 11) == "writing · quiet for 11 s (usually under 10)"
+    assert status_after(read, 4) == "writing"
+    assert status_after(read, 9) == "writing · quiet for 9 s"
+    assert status_after(read, 11) == "writing · quiet for 11 s (usually under 10)"
 
 
 def test_a_silence_within_a_thought_is_quiet() -> None:
-    """A thought that brings nothing more is quiet by the silences in other thoughts, however long it is."""
+    """A silence within a thought is compared with silences in other thoughts, not with their lengths."""
     read = paced([*thoughts(60, 60, 60, 60, 60), (2, thought("a"))])
-    assert told(read, 29) == "thinking · 29 s"
-    assert told(read, 30) == "quiet for 30 s, no open call (usually under 2) · in the middle of a thought"
+    assert status_after(read, 29) == "thinking · 29 s"
+    assert (
+        status_after(read, 30)
+        == "quiet for 30 s, no open call (usually under 2) · in the middle of a thought"
+    )
 
 
-def test_processes_that_work_are_no_stall() -> None:
-    """What its processes do is told once it is silent; using CPU they do not hang."""
+def test_busy_processes_do_not_stall() -> None:
+    """After 3 s of silence the state of the processes is shown; a busy process does not stall."""
     lines = (init(), user())
     assert sentence(*lines, after_ms=2_999, agent=IDLE) == "waiting for the model"
     assert sentence(*lines, after_ms=3_000, agent=IDLE) == "waiting for the model · its processes are idle"

@@ -1,10 +1,11 @@
-"""One sentence says what goes on, and why it is quiet when it is quiet."""
+"""The status is one sentence about what happens now, and why it is quiet."""
 
 from __future__ import annotations
 
 import pytest
 
-from agentwatch.analysis.silence import AgentFacts, is_quiet
+from agentwatch.agent_facts import AgentFacts
+from agentwatch.analysis.silence import is_quiet
 from agentwatch.analysis.status import brief_clock
 from tests.builders.lines import (
     completed,
@@ -25,7 +26,7 @@ FAILED = completed("shell", "x", {"failure": {"exitCode": 1}})
 
 
 def test_before_the_first_event() -> None:
-    """Before anything came, the status waits for it; it takes an agent about 8 s."""
+    """The status waits for the first event, which takes about 8 s; a started agent is quiet after 60 s."""
     assert sentence() == "waiting for the first event"
     assert sentence(after_ms=None) == "waiting for the first event"
     assert sentence(after_ms=8_000, agent=BUSY) == "waiting for the first event · its processes use CPU"
@@ -44,8 +45,8 @@ def test_before_the_first_event() -> None:
         ((delta("I"),), "writing", " · it was writing"),
     ],
 )
-def test_what_the_model_does(lines: tuple[bytes, ...], words: str, in_the_middle: str) -> None:
-    """Without an open call the model thinks, writes or is waited for; without a history a minute is quiet."""
+def test_the_status_without_an_open_call(lines: tuple[bytes, ...], words: str, in_the_middle: str) -> None:
+    """Without an open call the model thinks, writes or is waited for; without a history, 60 s are quiet."""
     for after_ms in (0, 4_999, None):
         assert sentence(init(), *lines, after_ms=after_ms) == words
     lead = "quiet for " if words == "writing" else ""
@@ -71,7 +72,7 @@ def test_what_the_model_does(lines: tuple[bytes, ...], words: str, in_the_middle
     ],
 )
 def test_a_result_is_the_last_word(lines: tuple[bytes, ...], words: str) -> None:
-    """After the result the status is its outcome, whatever time passes, before the end and after."""
+    """After the result the status is its outcome, however much time passes, before and after the end."""
     for is_over in (False, True):
         assert sentence(init(), *lines, after_ms=99_000, is_over=is_over) == words
         read = session(init(), *lines, seen_ms=NOW, is_over=is_over)
@@ -87,8 +88,8 @@ def test_a_result_is_the_last_word(lines: tuple[bytes, ...], words: str) -> None
         ((init(), started("a", "a"), started("b", "b")), "ended without a result · 2 calls never completed"),
     ],
 )
-def test_an_end_without_a_result_is_all_that_is_known(lines: tuple[bytes, ...], words: str) -> None:
-    """A stream that ends without a result neither succeeded nor failed, though it held nothing at all."""
+def test_an_end_without_a_result(lines: tuple[bytes, ...], words: str) -> None:
+    """A stream that ends without a result neither succeeded nor failed, even if it was empty."""
     assert sentence(*lines, is_over=True) == words
 
 
@@ -103,14 +104,14 @@ def test_an_end_without_a_result_is_all_that_is_known(lines: tuple[bytes, ...], 
     ],
 )
 def test_how_the_process_ended_explains_an_end_without_a_result(agent: AgentFacts, words: str) -> None:
-    """Under `run` the exit code and the last line of stderr say why there is no result."""
+    """Under `run`, the exit code and the last line of stderr explain why there is no result."""
     assert sentence(is_over=True, agent=agent) == f"ended without a result · {words}"
     told_all = sentence(init(), started("shell"), is_over=True, agent=agent)
     assert told_all == f"ended without a result · {words} · 1 call never completed"
 
 
-def test_an_exit_code_beside_a_result_is_told() -> None:
-    """A result that its process does not confirm is told with the exit code; a reason needs no stderr."""
+def test_an_exit_code_that_contradicts_the_result_is_shown() -> None:
+    """A result that contradicts the exit code is shown with it; with a reason, stderr is left out."""
     ended = AgentFacts(exit_code=1, stderr="oops")
     assert sentence(init(), result(), is_over=True, agent=ended) == "succeeded · exit 1"
     assert sentence(init(), result(), is_over=True, agent=AgentFacts(exit_code=0)) == "succeeded"
@@ -120,8 +121,8 @@ def test_an_exit_code_beside_a_result_is_told() -> None:
     assert unsaid == "failed: no reason given · exit 1 · stderr: oops"
 
 
-def test_a_process_that_outlives_its_result_is_told() -> None:
-    """Half a minute after the result a process that is still there is the news: agents hang then."""
+def test_a_process_that_outlives_its_result_is_shown() -> None:
+    """A process that still lives 30 s after the result is reported, because agents may hang then."""
     lines = (init(), result())
     assert sentence(*lines, after_ms=29_999, agent=IDLE) == "succeeded"
     words = "result came 30 s ago, process 4121 still alive · succeeded"
@@ -141,7 +142,7 @@ def test_a_process_that_outlives_its_result_is_told() -> None:
         (3_723_000, "1:02:03"),
     ],
 )
-def test_a_clock_for_the_corner_of_an_eye(ms: int, words: str) -> None:
+def test_brief_clock(ms: int, words: str) -> None:
     """Times are in whole seconds, and from 200 s on in minutes and hours."""
     assert brief_clock(ms) == words
 

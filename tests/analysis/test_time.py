@@ -1,4 +1,4 @@
-"""Where the time went: the parts add up to the whole, and nothing is claimed that is not known."""
+"""The time breakdown: shares add up to the whole, and unknown time is not attributed."""
 
 from __future__ import annotations
 
@@ -9,52 +9,52 @@ from tests.builders.timed_events import (
     INIT,
     NOTICE,
     PROMPT,
-    Told,
+    TimedEvent,
     account,
+    apply_events,
     begins,
     ends,
     falls_silent,
     over,
     says,
-    tell,
+    session_of,
     thinks,
-    told,
 )
 
 
-def parts(*events: Told) -> dict[str, int]:
-    """Return the parts that are not 0, by their first word."""
+def parts(*events: TimedEvent) -> dict[str, int]:
+    """Return the shares that are not 0, by the last part of their names."""
     found = account(*events)
     assert sum(found.parts.values()) == found.whole_ms
     return {share.split(",")[-1].strip(): ms for share, ms in found.parts.items() if ms}
 
 
-def test_each_part_is_what_its_entries_tell() -> None:
-    """Thinking and writing take from their first piece to their last, a tool from its start to its end."""
+def test_each_share_is_the_time_of_its_entries() -> None:
+    """Thinking and writing last from the first to the last piece, a tool from start to end."""
     events = [thinks(0), falls_silent(30), says(40), says(60), begins(1, 70), ends(1, 170), says(200)]
     assert parts(*events) == {"thinking": 30, "writing": 20, "tools": 100, "unknown": 50}
 
 
 def test_time_that_calls_share_counts_once() -> None:
-    """Calls that run in parallel take as long together as from the first start to the last end."""
+    """Parallel calls count once, from the first start to the last end."""
     events = [begins(1, 0), begins(2, 10), ends(2, 40), begins(3, 45), ends(1, 50), ends(3, 60)]
     assert parts(*events) == {"tools": 60}
     assert [tool[1:] for tool in account(*events).tools] == [(3, 50 + 30 + 15)]
 
 
-def test_what_the_model_says_while_a_tool_runs_is_the_tools_time() -> None:
-    """Where a call and a text overlap the time is the tool's."""
+def test_text_during_a_call_counts_for_the_tool() -> None:
+    """When a call and a text overlap, the time counts for the tool."""
     assert parts(begins(1, 0), says(10), says(40), ends(1, 30)) == {"tools": 30, "writing": 10}
 
 
-def test_a_silence_with_a_notice_is_told_apart() -> None:
-    """A gap in which a lost connection or a retry was told is not one of which nothing is known."""
+def test_a_silence_with_a_notice_is_separate() -> None:
+    """A gap with a notice of a lost connection or a retry is separate from unknown time."""
     assert parts(says(0), says(10), NOTICE, says(50)) == {"writing": 10, "a notice": 40}
 
 
 @pytest.mark.parametrize("untimed", [says(None), begins(9, None)])
-def test_a_silence_that_holds_something_untimed_is_unattributed(untimed: Told) -> None:
-    """A text or a call without a time took an unknown share of the gap that it stands in."""
+def test_a_silence_that_holds_something_untimed_is_unattributed(untimed: TimedEvent) -> None:
+    """A gap with a text or a call of unknown time is unattributed."""
     assert parts(begins(1, 0), ends(1, 10), untimed, begins(2, 50), ends(2, 60)) == {
         "tools": 20,
         "unattributed": 40,
@@ -62,7 +62,7 @@ def test_a_silence_that_holds_something_untimed_is_unattributed(untimed: Told) -
 
 
 def test_a_call_without_an_end_leaves_the_silence_after_it_unattributed() -> None:
-    """While it may have run nothing is known; what is known besides keeps its time."""
+    """The time in which a call without an end may have run is unattributed, except where more is known."""
     events = [says(0), says(10), begins(1, 20), begins(2, 30), ends(2, 50), thinks(70), falls_silent(90)]
     assert parts(*events) == {
         "writing": 10,
@@ -75,7 +75,7 @@ def test_a_call_without_an_end_leaves_the_silence_after_it_unattributed() -> Non
 
 
 def test_a_lost_call_ends_with_its_run() -> None:
-    """A call that never came back may have run until its run was over, and no longer."""
+    """A call that never ended may have run until the end of its run, and no longer."""
     first = [begins(1, 0), thinks(20), falls_silent(30), over()]
     second = [PROMPT, thinks(100), falls_silent(110), begins(2, 150), ends(2, 160)]
     assert parts(INIT, *first, INIT, *second) == {
@@ -87,30 +87,30 @@ def test_a_lost_call_ends_with_its_run() -> None:
 
 
 def test_the_time_between_runs_is_no_part() -> None:
-    """From the last sign of one run to the first of the next the agent did not run."""
+    """The time from the last event of a run to the first of the next is not part of the whole."""
     found = account(INIT, says(0), says(10), over(), INIT, PROMPT, says(5000), says(5020))
     assert (found.whole_ms, found.between_runs_ms) == (30, 4990)
 
 
-def test_what_the_agent_counts_besides_is_unattributed() -> None:
-    """A run took longer by its own result than what bears a time: its start, and a last text."""
+def test_the_rest_of_a_runs_duration_is_unattributed() -> None:
+    """If a run's own duration exceeds its timed events, the rest is unattributed."""
     assert parts(INIT, says(0), says(10), over(100)) == {"writing": 10, "unattributed": 90}
     assert parts(INIT, says(0), says(10), over(5)) == {"writing": 10}
 
 
-def test_while_a_run_goes_on_its_duration_is_not_told() -> None:
-    """What earlier runs took besides is not added to a whole in which one has not ended."""
+def test_durations_are_not_added_while_a_run_continues() -> None:
+    """Durations of earlier runs are not added while the current run has not ended."""
     assert account(INIT, says(0), says(10), over(100), INIT, PROMPT, says(200), says(220)).whole_ms == 30
 
 
-def test_the_end_of_a_call_that_never_began_is_a_moment() -> None:
-    """A call of which only the end is told took an unknown share of the time before it."""
+def test_a_call_with_only_an_end_leaves_time_unattributed() -> None:
+    """A call with only an end leaves the time before it unattributed."""
     assert parts(says(0), says(10), ends(1, 50)) == {"writing": 10, "unattributed": 40}
     assert parts(says(0), says(10), ends(1, 50), says(60)) == {"writing": 10, "unattributed": 50}
 
 
-def test_without_the_agents_times_ours_tell_of_the_tools() -> None:
-    """By our clock only calls can be told; the model's share of the rest is not known."""
+def test_arrival_times_show_only_the_tools() -> None:
+    """Without agent times, arrival times show the tools only; the rest is unattributed."""
     events = [(INIT[0], 0), begins(1, None, 100), ends(1, None, 350), (says(None)[0], 400), over(None, 500)]
     found = account(*events)
     assert not found.is_agent_time
@@ -118,8 +118,8 @@ def test_without_the_agents_times_ours_tell_of_the_tools() -> None:
     assert account(thinks(5), *events).is_agent_time
 
 
-def test_without_any_time_nothing_is_told() -> None:
-    """A stream that bears no times, and reached us at no known times, has no parts."""
+def test_without_any_times_the_breakdown_is_empty() -> None:
+    """Without any times the breakdown is empty."""
     found = account(INIT, begins(1, None), ends(1, None), says(None), over())
     assert found.whole_ms == sum(found.parts.values()) == 0
     assert not found.tools
@@ -127,8 +127,8 @@ def test_without_any_time_nothing_is_told() -> None:
 
 
 def test_the_slowest_calls_and_the_longest_tools_come_first() -> None:
-    """Five calls at most are told; of equals the earlier; every tool is."""
-    events: list[Told] = []
+    """At most five slowest calls are listed, the earlier first among equals; all tools are listed."""
+    events: list[TimedEvent] = []
     for number, ms in enumerate([5, 90, 20, 70, 20, 60, 80], 1):
         tool = "read" if number == 2 else "shell"
         events += [begins(number, 0, tool=tool), ends(number, ms, tool=tool)]
@@ -138,27 +138,27 @@ def test_the_slowest_calls_and_the_longest_tools_come_first() -> None:
 
 
 def test_a_text_counts_while_it_grows() -> None:
-    """A text that is not complete counts as far as it has come, and what came before it at once."""
-    read = told(says(0), says(10), NOTICE, thinks(30))
-    spent = TimeBreakdown(read)
-    assert not spent.take()
-    tell(read, [thinks(40)])
-    spent.take()
-    assert spent.account().parts[Share.THINKING] == 10
-    tell(read, [thinks(45), falls_silent(50), says(70), says(75)])
-    spent.take()
-    found = spent.account()
+    """A growing text counts up to its last piece, and the time before it counts at once."""
+    read = session_of(says(0), says(10), NOTICE, thinks(30))
+    breakdown = TimeBreakdown(read)
+    assert not breakdown.take()
+    apply_events(read, [thinks(40)])
+    breakdown.take()
+    assert breakdown.account().parts[Share.THINKING] == 10
+    apply_events(read, [thinks(45), falls_silent(50), says(70), says(75)])
+    breakdown.take()
+    found = breakdown.account()
     assert (found.parts[Share.THINKING], found.parts[Share.NOTICED]) == (20, 20)
     assert (found.parts[Share.WRITING], found.parts[Share.WAITING]) == (15, 20)
 
 
-def test_few_entries_are_taken_at_once() -> None:
-    """A take looks at so many entries and calls at most, and says whether there are more."""
+def test_take_reads_a_limited_number_of_entries() -> None:
+    """`take` reads at most the given number of entries and calls, and returns whether there are more."""
     calls = [(begins(number, number), ends(number, number + 1)) for number in range(10)]
-    read = told(*(event for call in calls for event in call))
-    spent = TimeBreakdown(read)
+    read = session_of(*(event for call in calls for event in call))
+    breakdown = TimeBreakdown(read)
     takes = 1
-    while spent.take(3):
+    while breakdown.take(3):
         takes += 1
     assert takes == 4
-    assert spent.account().parts[Share.TOOLS] == 10
+    assert breakdown.account().parts[Share.TOOLS] == 10

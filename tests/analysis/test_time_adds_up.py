@@ -1,4 +1,4 @@
-"""Whatever a session told, and whenever it is looked at, the parts of its time add up to the whole."""
+"""For any session, read in any steps, the shares of its time add up to the whole."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from tests.builders.timed_events import (
     INIT,
     NOTICE,
     PROMPT,
-    Told,
+    TimedEvent,
     account,
+    apply_events,
     begins,
     ends,
     falls_silent,
     over,
     says,
-    tell,
+    session_of,
     thinks,
-    told,
 )
 
 TIME = st.integers(0, 60)
-EVENTS: st.SearchStrategy[Told] = st.one_of(
+EVENTS: st.SearchStrategy[TimedEvent] = st.one_of(
     st.builds(begins, st.integers(0, 6), TIME | st.none(), st.none() | TIME),
     st.builds(ends, st.integers(0, 6), TIME | st.none(), st.none() | TIME),
     st.builds(says, TIME | st.none()),
@@ -40,11 +40,11 @@ EVENTS: st.SearchStrategy[Told] = st.one_of(
 )
 
 
-def in_order(events: list[Told]) -> list[Told]:
-    """Return the events with clocks that never go back, without starts of calls that have ended already."""
+def in_order(events: list[TimedEvent]) -> list[TimedEvent]:
+    """Return the events with clocks that never go back, without late starts of calls that have ended."""
     agent = iter(sorted(at for event, _ in events if (at := getattr(event, "at_ms", None)) is not None))
     ours = iter(sorted(seen_ms for _, seen_ms in events if seen_ms is not None))
-    kept: list[Told] = []
+    kept: list[TimedEvent] = []
     ended: set[str] = set()
     for event, seen_ms in events:
         timed = event
@@ -62,8 +62,8 @@ STREAMS = st.lists(EVENTS, max_size=25).map(in_order)
 
 @PROPERTY
 @given(st.lists(EVENTS, max_size=25))
-def test_the_parts_add_up_to_the_whole(events: list[Told]) -> None:
-    """Whatever was told in whatever order, no part is negative and none is missing."""
+def test_the_parts_add_up_to_the_whole(events: list[TimedEvent]) -> None:
+    """For any events in any order, no share is negative and none is missing."""
     found = account(*events)
     assert sum(found.parts.values()) == found.whole_ms
     assert min(found.parts.values()) >= 0
@@ -72,20 +72,20 @@ def test_the_parts_add_up_to_the_whole(events: list[Told]) -> None:
 
 @PROPERTY
 @given(STREAMS, st.lists(st.integers(1, 3), max_size=25))
-def test_when_it_is_looked_at_changes_nothing(events: list[Told], steps: list[int]) -> None:
-    """Taken as it grows, a few entries at a time and looked at in between, it comes to the same."""
+def test_reading_in_steps_changes_nothing(events: list[TimedEvent], steps: list[int]) -> None:
+    """Reading the breakdown in small steps gives the same result as reading it at once."""
     read = Session()
-    spent = TimeBreakdown(read)
+    breakdown = TimeBreakdown(read)
     left = events
     for most in steps:
         now, left = left[:most], left[most:]
-        tell(read, now)
-        spent.take(most)
-        spent.account()
-    tell(read, left)
-    while spent.take(2):
-        spent.account()
-    assert spent.account() == account(*events)
+        apply_events(read, now)
+        breakdown.take(most)
+        breakdown.account()
+    apply_events(read, left)
+    while breakdown.take(2):
+        breakdown.account()
+    assert breakdown.account() == account(*events)
 
 
 def is_known(calls: Iterable[Call], ms: int) -> bool:
@@ -99,9 +99,9 @@ def is_known(calls: Iterable[Call], ms: int) -> bool:
 
 @PROPERTY
 @given(STREAMS)
-def test_each_moment_is_the_strongests(events: list[Told]) -> None:
-    """Moment by moment: a tool's if any call ran, else writing if a text was written, else thinking."""
-    read = told(*events)
+def test_each_moment_counts_for_one_share(events: list[TimedEvent]) -> None:
+    """Each moment counts for a tool if any call ran, else for writing, else for thinking."""
+    read = session_of(*events)
     found = account(*events)
     if not found.is_agent_time:
         return
@@ -125,7 +125,7 @@ def test_each_moment_is_the_strongests(events: list[Told]) -> None:
 @PROPERTY
 @given(st.lists(st.tuples(TIME, TIME), max_size=20), TIME, TIME)
 def test_a_union_holds_each_moment_once(pairs: list[tuple[int, int]], start: int, end: int) -> None:
-    """Its total, and what it misses of any stretch, are those of the set of its moments."""
+    """The total of a union, and the uncovered part of any range, equal those of a set of moments."""
     union, moments = Union(), set[int]()
     for pair in pairs:
         union.add(min(pair), max(pair))
@@ -138,9 +138,9 @@ def test_a_union_holds_each_moment_once(pairs: list[tuple[int, int]], start: int
 
 @PROPERTY
 @given(st.lists(CURSOR_SHAPED, max_size=8))
-def test_no_line_is_too_odd(fields: list[dict[str, Any]]) -> None:
-    """Whatever a line holds, the time of its session adds up."""
-    spent = TimeBreakdown(session(*map(line, fields)))
-    spent.take()
-    found = spent.account()
+def test_any_lines_have_a_time_breakdown(fields: list[dict[str, Any]]) -> None:
+    """The time of a session adds up, whatever its lines contain."""
+    breakdown = TimeBreakdown(session(*map(line, fields)))
+    breakdown.take()
+    found = breakdown.account()
     assert sum(found.parts.values()) == found.whole_ms

@@ -1,1 +1,1 @@
-"""What makes lines, sessions and screens for the tests."""
+"""Builders of lines, sessions and screens for the tests."""

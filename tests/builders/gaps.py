@@ -1,4 +1,4 @@
-"""What a recording is worth that a full disk has cost some bytes."""
+"""Check a recording that lost bytes to a full disk."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def fits(stream: bytes, recording: Path) -> bool:
-    """Return whether a recording is the stream but for the gaps that are written down beside it."""
+    """Return whether a recording equals the stream except for the gaps noted in its times file."""
     kept, at, place = recording.read_bytes(), 0, 0
     gaps = re.findall(r"(?m)^gap (\d+) (\d+)$", recording.with_suffix(".times").read_text())
     for offset, missing in [*((int(a), int(b)) for a, b in gaps), (len(kept), 0)]:

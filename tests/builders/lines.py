@@ -1,4 +1,4 @@
-"""Lines of Cursor's stream as small as they can be, and the ways to read them in memory."""
+"""Minimal lines of Cursor's stream, and functions that read them in memory."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from agentwatch.events import Event
+from agentwatch.events import Event, FormatDetected
 from agentwatch.feed.line_joiner import LineJoiner
 from agentwatch.recording import Line
 from agentwatch.session import Call, Place, Session
@@ -19,17 +19,17 @@ SESSION = "s-1"
 CWD = "/home/ada/app"
 _ESCAPED_LINE_END = re.compile(rb"(\\+)n")
 DONE: dict[str, Any] = {"success": {}}
-"""What a call that succeeded gives back at the least."""
+"""The smallest result of a call that succeeded."""
 
 
 def line(fields: dict[str, Any]) -> bytes:
-    """Return a line of these fields; a field that is None is left out."""
+    """Return a line with these fields; fields that are None are left out."""
     present = {key: value for key, value in fields.items() if value is not None}
     return json.dumps(present, ensure_ascii=False).encode(errors="surrogatepass") + b"\n"
 
 
 def event(kind: str, subtype: str | None = None, **fields: Any) -> bytes:
-    """Return a line of a type, a subtype and whatever else."""
+    """Return a line with a type, a subtype and any other fields."""
     return line({"type": kind, "subtype": subtype, "session_id": SESSION} | fields)
 
 
@@ -40,7 +40,7 @@ def init(cwd: str = CWD, **fields: Any) -> bytes:
 
 
 def message(role: str, text: str, **fields: Any) -> bytes:
-    """Return a message of one text."""
+    """Return a message with one text."""
     content = [{"type": "text", "text": text}]
     return event(role, message={"role": role, "content": content}, **fields)
 
@@ -51,7 +51,7 @@ def user(text: str = "Do it.") -> bytes:
 
 
 def delta(text: str, at_ms: Any = 1000) -> bytes:
-    """Return new text as partial mode sends it: a time, no model_call_id."""
+    """Return new text as partial mode sends it: with a time, without a model_call_id."""
     return message("assistant", text, timestamp_ms=at_ms)
 
 
@@ -82,7 +82,7 @@ def started(tool: str, call_id: str = "c-1", at_ms: Any = None, **args: Any) -> 
 
 
 def completed(tool: str, call_id: str = "c-1", result: Any = None, at_ms: Any = None, **args: Any) -> bytes:
-    """Return the end of a call; without `args` the line bears none, as rejections often do."""
+    """Return the end of a call; without `args` the line has none, which is common in rejections."""
     body = {"args": args, "result": result} if args else {"result": result}
     call = {f"{tool}ToolCall": body}
     return event("tool_call", "completed", call_id=call_id, tool_call=call, timestamp_ms=at_ms)
@@ -104,7 +104,7 @@ def answered(answer: dict[str, Any], kind: str = "webFetch", at_ms: int = 1000) 
 
 
 def result(text: str | None = "", **fields: Any) -> bytes:
-    """Return the result of a run that succeeded, unless the fields say otherwise."""
+    """Return the result of a run, successful unless the fields say otherwise."""
     own: dict[str, Any] = {
         "subtype": "success",
         "is_error": False,
@@ -115,7 +115,7 @@ def result(text: str | None = "", **fields: Any) -> bytes:
 
 
 def raw(line: bytes, line_end: bytes = b"\n") -> bytes:
-    """Return a line whose escaped line ends are left raw."""
+    """Return a line with its escaped line ends replaced by raw ones."""
 
     def end(found: re.Match[bytes]) -> bytes:
         return found[1][:-1] + line_end if len(found[1]) % 2 else found[0]
@@ -124,22 +124,22 @@ def raw(line: bytes, line_end: bytes = b"\n") -> bytes:
 
 
 def non_blank(data: bytes) -> int:
-    """Return how many physical lines are not blank."""
+    """Return the number of physical lines that are not blank."""
     return sum(1 for line in data.split(b"\n") if line.strip())
 
 
 def events(*lines: bytes) -> list[Event]:
-    """Return the events of the last line, read after those before it; blank lines are passed over."""
+    """Return the events of the last non-blank line, decoded after the lines before it."""
     decoder = Decoder()
     found: list[Event] = []
     for data in lines:
         if data.strip():
             found = decoder.decode(data.removesuffix(b"\n"))
-    return found
+    return [event for event in found if not isinstance(event, FormatDetected)]
 
 
 def physical_lines(data: bytes) -> list[Line]:
-    """Return the lines of a recording as a reader gives them, blank ones among them."""
+    """Return the lines of a recording as a reader returns them, blank lines included."""
     found, offset = [], 0
     for piece in data.split(b"\n"):
         found.append(Line(offset, piece, None))
@@ -148,7 +148,7 @@ def physical_lines(data: bytes) -> list[Line]:
 
 
 def session(*lines: bytes, seen_ms: int | None = None, is_over: bool = True) -> Session:
-    """Return what the lines come to when the stream ends after them, or while it still goes on."""
+    """Return the session of these lines, with the stream ended after them or still open."""
     decoder, read = Decoder(), Session()
     joiner = LineJoiner(decoder)
     for piece in physical_lines(b"".join(lines)):
@@ -163,23 +163,23 @@ def session(*lines: bytes, seen_ms: int | None = None, is_over: bool = True) -> 
 
 
 def call(*lines: bytes) -> Call:
-    """Return the one call of a run."""
+    """Return the only call of a run."""
     [only] = session(init(), *lines).calls
     return only
 
 
 PROPERTY = settings(max_examples=150, deadline=None, database=None)
-"""How often a property is tried."""
+"""The settings of property tests."""
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=12)
-"""Text of all code points, halves of surrogate pairs among them."""
+"""Text of any code points, lone surrogates included."""
 
 ANY_JSON: st.SearchStrategy[Any] = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**80), 2**80) | st.floats() | ANY_TEXT,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(ANY_TEXT, inner, max_size=3),
     max_leaves=8,
 )
-"""Any JSON value, and the NaN and Infinity that Python reads and writes besides."""
+"""Any JSON value, with the NaN and Infinity that Python also reads and writes."""
 
 
 def _of(*usual: Any) -> st.SearchStrategy[Any]:
@@ -234,4 +234,4 @@ CURSOR_SHAPED: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
         ),
     },
 )
-"""Lines with Cursor's keys, and anything at all as their values."""
+"""Lines with Cursor's keys and arbitrary values."""

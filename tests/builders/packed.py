@@ -1,7 +1,6 @@
-"""Recordings in which many texts stand in every place where foreign text can stand, each with its mark.
+"""Recordings with many texts in every place where foreign text can occur, each with its mark.
 
-A mark is a letter for the place around the number of the text, `c12c`: so it can be told which text was
-shown where.
+A mark is a letter for the place around the number of the text, `c12c`; it shows which text was drawn where.
 """
 
 from __future__ import annotations
@@ -29,17 +28,17 @@ def mark(place: str, texts: Iterable[str]) -> list[str]:
 
 
 def marks_in(shown: bytes) -> set[tuple[str, int]]:
-    """Return the places and numbers of the texts that are shown, in part at least."""
+    """Return the place and number of each text that is shown at least in part."""
     return {(place.decode(), int(number)) for place, number in _MARK.findall(shown)}
 
 
 def marks_of(places: str, texts: Sequence[str]) -> set[tuple[str, int]]:
-    """Return the marks of texts in some places."""
+    """Return the marks of texts in several places."""
     return {(place, number) for place in places for number in range(len(texts))}
 
 
 def said(texts: Sequence[str]) -> bytes:
-    """Return the beginning of a run in which each text is prompt, thought and answer, and odd lines."""
+    """Return the beginning of a run with each text as prompt, thought, answer, notice and odd line."""
     asked, thoughts, answers, notices, lines = (mark(place, texts) for place in SAID)
     found = [init(), user("\n".join(asked)), thought("\n".join(thoughts))]
     for number, text in enumerate(texts):
@@ -52,7 +51,7 @@ def said(texts: Sequence[str]) -> bytes:
 
 
 def called(texts: Sequence[str]) -> bytes:
-    """Return two calls for each text: in one it is command and error, in the other tool, file and result."""
+    """Return two calls per text: it is command and error of one, and tool, file and result of the other."""
     commands, errors, tools, files = (mark(place, texts) for place in CALLED)
     found = []
     for number, text in enumerate(texts):
@@ -66,7 +65,7 @@ def called(texts: Sequence[str]) -> bytes:
 
 
 def detailed(texts: Sequence[str]) -> bytes:
-    """Return a call for each part that a detail has; all texts stand in each."""
+    """Return a call for each section of the detail pane, with all texts in each."""
     [keys], [stdout, stderr], [lines], [content], [errors], [prompts, reasons] = (
         [mark(place, texts) for place in places] for places in DETAILED
     )
@@ -81,13 +80,13 @@ def detailed(texts: Sequence[str]) -> bytes:
         ("task", {"prompt": "\n".join(prompts)}, {"rejected": {"reason": "\n".join(reasons)}}),
     ]
     return b"".join(
-        started(tool, f"detail {n}", 0, **arguments) + completed(tool, f"detail {n}", told, 1, **arguments)
-        for n, (tool, arguments, told) in enumerate(ends)
+        started(tool, f"detail {n}", 0, **arguments) + completed(tool, f"detail {n}", outcome, 1, **arguments)
+        for n, (tool, arguments, outcome) in enumerate(ends)
     )
 
 
 def facts(row: str) -> bytes:
-    """Return the beginning of a run whose every fact, and whose running command, is a text."""
+    """Return the beginning of a run with a text as every fact and as its running command."""
     begun = init(row, session_id=row, model=row, permissionMode=row, apiKeySource=row)
     return begun + started("shell", "running", command=row)
 
@@ -98,6 +97,6 @@ def failed(text: str) -> bytes:
 
 
 def all_of(texts: Sequence[str]) -> bytes:
-    """Return a session that fails, with every text in every place."""
+    """Return a session that fails, with every text in every field."""
     row = " ".join(texts)
     return init(row, model=row) + said(texts) + called(texts) + detailed(texts) + failed("\n".join(texts))

@@ -1,8 +1,8 @@
-"""Texts that are aimed at a terminal, at markup, at a runner or at the reader; each has a name.
+"""Named texts that attack a terminal, markup, a CI runner or the reader.
 
-They are what an agent, a file that it read or a command that it ran may print. Of each class of
-attack there is one at least: what the escape sequences of a terminal can do, in 7 bits and in 8, what
-makes it answer, what moves or hides the text around it, and what programs take for their own.
+They are texts that an agent, a file that it read, or a command that it ran may print. Each class of attack
+has at least one: the functions of terminal escape sequences, in 7 bits and in 8 bits, sequences that make a
+terminal answer, characters that move or hide the text around them, and commands of CI runners.
 """
 
 from __future__ import annotations
@@ -216,10 +216,10 @@ CLASSES = {
     "markup": _MARKUP,
     "runners": _RUNNERS,
 }
-"""The payloads of each class, by their names."""
+"""The payloads of each class, by name."""
 
 PAYLOADS = {name: text for payloads in CLASSES.values() for name, text in payloads.items()}
-"""All payloads by their names, which are unique."""
+"""All payloads by name; names are unique."""
 
 WIDTHS = _WIDTHS | _UNSEEN
-"""Those that a terminal and a program may measure differently."""
+"""The payloads whose width a terminal and a program may measure differently."""

@@ -1,10 +1,10 @@
-"""The status of sessions whose lines came at known times."""
+"""Status sentences of sessions whose lines arrived at known times."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from agentwatch.analysis.silence import NO_FACTS, AgentFacts
+from agentwatch.agent_facts import NO_FACTS, AgentFacts
 from agentwatch.analysis.status import status
 from agentwatch.feed.line_joiner import LineJoiner
 from agentwatch.recording import Line
@@ -25,13 +25,13 @@ def sentence(
     agent: AgentFacts = NO_FACTS,
     room: int | None = None,
 ) -> SafeText:
-    """Return the status when all lines came at NOW and so many milliseconds have passed since."""
+    """Return the status `after_ms` milliseconds after all lines arrived at NOW; None: unknown time."""
     read = session(*lines, seen_ms=NOW, is_over=is_over)
     return status(read, None if after_ms is None else NOW + after_ms, agent, room)
 
 
 def paced(pieces: Iterable[tuple[int, bytes]]) -> tuple[Session, int]:
-    """Return a session whose lines came so many seconds after the one before, and when the last came."""
+    """Return a session whose lines arrived the given seconds apart, and the arrival time of the last."""
     decoder, read, now = Decoder(), Session(), NOW
     joiner = LineJoiner(decoder)
     for seconds, data in pieces:
@@ -41,8 +41,8 @@ def paced(pieces: Iterable[tuple[int, bytes]]) -> tuple[Session, int]:
     return read, now
 
 
-def told(read: tuple[Session, int], after_s: int, agent: AgentFacts = NO_FACTS) -> str:
-    """Return the status so many seconds after the last line came."""
+def status_after(read: tuple[Session, int], after_s: int, agent: AgentFacts = NO_FACTS) -> str:
+    """Return the status `after_s` seconds after the last line arrived."""
     return status(read[0], read[1] + after_s * 1000, agent)
 
 

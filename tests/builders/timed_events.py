@@ -1,4 +1,4 @@
-"""Events with the times at which they came, and where that time went."""
+"""Events with arrival times, and the time breakdown of their sessions."""
 
 from __future__ import annotations
 
@@ -14,64 +14,66 @@ from agentwatch.events import (
     Text,
     TextEnded,
     ToolEnded,
+    ToolKind,
     ToolStarted,
 )
 from agentwatch.session import Place, Session
 
-Told = tuple[Event, int | None]
-"""An event, and when its line reached us."""
+TimedEvent = tuple[Event, int | None]
+"""An event, and the arrival time of its line."""
 
 
-def begins(number: int, at_ms: int | None, seen_ms: int | None = None, tool: str = "shell") -> Told:
+def begins(number: int, at_ms: int | None, seen_ms: int | None = None, tool: str = "shell") -> TimedEvent:
     """Return the start of a call."""
-    return ToolStarted(f"c-{number}", "s", tool, "Ran", None, at_ms=at_ms), seen_ms
+    return ToolStarted(f"c-{number}", "s", tool, ToolKind.EXECUTE, "Ran", None, at_ms=at_ms), seen_ms
 
 
-def ends(number: int, at_ms: int | None, seen_ms: int | None = None, tool: str = "shell") -> Told:
-    """Return its end."""
-    return ToolEnded(f"c-{number}", "s", tool, Outcome.SUCCEEDED, "Ran", at_ms=at_ms), seen_ms
+def ends(number: int, at_ms: int | None, seen_ms: int | None = None, tool: str = "shell") -> TimedEvent:
+    """Return the end of a call."""
+    kind, outcome = ToolKind.EXECUTE, Outcome.SUCCEEDED
+    return ToolEnded(f"c-{number}", "s", tool, kind, outcome, "Ran", at_ms=at_ms), seen_ms
 
 
-def says(at_ms: int | None, channel: Channel = Channel.ANSWER) -> Told:
+def says(at_ms: int | None, channel: Channel = Channel.ANSWER) -> TimedEvent:
     """Return a piece of text."""
     return Text(channel, "x", at_ms), None
 
 
-def thinks(at_ms: int | None) -> Told:
+def thinks(at_ms: int | None) -> TimedEvent:
     """Return a piece of reasoning."""
     return says(at_ms, Channel.REASONING)
 
 
-def falls_silent(at_ms: int | None) -> Told:
+def falls_silent(at_ms: int | None) -> TimedEvent:
     """Return the end of a block of reasoning."""
     return TextEnded(Channel.REASONING, at_ms), None
 
 
-NOTICE: Told = Notice("connection reconnecting"), None
-INIT: Told = RunStarted("cursor"), None
-PROMPT: Told = Prompt("Do it."), None
+NOTICE: TimedEvent = Notice("connection reconnecting"), None
+INIT: TimedEvent = RunStarted("cursor"), None
+PROMPT: TimedEvent = Prompt("Do it."), None
 
 
-def over(duration_ms: int | None = None, seen_ms: int | None = None) -> Told:
+def over(duration_ms: int | None = None, seen_ms: int | None = None) -> TimedEvent:
     """Return the result of a run."""
     return RunEnded(Outcome.SUCCEEDED, "x", duration_ms=duration_ms), seen_ms
 
 
-def told(*events: Told) -> Session:
-    """Return the session that the events come to."""
+def session_of(*events: TimedEvent) -> Session:
+    """Return the session with these events applied."""
     read = Session()
-    tell(read, events)
+    apply_events(read, events)
     return read
 
 
-def tell(read: Session, events: tuple[Told, ...] | list[Told]) -> None:
-    """Let a session take events."""
+def apply_events(read: Session, events: tuple[TimedEvent, ...] | list[TimedEvent]) -> None:
+    """Apply events to a session."""
     for event, seen_ms in events:
         read.apply([event], Place(0, 1, seen_ms))
 
 
-def account(*events: Told) -> Account:
-    """Return where the time of these events went."""
-    spent = TimeBreakdown(told(*events))
-    spent.take()
-    return spent.account()
+def account(*events: TimedEvent) -> Account:
+    """Return the time breakdown of these events."""
+    breakdown = TimeBreakdown(session_of(*events))
+    breakdown.take()
+    return breakdown.account()

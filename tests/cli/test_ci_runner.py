@@ -1,4 +1,4 @@
-"""Nothing that an agent prints is a command to the runner that reads our output."""
+"""No text printed by agentwatch is a workflow command to the CI runner that reads its output."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ COMMAND = "##[error]a\n::set-env name=x::y ##vso[task] ##teamcity[z]"
 
 @pytest.fixture
 def recording(tmp_path: Path) -> Path:
-    """A recording whose every string is a command."""
+    """A recording in which every string contains workflow commands."""
     shell = completed("shell", "c", {"failure": {"exitCode": 1}}, command=COMMAND)
     odd = completed(f"::{COMMAND}", "d", {"error": {"error": COMMAND}}, path=COMMAND)
     path = tmp_path / "case.ndjson"
@@ -25,7 +25,7 @@ def recording(tmp_path: Path) -> Path:
 
 
 def printed(*arguments: str | Path) -> str:
-    """Return what agentwatch prints, on stdout and stderr."""
+    """Return everything that agentwatch prints, stdout followed by stderr."""
     done = watch(*arguments)
     return (done.stdout + done.stderr).decode()
 
@@ -34,10 +34,10 @@ def printed(*arguments: str | Path) -> str:
 @pytest.mark.parametrize(
     "arguments", [["-p"], ["--output-format", "json"], ["--output-format", "summary"], ["log"]]
 )
-def test_no_line_is_a_command(
+def test_no_printed_line_is_a_command(
     recording: Path, arguments: list[str], runner: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In a runner no line begins with `::`, and `##` stands nowhere."""
+    """Under a CI runner no printed line begins with `::`, and `##` never occurs."""
     monkeypatch.setenv(runner, "true")
     shown = printed(*arguments, recording)
     assert shown.strip()
@@ -46,8 +46,10 @@ def test_no_line_is_a_command(
 
 
 @pytest.mark.parametrize("output_format", ["json", "summary"])
-def test_json_says_the_same(recording: Path, output_format: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is broken in JSON is its spelling: the values are those that are printed elsewhere."""
+def test_json_decodes_to_the_same_values(
+    recording: Path, output_format: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Breaking the commands in JSON changes only the spelling; the decoded values stay the same."""
     plain = json.loads(printed("--output-format", output_format, recording))
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     broken = json.loads(printed("--output-format", output_format, recording))

@@ -1,4 +1,4 @@
-"""The shell completes commands, options and files."""
+"""Shell completion of commands, options and files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MAIN = "import sys; sys.argv[0] = 'agentwatch'; from agentwatch.cli.app import m
 
 
 def completed(*words: str) -> list[str]:
-    """Return what bash is offered for the last word."""
+    """Return the completions that bash is offered for the last word."""
     asked = {"COMP_WORDS": " ".join(("agentwatch", *words)), "COMP_CWORD": str(len(words))}
     done = subprocess.run(
         [sys.executable, "-c", MAIN],
@@ -39,5 +39,5 @@ def completed(*words: str) -> list[str]:
     ],
 )
 def test_the_last_word_is_completed(words: tuple[str, ...], offered: list[str]) -> None:
-    """A first word may be a command, an option or a file; what follows is that command's own."""
+    """The first word completes to commands, options and files; later words complete to that command's own."""
     assert completed(*words) == offered

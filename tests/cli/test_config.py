@@ -1,4 +1,4 @@
-"""The settings are taken as they are meant, and what is wrong with them is said in one line."""
+"""Settings take effect, and each mistake in the file is reported in one line."""
 
 from __future__ import annotations
 
@@ -8,20 +8,22 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.cli.config import Config, bound_keys, read_config
+from agentwatch.cli.config_file import read_config
+from agentwatch.config import Config
 from agentwatch.faults import USAGE, Fault
+from agentwatch.screen.keymap import bound_keys
 from tests.conftest import ROOT
 
 
 def read(tmp_path: Path, text: str | bytes) -> Config:
-    """Return what a file says."""
+    """Return the configuration read from a file with this content."""
     path = tmp_path / "config.toml"
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
     return read_config({"AGENTWATCH_CONFIG": str(path)})
 
 
 def fault(tmp_path: Path, text: str | bytes) -> str:
-    """Return what is said of a file that is wrong, without its name."""
+    """Return the error message for a faulty file, without the file's name."""
     with pytest.raises(Fault) as found:
         read(tmp_path, text)
     assert found.value.exit_code == USAGE
@@ -31,8 +33,8 @@ def fault(tmp_path: Path, text: str | bytes) -> str:
     return message.removeprefix(f"{tmp_path}/config.toml: ")
 
 
-def test_all_that_can_be_set_is_taken(tmp_path: Path) -> None:
-    """Each section and key has its effect."""
+def test_every_setting_has_its_effect(tmp_path: Path) -> None:
+    """Each section and each key has its effect."""
     text = """
         [keys]
         freeze = "f9,ctrl+g"
@@ -49,14 +51,14 @@ def test_all_that_can_be_set_is_taken(tmp_path: Path) -> None:
     assert read(tmp_path, text) == Config(keys, "nord", True, False, False, False)
 
 
-def test_what_is_not_set_has_its_default(tmp_path: Path) -> None:
-    """An empty file, and /dev/null, change nothing."""
+def test_missing_settings_have_their_defaults(tmp_path: Path) -> None:
+    """An empty file, and /dev/null, leave every default unchanged."""
     assert read(tmp_path, "") == read_config({"AGENTWATCH_CONFIG": "/dev/null"}) == Config()
     assert read(tmp_path, "[attention]\nbell = false") == Config(bell=False)
 
 
 def test_the_file_lies_in_the_users_config_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without AGENTWATCH_CONFIG it is config.toml in our folder of the user's; it need not be there."""
+    """Without AGENTWATCH_CONFIG, config.toml in the user's agentwatch config folder is read if it exists."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     monkeypatch.setenv("HOME", str(tmp_path))
     assert read_config({}) == Config()
@@ -71,7 +73,7 @@ def test_the_file_lies_in_the_users_config_folder(tmp_path: Path, monkeypatch: p
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("[attention]\nbell: true", "this is not TOML: Expected '=' after a key"),
         ("\n\n[screen\nx = 1", "this is not TOML: Expected ']' at the end of a table declaration (at line 3"),
@@ -99,13 +101,13 @@ def test_the_file_lies_in_the_users_config_folder(tmp_path: Path, monkeypatch: p
         ("[screen]\ntheme = '" + "x" * 500 + "'", f"[screen] theme: there is no theme {'x' * 39}…; there"),
     ],
 )
-def test_what_is_wrong_is_said(tmp_path: Path, text: str | bytes, said: str) -> None:
-    """The file, the line or the key, and what is expected, in one line; the exit code is 2."""
-    assert fault(tmp_path, text).startswith(said)
+def test_a_mistake_is_reported_in_one_line(tmp_path: Path, text: str | bytes, message: str) -> None:
+    """A message names the file, the line or key, and what is expected, in one line; the exit code is 2."""
+    assert fault(tmp_path, text).startswith(message)
 
 
-def test_a_file_that_cannot_be_read_is_said(tmp_path: Path) -> None:
-    """A named file that is not there, and a folder, are wrong use."""
+def test_an_unreadable_file_is_a_usage_error(tmp_path: Path) -> None:
+    """A configured file that does not exist, or is a folder, is a usage error."""
     for path in (tmp_path / "missing.toml", tmp_path):
         with pytest.raises(Fault, match="cannot open") as found:
             read_config({"AGENTWATCH_CONFIG": str(path)})
@@ -113,7 +115,7 @@ def test_a_file_that_cannot_be_read_is_said(tmp_path: Path) -> None:
 
 
 def test_keys_can_change_places(tmp_path: Path) -> None:
-    """A key may be taken from a binding that gets another; names and signs are the same key."""
+    """A key can move to another binding if its old one gets a new key; key names and signs are equal."""
     text = "[keys]\nfreeze = 'e'\nnext-failure = 'y,.'\ncopy = 'f7'\nstep = 'full_stop,f9'"
     assert fault(tmp_path, text) == "[keys] next-failure: full_stop is the key of step; give that another"
     text = (
@@ -123,7 +125,7 @@ def test_keys_can_change_places(tmp_path: Path) -> None:
 
 
 def test_every_binding_that_can_be_rebound_has_keys_that_can_be_pressed(tmp_path: Path) -> None:
-    """Each binding with an id can be given its own default keys again, all of them at once."""
+    """Every binding with an id accepts its own default keys again, all bindings at once."""
     known = bound_keys({})
     assert known["freeze"] == ["space"]
     assert known["down"] == ["j", "down"]
@@ -131,19 +133,21 @@ def test_every_binding_that_can_be_rebound_has_keys_that_can_be_pressed(tmp_path
     assert set(read(tmp_path, text).keys) == set(known)
 
 
-def test_the_bindings_documented_are_the_bindings_there_are() -> None:
+def test_every_binding_and_theme_is_documented() -> None:
     """docs/CONFIG.md names every binding that can be rebound, and every theme."""
     from textual.theme import BUILTIN_THEMES
 
-    told = (ROOT / "docs" / "CONFIG.md").read_text(encoding="utf-8")
-    assert [name for name in (*bound_keys({}), *BUILTIN_THEMES) if f"`{name}`" not in told] == []
+    documentation = (ROOT / "docs" / "CONFIG.md").read_text(encoding="utf-8")
+    assert [name for name in (*bound_keys({}), *BUILTIN_THEMES) if f"`{name}`" not in documentation] == []
 
 
 def test_a_file_without_keys_and_theme_loads_no_screen(tmp_path: Path) -> None:
-    """Settings that need no look at the bindings or the themes are read without Textual."""
+    """Settings that name no binding and no theme are read without importing Textual."""
     path = tmp_path / "config.toml"
     path.write_text("[attention]\nbell = false\n")
-    program = "import sys; from agentwatch.cli.config import read_config; read_config(); print(*sys.modules)"
+    program = (
+        "import sys; from agentwatch.cli.config_file import read_config; read_config(); print(*sys.modules)"
+    )
     done = subprocess.run(
         [sys.executable, "-c", program],
         env={"AGENTWATCH_CONFIG": str(path), "PATH": ""},

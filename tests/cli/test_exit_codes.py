@@ -1,4 +1,4 @@
-"""The exit code and a line on stderr tell how it went: of the run, of the agent, of the use, of the files."""
+"""Exit codes and error lines: for the run, the agent, wrong use, and files that cannot be written."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from tests.harness.program import AGENTWATCH, FAILED, PLAIN, PLAIN_TEXT, UNFINIS
 @pytest.mark.parametrize("form", ["text", "stream-json"])
 @pytest.mark.parametrize("path", [FAILED, UNFINISHED], ids=lambda path: path.stem)
 def test_the_exit_code_is_that_of_the_run(path: Path, form: str) -> None:
-    """A run that failed, or has no result, is 1, whatever is printed of it."""
+    """A run that failed, or has no result, exits with 1 in every output format."""
     assert watch(path, "--output-format", form).returncode == 1
 
 
 @pytest.mark.parametrize("data", [b"", b"\nno JSON\n", b'{"type":"weather"}\n'])
-def test_a_stream_that_says_nothing_is_a_failure(data: bytes) -> None:
-    """A stream that ends without a result is 1, if only because nothing came."""
+def test_a_stream_without_a_result_is_a_failure(data: bytes) -> None:
+    """A stream that ends without a result exits with 1, even if it is empty."""
     done = watch("-p", stdin=data)
     assert (done.returncode, done.stdout) == (1, b"")
 
@@ -46,8 +46,8 @@ def test_a_stream_that_says_nothing_is_a_failure(data: bytes) -> None:
     ],
     ids=" ".join,
 )
-def test_wrong_use_is_said_in_a_line(arguments: list[str], tmp_path: Path) -> None:
-    """Wrong use, or an input that cannot be opened, is 2, one line on stderr, and no file."""
+def test_wrong_use_is_one_error_line(arguments: list[str], tmp_path: Path) -> None:
+    """Wrong use, or an input that cannot be opened, exits with 2 and one error line, and creates no file."""
     (tmp_path / "plain.ndjson").write_bytes(PLAIN.read_bytes())
     done = watch(*arguments, cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, b"")
@@ -59,8 +59,8 @@ def test_wrong_use_is_said_in_a_line(arguments: list[str], tmp_path: Path) -> No
     ("option", "kind"),
     [("--record", "file"), ("--record", "dangling"), ("--record", "no folder"), ("--log", "file")],
 )
-def test_what_cannot_be_created_is_said_first(tmp_path: Path, option: str, kind: str) -> None:
-    """A recording or log that cannot be created is 73, said in a line; nothing is overwritten."""
+def test_a_file_that_cannot_be_created_is_one_error_line(tmp_path: Path, option: str, kind: str) -> None:
+    """A recording or log that cannot be created exits with 73 and one error line; nothing is overwritten."""
     path = tmp_path / "out"
     if kind == "file":
         path.write_text("mine")
@@ -78,15 +78,15 @@ def test_what_cannot_be_created_is_said_first(tmp_path: Path, option: str, kind:
 
 @pytest.mark.parametrize("option", ["--record", "--log"])
 def test_no_agent_is_started_without_its_files(tmp_path: Path, option: str) -> None:
-    """When the recording or the log of `run` cannot be created, the agent does not start."""
+    """If a recording or log of `run` cannot be created, the agent is not started."""
     taken, mark = tmp_path / "taken", tmp_path / "mark"
     taken.write_text("mine")
     done = watch("run", "-p", option, taken, "--", "touch", mark)
     assert (done.returncode, mark.exists(), taken.read_text()) == (73, False, "mine")
 
 
-def test_a_recording_that_is_not_complete_is_said(tmp_path: Path) -> None:
-    """When the recording cannot take all that comes, that is 74 and a line on stderr."""
+def test_an_incomplete_recording_is_reported(tmp_path: Path) -> None:
+    """A recording that could not be written completely exits with 74 and one line on stderr."""
     limited = f'ulimit -f 1; exec "$@" -p --no-log --record {tmp_path / "r"}'
     done = subprocess.run(
         ["sh", "-c", limited, "sh", *AGENTWATCH],
@@ -100,11 +100,13 @@ def test_a_recording_that_is_not_complete_is_said(tmp_path: Path) -> None:
     assert re.fullmatch(rb"agentwatch: the recording is not complete: [^\n]+\n", done.stderr)
 
 
-def test_a_fault_of_our_own_is_said_in_a_line(tmp_path: Path) -> None:
-    """A fault of ours is 70, one line on stderr, and its traceback lies beside the recording."""
-    broken = "import agentwatch.outputs.summary as room\ndef fault(session): raise RuntimeError('injected')\n"
+def test_an_internal_error_is_one_error_line(tmp_path: Path) -> None:
+    """An internal error exits with 70 and one line on stderr; its traceback is saved beside the recording."""
+    broken = (
+        "import agentwatch.outputs.summary as module\ndef fault(session): raise RuntimeError('injected')\n"
+    )
     (tmp_path / "broken").mkdir()
-    (tmp_path / "broken" / "sitecustomize.py").write_text(broken + "room.summary = fault\n")
+    (tmp_path / "broken" / "sitecustomize.py").write_text(broken + "module.summary = fault\n")
     (tmp_path / "out").mkdir()
     done = subprocess.run(
         [*AGENTWATCH, "--output-format", "summary", "--record", str(tmp_path / "out" / "r.ndjson")],
@@ -132,14 +134,14 @@ def test_a_fault_of_our_own_is_said_in_a_line(tmp_path: Path) -> None:
     ],
 )
 def test_the_exit_code_of_run_is_the_agents(path: Path, switches: list[str], code: int) -> None:
-    """The agent's own code is ours, 128 + n when a signal ended it; 0 without a good result is 1."""
+    """`run` exits with the agent's code, or 128 + n after a signal; 0 without a good result becomes 1."""
     done = watch("run", "-p", "--", *command(path, *switches))
     assert done.returncode == code
     assert path is not PLAIN or done.stdout == PLAIN_TEXT
 
 
-def test_a_command_that_is_not_there_is_127(home: Path) -> None:
-    """A command that is not found is 127, in a line, and leaves no session behind."""
+def test_a_command_that_is_not_found_is_127(home: Path) -> None:
+    """A command that is not found exits with 127 and one line on stderr, and leaves no session behind."""
     done = watch("run", "-p", "--", "no-such-agent-anywhere", "-x")
     assert (done.returncode, done.stdout) == (127, b"")
     assert re.fullmatch(rb"agentwatch: cannot start no-such-agent-anywhere: [^\n]+\n", done.stderr)
@@ -147,8 +149,8 @@ def test_a_command_that_is_not_there_is_127(home: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["file", "folder", "no program"])
-def test_a_command_that_is_no_program_is_126(tmp_path: Path, kind: str) -> None:
-    """A command that cannot be executed is 126, in a line."""
+def test_a_command_that_is_not_executable_is_126(tmp_path: Path, kind: str) -> None:
+    """A command that cannot be executed exits with 126 and one line on stderr."""
     path = tmp_path / "agent"
     if kind == "folder":
         path.mkdir()
@@ -160,8 +162,8 @@ def test_a_command_that_is_no_program_is_126(tmp_path: Path, kind: str) -> None:
     assert re.fullmatch(rb"agentwatch: cannot start [^\n]+\n", done.stderr)
 
 
-def test_run_says_what_the_agent_said_when_it_fails() -> None:
-    """The last lines of a failed agent's stderr are told, safely; those of a good one are not."""
+def test_the_stderr_of_a_failed_agent_is_printed() -> None:
+    """The last stderr lines of a failed agent are printed, made safe; those of a successful one are not."""
     done = watch("run", "-p", "--", *command(UNFINISHED, "--stderr", "no \x1b[31mlogin", "--exit", "1"))
     assert "no ␛[31mlogin" in done.stderr.decode()
     assert b"\x1b" not in done.stderr

@@ -1,4 +1,4 @@
-"""Without a terminal those files are written that are asked for, each private, and no others."""
+"""Without a terminal only the requested files are written, each of them private."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from tests.harness.fake_agent import command
 from tests.harness.program import PLAIN, PLAIN_TEXT, files, watch
 
 
-def test_run_records_all_of_its_agent(home: Path) -> None:
-    """A session of `run` is a stem with five files, private: recording, times, log, stderr, process."""
+def test_run_writes_five_files(home: Path) -> None:
+    """A session of `run` has five private files with one stem: recording, times, log, stderr, process."""
     agent = command(PLAIN, "--stderr", "a warning", "--exit", "3")
     assert watch("run", "-p", "--", *agent).returncode == 3
     found = sorted((home / "sessions").iterdir())
@@ -27,14 +27,14 @@ def test_run_records_all_of_its_agent(home: Path) -> None:
     assert recording.read_bytes() == PLAIN.read_bytes()
     assert stderr.read_bytes() == b"a warning\n"
     assert re.fullmatch(rb"0 \d{13}\n(\d+ \d{13}\n)*", times.read_bytes())
-    told = json.loads(process.read_bytes())
-    assert (told["command"], told["exit_code"]) == (agent, 3)
-    assert told["started_ms"] <= told["ended_ms"]
+    facts = json.loads(process.read_bytes())
+    assert (facts["command"], facts["exit_code"]) == (agent, 3)
+    assert facts["started_ms"] <= facts["ended_ms"]
     assert watch("log", recording).stdout == log.read_bytes()
 
 
-def test_run_may_keep_nothing(home: Path) -> None:
-    """With --no-record and --no-log nothing is written, and all is printed."""
+def test_run_can_write_no_files(home: Path) -> None:
+    """With --no-record and --no-log no file is written, and everything is printed."""
     done = watch("run", "-p", "--no-record", "--no-log", "--", *command(PLAIN))
     assert (done.returncode, done.stdout) == (0, PLAIN_TEXT)
     assert files(home) == set()
@@ -51,8 +51,8 @@ def test_run_may_keep_nothing(home: Path) -> None:
     ],
     ids=lambda value: " ".join(sorted(value)) or "nothing",
 )
-def test_printing_writes_what_it_is_asked_for(tmp_path: Path, options: list[str], written: set[str]) -> None:
-    """Printing a pipe writes the files that --record and --log name, private, and no others."""
+def test_printing_writes_only_requested_files(tmp_path: Path, options: list[str], written: set[str]) -> None:
+    """Printing a pipe writes only the files requested with --record and --log, and they are private."""
     done = watch("-p", *options, stdin=PLAIN.read_bytes(), cwd=tmp_path)
     assert (done.returncode, done.stdout, done.stderr) == (0, PLAIN_TEXT, b"")
     assert files(tmp_path) == written
@@ -62,7 +62,7 @@ def test_printing_writes_what_it_is_asked_for(tmp_path: Path, options: list[str]
 
 
 def test_opening_a_file_writes_nothing(tmp_path: Path, recording: Saver) -> None:
-    """Opening and replaying a recording leaves no file behind but the log that is asked for."""
+    """Opening or replaying a recording writes no file except a requested log."""
     path = recording(init(), started("read", path="a"), result())
     commands: list[list[str | Path]] = [[path], ["replay", path], ["log", path], ["sessions"]]
     for words in commands:

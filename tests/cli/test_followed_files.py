@@ -21,12 +21,12 @@ READ = [
 
 
 def read_line(number: int) -> str:
-    """Return how the text format tells one of the calls."""
+    """Return the line that the text format prints for one of the calls."""
     return f"Read file {number}.py"
 
 
 class Follower:
-    """`agentwatch -f FILE --print`, and what it has printed so far."""
+    """A running `agentwatch -f FILE --print` and the lines that it has printed so far."""
 
     def __init__(self, path: Path, *options: str) -> None:
         self.path = path
@@ -41,20 +41,20 @@ class Follower:
             )
 
     def lines(self) -> list[str]:
-        """Return the whole lines that it has printed."""
+        """Return the complete lines printed so far."""
         return self._printed.read_text().split("\n")[:-1]
 
     def wait_for(self, *expected: str) -> None:
-        """Wait until just these lines are printed."""
-        until = time.monotonic() + 15
+        """Wait until exactly these lines have been printed."""
+        deadline = time.monotonic() + 15
         while self.lines() != list(expected):
-            assert time.monotonic() < until, self.lines()
+            assert time.monotonic() < deadline, self.lines()
             time.sleep(0.01)
 
 
 @pytest.fixture
 def follow(tmp_path: Path) -> Iterator[Callable[..., Follower]]:
-    """Follow a file that begins with one call."""
+    """Return a function that starts a follower of a file that begins with one call."""
     begun = []
 
     def start(*options: str) -> Follower:
@@ -72,7 +72,7 @@ def follow(tmp_path: Path) -> Iterator[Callable[..., Follower]]:
 
 
 def test_a_truncated_file_is_started_over(follow: Callable[..., Follower]) -> None:
-    """A file that shrinks is said to be truncated, and is read from its beginning."""
+    """A file that shrinks is reported as truncated and read again from its beginning."""
     follower = follow()
     os.truncate(follower.path, 0)
     over = f"agentwatch: {follower.path} was truncated: starting over"
@@ -83,7 +83,7 @@ def test_a_truncated_file_is_started_over(follow: Callable[..., Follower]) -> No
 
 
 def test_a_replaced_file_is_started_over(follow: Callable[..., Follower], tmp_path: Path) -> None:
-    """Another file under the name is said to have replaced it, and is read from its beginning."""
+    """A file replaced under its name is reported as replaced, and the new file is read from its beginning."""
     follower = follow()
     other = tmp_path / "other"
     other.write_bytes(init() + READ[1])
@@ -93,7 +93,7 @@ def test_a_replaced_file_is_started_over(follow: Callable[..., Follower], tmp_pa
 
 
 def test_a_rotated_file_is_read_to_its_end(follow: Callable[..., Follower], tmp_path: Path) -> None:
-    """A file that is renamed away is followed on until another lies in its place, and read to its end."""
+    """A renamed file is followed, and read to its end, until another file appears under the old name."""
     follower = follow()
     follower.path.rename(tmp_path / "rotated")
     with (tmp_path / "rotated").open("ab") as file:
@@ -104,8 +104,8 @@ def test_a_rotated_file_is_read_to_its_end(follow: Callable[..., Follower], tmp_
     follower.wait_for(read_line(0), read_line(1), over, read_line(2))
 
 
-def test_a_deleted_file_is_waited_for(follow: Callable[..., Follower]) -> None:
-    """A file that is deleted ends nothing; one that is made anew in its place is read."""
+def test_following_continues_after_a_deletion(follow: Callable[..., Follower]) -> None:
+    """Deleting the file does not end following; a new file of that name is read."""
     follower = follow()
     follower.path.unlink()
     follower.path.write_bytes(init() + READ[1])
@@ -114,21 +114,21 @@ def test_a_deleted_file_is_waited_for(follow: Callable[..., Follower]) -> None:
     assert follower.process.poll() is None
 
 
-def test_the_log_goes_on(follow: Callable[..., Follower], tmp_path: Path) -> None:
-    """The action log of a file that was started over holds what came before and what came after."""
+def test_the_log_continues_after_a_restart(follow: Callable[..., Follower], tmp_path: Path) -> None:
+    """After a file was started over, the action log contains the actions from before and after."""
     log = tmp_path / "actions.log"
     follower = follow("--log", str(log))
-    until = time.monotonic() + 15
+    deadline = time.monotonic() + 15
     while read_line(0) not in log.read_text():
-        assert time.monotonic() < until
+        assert time.monotonic() < deadline
         time.sleep(0.01)
     os.truncate(follower.path, 0)
     follower.wait_for(read_line(0), f"agentwatch: {follower.path} was truncated: starting over")
     with follower.path.open("ab") as file:
         file.write(init() + READ[1])
-    until = time.monotonic() + 15
+    deadline = time.monotonic() + 15
     while read_line(1) not in log.read_text():
-        assert time.monotonic() < until
+        assert time.monotonic() < deadline
         time.sleep(0.01)
-    told = [line.partition(" ")[2] for line in log.read_text().splitlines() if not line.startswith("#")]
-    assert told == [read_line(0), read_line(1)]
+    actions = [line.partition(" ")[2] for line in log.read_text().splitlines() if not line.startswith("#")]
+    assert actions == [read_line(0), read_line(1)]

@@ -1,6 +1,6 @@
-"""Random texts, made of what attacks are made of, through everything that is told: nothing of them acts.
+"""Random texts built from pieces of attacks pass through every output; none acts on a terminal or a runner.
 
-20,000 of them, always the same; `AGENTWATCH_EXAMPLES=1000000` tries so many.
+20,000 texts, the same on every run; `AGENTWATCH_EXAMPLES=1000000` tries that many.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from agentwatch.analysis.status import status
 from agentwatch.cli.ci_runner import broken, broken_json
 from agentwatch.outputs.action_log import ActionLog
 from agentwatch.outputs.summary import summary
+from agentwatch.outputs.unknown_fields import report
 from agentwatch.recording import open_saved
 from agentwatch.safe_text import safe_line, safe_text
-from agentwatch.wire.drift import report
 from tests.builders.lines import completed, event, init, result, session, started, user
 from tests.builders.packed import mark, marks_of
 from tests.builders.payloads import CLASSES, PAYLOADS
@@ -129,7 +129,7 @@ _PIECES = [
 
 
 def hostile_texts(count: int, seed: int = SEED) -> Iterator[str]:
-    """Yield random texts of such pieces; every tenth has random code points, halves of pairs among them."""
+    """Yield random texts of these pieces; every tenth has random code points, lone surrogates included."""
     chance = random.Random(seed)
     for number in range(count):
         pieces = chance.choices(_PIECES, k=chance.randint(1, 12))
@@ -139,21 +139,21 @@ def hostile_texts(count: int, seed: int = SEED) -> Iterator[str]:
 
 
 def batches(size: int = BATCH) -> Iterator[list[str]]:
-    """Yield all texts, so many at a time."""
+    """Yield all texts in lists of `size`."""
     texts = list(hostile_texts(COUNT))
     yield from (texts[first : first + size] for first in range(0, len(texts), size))
 
 
 @pytest.mark.parametrize("name", [name for kind in CLASSES if kind != "markup" for name in CLASSES[kind]])
-def test_the_oracle_sees_what_acts(name: str) -> None:
-    """Each payload that holds a control or what is not seen is found where it is written between text."""
+def test_the_oracle_finds_acting_payloads(name: str) -> None:
+    """The oracle finds every payload with a control or invisible character between plain text."""
     text = PAYLOADS[name]
     written = f"\x1b[1;1Hbefore{text}\x1b[2;1Hafter".encode("utf-8", "surrogatepass")
     assert bool(foreign(written, screens=0)) == bool(acting(text.replace("\r\n", "\n")))
 
 
 def test_safe_text_is_safe() -> None:
-    """Safe text holds nothing that acts, a safe line is one line, and both are safe already."""
+    """Safe text contains nothing that acts, a safe line is a single line, and both are safe already."""
     for text in hostile_texts(COUNT):
         safe, line = safe_text(text), safe_line(text)
         assert acting(safe) == acting(line) == [], ascii(text)
@@ -162,23 +162,23 @@ def test_safe_text_is_safe() -> None:
 
 
 def calls_of(texts: list[str]) -> bytes:
-    """Return a run of which all that is told is made of the texts."""
+    """Return a run whose every string is made of the texts."""
     lines = [init(texts[0], model=texts[1], session_id=texts[2], permissionMode=texts[3]), user(texts[4])]
     for number, text in enumerate(texts):
-        said, named = texts[number - 1], {text or "odd": {"error": text}}
-        ends = ({"failure": {"error": text}}, {"rejected": {"reason": said}}, {"success": named}, named)
+        other, named = texts[number - 1], {text or "odd": {"error": text}}
+        ends = ({"failure": {"error": text}}, {"rejected": {"reason": other}}, {"success": named}, named)
         tool = ("shell", "read", "mcp", text)[number % 4]
-        arguments = {"command": text, "path": f"{text}/{said}", "toolName": said, said: text}
+        arguments = {"command": text, "path": f"{text}/{other}", "toolName": other, other: text}
         lines.append(started(tool, f"c{number}", number, **{"x": text} | arguments))
         lines.append(
             completed(tool, f"c{number}", ends[number // 4 % 4], number + 1, **{"x": text} | arguments)
         )
-        lines.append(event(text, said, **{f"{text}!": said}))
+        lines.append(event(text, other, **{f"{text}!": other}))
     return b"".join(lines)
 
 
-def test_what_is_told_is_safe(tmp_path: Path) -> None:
-    """Actions, log, summary, integrity, status and drift of such a session: each line is one line."""
+def test_printed_text_is_safe(tmp_path: Path) -> None:
+    """Actions, log, summary, integrity, status and drift of a hostile session are safe single lines."""
     path = tmp_path / "case.ndjson"
     for number, texts in enumerate(batches()):
         data = calls_of(texts)
@@ -191,13 +191,13 @@ def test_what_is_told_is_safe(tmp_path: Path) -> None:
         read = session(data, is_over=last != 1)
         log = list(ActionLog(read).new_lines(is_over=True))
         assert len(log) == 2 + len(read.ended_calls)
-        told = [*log, integrity(read).line(), status(read, 5000)]
+        shown = [*log, integrity(read).line(), status(read, 5000)]
         for call in read.calls:
-            told += [action(call), brief_action(call), outcome_note(call)]
+            shown += [action(call), brief_action(call), outcome_note(call)]
         path.write_bytes(data)
-        told += report(open_saved(path))
+        shown += report(open_saved(path))
         assert len(read.ended_calls) == len(texts)
-        for line in told:
+        for line in shown:
             assert acting(line) == [], ascii(line)
             assert "\n" not in line, ascii(line)
         printed = b"".join(summary(read))
@@ -207,23 +207,23 @@ def test_what_is_told_is_safe(tmp_path: Path) -> None:
 
 
 def test_no_line_is_a_runners_command() -> None:
-    """As a line that is printed in a runner, none of the texts holds a command."""
+    """No text printed as a line under a CI runner is a workflow command."""
     for text in hostile_texts(COUNT):
         line = safe_line(text)
         assert commands(broken(line)) == [], ascii(line)
 
 
 def test_no_line_of_json_is_a_runners_command() -> None:
-    """As JSON that is printed in a runner none of the texts holds a command, and it says the same."""
+    """No text printed as JSON under a CI runner contains a command, and the decoded value stays the same."""
     for text in hostile_texts(COUNT):
         data = json.dumps({"result": text})
-        told = broken_json(data.encode()).decode()
-        assert commands(told) == [], ascii(told)
-        assert json.loads(told) == json.loads(data)
+        printed = broken_json(data.encode()).decode()
+        assert commands(printed) == [], ascii(printed)
+        assert json.loads(printed) == json.loads(data)
 
 
 def test_nothing_acts_on_a_terminal(tmp_path: Path) -> None:
-    """Of a tenth of the texts, in the details of calls on a real terminal, nothing acts on it."""
+    """A tenth of the texts, shown in the details of calls on a real terminal, do not act on it."""
     texts = list(hostile_texts(COUNT // 10, SEED + 1))
     groups = [mark("x", texts[first : first + 200]) for first in range(0, len(texts), 200)]
     calls = [

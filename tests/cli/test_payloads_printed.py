@@ -1,4 +1,4 @@
-"""Every payload in what is printed: on a terminal it does nothing, in a runner it is no command."""
+"""Every payload, printed: it does not act on a terminal, and is no command to a CI runner."""
 
 from __future__ import annotations
 
@@ -21,31 +21,31 @@ FORMATS = (["log"], ["drift"], ["-p"], ["-p", "--brief"], ["--output-format", "s
 
 @pytest.mark.parametrize("arguments", FORMATS, ids=" ".join)
 def test_nothing_acts_in_what_is_printed(tmp_path: Path, arguments: list[str]) -> None:
-    """No byte of what is printed of all payloads in all places acts, on stdout or stderr."""
+    """With every payload in every field, no output contains a byte that acts, on stdout or stderr."""
     path = tmp_path / "case.ndjson"
     path.write_bytes(all_of(list(PAYLOADS.values())))
     done = watch(*arguments, path)
     assert done.stdout.count(b"\n") >= 1
-    told = done.stdout.decode()
-    assert (driving(told) if "summary" in arguments else acting(told)) == []
+    printed = done.stdout.decode()
+    assert (driving(printed) if "summary" in arguments else acting(printed)) == []
     assert acting(done.stderr.decode()) == []
 
 
 @pytest.mark.parametrize("output_format", ["json", "summary"])
 def test_nothing_acts_in_the_json_on_a_terminal(tmp_path: Path, output_format: str) -> None:
-    """On a terminal the result's own line and the summary hold nothing that acts, and say the same."""
+    """On a terminal, result line and summary contain nothing that acts, and decode to the same values."""
     texts = [text for text in PAYLOADS.values() if not re.search("[\ud800-\udfff]", text)]
     path = tmp_path / "case.ndjson"
     path.write_bytes(init() + result("\n".join(texts)))
     with in_terminal("--output-format", output_format, str(path), size=(200, 24)) as terminal:
         assert terminal.wait_exit() == 0
-        told = terminal.raw.decode()
-    assert driving(told.replace("\r\n", "\n")) == []
-    assert json.loads(told)["result"] == session(init(), result("\n".join(texts))).run.result
+        printed = terminal.raw.decode()
+    assert driving(printed.replace("\r\n", "\n")) == []
+    assert json.loads(printed)["result"] == session(init(), result("\n".join(texts))).run.result
 
 
-def test_bytes_of_no_encoding_do_not_act_in_the_json_on_a_terminal(tmp_path: Path) -> None:
-    """On a terminal the result's own line holds no byte that is not UTF-8: it could be a control."""
+def test_invalid_utf8_does_not_act_in_the_json_on_a_terminal(tmp_path: Path) -> None:
+    """On a terminal, the result line contains no invalid UTF-8, which could be a control character."""
     path = tmp_path / "case.ndjson"
     path.write_bytes(init() + result("a@b").replace(b"@", b"\x9b31m\x9d0;x\x9c\xff"))
     with in_terminal("--output-format", "json", str(path), size=(200, 24)) as terminal:
@@ -57,7 +57,7 @@ def test_bytes_of_no_encoding_do_not_act_in_the_json_on_a_terminal(tmp_path: Pat
 def test_nothing_printed_is_a_runners_command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, runner: str
 ) -> None:
-    """In a runner nothing that is printed of all payloads in all places is a command, on stdout or stderr."""
+    """With every payload in every field, nothing printed under a CI runner is a command."""
     monkeypatch.setenv(runner, "true")
     path = tmp_path / "case.ndjson"
     path.write_bytes(all_of(list(PAYLOADS.values())))
@@ -67,15 +67,15 @@ def test_nothing_printed_is_a_runners_command(
 
 
 def test_a_cut_result_is_no_runners_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The line of a result that raw line ends have cut is printed as one, without a command in it."""
+    """A result line cut by raw line ends is printed as one line, without a command in it."""
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     path = tmp_path / "case.ndjson"
     path.write_bytes(init() + result("a@b").replace(b"@", b"\n::error::x\r::warning::y "))
     assert commands(watch("--output-format", "json", path).stdout.decode()) == []
 
 
-def test_a_failure_is_told_in_a_line(tmp_path: Path) -> None:
-    """A result that failed is told on stderr in one line, so that none of its own can pass for ours."""
+def test_a_failure_is_reported_in_one_line(tmp_path: Path) -> None:
+    """A failed result is reported on stderr in one line, so its text cannot pass for agentwatch's own."""
     path = tmp_path / "case.ndjson"
     path.write_bytes(init() + result(PAYLOADS["forged word of ours"], is_error=True))
     assert watch("--output-format", "json", path).stderr.count(b"\n") == 1

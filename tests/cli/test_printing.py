@@ -1,4 +1,4 @@
-"""Printing ends with its reader, follows a file that grows, and plays a replay like the file."""
+"""Printing stops when its reader goes away, follows a growing file, and prints a replay like the file."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.harness.program import AGENTWATCH, PLAIN, PLAIN_TEXT, environment, wa
     ids=" ".join,
 )
 def test_a_reader_that_goes_away_leaves_no_traceback(tmp_path: Path, arguments: list[str]) -> None:
-    """`agentwatch … | head -1` gives the first line, and not a word on stderr."""
+    """`agentwatch … | head -1` prints the first line and nothing on stderr."""
     calls = [completed("read", f"c-{number}", {"success": {}}, path="x" * 150) for number in range(3000)]
     big = tmp_path / "big.ndjson"
     big.write_bytes(b"".join([init(), *calls, result()]))
@@ -41,7 +41,7 @@ def test_a_reader_that_goes_away_leaves_no_traceback(tmp_path: Path, arguments: 
 
 
 def test_following_a_file_prints_what_is_appended(tmp_path: Path) -> None:
-    """With -f a file is read on at its end, half lines when they are whole, until a signal."""
+    """With -f, appended lines are printed when they are complete, until a signal ends the program."""
     path = tmp_path / "growing.ndjson"
     path.write_bytes(init() + completed("read", "a", {"success": {}}, path="a"))
     argv = [*AGENTWATCH, "-f", str(path), "--print"]
@@ -64,13 +64,13 @@ def test_following_a_file_prints_what_is_appended(tmp_path: Path) -> None:
 
 
 def test_a_replay_prints_what_the_file_prints() -> None:
-    """A replay in print mode tells the same lines in the same order."""
+    """A replay in print mode prints the same lines in the same order as the file."""
     done = watch("replay", PLAIN, "--speed", "1000", "--max-idle", "0")
     assert (done.returncode, done.stdout) == (0, PLAIN_TEXT)
 
 
 def test_the_demo_needs_nothing() -> None:
-    """The demo plays a bundled session to its end and succeeds."""
+    """The demo plays a bundled session to its end and exits with 0."""
     done = watch("demo", "--speed", "1000", "--max-idle", "0")
     assert done.returncode == 0
     assert len(done.stdout.splitlines()) == 14

@@ -1,4 +1,4 @@
-"""Saved sessions are listed with time, outcome and prompt, the newest first, safely."""
+"""Saved sessions are listed with time, outcome and prompt, newest first, and made safe."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.harness.program import FAILED, PLAIN, watch
 
 
 def test_sessions_are_listed_newest_first(home: Path) -> None:
-    """Each saved session is listed with its time, outcome and prompt, and the newest is first."""
+    """Each saved session is listed with its time, outcome and prompt, the newest first."""
     assert watch("sessions").stdout == b""
     folder = home / "sessions"
     folder.mkdir(parents=True)
@@ -20,22 +20,22 @@ def test_sessions_are_listed_newest_first(home: Path) -> None:
     (folder / "20260601-000000-cccccc.ndjson").write_bytes(init() + line({"type": "user", "message": {}}))
     done = watch("sessions")
     assert (done.returncode, done.stderr) == (0, b"")
-    told = done.stdout.decode()
-    stems = re.findall(r"(\d{8}-\d{6}-\w{6})\.ndjson", told)
+    listing = done.stdout.decode()
+    stems = re.findall(r"(\d{8}-\d{6}-\w{6})\.ndjson", listing)
     assert stems == ["20261120-140307-bbbbbb", "20260601-000000-cccccc", "20260102-030405-aaaaaa"]
-    newest = told.partition("20261120-140307")[0]
+    newest = listing.partition("20261120-140307")[0]
     assert "2026-11-20 14:03:07" in newest
     assert "succeeded" in newest
     assert "Raise the request timeout in settings.py to 45 seconds." in newest
-    assert "unfinished" in told
-    assert "failed" in told
+    assert "unfinished" in listing
+    assert "failed" in listing
 
 
 def test_a_listing_is_safe(home: Path) -> None:
-    """A hostile prompt cannot drive the terminal that the sessions are listed on."""
+    """A hostile prompt does not act on the terminal on which the sessions are listed."""
     folder = home / "sessions"
     folder.mkdir(parents=True)
     (folder / "20260102-030405-aaaaaa.ndjson").write_bytes((RECORDINGS / "hostile.ndjson").read_bytes())
-    told = watch("sessions").stdout.decode()
-    assert len(told.splitlines()) == 2
-    assert "\x1b" not in told
+    listing = watch("sessions").stdout.decode()
+    assert len(listing.splitlines()) == 2
+    assert "\x1b" not in listing

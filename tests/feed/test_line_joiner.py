@@ -1,4 +1,4 @@
-"""Strings with raw line ends in them: physical lines that only together are one event are joined again."""
+"""Physical lines that are one event, cut by raw line ends inside strings, are joined again."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from agentwatch.actions import action
-from agentwatch.events import Event, Malformed, Part, Prompt, Unknown
+from agentwatch.blocks import OutputBlock, TextBlock
+from agentwatch.events import Event, Malformed, Prompt, Unknown
 from agentwatch.feed import Feed
 from agentwatch.feed.line_joiner import LineJoiner
 from agentwatch.recording import open_saved
@@ -44,17 +45,17 @@ def check_counts(read: Session, *lines: bytes) -> None:
 @pytest.mark.parametrize("count", [1, 2, 3, 4000], ids=["one", "two", "three", "4,000"])
 @pytest.mark.parametrize("line_end", [b"\n", b"\r\n"], ids=["LF", "CRLF"])
 def test_a_line_cut_by_raw_line_ends_is_joined_again(count: int, line_end: bytes) -> None:
-    """Physical lines that make one object together are that event, and each of them is counted."""
-    told = "\n".join(f"line {number}" for number in range(count + 1))
-    lines = (init(), raw(final(told), line_end=line_end), result(told))
+    """Physical lines that together are one object become that event, and each of them is counted."""
+    text = "\n".join(f"line {number}" for number in range(count + 1))
+    lines = (init(), raw(final(text), line_end=line_end), result(text))
     read = session(*lines)
-    assert read.text == told.replace("\n", line_end.decode())
+    assert read.text == text.replace("\n", line_end.decode())
     assert read.lines == LineCounts(events=count + 3, repaired=1)
     check_counts(read, *lines)
 
 
 def test_blank_lines_inside_a_string_stay() -> None:
-    """Raw line ends that follow each other are blank lines of the text, not counted as lines."""
+    """Consecutive raw line ends are blank lines of the text, and are not counted as lines."""
     lines = (init(), raw(final("one\n\n\n  \ntwo")), result("one\n\n\n  \ntwo"))
     read = session(*lines)
     assert read.run.text_matches_result
@@ -65,15 +66,15 @@ def test_blank_lines_inside_a_string_stay() -> None:
     "piece", ["[1, 2]", "7", "null", '\\"quoted\\"', "}", "{", "{a}", "}}}", "warning: }", "\\\\", "\t{"]
 )
 def test_a_piece_may_look_like_anything(piece: str) -> None:
-    """A piece of a string that alone is a number, an array or broken JSON is still a piece."""
-    told: str = json.loads(f'"{piece}"') if "\t" not in piece else "{"
-    read = session(init(), raw(final(f"a\n{told}\nb")), user("next"))
-    assert read.text == f"a\n{told}\nb"
+    """A piece of a string that by itself is a number, an array or broken JSON is still joined."""
+    text: str = json.loads(f'"{piece}"') if "\t" not in piece else "{"
+    read = session(init(), raw(final(f"a\n{text}\nb")), user("next"))
+    assert read.text == f"a\n{text}\nb"
     assert read.lines == LineCounts(events=5, repaired=1)
 
 
 def test_two_cut_events_in_a_row_are_two() -> None:
-    """The end of one joined event is not the beginning of the next."""
+    """Two joined events in a row stay two events."""
     lines = (init(), raw(delta("a\nb")), raw(delta("c\n\nd")), delta("e"), raw(final("a\nbc\n\nde")))
     read = session(*lines)
     assert read.text == "a\nbc\n\nde"
@@ -83,7 +84,7 @@ def test_two_cut_events_in_a_row_are_two() -> None:
 
 
 def test_a_cut_call_is_the_call() -> None:
-    """Arguments and results with raw line ends in them come to the call that they are."""
+    """A call whose arguments and results contain raw line ends is read as one call."""
     lines = (
         init(),
         raw(started("shell", "c\n1", command="cat <<E\nx\nE")),
@@ -99,13 +100,13 @@ def test_a_cut_call_is_the_call() -> None:
 
 
 def test_a_lone_carriage_return_in_a_piece_is_kept() -> None:
-    """A raw carriage return inside a string is a character of it."""
+    """A raw carriage return inside a string is kept as a character."""
     read = session(init(), final("a\rb\nc").replace(b"\\r", b"\r").replace(b"\\n", b"\n"))
     assert (read.text, read.lines.repaired) == ("a\rb\nc", 1)
 
 
-def test_bad_bytes_in_a_cut_line_are_mended_too() -> None:
-    """A joined line may hold invalid UTF-8, half an emoji and NaN; it counts as repaired once."""
+def test_bad_bytes_in_a_cut_line_are_repaired_too() -> None:
+    """A joined line with invalid UTF-8, a lone surrogate and NaN is repaired, and counts as repaired once."""
     line = (
         raw(message("assistant", "x\nQ", value=0))
         .replace(b"Q", b"\xff\\ud83d")
@@ -117,7 +118,7 @@ def test_bad_bytes_in_a_cut_line_are_mended_too() -> None:
 
 
 def test_a_cut_line_of_an_unknown_type_counts_all_of_its_lines() -> None:
-    """Physical lines that together are an unknown event are unknown, each of them, and no events."""
+    """Each physical line of a joined event of unknown type counts as unknown, none as an event."""
     lines = (init(), raw(event("weather", text="a\nb\n\nc")), user("Hi"))
     read = session(*lines)
     check_counts(read, *lines)
@@ -128,16 +129,16 @@ def test_a_cut_line_of_an_unknown_type_counts_all_of_its_lines() -> None:
 
 
 @pytest.mark.parametrize("lead", [b"\xef\xbb\xbf", b" ", b"\t \xef\xbb\xbf"[:1]])
-def test_what_stands_before_a_cut_line_does_not_matter(lead: bytes) -> None:
-    """A line that a raw newline has cut is joined again behind a byte order mark or white space."""
+def test_a_byte_order_mark_before_a_cut_line_does_not_matter(lead: bytes) -> None:
+    """A cut line is joined even after a byte order mark or white space."""
     cut = user("one\ntwo").replace(b"\\n", b"\n")
     read = session(lead + cut, result(""))
     assert [run.prompt for run in read.runs] == ["one\ntwo"]
     assert read.lines.malformed == 0
 
 
-def test_pieces_that_are_no_object_are_not_joined() -> None:
-    """Only an object is an event: pieces that together are another value, or none, stay what they are."""
+def test_pieces_that_are_not_an_object_are_not_joined() -> None:
+    """Only objects are events: pieces that together are another value, or invalid, are not joined."""
     assert Decoder().decode_joined([b'["a', b'b"]']) is None
     assert Decoder().decode_joined([b'{"a', b'b"']) is None
 
@@ -146,7 +147,7 @@ def test_pieces_that_are_no_object_are_not_joined() -> None:
 
 
 def test_a_cut_line_before_a_good_one_stays_malformed() -> None:
-    """Half a line, and then a whole one: the half is malformed, the whole line is what it is."""
+    """Half a line before a whole one is malformed; the whole line is read."""
     half = final("lost")[:60] + b"\n"
     lines = (init(), half, user("Hi"), half, half, final("well"), half)
     read = session(*lines)
@@ -158,7 +159,7 @@ def test_a_cut_line_before_a_good_one_stays_malformed() -> None:
 
 
 def test_half_a_line_before_a_cut_one_does_not_swallow_it() -> None:
-    """A line that was cut short is malformed, and the joined event after it is what it is."""
+    """Half a line is malformed; the cut event after it is still joined."""
     half = final("lost")[:60] + b"\n"
     lines = (init(), half, raw(started("read", "c\n1", path="a")), half, half, raw(final("x\ny")), user("Hi"))
     read = session(*lines)
@@ -168,7 +169,7 @@ def test_half_a_line_before_a_cut_one_does_not_swallow_it() -> None:
 
 
 def test_noise_is_not_joined() -> None:
-    """Lines of stderr before, between and after events are malformed, each by itself."""
+    """Stderr output before, between and after events is malformed, each line by itself."""
     lines = (b"warning: {\n", init(), b"  at foo (bar.js)\n", b"}\n", user("Hi"), b"done }\n", result(""))
     read = session(*lines)
     assert read.lines == LineCounts(events=3, malformed=4)
@@ -177,7 +178,7 @@ def test_noise_is_not_joined() -> None:
 
 @pytest.mark.parametrize("count", [4095, 4096, 9000])
 def test_a_line_of_too_many_pieces_is_given_up(count: int) -> None:
-    """After 4,096 lines each is counted as malformed, and what follows is understood."""
+    """After 4,096 pieces, joining stops: every piece counts as malformed, and the next event is read."""
     lines = (init(), b'{"type":"user","text":"\n', b"x\n" * count, user("Hi"), result(""))
     read = session(*lines)
     assert read.lines == LineCounts(events=3, malformed=count + 1)
@@ -185,8 +186,8 @@ def test_a_line_of_too_many_pieces_is_given_up(count: int) -> None:
     check_counts(read, *lines)
 
 
-def test_as_many_pieces_as_are_held_are_joined() -> None:
-    """4,096 physical lines are one event; with one line more they are none."""
+def test_the_limit_of_pieces_is_4096() -> None:
+    """4,096 physical lines are joined into one event; 4,097 are not."""
     for count, repaired in ((4096, 1), (4097, 0)):
         read = session(init(), raw(final("\n".join(["x"] * count))), user("Hi"))
         assert (read.lines.repaired, read.run.prompt) == (repaired, "Hi")
@@ -194,15 +195,15 @@ def test_as_many_pieces_as_are_held_are_joined() -> None:
 
 
 def test_a_line_of_too_many_bytes_is_given_up() -> None:
-    """After 16 MiB what is held is malformed, and what follows is understood."""
+    """After 16 MiB, joining stops: the pieces are malformed, and the next event is read."""
     lines = (init(), b'{"a":"\n', (b"x" * (1 << 20) + b"\n") * 18, b'"}\n', user("Hi"))
     read = session(*lines)
     assert read.lines == LineCounts(events=2, malformed=20)
     assert read.run.prompt == "Hi"
 
 
-def test_lines_that_seem_to_end_an_object_are_not_tried_for_ever() -> None:
-    """Where every piece ends in a brace, joining is tried for 128 MiB of bytes and given up after that."""
+def test_joining_attempts_are_bounded() -> None:
+    """When every piece ends in a brace, joining is tried for 128 MiB of bytes and then given up."""
     tried = []
 
     class Counting(Decoder):
@@ -212,14 +213,14 @@ def test_lines_that_seem_to_end_an_object_are_not_tried_for_ever() -> None:
 
     joiner = LineJoiner(Counting())
     lines = (b'{"a":"\n', (b"x" * 200_000 + b"}\n") * 60, user("Hi"))
-    found = [told for line in physical_lines(b"".join(lines)) for told in joiner.take(line)]
-    kinds = [type(told.events[0]) for told in found]
+    found = [decoded for line in physical_lines(b"".join(lines)) for decoded in joiner.take(line)]
+    kinds = [type(decoded.events[-1]) for decoded in found]
     assert kinds == [Malformed] * 61 + [Prompt]
     assert (128 << 20) < sum(tried) < (128 << 20) + sum(map(len, lines))
 
 
-def test_what_is_held_at_the_end_of_the_stream_is_counted() -> None:
-    """A stream that ends inside a line counts its pieces as malformed; before the end they may be joined."""
+def test_pieces_at_the_end_of_the_stream_are_counted() -> None:
+    """When the stream ends inside a line, its pieces are malformed; until then they may still be joined."""
     lines = (init(), b'{"a":"x\n', b"\n", b"y\n")
     assert session(*lines).lines == LineCounts(events=1, malformed=2)
     assert session(*lines, is_over=False).lines == LineCounts(events=1)
@@ -229,7 +230,7 @@ def test_what_is_held_at_the_end_of_the_stream_is_counted() -> None:
 
 
 def test_the_place_of_a_joined_line_reads_back(tmp_path: Path) -> None:
-    """The detail of a call whose lines were cut is read from all of its pieces; the recording stays."""
+    """The details of a call whose lines were cut are read from all pieces; the recording is unchanged."""
     outcome = {"success": {"stdout": "one\n\ntwo", "exitCode": 0}}
     lines = (
         init(),
@@ -246,14 +247,14 @@ def test_the_place_of_a_joined_line_reads_back(tmp_path: Path) -> None:
     assert call.started is not None
     assert call.ended is not None
     assert [feed.line_at(place) + b"\n" for place in (call.started, call.ended)] == [lines[1], lines[3]]
-    assert [(part.kind, part.text) for part in feed.parts(call.started)] == [("command", "cat <<E\nx\nE")]
-    assert feed.parts(call.ended)[0] == Part("stdout", "one\n\ntwo")
+    assert feed.blocks(call.started) == [TextBlock("command", "cat <<E\nx\nE")]
+    assert feed.blocks(call.ended)[0] == OutputBlock("stdout", "one\n\ntwo")
     assert path.read_bytes() == b"".join(lines)
     assert (feed.offset, feed.backlog()) == (len(path.read_bytes()), 0)
 
 
 def test_a_joined_line_counts_as_one_step_of_the_feed(tmp_path: Path) -> None:
-    """What is applied at once is a whole event, and the offset never stands inside of one."""
+    """The feed applies a joined event in one step, and its offset is never inside one."""
     lines = (init(), raw(final("a\nb\nc")), result("a\nb\nc"))
     path = tmp_path / "cut.ndjson"
     path.write_bytes(b"".join(lines))

@@ -1,8 +1,8 @@
 """A stand-in for a coding agent: `python tests/harness/fake_agent.py RECORDING [switches]`.
 
-It plays a recording on stdout and ends the way it is told. It has one thread and no buffers: what
-it has written is what its reader can read. INT, TERM and HUP end it by that signal, after its
-report; a reader that has gone (EPIPE) ends it with code 1.
+It plays a recording on stdout and ends as the switches say. It has one thread and no buffers, so everything
+written is available to its reader. INT, TERM and HUP end it by that signal, after its report; a reader that
+has gone (EPIPE) ends it with code 1.
 """
 
 import argparse
@@ -18,24 +18,24 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
-CHUNK = 1 << 16  # bytes in one write when there is no pace
-BURST_LINE = 1000  # bytes in one line of a burst, about
+CHUNK = 1 << 16  # bytes per write when there is no pace
+BURST_LINE = 1000  # approximate bytes per line of a burst
 NOISE = b"agent: this line on stderr is one of very many\n" * 220  # 10 KB
 ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Signalled(BaseException):
-    """A signal asks the agent to end; `args[0]` is its number, and its report comes first."""
+    """Raised when a signal asks the agent to end; `args[0]` is the signal's number."""
 
 
 def command(recording: Path, *switches: str) -> list[str]:
-    """Give the argv that plays `recording` with `switches`, by the interpreter that runs now."""
+    """Return the argv that plays `recording` with `switches`, using the running interpreter."""
     return [sys.executable, str(Path(__file__).resolve()), str(recording), *switches]
 
 
 @dataclass
 class Output:
-    """The agent's stdout: it writes all that it is given while `left` lasts, and counts it."""
+    """The agent's stdout: writes what it is given until `left` bytes are written, and counts them."""
 
     left: int
     byte_count: int = 0
@@ -43,7 +43,7 @@ class Output:
     worst_ms: float = 0.0
 
     def write(self, data: bytes) -> None:
-        """Write `data` by as few system calls as the reader allows."""
+        """Write `data` with as few system calls as the reader allows."""
         rest = data[: self.left]
         while rest:
             begun = time.perf_counter()
@@ -56,19 +56,19 @@ class Output:
 
 
 def assistant_lines(size: int, recording: bytes) -> bytes:
-    """Give `size` bytes of numbered lines of the recording's session; one line is the least."""
+    """Return `size` bytes of numbered lines of the recording's session, at least one line."""
     found = re.search(rb'"session_id": ?"([^"\\]*)"', recording)
     content = [{"type": "text", "text": "@TEXT@"}]
     event = {"type": "assistant", "message": {"role": "assistant", "content": content}}
     line = json.dumps(event | {"session_id": found[1].decode() if found else "fake"}) + "\n"
     count = max(1, size // BURST_LINE)
-    room = [size // count + (n < size % count) - len(line) + len("@TEXT@") for n in range(count)]
-    texts = [f"{n} ".ljust(wide, "x") for n, wide in enumerate(room)]
+    widths = [size // count + (n < size % count) - len(line) + len("@TEXT@") for n in range(count)]
+    texts = [f"{n} ".ljust(wide, "x") for n, wide in enumerate(widths)]
     return "".join(line.replace("@TEXT@", text) for text in texts).encode()
 
 
 def pieces(data: bytes, args: argparse.Namespace) -> Iterator[tuple[float, bytes]]:
-    """Yield when to write, in seconds after the start, and what."""
+    """Yield each piece to write, with its time in seconds after the start."""
     length = 0.0
     if args.times:
         length, turn = reads(data, args.recording.with_suffix(".times"), args.speed)
@@ -83,7 +83,7 @@ def pieces(data: bytes, args: argparse.Namespace) -> Iterator[tuple[float, bytes
 
 
 def reads(data: bytes, times: Path, speed: float) -> tuple[float, list[tuple[float, bytes]]]:
-    """Give the seconds from the first read to the last, and the reads, each with its second."""
+    """Return the seconds from the first read to the last, and the reads, each with its second."""
     marks = [(int(a), int(b)) for a, b in re.findall(r"(?m)^(\d+) (\d+)$", times.read_text())]
     seconds = [(epoch_ms - marks[0][1]) / 1000 / speed for _, epoch_ms in marks]
     ends = [offset for offset, _ in marks[1:]] + [len(data)]
@@ -92,7 +92,7 @@ def reads(data: bytes, times: Path, speed: float) -> tuple[float, list[tuple[flo
 
 
 def pause(until: float, *, noisy: bool) -> None:
-    """Wait for the monotonic time `until`; a noisy agent fills the wait with stderr."""
+    """Wait until the monotonic time `until`; a noisy agent writes to stderr meanwhile."""
     while (left := until - time.monotonic()) > 0:
         if noisy:
             os.write(2, NOISE)
@@ -100,7 +100,7 @@ def pause(until: float, *, noisy: bool) -> None:
 
 
 def report(path: Path | None, output: Output, children: list[int]) -> None:
-    """Write what was written; whoever sees the file sees all of it."""
+    """Write the report atomically, so that a reader always sees all of it."""
     if path:
         facts = {"lines": output.line_count, "bytes": output.byte_count, "children": children}
         draft = path.with_name(f"{path.name}.{os.getpid()}")
@@ -109,8 +109,8 @@ def report(path: Path | None, output: Output, children: list[int]) -> None:
 
 
 def play(args: argparse.Namespace, output: Output, children: list[int]) -> None:
-    """Do all that the switches ask for, up to the end or the hang."""
-    # The first noise is more than a pipe holds (64 KiB): an unread stderr stops the agent at once.
+    """Do everything that the switches ask for, up to the end or the hang."""
+    # The first noise exceeds what a pipe holds (64 KiB), so an unread stderr stops the agent at once.
     noise = NOISE * 13 if args.stderr_forever else b""
     os.write(2, "".join(f"{text}\n" for text in args.stderr).encode() + noise)
     recording = played = args.recording.read_bytes()
@@ -136,14 +136,14 @@ def play(args: argparse.Namespace, output: Output, children: list[int]) -> None:
 
 
 def raise_signalled(signum: int, _frame: FrameType | None) -> None:
-    """Turn the first signal into an exception; the report is on its way, so others are ignored."""
+    """Turn the first signal into an exception, and ignore further signals while the report is written."""
     for other in ENDING_SIGNALS:
         signal.signal(other, signal.SIG_IGN)
     raise Signalled(signum)
 
 
 def main() -> int:
-    """Play the recording; the agent's own exit code is the switch's."""
+    """Play the recording, and return the exit code that the switches ask for."""
     args = arguments()
     for signum in ENDING_SIGNALS:
         signal.signal(signum, raise_signalled)
@@ -167,12 +167,12 @@ def main() -> int:
 
 
 def signal_number(text: str) -> int:
-    """Read a signal by number or name: `9`, `KILL`, `SIGKILL`."""
+    """Return a signal's number from its number or name: `9`, `KILL`, `SIGKILL`."""
     return int(text) if text.isdigit() else signal.Signals[f"SIG{text.removeprefix('SIG')}"].value
 
 
 def arguments() -> argparse.Namespace:
-    """Read the switches."""
+    """Parse the switches."""
     parser = argparse.ArgumentParser(description="A stand-in for a coding agent.")
     add = parser.add_argument
     add("recording", type=Path, metavar="RECORDING")

@@ -1,4 +1,4 @@
-"""The program on a real pty: what only a terminal, a pipe and processes can show."""
+"""Run agentwatch on a real pty, and find the files that it saves."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.harness.terminal import Terminal
 
 DEMO = RECORDINGS / "demo.ndjson"
 FIRST_CALLS = re.compile("Found files|Read file|Searched files|Ran terminal command")
-"""On the screen from the demo's first calls on, however far it has come meanwhile."""
+"""Matches the screen once the demo's first calls are shown, however far the demo has come since."""
 
 
 def in_terminal(
@@ -23,18 +23,18 @@ def in_terminal(
     size: tuple[int, int] = (120, 40),
     env: Mapping[str, str] | None = None,
 ) -> Terminal:
-    """Run `producer | agentwatch ARGUMENTS | consumer` on a pty; the home is that of the test."""
+    """Run `producer | agentwatch ARGUMENTS | consumer` on a pty, with the test's own home."""
     own = {"PYTHONPATH": str(ROOT), "AGENTWATCH_HOME": os.environ["AGENTWATCH_HOME"]}
     argv = [*AGENTWATCH, *arguments]
     return Terminal(argv, producer=producer, consumer=consumer, size=size, env=own | dict(env or {}))
 
 
 def saved(home: Path, ending: str = "ndjson") -> Path:
-    """Return the one saved file of the test's home that ends so."""
+    """Return the only saved file with this ending in the test's home."""
     (found,) = (home / "sessions").glob(f"*.{ending}")
     return found
 
 
 def actions_of(recording: Path) -> list[str]:
-    """Return the text format of a recording."""
+    """Return the lines of the text format of a recording."""
     return watch("-p", recording).stdout.decode().splitlines()

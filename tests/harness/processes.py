@@ -1,4 +1,4 @@
-"""What /proc tells of processes."""
+"""The state of processes, read from /proc."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from pathlib import Path
 
 
 def is_alive(pid: int) -> bool:
-    """Return whether a process is there and no zombie."""
+    """Return whether a process exists and is not a zombie."""
     with suppress(OSError):
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     return False
 
 
 def zombies_of(parent: int) -> list[int]:
-    """Return the children of a process that have ended and were not taken note of."""
+    """Return the children of a process that have ended and were not reaped."""
     found = []
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:

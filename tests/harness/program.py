@@ -1,4 +1,4 @@
-"""The program as a script runs it: without a terminal, to its end; and three recordings it runs over."""
+"""Run agentwatch to its end without a terminal, as a script does; and three recordings for it."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ AGENTWATCH = [sys.executable, "-W", "error", "-m", "agentwatch"]
 HURRIED = """
 import sys
 from agentwatch.cli import app
-from agentwatch.sources import process, source
-source.LATE_EXIT_MS, process._STOP_SECONDS = 300, 0.5
+from agentwatch.sources import agent, process
+agent.LATE_EXIT_MS, process._STOP_SECONDS = 300, 0.5
 sys.argv[0] = "agentwatch"
 sys.exit(app.main())
 """
-"""agentwatch with a time of grace of 0.3 s instead of 30, and 0.5 s instead of 10 between TERM and KILL."""
+"""Agentwatch with a grace period of 0.3 s instead of 30, and 0.5 s instead of 10 between TERM and KILL."""
 
 
 def environment(**more: str) -> dict[str, str]:
-    """Return an environment in which the program is found, and no user's configuration."""
+    """Return an environment in which agentwatch can be imported, with a fixed TERM and time zone."""
     return os.environ | {"PYTHONPATH": str(ROOT), "TERM": "xterm-256color", "TZ": "Asia/Tokyo"} | more
 
 
@@ -39,7 +39,7 @@ def watch(
     late: int = 20,
     **env: str,
 ) -> subprocess.CompletedProcess[bytes]:
-    """Run agentwatch to its end, with a pipe on stdin if something comes through it, and no terminal."""
+    """Run agentwatch to its end without a terminal; stdin is a pipe with these bytes, or /dev/null."""
     return subprocess.run(
         [*AGENTWATCH, *map(str, arguments)],
         input=stdin,
@@ -55,5 +55,5 @@ def watch(
 
 
 def files(folder: Path) -> set[str]:
-    """Return the names of all files below a folder."""
+    """Return the relative paths of all files below a folder."""
     return {str(path.relative_to(folder)) for path in folder.rglob("*") if not path.is_dir()}

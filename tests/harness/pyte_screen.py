@@ -1,4 +1,4 @@
-"""pyte's screen and stream, with what they need to read what Textual writes."""
+"""pyte's screen and stream, extended to read what Textual writes."""
 
 import copy
 import re
@@ -9,30 +9,30 @@ import pyte
 from wcwidth import wcwidth
 
 MISREAD = re.compile(
-    rb"\x1b\[[<=>][0-?]*[ -/]*[@-~]"  # pyte draws the end of `CSI < u`, takes `CSI > 4 m` as SGR.
-    rb"|\x1b\]\d{2,}[^\x07\x1b]*(?:\x07|\x1b\\)"  # It takes OSC 22, a pointer shape, as a title.
-    rb"|\x1b[PX^_][^\x1b]*\x1b\\"  # It draws what a DCS or an APC holds.
+    rb"\x1b\[[<=>][0-?]*[ -/]*[@-~]"  # pyte draws the end of `CSI < u` and reads `CSI > 4 m` as SGR.
+    rb"|\x1b\]\d{2,}[^\x07\x1b]*(?:\x07|\x1b\\)"  # It reads OSC 22, a pointer shape, as a title.
+    rb"|\x1b[PX^_][^\x1b]*\x1b\\"  # It draws the content of a DCS or an APC.
 )
 NARROW = re.compile("[ -~·–…✓✗⊘◌◐○▸▾─-▟]+")  # one column each
 UNFINISHED = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*|[PX^_\]][^\x07\x1b]*\x1b?)?\Z")
 
 
 class Screen(pyte.Screen):
-    """A pyte screen with an alternate screen, which pyte has not."""
+    """A pyte screen with an alternate screen, which pyte lacks."""
 
     _main: tuple[dict[int, Any], pyte.screens.Cursor] | None = None
     _chars: ClassVar[dict[pyte.screens.Char, dict[str, pyte.screens.Char]]] = {}
     """The cells that were drawn so far, by their attributes and their character."""
 
     def set_mode(self, *modes: int, **kwargs: bool) -> None:
-        """Keep the main screen when the alternate one is entered."""
+        """Save the main screen when the alternate one is entered."""
         super().set_mode(*modes, **kwargs)
         if 1049 in modes and kwargs.get("private") and self._main is None:
             self._main = dict(self.buffer), copy.copy(self.cursor)
             self.buffer.clear()
 
     def reset_mode(self, *modes: int, **kwargs: bool) -> None:
-        """Bring the main screen back."""
+        """Restore the main screen when the alternate one is left."""
         super().reset_mode(*modes, **kwargs)
         if 1049 in modes and kwargs.get("private") and self._main:
             self.buffer.clear()
@@ -43,8 +43,8 @@ class Screen(pyte.Screen):
             self._main = None
 
     def resize(self, lines: int | None = None, columns: int | None = None) -> None:
-        """Take another size; rows below the cursor go first."""
-        # pyte drops rows at the top even where the rows below the cursor would do.
+        """Resize the screen; rows below the cursor are dropped first."""
+        # pyte drops rows at the top even where dropping the rows below the cursor is enough.
         gone = max(0, self.cursor.y + 1 - (lines or self.lines))
         rows, y = {n - gone: row for n, row in self.buffer.items()}, self.cursor.y - gone
         super().resize(lines, columns)
@@ -53,7 +53,7 @@ class Screen(pyte.Screen):
         self.cursor.y = y
 
     def draw(self, data: str) -> None:
-        """Draw text without what takes no column."""
+        """Draw text without its zero-width characters."""
         if self._draws_plainly(data):
             known = self._chars.setdefault(self.cursor.attrs, {})
             row = self.buffer[self.cursor.y]
@@ -82,12 +82,12 @@ class Screen(pyte.Screen):
 
 
 class Stream(pyte.ByteStream):
-    """A pyte stream that passes over what pyte cannot read, as a terminal does."""
+    """A pyte stream that ignores sequences that pyte misreads, as a terminal does."""
 
     _held = b""
 
     def take(self, data: bytes) -> None:
-        """Take bytes, cut anywhere."""
+        """Feed bytes, which may be cut anywhere."""
         data = self._held + data
         unfinished = UNFINISHED.search(data)
         end = unfinished.start() if unfinished else len(data)
@@ -98,4 +98,4 @@ class Stream(pyte.ByteStream):
         try:
             return super()._send_to_parser(data)
         except (TypeError, ValueError, LookupError, NameError):
-            return True  # Arguments that the screen's method does not take; the parser is reset.
+            return True  # The screen's method does not accept these arguments; the parser is reset.

@@ -1,7 +1,7 @@
 """Leads a session on a pty, as a shell does: `session_leader.py LINK STAGES`.
 
-It starts the stages of a pipeline as one job in the foreground, lives on when they end, and writes to
-the socket LINK how each ended. It is run as a program of its own by `tests.harness.terminal`.
+It starts the stages of a pipeline as one foreground job, survives them, and writes to the socket LINK how
+each of them ended. `tests.harness.terminal` runs it as a separate program.
 """
 
 import contextlib
@@ -25,7 +25,7 @@ fcntl.ioctl(2, termios.TIOCSCTTY, 0)
 
 
 def hang_up(*_: object) -> None:
-    """Pass a hangup on to the job: Linux sends it to the leader of the session alone."""
+    """Pass a hangup on to the job: Linux sends it only to the leader of the session."""
     with contextlib.suppress(OSError):
         os.killpg(pids[0], signal.SIGHUP)
 
@@ -35,7 +35,7 @@ for argv in stages:
     drain, sink = (0, 1) if len(pids) == len(stages) - 1 else os.pipe()
     pid = os.fork()
     group = pids[0] if pids else pid
-    with contextlib.suppress(OSError):  # The second of the two who set it may come too late.
+    with contextlib.suppress(OSError):  # parent and child both set it; the second of them may come too late
         os.setpgid(pid, group)
     if pid == 0:
         signal.signal(signal.SIGTTOU, signal.SIG_IGN)

@@ -1,9 +1,7 @@
-"""A terminal to test in: programs on a real pty, what they draw, and what they leave behind.
+"""A terminal for tests: programs on a real pty, what they draw, and what they leave behind.
 
-`session_leader.py` leads the session, as a shell does: it starts the stages of a pipeline as one job in the
-foreground, lives on when they end, and tells of each how it ended. So the pty is the controlling
-terminal of each, ctrl+z stops them, a closed terminal sends them SIGHUP, and what an ended program
-leaves running gets none.
+`session_leader.py` leads the session as a shell does: the pty is the controlling terminal of each stage,
+ctrl+z stops them, and a closed terminal sends them SIGHUP, but not to the children of an ended program.
 """
 
 import json
@@ -31,7 +29,7 @@ T = TypeVar("T")
 LEADER = Path(__file__).with_name("session_leader.py")
 
 MODES = re.compile(rb"\x1b\[\?([0-9;]+)([hl])")
-ON_AT_FIRST = (7, 25)  # line wrap and the cursor
+ON_AT_FIRST = (7, 25)  # line wrap and the cursor are on
 INHERITED = ("PATH", "HOME", "AGENTWATCH_HOME", "USER", "TMPDIR", "VIRTUAL_ENV", "PYTHONPATH")
 SANE = {
     "TERM": "xterm-256color",
@@ -42,11 +40,11 @@ SANE = {
 
 
 class Terminal:
-    """A program on a pty of its own; to be used in a `with`, which ends all that it started.
+    """A program on its own pty; use it in a `with`, which kills everything that it started.
 
-    `size` is (columns, rows); `env` adds to a small, sane environment; what is not piped is the
-    pty. A thread reads the pty all the time, so that no program waits. `pids` are the stages of
-    the job; they share a process group, whose id is the first. A `stage` of None is `argv`.
+    `size` is (columns, rows). `env` is added to a small, sane environment. Streams that are not piped are
+    connected to the pty. A thread reads the pty all the time, so that no program blocks on it. `pids` are the
+    stages of the job; they share a process group, whose id is the first pid. A `stage` of None is `argv`.
     """
 
     def __init__(
@@ -76,7 +74,7 @@ class Terminal:
         termios.tcsetwinsize(slave, size[::-1])
         self._tty_at_first = termios.tcgetattr(slave)
         self._link, link = socket.socketpair()
-        # Not pty.fork(): with threads about, Python 3.12 warns that it may deadlock.
+        # Not pty.fork(): in a process with threads, Python 3.12 warns that it may deadlock.
         self._shell = subprocess.Popen(
             [sys.executable, "-IS", str(LEADER), str(link.fileno()), stages],
             stdin=slave,
@@ -122,23 +120,23 @@ class Terminal:
             rest = rest[os.write(self._master, rest) :]
 
     def resize(self, columns: int, rows: int) -> None:
-        """Give the terminal another size; the foreground job gets SIGWINCH."""
+        """Resize the terminal; the foreground job receives SIGWINCH."""
         self.screen.resize(rows, columns)
         self._text = None
         termios.tcsetwinsize(self._master, (rows, columns))
 
     def pause_reading(self) -> None:
-        """Read no more from the pty, like a terminal that hangs; done when this returns."""
+        """Stop reading the pty, like a terminal that hangs; returns once the reader has stopped."""
         self._parked.clear()
         self._reads.clear()
         self._parked.wait()
 
     def resume_reading(self) -> None:
-        """Read on."""
+        """Read the pty again."""
         self._reads.set()
 
     def hang_up(self) -> None:
-        """Close the pty, as a closed terminal window does: the foreground job gets SIGHUP."""
+        """Close the pty, as a closed terminal window does; the foreground job receives SIGHUP."""
         self._closing = True
         self._reads.set()
         self._reader.join()
@@ -147,7 +145,7 @@ class Terminal:
         self._master = -1
 
     def close(self) -> None:
-        """Kill all that was started here, in whatever session it is, and close the pty."""
+        """Kill everything that was started here, in any session, and close the pty."""
         while marked := self._marked():
             for pid in marked:
                 with suppress(ProcessLookupError):
@@ -162,12 +160,12 @@ class Terminal:
 
     @property
     def raw(self) -> bytes:
-        """All bytes that were written to the pty."""
+        """All bytes written to the pty."""
         return bytes(self._raw)
 
     @property
     def screen(self) -> pyte.Screen:
-        """The pyte screen, with all that has come drawn on it."""
+        """The pyte screen, with all received bytes drawn."""
         if fresh := bytes(self._raw[self._drawn :]):
             self._drawn += len(fresh)
             self._stream.take(fresh)
@@ -175,11 +173,11 @@ class Terminal:
         return self._screen
 
     def line(self, number: int) -> str:
-        """Give a row of the screen by its number from 0, or from -1 upwards."""
+        """Return a row of the screen, counted from 0, or from the bottom with negative numbers."""
         return self.screen_text().split("\n")[number]
 
     def screen_text(self) -> str:
-        """Give the rows of the screen, without the blanks at their ends."""
+        """Return the rows of the screen without trailing blanks."""
         screen = self.screen
         if self._text is None:
             rows = (screen.buffer[y] for y in range(screen.lines))
@@ -188,7 +186,7 @@ class Terminal:
         return self._text
 
     def wait_for(self, wanted: str | re.Pattern[str], timeout: float = 10) -> re.Match[str]:
-        """Wait until the screen shows `wanted`; fail at once when no more can come."""
+        """Wait until the screen shows `wanted`; fail at once when no more output can come."""
         pattern = re.compile(re.escape(wanted)) if isinstance(wanted, str) else wanted
         what = repr(wanted if isinstance(wanted, str) else wanted.pattern)
 
@@ -202,7 +200,7 @@ class Terminal:
         return self.wait_until(found, timeout, what)
 
     def wait_until(self, check: Callable[[], T | None], timeout: float = 10, what: str = "") -> T:
-        """Wait until `check` gives something other than None and False; return it."""
+        """Wait until `check` returns something other than None and False, and return it."""
         deadline = time.monotonic() + timeout
         while (got := check()) is None or got is False:
             if time.monotonic() > deadline:
@@ -211,7 +209,7 @@ class Terminal:
         return got
 
     def exit_status(self, stage: int | None = None) -> int | None:
-        """Give a stage's exit code, or 128 + the signal that ended it; None while it lives."""
+        """Return a stage's exit code, or 128 + the signal that ended it; None while it lives."""
         status = self._hear()[self._pid(stage)]
         if status == -1 or os.WIFSTOPPED(status) or os.WIFCONTINUED(status):
             return None
@@ -219,7 +217,7 @@ class Terminal:
         return code if code >= 0 else 128 - code
 
     def wait_exit(self, timeout: float = 10, stage: int | None = None) -> int:
-        """Wait for the end of a stage and for its last output; give its `exit_status`."""
+        """Wait for the end of a stage and for its last output; return its `exit_status`."""
         status = self.wait_until(lambda: self.exit_status(stage), timeout, "exit")
         idle, late = self._idle + 2 if self._reads.is_set() else 0, time.monotonic() + 1
         while self._idle < idle and self._reader.is_alive() and time.monotonic() < late:
@@ -231,17 +229,17 @@ class Terminal:
         self.wait_until(lambda: os.WIFSTOPPED(self._hear()[self._pid(stage)]), timeout, "stop")
 
     def signal(self, signum: int, stage: int | None = None) -> None:
-        """Send a signal to one stage, which has not ended."""
+        """Send a signal to one stage, which must not have ended."""
         assert self.exit_status(stage) is None, "it has ended"
         os.kill(self._pid(stage), signum)
 
     @property
     def alt_screen_active(self) -> bool:
-        """Whether the program has gone to the alternate screen and not come back."""
+        """Whether the program is on the alternate screen."""
         return self._modes().get(1049, False)
 
     def leftovers(self) -> list[str]:
-        """Name what is not as a terminal starts: modes, kitty keys, settings of the tty."""
+        """Return what differs from a fresh terminal: modes, kitty keys, tty settings."""
         modes, raw = self._modes().items(), self.raw
         left = [f"?{n}{'h' if on else 'l'}" for n, on in modes if on != (n in ON_AT_FIRST)]
         if len(re.findall(rb"\x1b\[>\d+u", raw)) > len(re.findall(rb"\x1b\[<\d*u", raw)):
@@ -251,11 +249,11 @@ class Terminal:
         return left
 
     def restored(self) -> bool:
-        """Whether the terminal is as the program found it."""
+        """Return whether the terminal is as the program found it."""
         return not self.leftovers()
 
     def _modes(self) -> dict[int, bool]:
-        """Give the DEC private modes that were set or reset, and whether they are on."""
+        """Return the DEC private modes that were set or reset, and whether each is on."""
         found = MODES.findall(self.raw)
         return {int(mode): end == b"h" for modes, end in found for mode in modes.split(b";")}
 
@@ -263,12 +261,12 @@ class Terminal:
         return self.pids[self._main_stage if stage is None else stage]
 
     def _picture(self, headline: str) -> str:
-        """Give a headline and the screen below it, for a failed test."""
+        """Return a headline with the screen below it, for the message of a failed test."""
         rows = self.screen_text().rstrip().replace("\n", "\n| ")
         return f"{headline}; stages {self._hear()}, {len(self._raw)} bytes\n| {rows}"
 
     def _read(self) -> None:
-        """Take in what the pty gives, until nobody is left who could write to it."""
+        """Read the pty until no process is left that could write to it."""
         while not self._closing:
             if not self._reads.is_set():
                 self._parked.set()
@@ -276,7 +274,7 @@ class Terminal:
             elif select.select([self._master], [], [], 0.01)[0]:
                 try:
                     data = os.read(self._master, 1 << 16)
-                except OSError:  # EIO, the way in which Linux tells the end of a pty.
+                except OSError:  # EIO, by which Linux reports the end of a pty
                     data = b""
                 if not data:
                     break
@@ -286,7 +284,7 @@ class Terminal:
         self._parked.set()
 
     def _hear(self) -> dict[int, int]:
-        """Give each stage's last wait status, -1 before the first, by process id."""
+        """Return the last wait status of each stage by process id, -1 before the first."""
         while select.select([self._link], [], [], 0)[0] and (data := self._link.recv(4096)):
             self._heard += data
         *lines, self._heard = self._heard.split(b"\n")
@@ -296,7 +294,7 @@ class Terminal:
         return self._status
 
     def _marked(self) -> list[int]:
-        """List the live processes that have this terminal's mark; none where /proc is not."""
+        """Return the live processes with this terminal's mark; an empty list without /proc."""
         marked = []
         for environ in Path("/proc").glob("[0-9]*/environ"):
             with suppress(OSError):

@@ -1,8 +1,8 @@
 """What may be written to a terminal: the sequences that the screen itself sends, and text that cannot act.
 
-The list is that of a benign run on a terminal that answers nothing. Whatever else begins with an
-escape is foreign, and so is a mode that is set once more than the screen sets it: of a payload that
-sends what we send too, the count tells.
+The list of sequences was taken from a benign run on a terminal that answers nothing. Every other sequence is
+foreign. A mode that is set more often than the screen sets it is foreign too: a payload may send a sequence
+that the screen sends as well, and only the count reveals it.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ _TOKEN = re.compile(
     rb"\x1b\[[0-?]*[ -/]*[@-~]"  # CSI
     rb"|\x1b\][^\x07\x1b\x9c]*(?:\x07|\x1b\\)"  # OSC
     rb"|\x1b[PX^_k][^\x1b]*\x1b\\"  # DCS, SOS, PM, APC, screen's title
-    rb"|\x1b[ -/]*[0-~]"  # of two characters and more
-    rb"|\x1b"  # what is cut off
+    rb"|\x1b[ -/]*[0-~]"  # two characters or more
+    rb"|\x1b"  # a sequence that is cut off
 )
 _BYTE = rb"(?:25[0-5]|2[0-4]\d|1?\d?\d)"
 _COLOUR = rb"2;" + rb";".join([_BYTE] * 3)
-_LOOK = rb"(?:[123479]|38;" + _COLOUR + rb"|48;" + _COLOUR + rb")"
+_STYLE = rb"(?:[123479]|38;" + _COLOUR + rb"|48;" + _COLOUR + rb")"
 _DRAWN = re.compile(
     rb"\x1b\[0m"
-    rb"|\x1b\[" + _LOOK + rb"(?:;" + _LOOK + rb")*m"
+    rb"|\x1b\[" + _STYLE + rb"(?:;" + _STYLE + rb")*m"
     rb"|\x1b\[\d{1,4};\d{1,4}H"
     rb"|\x1b\]22;(?:default|pointer|text)\x07"
 )
-"""What a picture is made of: looks in true colours, places; and the pointer's shape."""
-_PLAIN_LOOK = re.compile(rb"\x1b\[(?:0|[123479](?:;[123479])*)m")
+"""The sequences of a picture: styles in true colours, positions, and the pointer's shape."""
+_PLAIN_STYLE = re.compile(rb"\x1b\[(?:0|[123479](?:;[123479])*)m")
 _MODES = Counter(
     {
         **{b"\x1b[?%d%c" % (mode, end): 2 for mode in (1000, 1003, 1006, 1015) for end in b"hl"},
@@ -41,37 +41,37 @@ _MODES = Counter(
         **dict.fromkeys((b"\x1b[22;0t", b"\x1b[23;0t"), 1),
     }
 )
-"""How often a screen sets each mode from its beginning to its end, and asks for one."""
+"""How often a screen sets or requests each mode from its start to its end."""
 _TITLE = re.compile(rb"\x1b\]0;agentwatch ([^\x07\x1b]{1,200})\x07")
 _COPY = re.compile(rb"\x1b\]52;c;([A-Za-z0-9+/]*={0,2})\x07")
 
 
 class Written(NamedTuple):
-    """What was written to a terminal, taken apart."""
+    """The bytes written to a terminal, split into sequences and text."""
 
     sequences: list[bytes]
     text: bytes
-    """What stands between the sequences."""
+    """The text between the sequences."""
 
 
 def taken_apart(raw: bytes) -> Written:
-    """Return the sequences that begin with an escape, whole or cut off, and the text between them."""
+    """Split raw bytes into the sequences that begin with an escape, complete or cut off, and the text."""
     return Written(_TOKEN.findall(raw), _TOKEN.sub(b"", raw))
 
 
 def copied(raw: bytes) -> list[str]:
-    """Return what was copied to the clipboard, in order."""
+    """Return the texts copied to the clipboard, in order."""
     return [base64.b64decode(found).decode() for found in _COPY.findall(raw)]
 
 
 def foreign(raw: bytes, *, screens: int = 1, bells: int = 1, colours: bool = True) -> list[str]:
-    """Return what a terminal was sent that is not the screen's own.
+    """Return what was sent to a terminal and is not the screen's own.
 
     Args:
-        raw: All that was written to it.
-        screens: How many screens were begun and ended.
-        bells: How often the end of a run may have rung.
-        colours: Whether there may be colours.
+        raw: All bytes written to the terminal.
+        screens: The number of screens that were started and ended.
+        bells: How often the end of a run may have rung the bell.
+        colours: Whether colours are allowed.
     """
     sequences, text = taken_apart(raw)
     modes: Counter[bytes] = Counter()
@@ -91,17 +91,17 @@ def foreign(raw: bytes, *, screens: int = 1, bells: int = 1, colours: bool = Tru
 
 
 def acting(text: str) -> list[str]:
-    """Return the characters that a terminal acts on, that are not seen, or that turn the text around.
+    """Return the characters that act on a terminal, are invisible, or change the direction of text.
 
-    A line end is none.
+    A line end is not among them.
     """
     return sorted({f"U+{ord(char):04X}" for char in set(text) if char != "\n" and _acts(char)})
 
 
-def driving(told: str) -> list[str]:
-    """Return those that act in JSON, in which a character without a meaning or a picture may stand."""
-    harmless = {f"U+{ord(char):04X}" for char in set(told) if unicodedata.category(char) in ("Cn", "Co")}
-    return [name for name in acting(told) if name not in harmless]
+def driving(text: str) -> list[str]:
+    """Return the acting characters of JSON, in which unassigned and private characters are allowed."""
+    harmless = {f"U+{ord(char):04X}" for char in set(text) if unicodedata.category(char) in ("Cn", "Co")}
+    return [name for name in acting(text) if name not in harmless]
 
 
 @cache
@@ -112,12 +112,12 @@ def _acts(char: str) -> bool:
 
 def _is_own(sequence: bytes, colours: bool) -> bool:
     if sequence.endswith(b"m") and not colours:
-        return _PLAIN_LOOK.fullmatch(sequence) is not None
+        return _PLAIN_STYLE.fullmatch(sequence) is not None
     return _DRAWN.fullmatch(sequence) is not None or _is_safe_copy(sequence) or _is_safe_title(sequence)
 
 
 def _is_safe_title(sequence: bytes) -> bool:
-    """Return whether it is a title of ours, whose words do nothing."""
+    """Return whether a sequence sets a title of agentwatch whose text is harmless."""
     found = _TITLE.fullmatch(sequence)
     try:
         return found is not None and not acting(found[1].decode())
@@ -126,7 +126,7 @@ def _is_safe_title(sequence: bytes) -> bool:
 
 
 def _is_safe_copy(sequence: bytes) -> bool:
-    """Return whether it puts text on the clipboard that does nothing when it is pasted."""
+    """Return whether a sequence copies text that is harmless when pasted."""
     found = _COPY.fullmatch(sequence)
     if found is None:
         return False

@@ -1,4 +1,4 @@
-"""Somebody who looks at a real terminal: presses keys, and waits for what is drawn from then on."""
+"""A simulated user of a real terminal, who presses keys and waits for what is drawn afterwards."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from tests.harness.terminal_oracle import foreign, taken_apart
 
 
 class Viewer:
-    """Somebody who presses keys and sees what is drawn from then on."""
+    """Presses keys and waits for what is drawn afterwards."""
 
     def __init__(self, terminal: Terminal) -> None:
         self.terminal = terminal
         self.status: int | None = None
 
     def see(self, keys: str, wanted: set[tuple[str, int]], folded: int = 0) -> None:
-        """Press keys and wait until all that is wanted is drawn.
+        """Press keys and wait until all wanted marks are drawn.
 
-        Where lines are folded anywhere, so may be a few marks.
+        At most `folded` marks may be missing, because lines may be folded.
         """
         terminal, begun, looked = self.terminal, len(self.terminal.raw), 0
         missing = set(wanted)
@@ -40,14 +40,14 @@ class Viewer:
             assert not sorted(missing), keys
 
     def press(self, *keys: str) -> None:
-        """Press keys, each when the one before has been answered."""
+        """Press keys, each after the previous key was answered with output."""
         for key in keys:
             begun = len(self.terminal.raw)
             self.terminal.send(key)
             self.terminal.wait_until(lambda begun=begun: len(self.terminal.raw) > begun, 20, key)  # type: ignore[misc]
 
     def wait_for(self, words: str, keys: str = "") -> None:
-        """Press keys, and wait until words stand in what is drawn from then on."""
+        """Press keys, and wait until the words appear in what is drawn afterwards."""
         terminal, begun, looked = self.terminal, len(self.terminal.raw), -1
 
         def is_drawn() -> bool:
@@ -65,7 +65,7 @@ class Viewer:
 def watched(
     *arguments: str, size: tuple[int, int] = (160, 600), screens: int = 1, bells: int = 1
 ) -> Iterator[Viewer]:
-    """Show a screen to a viewer, and leave it; check all that was written, to the end."""
+    """Yield a viewer of agentwatch's screen; then quit, and check everything written to the terminal."""
     with in_terminal(*arguments, size=size) as terminal:
         viewer = Viewer(terminal)
         yield viewer

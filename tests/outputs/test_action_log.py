@@ -1,4 +1,4 @@
-"""The action log is the text format with times, the same live and from the recording."""
+"""The action log: the text format with times, the same from a live run and from the recording."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from tests.harness.program import AGENTWATCH, environment, watch
 
 
 @pytest.mark.parametrize("name", ["demo", "hostile", "malformed", "rejected", "two-runs", "unfinished"])
-def test_a_recorded_pipe_and_its_log_tell_the_same(tmp_path: Path, name: str) -> None:
-    """A recording is the pipe byte for byte, and `agentwatch log` prints the log that the live run wrote."""
+def test_a_recorded_pipe_has_the_log_of_the_live_run(tmp_path: Path, name: str) -> None:
+    """A recording equals the pipe byte for byte, and `agentwatch log` prints the log of the live run."""
     path = RECORDINGS / f"{name}.ndjson"
     recording, log = tmp_path / "r.ndjson", tmp_path / "r.log"
     watch("-p", "--record", recording, stdin=path.read_bytes())
@@ -26,7 +26,7 @@ def test_a_recorded_pipe_and_its_log_tell_the_same(tmp_path: Path, name: str) ->
 
 
 def test_the_log_is_the_text_with_times(recording: Saver) -> None:
-    """A log line is agent time and action; two # lines name the session and sum up the run."""
+    """A log line is the agent time and the action; two `#` lines name the session and sum up the run."""
     path = recording(
         init("/Users/user/project", model="Claude 4 Sonnet"),
         started("read", "a", 1, path="README.md"),
@@ -47,15 +47,15 @@ def test_the_log_is_the_text_with_times(recording: Saver) -> None:
 
 
 def test_without_agent_time_the_log_has_seen_time(recording: Saver) -> None:
-    """A call whose line bears no time is logged at the time at which the line reached us."""
+    """A call without an agent time is logged with its arrival time."""
     first = init() + started("read", path="a")
     path = recording(first, completed("read", result={"success": {}}), result())
     path.with_suffix(".times").write_text(f"0 1795183387000\n{len(first)} 1795183390500\n")
     assert b"\n2026-11-20T14:03:10Z Read file a\n" in watch("log", path).stdout
 
 
-def test_the_log_of_two_runs_tells_both() -> None:
-    """Each run has its two # lines, around its own calls."""
+def test_the_log_of_two_runs_contains_both() -> None:
+    """Each run has its two `#` lines, around its own calls."""
     lines = watch("log", RECORDINGS / "two-runs.ndjson").stdout.decode().splitlines()
     assert [re.sub(r"^\S+Z ", "", text) for text in lines] == [
         "# session 67bc5f3e-332b-4fcf-b469-00a80c0d7f40 · Auto · /home/ada/src/beacon",
@@ -68,7 +68,7 @@ def test_the_log_of_two_runs_tells_both() -> None:
 
 
 def test_a_log_is_written_as_it_goes(tmp_path: Path) -> None:
-    """While the pipe is still open, the calls that ended are in the log."""
+    """While the pipe is still open, the log contains the calls that have ended."""
     log = tmp_path / "l"
     argv = [*AGENTWATCH, "-p", "--log", str(log)]
     pipe = subprocess.PIPE

@@ -1,4 +1,4 @@
-"""A call is one line of the text format: phrase, target, and what is known of the outcome."""
+"""A call as one line of the text format: phrase, target and outcome."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.builders.lines import call, completed, session, started
 
 
 def read_ok(lines: int) -> bytes:
-    """Return the end of a read of so many lines."""
+    """Return the end of a read of this many lines."""
     return completed("read", result={"success": {"totalLines": lines}})
 
 
@@ -96,16 +96,16 @@ EDITED = {"success": {"linesAdded": 3, "linesRemoved": 1, "beforeFullFileContent
 def test_an_action_is_phrase_target_and_outcome(
     lines: tuple[bytes, ...], shown: str, brief: str | None
 ) -> None:
-    """A line is the phrase, the target, and in brackets what is known of the outcome; brief is the phrase."""
-    told = call(*lines)
-    assert action(told) == shown
-    assert brief is None or brief_action(told) == brief
+    """A line is the phrase, the target, and the outcome in brackets; the brief line is the phrase alone."""
+    found = call(*lines)
+    assert action(found) == shown
+    assert brief is None or brief_action(found) == brief
 
 
 def test_a_running_call_says_so() -> None:
-    """A call without an end yet is shown as running."""
-    [told] = session(started("shell", command="make"), is_over=False).calls
-    assert action(told) == "Ran terminal command make (running)"
+    """A call that has not ended is shown as running."""
+    [found] = session(started("shell", command="make"), is_over=False).calls
+    assert action(found) == "Ran terminal command make (running)"
 
 
 HOSTILE: list[Any] = [
@@ -122,20 +122,20 @@ HOSTILE: list[Any] = [
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_an_action_is_one_line_whatever_it_holds(text: str) -> None:
-    """No target, reason or name of a tool breaks the line or reaches the terminal as a control."""
-    for told in (
+    """No target, reason or tool name breaks the line or prints a control character."""
+    for found in (
         call(started("read", path=text)),
         call(started("shell", command=text), completed("shell", result={"error": {"error": text}})),
         call(started("weather\n" + text, place=text)),
     ):
-        for line in (action(told), brief_action(told), target(told)):
+        for line in (action(found), brief_action(found), target(found)):
             assert len(line.splitlines()) <= 1
             assert line.isprintable()
 
 
 @pytest.mark.parametrize("char", ["x", "日", "e\u0301", "🦀"])
 def test_a_target_is_cut_at_200_columns(char: str) -> None:
-    """A target of 200 columns is whole; a longer one ends with an ellipsis and takes no more than 200."""
+    """A target of 200 columns is shown whole; a longer one is cut to 200 and ends with an ellipsis."""
     width = 2 if char in "日🦀" else 1
     fits, too_long = char * (200 // width), char * (200 // width + 1)
     assert target(call(started("grep", pattern=fits))) == fits
@@ -145,20 +145,20 @@ def test_a_target_is_cut_at_200_columns(char: str) -> None:
     assert too_long.startswith(cut.removesuffix("…"))
 
 
-def test_a_target_that_is_not_known_is_empty() -> None:
-    """A call without arguments has no target, and its line no gap where one would stand."""
-    told = call(completed("read", result={"error": {}}))
-    assert (target(told), action(told)) == ("", "Read file (failed: error)")
+def test_an_unknown_target_is_empty() -> None:
+    """A call without arguments has an empty target, and its line has no gap in that place."""
+    found = call(completed("read", result={"error": {}}))
+    assert (target(found), action(found)) == ("", "Read file (failed: error)")
 
 
 def test_a_long_reason_is_cut() -> None:
-    """What went wrong is told in one line of bounded width."""
-    told = call(completed("read", result={"error": {"error": "x" * 1_000_000}}))
-    assert columns(action(told)) < 200
+    """A long reason is cut, so that the action stays below 200 columns."""
+    found = call(completed("read", result={"error": {"error": "x" * 1_000_000}}))
+    assert columns(action(found)) < 200
 
 
-def test_an_edit_of_which_one_count_is_known_shows_that() -> None:
-    """A count that is not known is not shown as 0."""
-    told = Call(1, 1, "c", "edit", "Edited file", "a", lines_added=3)
-    told.outcome = call(completed("edit", result=EDITED)).outcome
-    assert action(told) == "Edited file a (+3)"
+def test_an_unknown_line_count_is_left_out() -> None:
+    """An unknown line count is left out, not shown as 0."""
+    found = Call(1, 1, "c", "edit", "Edited file", "a", lines_added=3)
+    found.outcome = call(completed("edit", result=EDITED)).outcome
+    assert action(found) == "Edited file a (+3)"

@@ -1,4 +1,4 @@
-"""No printed format of hostile text can drive the terminal that it is printed on."""
+"""No printed format of hostile text acts on the terminal."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.harness.program import watch
 
 
 def test_a_summary_cannot_drive_a_terminal() -> None:
-    """The summary of hostile text is the text, and in its bytes no control or direction mark stands."""
+    """The summary decodes to the hostile text, but its bytes contain no control or direction mark."""
     done = watch(RECORDINGS / "hostile.ndjson", "--output-format", "summary")
     assert not re.search(
         r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]", done.stdout.decode()
@@ -19,7 +19,7 @@ def test_a_summary_cannot_drive_a_terminal() -> None:
 
 
 def test_no_output_of_hostile_text_drives_a_terminal() -> None:
-    """Neither text nor log nor stderr of the hostile recording holds a control."""
+    """Text, log and stderr of the hostile recording contain no control character."""
     path = RECORDINGS / "hostile.ndjson"
     for done in (watch(path), watch("log", path), watch(path, "--output-format", "json")):
         assert done.stdout

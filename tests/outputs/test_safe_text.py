@@ -1,4 +1,4 @@
-"""Foreign text is made safe visibly: nothing that acts comes through, nothing is lost without a sign."""
+"""Foreign text made safe: nothing acts on a terminal, and nothing is removed without a sign."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import runpy
 import unicodedata
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from agentwatch.safe_text import columns, cut, safe_line, safe_text
@@ -16,7 +16,7 @@ from tests.conftest import SHARED
 
 PAYLOADS = SHARED.parent / "security" / "payloads.py"
 ACTS = re.compile(
-    "[\x00-\x09\x0b-\x1f\x7f-\x9f"  # C0 but the line end, DEL, C1
+    "[\x00-\x09\x0b-\x1f\x7f-\x9f"  # C0 except the line end, DEL, C1
     "\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"  # bidi, zero-width
     "\u180e\U000e0000-\U000e007f\ud800-\udfff]"  # tags, surrogates
 )
@@ -60,13 +60,13 @@ NASTY = st.text(
         ("[/x] [@click=app.quit]", "[/x] [@click=app.quit]"),
     ],
 )
-def test_what_could_act_is_shown_as_a_picture(text: str, safe: str) -> None:
-    """Controls, direction marks and what is not seen become signs; plain text is unchanged."""
+def test_acting_characters_become_visible_signs(text: str, safe: str) -> None:
+    """Controls, direction marks and invisible characters become visible signs; plain text is unchanged."""
     assert safe_text(text) == safe
 
 
 def test_a_safe_line_is_one_line() -> None:
-    """Where a line is wanted, line ends are signs too."""
+    """In a safe line, line ends are replaced by signs too."""
     assert safe_line("a\nb\r\nc\rd\u2028e") == "a␊b␊c␍d<U+2028>e"
 
 
@@ -76,7 +76,7 @@ def test_a_safe_line_is_one_line() -> None:
     ids=ascii,
 )
 def test_marks_cannot_be_piled_up(marks: str) -> None:
-    """Of more than eight combining marks on one character the rest is cut off, however they come."""
+    """More than eight combining marks on one character are cut off, in any order."""
     safe = safe_text("a" + marks * 50)
     pile = "".join("m" if unicodedata.category(char) == "Mn" else char for char in safe)
     assert "m" * 9 not in pile
@@ -84,8 +84,8 @@ def test_marks_cannot_be_piled_up(marks: str) -> None:
 
 @PROPERTY
 @given(ANY_TEXT | NASTY)
-def test_nothing_that_acts_comes_through(text: str) -> None:
-    """No output holds a control but the line end, nor a direction mark, a zero-width or half a pair."""
+def test_safe_text_contains_nothing_that_acts(text: str) -> None:
+    """Safe text has no control except line ends, no direction mark, zero-width character or surrogate."""
     assert not ACTS.search(safe_text(text))
     assert not ACTS.search(safe_line(text))
     assert "\n" not in safe_line(text)
@@ -95,8 +95,8 @@ def test_nothing_that_acts_comes_through(text: str) -> None:
 
 @PROPERTY
 @given(ANY_TEXT | NASTY)
-def test_safe_text_is_safe_already(text: str) -> None:
-    """What was made safe once does not change when it is made safe again."""
+def test_making_text_safe_is_idempotent(text: str) -> None:
+    """Making safe text safe again does not change it."""
     assert safe_text(safe_text(text)) == safe_text(text)
     assert safe_line(safe_line(text)) == safe_line(text)
 
@@ -104,15 +104,16 @@ def test_safe_text_is_safe_already(text: str) -> None:
 @PROPERTY
 @given(st.text(st.characters(categories=("L", "N", "P"))))
 def test_letters_digits_and_punctuation_are_unchanged(text: str) -> None:
-    """Safe text of a character that is printed as itself is that character."""
+    """Visible letters, digits and punctuation are unchanged."""
     visible = "".join(char for char in text if char not in "\u115f\u1160\u3164\uffa0")
     assert safe_text(visible) == visible
 
 
 @PROPERTY
+@example("日x", 2)
 @given(ANY_TEXT | NASTY | st.text("日e\u0301x", max_size=40), st.integers(1, 30))
 def test_a_cut_never_exceeds_its_limit(text: str, limit: int) -> None:
-    """What is cut fits, ends with an ellipsis and is otherwise a beginning; what fits is not cut."""
+    """A cut text fits its limit and is a prefix with an ellipsis; a text that fits is not cut."""
     line = safe_line(text)
     shown = cut(line, limit)
     assert columns(shown) <= limit
@@ -125,18 +126,18 @@ def test_a_cut_never_exceeds_its_limit(text: str, limit: int) -> None:
 
 
 def test_columns_are_those_of_a_terminal() -> None:
-    """Wide characters take two columns, combining marks none."""
+    """Wide characters have two columns, combining marks have none."""
     assert columns(safe_line("abc")) == 3
     assert columns(safe_line("日本é🦀e\u0301ｶ")) == 2 + 2 + 1 + 2 + 1 + 1
 
 
 @pytest.mark.skipif(not PAYLOADS.exists(), reason="the payloads are not in this checkout")
 def test_no_payload_reaches_the_terminal() -> None:
-    """None of the collected attacks is in the bytes that would be written."""
+    """None of the collected attacks occurs in the safe bytes."""
     payloads = runpy.run_path(str(PAYLOADS))["P"]
     assert payloads
     for name, (text, proof) in payloads.items():
-        if name.startswith("markup"):  # not a terminal's language: the widgets' business
+        if name.startswith("markup"):  # markup is not for the terminal: the widgets' tests cover it
             continue
         for safe in (safe_text(text), safe_line(text)):
             reached = proof.search(safe.encode())

@@ -1,4 +1,4 @@
-"""The summary is one JSON object that tells all that is known, and null for what is not."""
+"""The summary is one JSON object with all known facts, and null for unknown ones."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ CALL_KEYS = [
 ]
 
 
-def test_the_summary_tells_everything(recording: Saver) -> None:
-    """The summary of a run like the documentation's is one object, key for key as here, on one line."""
+def test_the_summary_is_complete(recording: Saver) -> None:
+    """The summary of a documented run is one object on one line, with exactly these keys and values."""
     read_ok = completed("read", "toolu_1", {"success": {"totalLines": 54}}, 1770823449980, path="README.md")
     write_ok = completed("write", "w\n1", {"success": {"linesCreated": 19}}, path="summary.txt")
     path = recording(
@@ -59,11 +59,11 @@ def test_the_summary_tells_everything(recording: Saver) -> None:
     assert (done.returncode, done.stderr) == (0, b"")
     assert done.stdout.count(b"\n") == 1
     assert done.stdout.endswith(b"\n")
-    told = json.loads(done.stdout)
-    assert list(told) == KEYS
-    assert [list(call) for call in told["calls"]] == [CALL_KEYS] * 2
+    printed = json.loads(done.stdout)
+    assert list(printed) == KEYS
+    assert [list(call) for call in printed["calls"]] == [CALL_KEYS] * 2
     unknown = dict.fromkeys(("error", "exit_code", "lines_added", "lines_removed"))
-    assert told == {
+    assert printed == {
         "format": "cursor",
         "session_id": "s-1",
         "model": "Claude 4 Sonnet",
@@ -119,18 +119,20 @@ def test_the_summary_tells_everything(recording: Saver) -> None:
     [("plain", 0, "succeeded"), ("failed-run", 1, "failed"), ("unfinished", 1, "unfinished")],
 )
 def test_a_summary_is_printed_whatever_the_outcome(name: str, code: int, outcome: str) -> None:
-    """A run that failed or has no result has a summary too, and its exit code."""
+    """A run that failed, or has no result, has a summary too, and its own exit code."""
     done = watch(RECORDINGS / f"{name}.ndjson", "--output-format", "summary")
     assert (done.returncode, json.loads(done.stdout)["outcome"]) == (code, outcome)
 
 
-def test_a_summary_of_nothing_knows_nothing() -> None:
-    """An empty stream has a summary: unfinished, no runs, and null for all that is not known."""
+def test_the_summary_of_an_empty_stream() -> None:
+    """The summary of an empty stream is unfinished, without runs, and null for everything unknown."""
     done = watch("--output-format", "summary", stdin=b"")
-    told = json.loads(done.stdout)
-    assert (done.returncode, told["runs"], told["calls"]) == (1, 0, [])
-    assert told["outcome"] == "unfinished"
-    assert [told[key] for key in ("format", "model", "result", "text_matches_result", "usage")] == [None] * 5
+    printed = json.loads(done.stdout)
+    assert (done.returncode, printed["runs"], printed["calls"]) == (1, 0, [])
+    assert printed["outcome"] == "unfinished"
+    assert [printed[key] for key in ("format", "model", "result", "text_matches_result", "usage")] == [
+        None
+    ] * 5
 
 
 HUGE = b'{"type":"result","session_id":"s-1","is_error":false,"duration_ms":%s,"usage":%s}\n'
@@ -148,8 +150,8 @@ HUGE = b'{"type":"result","session_id":"s-1","is_error":false,"duration_ms":%s,"
     ],
     ids=["20 digits", "1e300", "usage of 30 digits", "400 digits", "deep usage", "a call"],
 )
-def test_no_number_and_no_depth_is_too_much(ending: bytes) -> None:
-    """Whatever numbers and nesting a line bears, it is told in every format."""
+def test_huge_numbers_and_deep_nesting_are_printed(ending: bytes) -> None:
+    """A line with huge numbers or deep nesting is printed in every format."""
     read = session(init(), started("shell", at_ms=1), ending)
     assert list(json.loads(b"".join(summary(read)))) == KEYS
     assert list(ActionLog(read).new_lines(is_over=True))
@@ -159,15 +161,15 @@ def test_no_number_and_no_depth_is_too_much(ending: bytes) -> None:
 @settings(PROPERTY, max_examples=60)
 @given(st.lists(CURSOR_SHAPED, max_size=3))
 def test_every_output_is_total(lines: list[dict[str, Any]]) -> None:
-    """Any values in Cursor's fields come to a summary, a log, actions and a status, each of whole lines."""
+    """Arbitrary values in Cursor's fields produce a summary, a log, actions and a status of whole lines."""
     data = [json.dumps(fields).encode() + b"\n" for fields in lines]
     for read in (session(init(), *data), session(init(), started("read"), *data, is_over=False)):
-        assert_told(read)
+        assert_printable(read)
 
 
-def assert_told(read: Session) -> None:
-    """Check that every output of a session is made, and each of its lines is one."""
+def assert_printable(read: Session) -> None:
+    """Check that every output of a session can be made, and that each of its lines is a single line."""
     assert b"\n" not in b"".join(summary(read))
     assert list(json.loads(b"".join(summary(read)))) == KEYS
-    told = [*ActionLog(read).new_lines(is_over=True), *map(action, read.calls), status(read, 5_000)]
-    assert all(text.isprintable() for text in told)
+    texts = [*ActionLog(read).new_lines(is_over=True), *map(action, read.calls), status(read, 5_000)]
+    assert all(text.isprintable() for text in texts)

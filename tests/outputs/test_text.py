@@ -1,4 +1,4 @@
-"""The text format is a line per call, in order of completion, with or without facts."""
+"""The text format: a line per call in the order of completion, with or without facts."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from tests.harness.program import AGENTWATCH, PLAIN, PLAIN_TEXT, UNFINISHED, env
 
 
 def test_text_is_a_line_per_call() -> None:
-    """The text format is what is inferred without a terminal: a line per call, in order of completion."""
+    """The text format is the default without a terminal, a line per call in the order of completion."""
     for arguments in ((PLAIN,), (PLAIN, "-p", "--output-format", "text")):
         done = watch(*arguments)
         assert (done.returncode, done.stdout, done.stderr) == (0, PLAIN_TEXT, b"")
 
 
 def test_text_is_in_the_order_of_completion() -> None:
-    """Parallel calls are told as they end, and one that never ends at the end of the stream."""
+    """Parallel calls are printed as they end; a call that never ended is printed at the end of the stream."""
     assert watch(RECORDINGS / "parallel.ndjson").stdout.decode().splitlines() == [
         "Read file config/test.toml (3 lines)",
         "Read file config/prod.toml (4 lines)",
@@ -31,7 +31,7 @@ def test_text_is_in_the_order_of_completion() -> None:
 
 
 def test_brief_is_the_bare_phrase() -> None:
-    """With --brief a line is what the agent's own text format documents."""
+    """With --brief, a line is the phrase that the agent's own text format documents."""
     done = watch(PLAIN, "--brief")
     assert (done.returncode, done.stdout) == (0, b"Read file\nEdited file\n")
 

@@ -1,4 +1,4 @@
-"""The core is headless: what prints, records and decodes loads neither Textual nor Rich."""
+"""The core is headless: printing, recording and decoding import neither Textual nor Rich."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ except SystemExit as stop:
     assert not stop.code, stop.code
 """
 PACKAGE = ROOT / "agentwatch"
-ROOMS = sorted(
+MODULES = sorted(
     ".".join(path.relative_to(PACKAGE).with_suffix("").parts)
     for path in (*PACKAGE.glob("[!_]*"), *PACKAGE.glob("outputs/[!_]*.py"))
     if path.name not in ("screen", "cli") and (path.suffix == ".py" or (path / "__init__.py").exists())
@@ -32,7 +32,7 @@ ROOMS = sorted(
 
 
 def loaded(program: str, *arguments: str) -> set[str]:
-    """Return the packages that a program has loaded at its end."""
+    """Return the top-level packages that a program has imported when it ends."""
     done = subprocess.run(
         [sys.executable, "-c", program + DUMP, *arguments],
         cwd=ROOT,
@@ -46,10 +46,10 @@ def loaded(program: str, *arguments: str) -> set[str]:
     return set(done.stderr.splitlines()[-1].split())
 
 
-@pytest.mark.parametrize("room", ROOMS)
-def test_a_room_of_the_core_loads_no_screen(room: str) -> None:
-    """Each room of the core can be imported alone and draws in neither Textual nor Rich."""
-    packages = loaded(f"import agentwatch.{room}")
+@pytest.mark.parametrize("module", MODULES)
+def test_a_core_module_loads_no_screen(module: str) -> None:
+    """Each module of the core can be imported alone, and imports neither Textual, Rich nor Click."""
+    packages = loaded(f"import agentwatch.{module}")
     assert "agentwatch" in packages
     assert packages.isdisjoint({"textual", "rich", "click"})
 
@@ -76,30 +76,30 @@ def test_a_room_of_the_core_loads_no_screen(room: str) -> None:
     ids=lambda arguments: " ".join(Path(word).name for word in arguments),
 )
 def test_a_command_that_draws_no_screen_loads_none(arguments: list[str]) -> None:
-    """Help, version, listing, log and print start without Textual, which takes 150 ms to load."""
+    """Help, version, listing, log and print start without Textual, which takes 150 ms to import."""
     packages = loaded(RUN, *arguments)
     assert "click" in packages
     assert packages.isdisjoint({"textual", "rich"})
 
 
 def test_printing_a_file_loads_only_what_a_file_needs() -> None:
-    """What starts an agent, reads the settings or writes a traceback is not loaded to print a file: 4 ms."""
+    """Printing a file does not import agents, settings or tracebacks, which saves 4 ms."""
     packages = loaded(RUN, str(RECORDINGS / "plain.ndjson"), "--print")
     assert packages.isdisjoint({"fcntl", "select", "subprocess", "platformdirs", "tomllib", "traceback"})
 
 
 def test_the_screen_loads_textual() -> None:
-    """What this file looks for is found where it is: the screen is drawn by Textual."""
+    """The check works: importing the screen imports Textual and Rich."""
     assert {"textual", "rich"} <= loaded("import agentwatch.screen.app")
 
 
 def test_the_screen_begins_without_markdown_and_lexers() -> None:
-    """The Markdown parser and pygments, 27 ms, are loaded when the first text needs them."""
+    """The Markdown parser and pygments, 27 ms, are imported when the first text needs them."""
     assert loaded("import agentwatch.screen.app").isdisjoint({"markdown_it", "pygments"})
 
 
-def test_what_is_imported_is_depended_on() -> None:
-    """Each foreign package that is imported is installed with agentwatch, and nothing else is."""
+def test_imported_packages_are_dependencies() -> None:
+    """Each third-party package that is imported is a declared dependency, and there are no others."""
     trees = (ast.parse(path.read_bytes()) for path in (ROOT / "agentwatch").rglob("*.py"))
     nodes = [node for tree in trees for node in ast.walk(tree)]
     named = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}

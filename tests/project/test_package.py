@@ -11,18 +11,20 @@ from pathlib import Path
 
 import pytest
 
+from agentwatch.resources import stylesheets
 from tests.conftest import ROOT
 
-FIND_SHEET = """
-from agentwatch.resources import resource
-sheet = resource("styles") / "agentwatch.tcss"
-print(sheet.is_file(), sheet.parent.parent.name)
+FIND_SHEETS = """
+import os
+from agentwatch.resources import stylesheets
+sheets = stylesheets()
+print(all(map(os.path.isfile, sheets)), *{sheet.parent.parent.name for sheet in sheets})
 """
 
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder that an sdist, and a wheel made from it, were built into."""
+    """The folder with a built sdist, and a wheel built from it."""
     folder = tmp_path_factory.mktemp("dist")
     subprocess.run(
         [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(folder), str(ROOT)],
@@ -33,7 +35,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run_installed(python: Path, arguments: list[str], folder: Path) -> str:
-    """Return what an installed agentwatch prints, run from another folder."""
+    """Return what an installed agentwatch prints when run from another folder."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     return subprocess.run(
         [str(python), "-m", "agentwatch", *arguments],
@@ -72,7 +74,7 @@ def test_wheel_runs_from_any_folder(built: Path, tmp_path: Path) -> None:
         [
             str(python),
             "-c",
-            FIND_SHEET,
+            FIND_SHEETS,
         ],
         cwd=tmp_path,
         check=True,
@@ -82,17 +84,25 @@ def test_wheel_runs_from_any_folder(built: Path, tmp_path: Path) -> None:
     assert found == "True agentwatch\n"
 
 
-def test_sdist_holds_what_a_build_needs(built: Path) -> None:
-    """The sdist carries the stylesheet, the recordings and the tests, and nothing of a checkout's own."""
+def test_sdist_contains_what_a_build_needs(built: Path) -> None:
+    """The sdist contains the stylesheet, the recordings and the tests, and no files of a local checkout."""
     (archive,) = built.glob("*.tar.gz")
     with tarfile.open(archive) as packed:
         names = {name.partition("/")[2] for name in packed.getnames()}
-    assert {"styles/agentwatch.tcss", "recordings/demo.ndjson", "tests/conftest.py", "LICENSE"} <= names
+    sheets = {f"styles/{Path(sheet).name}" for sheet in stylesheets()}
+    assert sheets | {"recordings/demo.ndjson", "tests/conftest.py", "LICENSE"} <= names
     assert not any(name.startswith((".git/", ".venv", "dist")) for name in names)
 
 
+def test_every_file_of_styles_is_read() -> None:
+    """No stylesheet lies in the folder that the screen does not read."""
+    assert {Path(sheet).name for sheet in stylesheets()} == {
+        path.name for path in (ROOT / "styles").iterdir()
+    }
+
+
 def test_checkout_finds_its_folders(tmp_path: Path) -> None:
-    """A checkout, and so an editable install, finds the folders beside the package, from anywhere."""
+    """A checkout or editable install finds the folders beside the package from any working directory."""
     found = subprocess.run(
         [
             sys.executable,

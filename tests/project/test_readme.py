@@ -1,4 +1,4 @@
-"""The README's commands do what it says they do. Its two `python3 -m venv` lines are run by `.ci/run`."""
+"""The README's commands work as described. Its two `python3 -m venv` lines are run by `.ci/run`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ COMMANDS = [
 
 @pytest.fixture
 def user(tmp_path: Path) -> dict[str, str]:
-    """A user's shell: agentwatch and an agent are installed, `session.ndjson` lies in the folder."""
+    """A user's shell with agentwatch and an agent installed, and `session.ndjson` in the folder."""
     programs = tmp_path / "bin"
     programs.mkdir()
     for name, command in {
@@ -41,7 +41,7 @@ def user(tmp_path: Path) -> dict[str, str]:
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_command(command: str, user: dict[str, str], tmp_path: Path) -> None:
-    """A command of the README, run without a terminal, succeeds and says nothing on stderr."""
+    """A command of the README, run without a terminal, succeeds and prints nothing to stderr."""
     if "| jq" in command and shutil.which("jq") is None:
         pytest.skip("jq is not installed")
     limit = "timeout -s INT 3 " if "agentwatch -f" in command else ""
@@ -55,13 +55,13 @@ def test_command(command: str, user: dict[str, str], tmp_path: Path) -> None:
         start_new_session=True,
         check=False,
     )
-    assert ran.stderr.strip() == b""  # ctrl+c leaves the line that shows it
+    assert ran.stderr.strip() == b""  # ctrl+c leaves an empty line
     assert ran.returncode == (124 if limit else 0)
     assert ran.stdout or command == "agentwatch sessions"
 
 
-def test_every_option_is_told() -> None:
-    """An option of the README is one that the program has."""
+def test_every_option_in_the_readme_exists() -> None:
+    """Every option in the README is an option of the program."""
     helps = "".join(
         subprocess.run(
             [sys.executable, "-m", "agentwatch", *command, "--help"],

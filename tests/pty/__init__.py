@@ -1,1 +1,1 @@
-"""The program on a real pty: what only a terminal, a pipe and processes can show."""
+"""Tests of agentwatch on a real pty, for what only a terminal, a pipe and processes can show."""

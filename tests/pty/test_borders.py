@@ -1,4 +1,4 @@
-"""Text that may be measured in two ways, on a real terminal: the frames around it stand straight."""
+"""Frames stay straight on a real terminal around text whose width is ambiguous."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TEXTS = [text[:60] for text in WIDTHS.values()]
 
 
 def sides(viewer: Viewer) -> set[str]:
-    """Return what stands below the upper corners of frames, down to the lower ones."""
+    """Return the characters on the sides of all frames, between their upper and lower corners."""
     screen, found = viewer.terminal.screen, set()
     for top in range(screen.lines):
         for x in range(screen.columns):
@@ -29,7 +29,7 @@ def sides(viewer: Viewer) -> set[str]:
 
 @pytest.fixture
 def session_file(tmp_path: Path) -> Path:
-    """Save a session in which all these texts stand everywhere."""
+    """Save a session with these texts in every field."""
     path = tmp_path / "case.ndjson"
     asked = user("\n".join(mark("a", TEXTS)))
     path.write_bytes(init() + detailed(TEXTS) + called(TEXTS) + asked + result())
@@ -37,7 +37,7 @@ def session_file(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("columns", [160, 111])
-def test_the_frames_stand_straight(session_file: Path, columns: int) -> None:
+def test_the_frames_are_straight(session_file: Path, columns: int) -> None:
     """In transcript, calls, detail and actions no text moves a frame, at any width."""
     with watched(str(session_file), size=(columns, 200)) as viewer:
         viewer.see("", marks_of("a", TEXTS))
@@ -47,8 +47,8 @@ def test_the_frames_stand_straight(session_file: Path, columns: int) -> None:
             viewer.press("j")
 
 
-def test_the_clocks_stand_in_a_column(session_file: Path) -> None:
-    """In the calls table every clock ends in the same column, and none is pushed out of sight."""
+def test_the_clocks_are_in_one_column(session_file: Path) -> None:
+    """In the calls table every clock ends in the same column, and all of them are visible."""
     with watched(str(session_file), size=(160, 200)) as viewer:
         viewer.see("", marks_of("a", TEXTS))
         viewer.press("2")
@@ -56,7 +56,7 @@ def test_the_clocks_stand_in_a_column(session_file: Path) -> None:
         screen = viewer.terminal.screen
         lines = {y: viewer.terminal.line(y) for y in range(screen.lines)}
         calls = {y: line for y, line in lines.items() if line[1:].lstrip("┌│└ ").startswith(("✗", "◌"))}
-        rows = [y for y, line in calls.items() if " ms " not in line]  # of the others nobody knows how long
+        rows = [y for y, line in calls.items() if " ms " not in line]  # the others have no known duration
         clocks = [[x for x in range(160) if screen.buffer[y][x].data == "–"] for y in rows]
         ends = [found[-1] for found in clocks if found]
     assert len(rows) >= 2 * len(TEXTS)

@@ -1,4 +1,4 @@
-"""An agent that dies at any byte: what it wrote is kept, and nothing of it is taken for more."""
+"""An agent that dies at any byte: its output is kept, and an incomplete line is not an event."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LONG = [pytest.param(seed, marks=pytest.mark.long) for seed in range(10, 110)]
 
 
 def mid_line(seed: int) -> int:
-    """Return a place in the demo that is neither the beginning nor the end of a line."""
+    """Return an offset in the demo that is neither the start nor the end of a line."""
     chance = random.Random(seed)
     while b"\n" in DATA[(cut := chance.randrange(1, len(DATA))) - 1 : cut + 1]:
         pass
@@ -28,7 +28,7 @@ def mid_line(seed: int) -> int:
 
 @pytest.mark.parametrize("seed", [*range(10), *LONG])
 def test_killed_in_mid_line(home: Path, tmp_path: Path, seed: int) -> None:
-    """Killed in mid-line, the agent's bytes are all recorded; half a line is malformed, and is shown."""
+    """All bytes of an agent killed in mid-line are recorded, and its half line is shown as malformed."""
     cut, report = mid_line(seed), tmp_path / "report.json"
     start = DATA.rfind(b"\n", 0, cut) + 1
     agent = command(DEMO, "--cut", str(cut), "--die", "KILL", "--report", str(report))
@@ -46,7 +46,7 @@ def test_killed_in_mid_line(home: Path, tmp_path: Path, seed: int) -> None:
     assert json.loads(report.read_text())["bytes"] == cut
     assert saved(home).read_bytes() == DATA[:cut]
     assert json.loads(saved(home, "json").read_text())["exit_code"] == KILLED
-    told = json.loads(watch("--output-format", "summary", saved(home)).stdout)
-    assert told["outcome"] == "unfinished"
-    assert told["lines"]["malformed"] == 1
-    assert told["lines"]["total"] == DATA.count(b"\n", 0, cut) + 1
+    summary = json.loads(watch("--output-format", "summary", saved(home)).stdout)
+    assert summary["outcome"] == "unfinished"
+    assert summary["lines"]["malformed"] == 1
+    assert summary["lines"]["total"] == DATA.count(b"\n", 0, cut) + 1

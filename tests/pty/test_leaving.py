@@ -1,4 +1,4 @@
-"""Leaving the screen when the agent, or what it started, lives on: it is shown, and asked about."""
+"""Quitting while the agent or its children still run: they are shown, and the user is asked about them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.conftest import RECORDINGS, ROOT
 from tests.harness.fake_agent import command
 from tests.harness.on_a_pty import in_terminal, saved
 from tests.harness.processes import is_alive, zombies_of
-from tests.harness.program import AGENTWATCH, HURRIED
+from tests.harness.program import AGENTWATCH, HURRIED, watch
 from tests.harness.terminal import Terminal
 
 PLAIN = RECORDINGS / "plain.ndjson"
@@ -25,20 +25,20 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are f
 
 
 def children(terminal: Terminal, report: Path) -> list[int]:
-    """Return what a fake agent started, when it has told."""
+    """Return the children of a fake agent, once it has written its report."""
     terminal.wait_until(report.exists, what="report")
     pids: list[int] = json.loads(report.read_text())["children"]
     return pids
 
 
 def hurried(*switches: str) -> Terminal:
-    """Watch a fake agent with a time of grace of 0.3 s, and 0.5 s between TERM and KILL."""
+    """Watch a fake agent with a grace period of 0.3 s, and 0.5 s between TERM and KILL."""
     argv = [sys.executable, "-c", HURRIED, "run", "--", *command(PLAIN, *switches)]
     return Terminal(argv, size=(120, 40), env={"PYTHONPATH": str(ROOT)})
 
 
 def stays(terminal: Terminal, question: str) -> None:
-    """Ask to leave, see the question, and stay."""
+    """Ask to quit, wait for the question, and cancel it."""
     terminal.send("q")
     terminal.wait_for(question)
     terminal.send("\x1b")
@@ -46,11 +46,25 @@ def stays(terminal: Terminal, question: str) -> None:
     assert terminal.exit_status() is None
 
 
+def test_a_followed_file_can_be_left(tmp_path: Path) -> None:
+    """`q` leaves a file that is followed, and its log ends where the file ends by then."""
+    path, log = tmp_path / "session.ndjson", tmp_path / "session.log"
+    data = PLAIN.read_bytes()
+    path.write_bytes(data[: data.index(b'{"type":"result"')])
+    with in_terminal("-f", "--log", str(log), str(path)) as terminal:
+        terminal.wait_for("◐ running")
+        terminal.send("q")
+        assert terminal.wait_exit() == 0
+        assert terminal.restored(), terminal.leftovers()
+    assert log.read_bytes() == watch("log", path).stdout
+    assert "# unfinished" in log.read_text()
+
+
 @pytest.mark.parametrize(
     "switches", [("--fork", "60"), ("--setsid", "60"), ("--fork", "60", "--setsid", "60")]
 )
-def test_what_the_agent_left_behind_is_stopped(home: Path, tmp_path: Path, switches: tuple[str, ...]) -> None:
-    """A child that outlived the agent is shown with its pid; `q` asks, and `s` ends it."""
+def test_children_of_the_agent_can_be_stopped(home: Path, tmp_path: Path, switches: tuple[str, ...]) -> None:
+    """A child that outlived the agent is shown with its pid; `q` asks, and `s` ends the child."""
     report = tmp_path / "report.json"
     with in_terminal("run", "--", *command(PLAIN, *switches, "--report", str(report))) as terminal:
         left = children(terminal, report)
@@ -71,8 +85,10 @@ def test_what_the_agent_left_behind_is_stopped(home: Path, tmp_path: Path, switc
 
 
 @pytest.mark.parametrize(("switch", "code"), [("--fork", 0), ("--setsid", 3)])
-def test_what_the_agent_left_behind_is_left(home: Path, tmp_path: Path, switch: str, code: int) -> None:
-    """Left running, the child lives on and is named when we end; the exit code is the agent's."""
+def test_children_of_the_agent_can_be_left_running(
+    home: Path, tmp_path: Path, switch: str, code: int
+) -> None:
+    """Left running, the child lives on and is reported at exit; the exit code is the agent's."""
     report = tmp_path / "report.json"
     agent = command(PLAIN, switch, "60", "--exit", str(code), "--report", str(report))
     with in_terminal("run", "--", *agent) as terminal:
@@ -88,7 +104,7 @@ def test_what_the_agent_left_behind_is_left(home: Path, tmp_path: Path, switch: 
 
 
 def test_a_child_that_ignores_term_is_killed(tmp_path: Path) -> None:
-    """A child that does not end when it is asked to is killed, and we end."""
+    """A child that ignores SIGTERM is killed, and agentwatch ends."""
     agent = f"trap '' TERM; sleep 60 & echo $! > '{tmp_path / 'pid'}'; cat '{PLAIN}'"
     argv = [sys.executable, "-c", HURRIED, "run", "--", "sh", "-c", agent]
     with Terminal(argv, size=(120, 40), env={"PYTHONPATH": str(ROOT)}) as terminal:
@@ -101,8 +117,8 @@ def test_a_child_that_ignores_term_is_killed(tmp_path: Path) -> None:
         assert not is_alive(left)
 
 
-def test_a_child_that_ends_is_no_matter_any_more(tmp_path: Path) -> None:
-    """A child that ends while the screen is shown is shown no more, is no zombie, and `q` asks nothing."""
+def test_a_child_that_ends_is_no_longer_shown(tmp_path: Path) -> None:
+    """A child that ends is no longer shown and is reaped; after that, `q` does not ask."""
     agent = f"(while ! test -e '{tmp_path / 'end'}'; do sleep 0.02; done) & cat '{PLAIN}'"
     with in_terminal("run", "--", "sh", "-c", agent) as terminal:
         terminal.wait_for("left running: ")
@@ -119,7 +135,7 @@ def test_a_child_that_ends_is_no_matter_any_more(tmp_path: Path) -> None:
     [*((), ("--fork", "60"), ("--ignore-term",)), ("--setsid", "60")],
 )
 def test_an_agent_that_hangs_after_its_result(home: Path, tmp_path: Path, switches: tuple[str, ...]) -> None:
-    """When its time of grace is over, the screen says that the agent still runs; `q`, `s` ends them all."""
+    """After the grace period the screen shows that the agent still runs; `q` and `s` end all processes."""
     report = tmp_path / "report.json"
     with hurried("--hang", "--report", str(report), *switches) as terminal:
         terminal.wait_for("✓ succeeded 8.7 s")
@@ -137,8 +153,8 @@ def test_an_agent_that_hangs_after_its_result(home: Path, tmp_path: Path, switch
     assert saved(home).read_bytes() == PLAIN.read_bytes()
 
 
-def test_within_its_time_of_grace_nothing_is_said() -> None:
-    """An agent that hangs after its result is given 30 s before the screen says so; `q` asks at once."""
+def test_within_the_grace_period_there_is_no_warning() -> None:
+    """Within the grace period of 30 s the screen shows no warning about the agent; `q` asks at once."""
     with in_terminal("run", "--", *command(PLAIN, "--hang")) as terminal:
         terminal.wait_for("✓ succeeded 8.7 s")
         terminal.send("q")
@@ -150,8 +166,8 @@ def test_within_its_time_of_grace_nothing_is_said() -> None:
 
 
 @pytest.mark.long
-def test_the_whole_time_of_grace(home: Path) -> None:
-    """After the 30 s that the program gives it, the screen says of the agent that it still runs."""
+def test_the_whole_grace_period(home: Path) -> None:
+    """After the grace period of 30 s the screen shows that the agent still runs."""
     argv = [*AGENTWATCH, "run", "--", *command(PLAIN, "--hang")]
     with Terminal(argv, size=(120, 40), cwd=ROOT) as terminal:
         terminal.wait_for("✓ succeeded 8.7 s")

@@ -1,4 +1,4 @@
-"""Odd terminals: a stdin that is none, bytes that are no keys, absurd sizes, storms, other encodings."""
+"""Odd terminals: no stdin, bytes that are not keys, absurd sizes, storms of events, other encodings."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.harness.terminal import Terminal
 WHOLE = re.compile(
     r"\A ✓ succeeded 1:10 .*\n[^╭]*\n╭─ 1 Transcript ─+╮╭─ 2 Calls ─+╮\n(.*\n)*╭─ 4 Actions ─{106}╮"
 )
-"""The demo's end at 120 columns: the header, and the tops of the panes at both edges."""
+"""The demo's end at 120 columns: the header, and the top edges of the panes."""
 SEQUENCES = (
     *(b"\x1b[A", b"\x1b[B", b"\x1b[C", b"\x1b[D", b"\x1b[H", b"\x1b[F", b"\x1b[5~", b"\x1b[6~", b"\x1b[Z"),
     *(b"\x1b[3~", b"\x1b[1;5A", b"\x1b[15~", b"\x1b[I", b"\x1b[O", b"\x1b[<64;10;10M", b"\x1b[<65;9;9M"),
@@ -31,18 +31,18 @@ data = bytes(chance.choice(keys) if chance.random() < 0.5 else chance.randrange(
 os.write(1, data + b"\\n")
 time.sleep(60)
 """
-"""Writes 10,000 bytes, half of them our keys, and holds the pipe open."""
+"""Writes 10,000 bytes, half of them keys of agentwatch, and holds the pipe open."""
 
 
 def typed(terminal: Terminal, data: bytes, timeout: float = 10) -> None:
-    """Type more than the terminal holds; a program that takes no keys any more fails the test."""
+    """Type more than the terminal buffers; a program that stops reading keys fails the test."""
     typing = threading.Thread(target=terminal.send, args=(data,), daemon=True)
     typing.start()
     terminal.wait_until(lambda: not typing.is_alive(), timeout, "taking of keys")
 
 
 def check_alive(terminal: Terminal, timeout: float = 10) -> None:
-    """Check that the program lives, draws the whole screen anew at another size, takes keys, and leaves."""
+    """Check that the program lives, redraws at other sizes, accepts keys, and quits."""
     for columns, rows in ((80, 24), (120, 40)):
         terminal.resize(columns, rows)
         wanted = WHOLE if columns == 120 else re.compile(r"\A ✓ succeeded 1:10 .*\n.*\n 1 Transcript 2 Calls")
@@ -58,7 +58,7 @@ def check_alive(terminal: Terminal, timeout: float = 10) -> None:
 
 
 def through_shell(words: str, *arguments: str) -> Terminal:
-    """Run agentwatch with its stdin as `words` of a shell have it."""
+    """Run agentwatch with stdin redirected by the shell as in `words`."""
     shell = ["sh", "-c", f'exec "$@" {words}', "sh", *AGENTWATCH, *arguments]
     return Terminal(shell, size=(120, 40), cwd=ROOT)
 
@@ -70,15 +70,15 @@ def through_shell(words: str, *arguments: str) -> Terminal:
         "<&-",
     ],
 )
-def test_a_stdin_that_is_none(words: str) -> None:
-    """With stdin closed or empty a recording is shown all the same, and keys come from the terminal."""
+def test_closed_or_empty_stdin(words: str) -> None:
+    """With stdin closed or empty a recording is still shown, and keys come from the terminal."""
     with through_shell(words, str(DEMO)) as terminal:
         terminal.wait_for(WHOLE)
         check_alive(terminal)
 
 
-def test_nothing_on_stdin() -> None:
-    """With /dev/null for a stream the screen says that it ended with nothing, takes keys, is no success."""
+def test_an_empty_stream_on_stdin() -> None:
+    """With an empty stream the screen shows that it ended without a result; keys work; the exit code is 1."""
     with through_shell("</dev/null") as terminal:
         terminal.wait_for(re.compile(r"\A ◌ unfinished .* 0 calls\n ended without a result "))
         terminal.send("?")
@@ -89,7 +89,7 @@ def test_nothing_on_stdin() -> None:
 
 
 def test_a_closed_stdin_is_wrong_use() -> None:
-    """With stdin closed and no file there is nothing to watch, which is said in a line."""
+    """With stdin closed and no file there is nothing to watch, which is reported in one line."""
     with through_shell("<&-") as terminal:
         assert terminal.wait_exit() == 2
         assert b"\x1b" not in terminal.raw
@@ -98,7 +98,7 @@ def test_a_closed_stdin_is_wrong_use() -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_a_stream_presses_no_keys(seed: int) -> None:
-    """Of 10,000 bytes on the pipe, half of them keys of ours, none is taken for a key."""
+    """None of 10,000 bytes on the pipe, half of them keys of agentwatch, acts as a key."""
     with in_terminal(producer=[sys.executable, "-c", SPURIOUS, str(seed)]) as terminal:
         terminal.wait_for(re.compile(r"· [1-9]\d* malformed ·"))
         terminal.wait_for(re.compile(r"\A ◐ running .*\n.*\n╭─ 1 Transcript ─+╮╭─ 2 Calls"))
@@ -113,7 +113,7 @@ def test_a_stream_presses_no_keys(seed: int) -> None:
 
 
 def text_keys(size: int) -> bytes:
-    """Return about so many bytes of valid text, none of it ASCII, with sequences of keys and answers."""
+    """Return at least `size` bytes of valid non-ASCII text, with sequences of keys and answers in it."""
     chance, made = random.Random(size), bytearray()
     while len(made) < size:
         made += chr(chance.choice((0xA0, 0x4E00, 0x1F300)) + chance.randrange(0x2FF)).encode()
@@ -123,7 +123,7 @@ def text_keys(size: int) -> bytes:
 
 
 def byte_keys(size: int) -> bytes:
-    """Return about so many bytes from \\x80 to \\xff, most of them no text, with sequences among them."""
+    r"""Return at least `size` bytes from \x80 to \xff, mostly invalid UTF-8, with sequences in it."""
     chance, made = random.Random(size), bytearray(b"\xff")
     while len(made) < size:
         made += bytes(chance.randrange(0x80, 0x100) for _ in range(chance.randrange(1, 40)))
@@ -133,7 +133,7 @@ def byte_keys(size: int) -> bytes:
 
 @pytest.mark.parametrize("size", [5_000, pytest.param(1_000_000, marks=pytest.mark.long)])
 def test_any_text_may_be_typed(size: int) -> None:
-    """Text that is bound to nothing, and sequences of all kinds, leave the program alive and drawn."""
+    """Text without key bindings, and sequences of all kinds, leave the program alive and drawn."""
     with in_terminal(str(DEMO)) as terminal:
         terminal.wait_for(WHOLE)
         typed(terminal, text_keys(size), 300)
@@ -142,7 +142,7 @@ def test_any_text_may_be_typed(size: int) -> None:
 
 @pytest.mark.parametrize("size", [1, 20_000, pytest.param(1_000_000, marks=pytest.mark.long)])
 def test_any_bytes_may_be_typed(size: int) -> None:
-    """A byte that is no text, as an 8-bit meta key sends it, is no reason to end."""
+    """Invalid UTF-8, as an 8-bit meta key sends it, does not end the program."""
     with in_terminal(str(DEMO)) as terminal:
         terminal.wait_for(WHOLE)
         typed(terminal, byte_keys(size), 300)
@@ -151,7 +151,7 @@ def test_any_bytes_may_be_typed(size: int) -> None:
 
 @pytest.mark.parametrize("size", [(0, 0), (1, 1), (2, 500), (1000, 1), (7, 3)])
 def test_absurd_sizes(size: tuple[int, int]) -> None:
-    """A terminal of an absurd size, or of none, is survived; at a size that can be read all is drawn."""
+    """The program survives a terminal of absurd or no size, and draws everything at a readable size."""
     with in_terminal(str(DEMO), size=(120, 40)) as terminal:
         terminal.wait_for(WHOLE)
         termios.tcsetwinsize(terminal._master, size[::-1])
@@ -161,8 +161,8 @@ def test_absurd_sizes(size: tuple[int, int]) -> None:
         check_alive(terminal)
 
 
-def test_it_begins_at_no_size() -> None:
-    """A terminal that is of no size at the start is drawn when it has one."""
+def test_a_start_without_a_size() -> None:
+    """A terminal that has no size at the start is drawn when it has one."""
     with Terminal([*AGENTWATCH, str(DEMO)], size=(120, 40), cwd=ROOT) as terminal:
         termios.tcsetwinsize(terminal._master, (0, 0))
         terminal.wait_until(lambda: terminal.alt_screen_active, what="screen")
@@ -190,7 +190,7 @@ def test_a_storm_of_sizes(count: int) -> None:
 
 
 def test_a_huge_paste() -> None:
-    """2 MB pasted, all of them keys of ours, press none."""
+    """2 MB of pasted text, all of it keys of agentwatch, acts as no key."""
     with in_terminal(str(DEMO)) as terminal:
         terminal.wait_for(WHOLE)
         typed(terminal, b"\x1b[200~" + b"q?m2 " * ((2 << 20) // 5) + b"\x1b[201~", 60)
@@ -210,7 +210,7 @@ def test_a_storm_of_mouse_events(count: int) -> None:
                 % (
                     chance.choice((0, 1, 2, 32, 35, 35, 35, 64, 65, 68)),
                     chance.randrange(1, 121),
-                    chance.randrange(1, 38),  # below are the keys, one of which leaves
+                    chance.randrange(1, 38),  # the footer below has keys, one of which quits
                     chance.choice(b"Mm"),
                 )
                 for _ in range(count)
@@ -232,7 +232,7 @@ def test_a_storm_of_mouse_events(count: int) -> None:
     ids=lambda env: " ".join(f"{name}={value}" for name, value in env.items()),
 )
 def test_other_encodings(env: dict[str, str]) -> None:
-    """In an encoding that lacks our signs the program lives, its words can be read, and it leaves."""
+    """In an encoding without agentwatch's signs the program works, its words are readable, and it quits."""
     with in_terminal(str(DEMO), env=env) as terminal:
         terminal.wait_for("succeeded")
         terminal.wait_for("1 Transcript")
@@ -246,7 +246,7 @@ def test_other_encodings(env: dict[str, str]) -> None:
 
 @pytest.mark.parametrize("encoding", ["latin-1", "ascii"])
 def test_frames_in_other_encodings(encoding: str) -> None:
-    """In an encoding that lacks box characters the frames are drawn in ASCII, and stand straight."""
+    """In an encoding without box characters the frames are drawn in ASCII and stay straight."""
     with in_terminal(str(DEMO), env={"PYTHONIOENCODING": encoding}) as terminal:
         terminal.wait_for("2 Calls")
         terminal.wait_for("Leave")

@@ -1,6 +1,6 @@
-"""Every payload, in every place of the screen, on a real terminal: it is shown, and does nothing.
+"""Every payload, in every field shown on the screen of a real terminal: it is visible and does not act.
 
-The terminals are tall: all that a pane holds is shown at once, and nothing has to be leafed through.
+The terminals are tall, so that all of a pane is visible at once and no test has to scroll.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from tests.harness.viewer import Viewer, watched
 TEXTS = list(PAYLOADS.values())
 SHORT = [text[:40] for text in TEXTS]
 NARROW = list((CLASSES["strings"] | CLASSES["controls"] | CLASSES["asking"]).values())
-"""The first of the texts, whose width nobody doubts."""
+"""The first of the texts, whose width is unambiguous."""
 SHARES = 4
 
 
 @pytest.mark.parametrize("share", range(SHARES))
 def test_in_the_transcript(recording: Saver, share: int) -> None:
-    """In prompt, thinking, text and notices; on the integrity screen, and with the help over it."""
+    """In prompt, thinking, text and notices; on the integrity screen, and under the help."""
     texts = TEXTS[share::SHARES]
     with watched(str(recording(said(texts) + failed("\n".join(texts))))) as viewer:
         viewer.see("", marks_of("e", texts))
@@ -61,7 +61,7 @@ def test_in_the_calls(recording: Saver) -> None:
 
 
 def test_in_the_detail(recording: Saver) -> None:
-    """In arguments, output, diff, content, errors and reasons of a call, and in the recording's own line."""
+    """In arguments, output, diff, content, errors and reasons of a call, and in its recorded line."""
     path = recording(init() + detailed(TEXTS) + result())
     with watched(str(path), size=(160, 480)) as viewer:
         viewer.wait_for("succeeded")
@@ -77,7 +77,7 @@ def test_in_the_detail(recording: Saver) -> None:
 
 
 def rows_of(viewer: Viewer, number: int) -> tuple[str, str]:
-    """Return the header and the status line once both show a text, the header as each of five facts."""
+    """Return the header and the status line once both show a text, the header in each of five facts."""
     sign = f"x{number}x"
 
     def found() -> tuple[str, str] | None:
@@ -87,7 +87,7 @@ def rows_of(viewer: Viewer, number: int) -> tuple[str, str]:
     return viewer.terminal.wait_until(found, what=sign)
 
 
-def test_in_the_facts_of_a_run(recording: Saver) -> None:
+def test_in_the_fields_of_a_run(recording: Saver) -> None:
     """In model, cwd, session, permission mode and key source of a run, its running command and result."""
     path = recording(b"")
     every = mark("x", SHORT)
@@ -102,7 +102,7 @@ def test_in_the_facts_of_a_run(recording: Saver) -> None:
 
 
 def test_on_the_standard_error_of_an_agent(recording: Saver, tmp_path: Path) -> None:
-    """In what an agent says on stderr, among the actions, and in the last lines of it once it has failed."""
+    """In the agent's stderr, among the actions, and in its last lines after the agent has failed."""
     said_last = tmp_path / "stderr"
     lines = [text.replace("\n", " ") for text in mark("x", SHORT)]
     said_last.write_bytes("\n".join(lines).encode("utf-8", "surrogatepass") + b"\n\x9b31mx \xff\x90$q\n")
@@ -134,8 +134,8 @@ def test_in_the_list_of_saved_sessions(home: Path) -> None:
         assert acting(terminal.raw.decode().replace("\r\n", "\n")) == []
 
 
-def test_what_is_copied(recording: Saver) -> None:
-    """What `y` copies of each pane, and the mouse, is safe text without a line end at its end."""
+def test_copied_text_is_safe(recording: Saver) -> None:
+    """Text copied with `y` from each pane, or with the mouse, is safe and has no line end at its end."""
     texts = [f"{text}\n\n" for text in SHORT[::3]]
     session = init() + user("".join(texts)) + final("".join(texts)) + called(texts) + failed(texts[-1])
     with watched(str(recording(session)), size=(120, 40)) as viewer:

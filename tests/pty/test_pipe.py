@@ -1,4 +1,4 @@
-"""A stream on stdin is watched on the terminal, recorded byte for byte, and never held up."""
+"""A stream on stdin is shown on the terminal, recorded byte for byte, and never delayed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TIME = r"\d\d:\d\d:\d\d [✓✗]"
 
 
 def test_keys_work_while_the_stream_comes(home: Path) -> None:
-    """While data streams in, every key of panes, moving, following and freezing does its work."""
+    """While data streams in, all keys for panes, moving, following and freezing work."""
     producer = command(DEMO, "--pace", "60", "--repeat", "20")
     with in_terminal(producer=producer, size=(80, 24)) as terminal:
         terminal.wait_for("◐ running")
@@ -51,7 +51,7 @@ def test_keys_work_while_the_stream_comes(home: Path) -> None:
 
 
 def test_the_recording_is_the_stream(home: Path) -> None:
-    """The recording is byte for byte what came, the log beside it is what `agentwatch log` prints."""
+    """The recording equals the stream byte for byte, and the log beside it equals `agentwatch log`."""
     with in_terminal(producer=command(DEMO, "--pace", "800")) as terminal:
         terminal.wait_for("✓ succeeded in 1:10")
         assert saved(home).read_bytes() == DEMO.read_bytes()
@@ -71,8 +71,8 @@ def test_the_recording_is_the_stream(home: Path) -> None:
     assert offsets[-1] < DEMO.stat().st_size
 
 
-def test_q_leaves_a_stream_that_goes_on(home: Path) -> None:
-    """`q` gives the terminal back; the stream is recorded on and its actions are printed, to its end."""
+def test_q_keeps_recording_the_stream(home: Path) -> None:
+    """`q` restores the terminal; recording and printing of actions continue to the end of the stream."""
     with in_terminal(producer=command(DEMO, "--pace", "120")) as terminal:
         terminal.wait_for(FIRST_CALLS)
         terminal.send("q")
@@ -91,8 +91,8 @@ def test_q_leaves_a_stream_that_goes_on(home: Path) -> None:
     assert "".join(actions[first:]) in shown
 
 
-def test_ctrl_c_ends_what_was_left(home: Path) -> None:
-    """After `q`, ctrl+c ends the recording with 130; what had come is recorded and logged."""
+def test_ctrl_c_after_q_ends_the_recording(home: Path) -> None:
+    """After `q`, ctrl+c ends the recording with 130; everything received is recorded and logged."""
     with in_terminal(producer=command(DEMO, "--pace", "500", "--hang-before-result")) as terminal:
         terminal.wait_for("✓ Ran terminal command pytest -q")
         terminal.send("q")
@@ -107,8 +107,24 @@ def test_ctrl_c_ends_what_was_left(home: Path) -> None:
     assert saved(home, "log").read_bytes() == watch("log", saved(home)).stdout
 
 
+def test_a_frozen_view_does_not_hold_the_log_back(home: Path) -> None:
+    """While the view is frozen the log goes on, and what it holds at the end is what `log` prints."""
+    with in_terminal(producer=command(DEMO, "--pace", "100")) as terminal:
+        terminal.wait_for(FIRST_CALLS)
+        terminal.send(" ")
+        terminal.wait_for("frozen · ")
+        ended = len(actions_of(DEMO))
+        terminal.wait_until(lambda: saved(home, "log").read_bytes().count(b"\n") >= ended, what="log")
+        assert "frozen · " in terminal.screen_text()
+        terminal.send(" ")
+        terminal.wait_for("✓ succeeded in 1:10")
+        terminal.send("q")
+        assert terminal.wait_exit() == 0
+    assert saved(home, "log").read_bytes() == watch("log", saved(home)).stdout
+
+
 def test_tee_passes_the_stream_on(home: Path, tmp_path: Path) -> None:
-    """With --tee the screen is on the terminal and the next program gets every byte."""
+    """With --tee the screen is on the terminal and the next program receives every byte."""
     out = tmp_path / "out"
     consumer = ["sh", "-c", f"cat > '{out}'"]
     with in_terminal("--tee", producer=command(DEMO, "--pace", "800"), consumer=consumer) as terminal:
@@ -121,8 +137,8 @@ def test_tee_passes_the_stream_on(home: Path, tmp_path: Path) -> None:
     assert out.read_bytes() == DEMO.read_bytes() == saved(home).read_bytes()
 
 
-def test_tee_goes_on_when_the_screen_is_left(tmp_path: Path) -> None:
-    """With --tee, `q` leaves the screen and the next program still gets every byte."""
+def test_tee_continues_after_q(tmp_path: Path) -> None:
+    """With --tee, `q` closes the screen and the next program still receives every byte."""
     out = tmp_path / "out"
     consumer = ["sh", "-c", f"cat > '{out}'"]
     with in_terminal("--tee", producer=command(DEMO, "--pace", "200"), consumer=consumer) as terminal:
@@ -136,7 +152,7 @@ def test_tee_goes_on_when_the_screen_is_left(tmp_path: Path) -> None:
 
 
 def test_a_redirected_stdout_gets_text(home: Path, tmp_path: Path) -> None:
-    """When stdout is no terminal the text format goes there, no screen is drawn and nothing is kept."""
+    """When stdout is not a terminal, it gets the text format; no screen is drawn and nothing is saved."""
     out = tmp_path / "out"
     consumer = ["sh", "-c", f"cat > '{out}'"]
     with in_terminal(producer=command(DEMO), consumer=consumer) as terminal:
@@ -148,7 +164,7 @@ def test_a_redirected_stdout_gets_text(home: Path, tmp_path: Path) -> None:
 
 
 def test_without_a_terminal_text_is_printed() -> None:
-    """Without any terminal the text format is printed, without a single escape."""
+    """Without any terminal the text format is printed, without escape sequences."""
     done = watch(stdin=DEMO.read_bytes())
     assert done.returncode == 0
     assert b"\x1b" not in done.stdout + done.stderr
@@ -156,7 +172,7 @@ def test_without_a_terminal_text_is_printed() -> None:
 
 
 def test_a_dumb_terminal_gets_text() -> None:
-    """With TERM=dumb the text format is printed, without a single escape."""
+    """With TERM=dumb the text format is printed, without escape sequences."""
     with in_terminal(producer=command(DEMO), env={"TERM": "dumb"}) as terminal:
         assert terminal.wait_exit() == 0
         assert b"\x1b" not in terminal.raw
@@ -164,7 +180,7 @@ def test_a_dumb_terminal_gets_text() -> None:
 
 
 def test_the_screen_follows_the_size() -> None:
-    """While the stream comes, the screen is drawn anew at each size, and always whole."""
+    """While the stream comes, the screen is redrawn completely at each new size."""
     with in_terminal(producer=command(DEMO, "--pace", "80", "--hang-before-result")) as terminal:
         terminal.wait_for("1 Transcript ─")
         for columns, rows in ((80, 24), (40, 12), (120, 40), (40, 12), (80, 24)):
@@ -185,7 +201,7 @@ def test_the_screen_follows_the_size() -> None:
 
 
 def test_the_last_of_many_sizes_holds() -> None:
-    """When the size changes faster than the screen can be drawn, the last one is drawn."""
+    """When the size changes faster than the screen can be drawn, the last size is drawn."""
     with in_terminal(
         producer=command(DEMO, "--pace", "80", "--hang-before-result"), size=(80, 24)
     ) as terminal:
@@ -199,7 +215,7 @@ def test_the_last_of_many_sizes_holds() -> None:
 
 @pytest.mark.parametrize("cut", [0, 700])
 def test_a_stream_without_a_result_is_no_success(home: Path, cut: int) -> None:
-    """A stream that ends early is said to be unfinished, and the exit code says so too."""
+    """A stream that ends early is shown as unfinished, and the exit code is 1."""
     with in_terminal(producer=command(DEMO, "--cut", str(cut))) as terminal:
         terminal.wait_for(" 2 Calls")
         terminal.wait_for("◌ unfinished")

@@ -18,7 +18,7 @@ COLOUR = re.compile(rb"\x1b\[[0-9;:]*?(?<![0-9])(?:3[0-8]|4[0-8]|9[0-7]|10[0-7])
 
 
 def test_the_demo_plays_to_its_end() -> None:
-    """The demo plays to its success, and has then filled all four panes; the detail is of its failure."""
+    """The demo plays to its success and fills all four panes; the detail shows its failed call."""
     with in_terminal("demo", "--speed", "64") as terminal:
         terminal.wait_for("✓ succeeded in 1:10", 20)
         rows = terminal.screen_text().split("\n")
@@ -37,17 +37,17 @@ def test_the_demo_plays_to_its_end() -> None:
 
 
 def differs(terminal: Terminal, before: str) -> bool:
-    """Return whether the screen shows something else than before."""
+    """Return whether the screen differs from before."""
     return terminal.screen_text() != before
 
 
 def test_replay_keys(home: Path) -> None:
-    """In a replay space pauses, `.` lets the next event come, `+` and `-` change the speed."""
+    """In a replay, space pauses, `.` applies the next event, and `+` and `-` change the speed."""
     with in_terminal("replay", str(DEMO), "--speed", "0.05") as terminal:
         terminal.wait_for("replay ×0.05")
         terminal.send(" ")
         terminal.wait_for("paused ×0.05")
-        terminal.send("t")  # a thought that is done stays in view
+        terminal.send("t")  # thinking that has ended stays visible
         while "one test fails." not in (before := terminal.screen_text()):
             assert "Let me see" not in before
             terminal.send(".")
@@ -68,7 +68,7 @@ def test_replay_keys(home: Path) -> None:
 
 @pytest.mark.parametrize("way", ["option", "variable"])
 def test_without_colour(way: str) -> None:
-    """With --no-color or NO_COLOR not one colour code is sent, and the words and signs are all there."""
+    """With --no-color or NO_COLOR no colour code is sent, and all words and signs are shown."""
     option, env = (["--no-color"], {}) if way == "option" else ([], {"NO_COLOR": "1"})
     with in_terminal(str(RECORDINGS / "failures.ndjson"), *option, env=env) as terminal:
         terminal.wait_for("✗ shell")
@@ -81,14 +81,14 @@ def test_without_colour(way: str) -> None:
 
 
 def test_colour_codes_are_found() -> None:
-    """Without them the same session is drawn in colours, so that the test above can fail."""
+    """Without those options the same session is drawn in colours, so that the test above can fail."""
     with in_terminal(str(RECORDINGS / "failures.ndjson")) as terminal:
         terminal.wait_for("✗ shell")
         assert COLOUR.findall(terminal.raw)
 
 
 def save_sessions(home: Path, **names: str) -> None:
-    """Save bundled recordings under the names of sessions."""
+    """Save bundled recordings as sessions; `names` maps each recording to its stem."""
     folder = home / "sessions"
     folder.mkdir(parents=True)
     for name, stem in names.items():
@@ -96,7 +96,7 @@ def save_sessions(home: Path, **names: str) -> None:
 
 
 def test_a_saved_session_can_be_chosen(home: Path) -> None:
-    """Without arguments the saved sessions are listed, newest first; enter opens the one chosen."""
+    """Without arguments the saved sessions are listed, newest first; enter opens the selected one."""
     save_sessions(home, plain="20261101-120000-aaaaaa", demo="20261102-120000-bbbbbb")
     with in_terminal() as terminal:
         terminal.wait_for("Saved sessions")
@@ -113,7 +113,7 @@ def test_a_saved_session_can_be_chosen(home: Path) -> None:
 
 
 def test_the_chooser_can_be_left(home: Path) -> None:
-    """`q` leaves the list of saved sessions with 0."""
+    """`q` quits the list of saved sessions with 0."""
     save_sessions(home, plain="20261101-120000-aaaaaa")
     with in_terminal() as terminal:
         terminal.wait_for("Saved sessions")
@@ -122,8 +122,8 @@ def test_the_chooser_can_be_left(home: Path) -> None:
         assert terminal.restored(), terminal.leftovers()
 
 
-def test_without_saved_sessions_it_says_how_to_make_one() -> None:
-    """Where no session is saved, the screen says so and how to begin."""
+def test_without_saved_sessions_the_screen_shows_how_to_begin() -> None:
+    """When no session is saved, the screen says so and how to begin."""
     with in_terminal() as terminal:
         terminal.wait_for("No session is saved yet")
         terminal.wait_for("agentwatch demo")
@@ -133,7 +133,7 @@ def test_without_saved_sessions_it_says_how_to_make_one() -> None:
 
 
 def test_hostile_text_does_not_reach_the_terminal() -> None:
-    """Of a hostile session no control of its own reaches the terminal, in whatever pane."""
+    """No control character of a hostile session reaches the terminal, in any pane."""
     with in_terminal(str(RECORDINGS / "hostile.ndjson")) as terminal:
         terminal.wait_for("✓ succeeded in 3.1 s")
         terminal.resize(80, 24)
@@ -159,8 +159,8 @@ def test_hostile_text_does_not_reach_the_terminal() -> None:
     assert "␛]0;answer␇" in text
 
 
-def test_wide_characters_stand_in_their_columns() -> None:
-    """Wide characters take two columns on the terminal too: the frame is straight."""
+def test_wide_characters_take_two_columns() -> None:
+    """Wide characters take two columns on the terminal, and the frame is straight."""
     with in_terminal(str(RECORDINGS / "wide.ndjson")) as terminal:
         terminal.wait_for("✓ succeeded in 4.5 s")
 

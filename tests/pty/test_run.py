@@ -1,4 +1,4 @@
-"""`agentwatch run` starts the agent, watches it, and ends as it does."""
+"""`agentwatch run` starts the agent, watches it, and exits with its code."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ PLAIN = RECORDINGS / "plain.ndjson"
 
 
 def process(home: Path) -> dict[str, object]:
-    """Return what was written about the agent's process."""
+    """Return the facts saved about the agent's process."""
     facts: dict[str, object] = json.loads(saved(home, "json").read_bytes())
     return facts
 
 
 def test_a_failing_agent(home: Path) -> None:
-    """The agent's exit code is ours; its stderr is on the screen, in a file, and told at the end."""
+    """The agent's exit code is passed on; its stderr is on the screen, in a file, and printed at the end."""
     agent = command(PLAIN, "--cut", "2500", "--exit", "3", "--stderr", "boom: out of luck")
     with in_terminal("run", "--", *agent) as terminal:
         terminal.wait_for("stderr boom: out of luck")
@@ -45,7 +45,7 @@ def test_a_failing_agent(home: Path) -> None:
 
 
 def test_a_nonzero_exit_after_success(home: Path) -> None:
-    """An agent whose result says success and whose exit code does not is not taken for a success."""
+    """An agent whose result says success but whose exit code is not 0 does not count as a success."""
     with in_terminal("run", "--", *command(PLAIN, "--exit", "3", "--stderr", "boom")) as terminal:
         terminal.wait_for("stderr boom")
         terminal.wait_for("succeeded in 8.7 s")
@@ -55,7 +55,7 @@ def test_a_nonzero_exit_after_success(home: Path) -> None:
 
 
 def test_an_agent_that_succeeds(home: Path) -> None:
-    """Of an agent that succeeds the recording is what it wrote, the log is complete, the code is 0."""
+    """The recording of an agent that succeeds is what it wrote, its log is complete, the exit code 0."""
     with in_terminal("run", "--", *command(DEMO, "--pace", "800")) as terminal:
         terminal.wait_for("✓ succeeded in 1:10")
         terminal.wait_until(lambda: saved(home, "log").read_bytes().count(b"\n") > 15, what="log")
@@ -66,8 +66,8 @@ def test_an_agent_that_succeeds(home: Path) -> None:
     assert process(home)["exit_code"] == 0
 
 
-def test_q_asks_what_becomes_of_the_agent(home: Path) -> None:
-    """While the agent runs `q` asks; esc stays, and the screen goes on."""
+def test_q_asks_while_the_agent_runs(home: Path) -> None:
+    """While the agent runs `q` asks; esc returns to the screen, which keeps updating."""
     with in_terminal("run", "--", *command(DEMO, "--pace", "100", "--hang")) as terminal:
         terminal.wait_for("◐ running")
         for key in ("q", "\x03"):
@@ -81,7 +81,7 @@ def test_q_asks_what_becomes_of_the_agent(home: Path) -> None:
 
 
 def test_l_leaves_the_agent_running(home: Path) -> None:
-    """Left running, the agent lives on without us and writes its recording to the end."""
+    """Left running, the agent outlives agentwatch and writes its recording to the end."""
     with in_terminal("run", "--", *command(DEMO, "--pace", "60")) as terminal:
         terminal.wait_for(FIRST_CALLS)
         terminal.send("q")
@@ -99,7 +99,7 @@ def test_l_leaves_the_agent_running(home: Path) -> None:
 
 
 def test_s_stops_the_agent(home: Path) -> None:
-    """Stopped, the agent is gone when we are, and the exit code is that of its signal."""
+    """After `s` the agent has ended when agentwatch ends, and the exit code is that of its signal."""
     with in_terminal("run", "--", *command(DEMO, "--pace", "150", "--hang")) as terminal:
         terminal.wait_for(FIRST_CALLS)
         terminal.send("q")
@@ -115,7 +115,7 @@ def test_s_stops_the_agent(home: Path) -> None:
 
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGINT"])
 def test_a_signal_ends_the_agent_too(home: Path, name: str) -> None:
-    """Asked to end by a signal, we stop the agent, give the terminal back and end by 128 + n."""
+    """SIGTERM and SIGINT stop the agent, restore the terminal and end agentwatch with 128 + n."""
     number = signal.Signals[name]
     with in_terminal("run", "--", *command(DEMO, "--hang-before-result")) as terminal:
         terminal.wait_for("◐ running")
@@ -141,8 +141,8 @@ def test_a_closed_terminal_leaves_the_agent(home: Path) -> None:
     assert saved(home).read_bytes() == DEMO.read_bytes()
 
 
-def test_what_cannot_be_started(home: Path, tmp_path: Path) -> None:
-    """A command that is not there ends with 127, one that cannot be executed with 126, in a line each."""
+def test_a_command_that_cannot_be_started(home: Path, tmp_path: Path) -> None:
+    """A command that is not found ends with 127, one that is not executable with 126, in one line each."""
     plain_file = tmp_path / "agent"
     plain_file.write_text("not a program")
     for name, status in (("no-such-agent", 127), (str(plain_file), 126)):
@@ -155,7 +155,7 @@ def test_what_cannot_be_started(home: Path, tmp_path: Path) -> None:
 
 
 def test_without_a_terminal_the_actions_are_printed(home: Path) -> None:
-    """Without a terminal `run` prints, records all the same, and ends with the agent's code."""
+    """Without a terminal `run` prints and still records, and ends with the agent's code."""
     done = watch("run", "--", *command(PLAIN, "--exit", "5"))
     assert done.returncode == 5
     assert done.stdout.decode().splitlines() == [

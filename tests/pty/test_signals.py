@@ -1,4 +1,4 @@
-"""Signals at moments of chance: the terminal is given back, and the recording is what the agent wrote."""
+"""Signals at random moments: the terminal is restored, and the recording is what the agent wrote."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ SCREEN = b"\x1b[?1049h"
 
 
 @pytest.fixture(autouse=True)
-def _room_given_back(home: Path) -> Iterator[None]:
-    """Keep no recording: of the 64 MiB reserved ahead a killed monitor gives nothing back."""
+def _space_released(home: Path) -> Iterator[None]:
+    """Delete recordings: a killed monitor does not release the 64 MiB reserved ahead."""
     yield
     shutil.rmtree(home, ignore_errors=True)
 
@@ -35,7 +35,7 @@ def _room_given_back(home: Path) -> Iterator[None]:
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("name", NAMES)
 def test_under_run(home: Path, tmp_path: Path, name: str, seed: int) -> None:
-    """At any moment a signal gives the terminal back; INT and TERM end the agent, QUIT and HUP do not.
+    """At any moment a signal restores the terminal; INT and TERM end the agent, QUIT and HUP do not.
 
     The recording is what the agent wrote, byte for byte.
     """
@@ -46,7 +46,7 @@ def test_under_run(home: Path, tmp_path: Path, name: str, seed: int) -> None:
         terminal.wait_until(report.exists, what="end of the agent")
     kept, written = saved(home).read_bytes(), json.loads(report.read_text())["bytes"]
     assert DEMO.read_bytes().startswith(kept)
-    assert kept[written:].count(b"\n") <= 1  # its signal may meet the agent before it counts a write
+    assert kept[written:].count(b"\n") <= 1  # the signal may reach the agent before it counts a write
     if name in ("SIGQUIT", "SIGHUP"):
         assert len(kept) == written == DEMO.stat().st_size
     else:
@@ -57,7 +57,7 @@ def test_under_run(home: Path, tmp_path: Path, name: str, seed: int) -> None:
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("name", NAMES)
 def test_on_a_pipe(home: Path, tmp_path: Path, name: str, seed: int) -> None:
-    """At any moment a signal gives the terminal back; what had come is recorded, after HUP all that comes.
+    """At any moment a signal restores the terminal; what was received is recorded, after HUP all that comes.
 
     The log that was written is the log of the recording.
     """
@@ -79,14 +79,14 @@ def test_on_a_pipe(home: Path, tmp_path: Path, name: str, seed: int) -> None:
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("way", ["pipe", "run"])
-def test_as_the_screen_comes(way: str, name: str, seed: int) -> None:
-    """A signal that comes while the first screen is drawn gives the terminal back as well."""
+def test_while_the_first_screen_is_drawn(way: str, name: str, seed: int) -> None:
+    """A signal during the drawing of the first screen restores the terminal as well."""
     number, moment = signal.Signals[name], random.Random(f"{way} {name} {seed}").randrange(1, 400)
     agent = command(DEMO, "--pace", "400")
     argv = [*AGENTWATCH, "run", "--", *agent] if way == "run" else AGENTWATCH
     with Terminal(argv, producer=agent if way == "pipe" else (), size=(100, 30), cwd=ROOT) as terminal:
         bound = time.monotonic() + 10
-        while len(terminal.raw) < moment:  # what happens in these few milliseconds is not to be missed
+        while len(terminal.raw) < moment:  # busy-wait, so that these few milliseconds are not missed
             assert time.monotonic() < bound
             os.sched_yield()
         terminal.signal(number)
@@ -96,12 +96,12 @@ def test_as_the_screen_comes(way: str, name: str, seed: int) -> None:
 
 
 def moment_of(way: str, name: str, seed: int) -> int:
-    """Return the line of the recording with which the signal comes."""
+    """Return the line of the recording at which the signal is sent."""
     return random.Random(f"{way} {name} {seed}").randrange(1, 560)
 
 
 def end_by(terminal: Terminal, home: Path, name: str, moment: int) -> bytes:
-    """Send a signal at the moment, see the terminal given back; return what was recorded before it."""
+    """Send a signal at a line, check that the terminal is restored, and return what was recorded before."""
     number = signal.Signals[name]
 
     def recorded() -> bytes | None:

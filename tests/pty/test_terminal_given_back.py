@@ -1,4 +1,4 @@
-"""The terminal is given back as it was found, however the program ends."""
+"""The terminal is restored, however the program ends."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.harness.on_a_pty import DEMO, FIRST_CALLS, in_terminal, saved
 
 
 def test_after_q(home: Path) -> None:
-    """After `q` the terminal is as it was, and what stood on it stands there again."""
+    """After `q` the terminal is in its former state and shows its former content."""
     with in_terminal(str(DEMO)) as terminal:
         terminal.wait_for("✓ succeeded in 1:10")
         assert terminal.alt_screen_active
@@ -26,7 +26,7 @@ def test_after_q(home: Path) -> None:
 
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGINT", "SIGQUIT", "SIGHUP"])
 def test_after_a_signal(name: str) -> None:
-    """Ended by a signal, the exit code is 128 and the signal's number, and the terminal is as it was."""
+    """After a signal the exit code is 128 + the signal's number, and the terminal is restored."""
     number = signal.Signals[name]
     with in_terminal(str(DEMO)) as terminal:
         terminal.wait_for("✓ succeeded in 1:10")
@@ -38,7 +38,7 @@ def test_after_a_signal(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGINT"])
 def test_after_a_signal_while_a_stream_comes(home: Path, name: str) -> None:
-    """A signal ends the watching of a live stream as well; what had come is recorded."""
+    """A signal also ends the watching of a live stream; bytes received until then are recorded."""
     number = signal.Signals[name]
     with in_terminal(producer=command(DEMO, "--pace", "200", "--hang")) as terminal:
         terminal.wait_for(FIRST_CALLS)
@@ -57,7 +57,7 @@ def test_a_closed_terminal_ends_it() -> None:
 
 
 def test_suspended_and_resumed() -> None:
-    """ctrl+z gives the terminal back and stops the program; resumed, it draws all anew and takes keys."""
+    """ctrl+z restores the terminal and stops the program; resumed, it redraws everything and accepts keys."""
     with in_terminal(str(DEMO)) as terminal:
         terminal.wait_for("✓ succeeded in 1:10")
         terminal.send("\x1a")
@@ -88,8 +88,8 @@ def test_suspended_and_resumed() -> None:
         (["--speed", "2"], "--speed"),
     ],
 )
-def test_what_cannot_be_opened_is_said_in_a_line(arguments: list[str], words: str) -> None:
-    """A fault that is known at the start is one line on the terminal, and no screen is drawn."""
+def test_a_mistake_at_the_start_is_one_line(arguments: list[str], words: str) -> None:
+    """A mistake found at the start is reported as one line on the terminal, and no screen is drawn."""
     with in_terminal(*arguments) as terminal:
         status = terminal.wait_exit()
         assert status == (73 if "--log" in arguments else 2)

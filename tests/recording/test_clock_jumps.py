@@ -1,4 +1,4 @@
-"""A wall clock that jumps, or arrival times in any order: no duration is ever negative."""
+"""With a wall clock that jumps, or arrival times in any order, no duration is ever negative."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ MOMENTS = st.integers(0, 2**41) | st.sampled_from([0, 1, 999, 1000])
 
 @pytest.fixture
 def jumps(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Let the wall clock go back an hour at each reading, and count the readings."""
+    """Set the wall clock back an hour at each reading, and return the readings."""
     readings, begun = list[int](), time.time_ns()
 
     def jumping() -> int:
@@ -62,7 +62,7 @@ def jumps(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 def test_our_clock_does_not_jump_with_the_wall_clock(jumps: list[int]) -> None:
-    """When the wall clock is set back our time goes on, forward, and by as much as has passed."""
+    """After the wall clock is set back, our clock keeps going forward by the time that has passed."""
     begun, first = time.monotonic_ns(), now_ms()
     readings = []
     for _ in range(1000):
@@ -75,7 +75,7 @@ def test_our_clock_does_not_jump_with_the_wall_clock(jumps: list[int]) -> None:
 
 
 def test_an_agent_is_timed_forward(jumps: list[int], tmp_path: Path) -> None:
-    """Of an agent that ran while the clock was set back, arrival times ascend and the end is not before."""
+    """The arrival times of an agent ascend, and end not before start, while the wall clock is set back."""
     keep = Keep(recording=tmp_path / "r.ndjson")
     source = agent_source(command(PLAIN, "--pace", "200"), keep)
     assert print_session(source, Feed(source.reader), "text") == 0
@@ -88,21 +88,21 @@ def test_an_agent_is_timed_forward(jumps: list[int], tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("jumps")
-def test_the_time_of_grace_does_not_end_by_a_jump(tmp_path: Path) -> None:
-    """An agent that hangs after its result has its 30 s, whatever becomes of the wall clock."""
+def test_a_clock_jump_does_not_end_the_grace_period(tmp_path: Path) -> None:
+    """An agent that hangs after its result gets its full 30 s, whatever the wall clock does."""
     source = agent_source(command(PLAIN, "--hang"), Keep(record=False, write_log=False))
     feed = Feed(source.reader)
-    while feed.session.run.ended is None:
+    while (ended := feed.session.run.ended) is None:
         feed.advance(0.1)
-        assert not source.outlives(feed.session)
+        assert not source.outlives(None)
     for _ in range(100):
         time.time_ns()
-        assert not source.outlives(feed.session)
+        assert not source.outlives(ended.seen_ms)
     source.stop()
 
 
 def session_of(lines: list[bytes], seen: list[int]) -> Session:
-    """Return what these lines come to when each reached us at the time beside it."""
+    """Return the session of these lines, each received at the time beside it."""
     decoder, session, offset = Decoder(), Session(), 0
     joiner = LineJoiner(decoder)
     for data, seen_ms in zip(lines, seen, strict=False):
@@ -112,8 +112,8 @@ def session_of(lines: list[bytes], seen: list[int]) -> Session:
     return session
 
 
-def told(session: Session, now: int) -> Iterator[str]:
-    """Yield every word that tells of a time, on the screen and in the log."""
+def times_shown(session: Session, now: int) -> Iterator[str]:
+    """Yield every text with a duration or a time, from the screen and the log."""
     yield status(session, now)
     yield str(_run_clock(session, now))
     yield from (call_clock(call, now) for call in session.calls)
@@ -129,7 +129,7 @@ def told(session: Session, now: int) -> Iterator[str]:
     st.booleans(),
 )
 def test_no_duration_is_negative(seen: list[int], agent: list[int], now: int, is_over: bool) -> None:
-    """With arrival times and agent times in any order, what is told of a duration is a length, or nothing."""
+    """With arrival times and agent times in any order, a duration is shown as a length or not at all."""
     lines = [
         *(init(), user(), thought("Hm.", agent[0]), thought_through(agent[1])),
         *(started("read", "a", agent[2], path="x"), delta("So.", agent[3])),
@@ -141,7 +141,7 @@ def test_no_duration_is_negative(seen: list[int], agent: list[int], now: int, is
         assert call.duration_ms is None or call.duration_ms >= 0
         assert call.seen_duration_ms is None or call.seen_duration_ms > 0
         assert call.outcome is not Outcome.FAILED
-    for words in told(session, now):
+    for words in times_shown(session, now):
         assert not NEGATIVE.search(words), words
     summed = json.loads(b"".join(summary(session)))
     numbers = [summed[key] for key in DURATIONS] + [call["duration_ms"] for call in summed["calls"]]

@@ -1,4 +1,4 @@
-"""The files of a session are private, of one stem, and overwrite nothing."""
+"""The files of a session are private, share one stem, and overwrite nothing."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from agentwatch.recording import (
 
 @contextmanager
 def open_mask() -> Iterator[None]:
-    """Let the process create files that anybody may read, if it wants to."""
+    """Run the block with umask 0."""
     before = os.umask(0)
     try:
         yield
@@ -30,12 +30,12 @@ def open_mask() -> Iterator[None]:
 
 
 def mode(path: Path) -> int:
-    """Return who may do what with a file."""
+    """Return the permission bits of a file."""
     return stat.S_IMODE(path.stat().st_mode)
 
 
 def test_a_new_file_is_private_and_appends(tmp_path: Path) -> None:
-    """A file that we make is ours alone whatever the umask, and is written at its end only."""
+    """A created file is private whatever the umask, and every write appends."""
     path = tmp_path / "a"
     with open_mask():
         fd = create_file(path)
@@ -48,8 +48,8 @@ def test_a_new_file_is_private_and_appends(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["file", "folder", "link", "dangling", "fifo"])
-def test_nothing_that_is_there_is_overwritten(tmp_path: Path, kind: str) -> None:
-    """A name that is taken is refused, by a link that leads nowhere too, and what is there stays."""
+def test_nothing_is_overwritten(tmp_path: Path, kind: str) -> None:
+    """An existing name is refused, a dangling link included, and what is there stays as it was."""
     path, other = tmp_path / "a", tmp_path / "other"
     match kind:
         case "file":
@@ -70,7 +70,7 @@ def test_nothing_that_is_there_is_overwritten(tmp_path: Path, kind: str) -> None
 
 
 def test_the_folder_of_sessions_is_private(home: Path) -> None:
-    """The sessions lie in our own folder, which only we may enter, whatever the umask."""
+    """Sessions are saved in a folder with mode 0700, whatever the umask."""
     assert sessions_folder() == home / "sessions"
     with open_mask():
         files = new_session_files()
@@ -80,7 +80,7 @@ def test_the_folder_of_sessions_is_private(home: Path) -> None:
 
 
 def test_a_session_has_one_stem(home: Path) -> None:
-    """All files of a session differ in their ending only, and no two sessions share a stem."""
+    """The files of a session differ only in their ending, and no two sessions share a stem."""
     files = new_session_files()
     names = [files.recording, files.times, files.log, files.stderr, files.process]
     assert {path.stem for path in names} == {files.recording.stem}
@@ -88,10 +88,8 @@ def test_a_session_has_one_stem(home: Path) -> None:
     assert len({new_session_files().recording for _ in range(50)}) == 50
 
 
-def test_without_a_home_of_ours_the_state_folder_is_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """By default the sessions lie under the user's state folder."""
+def test_the_default_home_is_the_state_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By default, sessions are saved under the user's state folder."""
     monkeypatch.delenv("AGENTWATCH_HOME")
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     assert sessions_folder().is_relative_to(tmp_path)
@@ -99,7 +97,7 @@ def test_without_a_home_of_ours_the_state_folder_is_it(
 
 
 def test_saved_recordings_are_listed_newest_first(home: Path) -> None:
-    """Names tell the time: the list goes from the newest back, and holds recordings only."""
+    """Only recordings are listed, from newest to oldest by the time in their names."""
     assert saved_recordings() == []
     folder = new_session_files().recording.parent
     names = ["20260101-000000-ffffff", "20261120-120000-000000", "20261120-115959-aaaaaa"]
@@ -110,7 +108,7 @@ def test_saved_recordings_are_listed_newest_first(home: Path) -> None:
 
 
 def test_a_nameless_file_has_no_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The file that stands in for a recording can be written and read, and is in no folder."""
+    """The file used when nothing is to be kept can be written and read, and has no name in any folder."""
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     fd = nameless_file()
     assert list(tmp_path.iterdir()) == []

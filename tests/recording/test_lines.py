@@ -14,7 +14,7 @@ from agentwatch.recording import ArrivalTimes, Line, LineReader, create_file, no
 
 @dataclass
 class Growing:
-    """A recording that grows when a test says so, and knows when each piece came."""
+    """A recording that grows when a test adds to it, with the time of each piece."""
 
     path: Path
     fd: int
@@ -23,7 +23,7 @@ class Growing:
     ended: bool = False
 
     def add(self, data: bytes, at_ms: int = 1000) -> None:
-        """Append a piece."""
+        """Append a piece that arrives at `at_ms`."""
         self.times.note(self.length, at_ms)
         self.length += os.write(self.fd, data)
 
@@ -33,21 +33,21 @@ class Growing:
         self.length = length
 
     def size(self) -> int:
-        """Return how far a reader may read."""
+        """Return how many bytes a reader may read."""
         return self.length
 
     def has_ended(self) -> bool:
-        """Return whether no more will come."""
+        """Return whether the recording is complete."""
         return self.ended
 
     def reader(self) -> LineReader:
-        """Return a reader from the beginning."""
+        """Return a reader that starts at the beginning."""
         return LineReader(self.fd, self, self.times)
 
 
 @pytest.fixture
 def growing(tmp_path: Path) -> Iterator[Growing]:
-    """A recording that is empty so far."""
+    """An empty recording."""
     path = tmp_path / "growing.ndjson"
     fd = create_file(path)
     yield Growing(path, fd)
@@ -55,7 +55,7 @@ def growing(tmp_path: Path) -> Iterator[Growing]:
 
 
 def test_a_last_line_is_held_back_until_its_end_comes(growing: Growing) -> None:
-    """Half a line is no line: it is returned whole, once, when its line end has arrived."""
+    """An incomplete line is held back, and returned whole and once when its line end has arrived."""
     reader = growing.reader()
     assert list(reader.read()) == []
     growing.add(b"one\ntw", 1000)
@@ -87,7 +87,7 @@ def test_a_recording_that_was_cut_back_is_read_on_from_there(growing: Growing, b
 
 
 def test_a_last_line_without_an_end_is_returned_when_the_recording_ends(growing: Growing) -> None:
-    """When no more will come, what there is of the last line is a line."""
+    """When the recording ends, an unterminated last line is a line."""
     reader = growing.reader()
     growing.add(b"one\ntw", 1000)
     assert [line.data for line in reader.read()] == [b"one"]
@@ -98,7 +98,7 @@ def test_a_last_line_without_an_end_is_returned_when_the_recording_ends(growing:
 
 
 def test_a_recording_that_ends_with_a_line_end_has_no_line_after_it(growing: Growing) -> None:
-    """Nothing follows the last line end, and an empty recording has no lines at all."""
+    """No line follows the last line end, and an empty recording has no lines."""
     growing.ended = True
     assert list(growing.reader().read()) == []
     growing.add(b"one\n\n")
@@ -109,14 +109,14 @@ def test_a_recording_that_ends_with_a_line_end_has_no_line_after_it(growing: Gro
 
 @pytest.mark.parametrize("char", ["\r", "\x0b", "\x0c", "\x1c", "\x85", "\u2028", "\u2029", "\x00"])
 def test_a_line_ends_at_a_line_feed_and_nowhere_else(growing: Growing, char: str) -> None:
-    """What other readers take for a line end is a character of the line."""
+    """Characters that other readers treat as line ends are part of the line."""
     data = f"a{char}b".encode()
     growing.add(data + b"\n" + data + b"\n")
     assert [line.data for line in growing.reader().read()] == [data, data]
 
 
 def test_a_line_may_be_cut_anywhere(growing: Growing) -> None:
-    """A line that comes byte by byte, inside characters too, is the same line."""
+    """A line that arrives byte by byte, cut inside characters, is the same line."""
     text = 'é日🦀"\\u'.encode()
     reader = growing.reader()
     for byte in text:
@@ -127,7 +127,7 @@ def test_a_line_may_be_cut_anywhere(growing: Growing) -> None:
 
 
 def test_a_huge_line_is_one_line(growing: Growing) -> None:
-    """A line of many reads is whole, has its place, and the next begins after it."""
+    """A line longer than many reads is returned whole with its offset, and the next begins after it."""
     huge = b"x" * 1_000_003
     growing.add(b"a\n" + huge, 1000)
     reader = growing.reader()
@@ -142,7 +142,7 @@ def test_a_huge_line_is_one_line(growing: Growing) -> None:
 
 
 def test_many_lines_come_in_portions(growing: Growing) -> None:
-    """However many lines there are, each is read once and in order."""
+    """A large number of lines is returned in portions, each line once and in order."""
     growing.add(b"".join(b"%d\n" % number for number in range(100_000)))
     reader = growing.reader()
     numbers: list[int] = []
@@ -155,15 +155,15 @@ def test_many_lines_come_in_portions(growing: Growing) -> None:
     assert portions > 1
 
 
-def test_no_reader_goes_beyond_what_has_its_time(growing: Growing) -> None:
-    """Bytes in the file that the recording does not own up to yet are not read."""
+def test_no_reader_goes_beyond_the_reported_size(growing: Growing) -> None:
+    """Bytes beyond the recording's reported size are not read."""
     growing.add(b"one\n")
     os.write(growing.fd, b"two\n")
     assert [line.data for line in growing.reader().read()] == [b"one"]
 
 
 def test_two_readers_go_at_their_own_pace(growing: Growing) -> None:
-    """A second reader begins at the beginning, wherever the first is."""
+    """Each reader starts at the beginning, wherever other readers are."""
     growing.add(b"one\ntwo\n")
     first = growing.reader()
     assert len(first.read()) == 2
@@ -172,7 +172,7 @@ def test_two_readers_go_at_their_own_pace(growing: Growing) -> None:
 
 
 def test_a_line_is_timed_by_its_last_byte(growing: Growing) -> None:
-    """A line came when its line end came; lines of one read came together."""
+    """The time of a line is that of its line end; lines of one read have the same time."""
     for data, at_ms in ((b"a\nb", 10), (b"b", 20), (b"\nc\n", 30), (b"d", 40)):
         growing.add(data, at_ms)
     growing.ended = True
@@ -182,7 +182,7 @@ def test_a_line_is_timed_by_its_last_byte(growing: Growing) -> None:
 
 
 def test_a_saved_recording_that_grows_is_followed(tmp_path: Path) -> None:
-    """A follower gets what is appended, timed by now; who does not follow takes the file as found."""
+    """A following reader gets appended lines with the current time; other readers stop at the first end."""
     path = tmp_path / "a.ndjson"
     path.write_bytes(b"one\ntw")
     follower, once = open_saved(path, follow=True), open_saved(path)
@@ -200,8 +200,8 @@ def test_a_saved_recording_that_grows_is_followed(tmp_path: Path) -> None:
         os.close(reader.fd)
 
 
-def test_a_folder_is_no_recording(tmp_path: Path) -> None:
-    """Opening a folder or a file that is not there raises, and leaves nothing open."""
+def test_opening_a_folder_raises(tmp_path: Path) -> None:
+    """Opening a folder or a missing file raises, and leaks no descriptor."""
     before = os.listdir("/dev/fd")
     with pytest.raises(IsADirectoryError):
         open_saved(tmp_path)

@@ -1,4 +1,4 @@
-"""The files that we write are ours alone: whatever lies in their way, nothing of anybody's is touched."""
+"""Written files are private, and nothing that is in their way is touched."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ READ_ONLY_TO_ALL = Path("/sys/kernel")
 
 
 def put_in_the_way(path: Path, kind: str) -> None:
-    """Put something at `path`; what belongs to somebody else is `victim`, in the folder above."""
+    """Create something at `path`; a file of somebody else is `victim`, in the folder above."""
     victim = path.parent.parent / "victim"
     match kind:
         case "file":
@@ -44,7 +44,7 @@ def put_in_the_way(path: Path, kind: str) -> None:
 
 
 def state(folder: Path) -> dict[str, tuple[object, ...]]:
-    """Return everything below a folder: its kind and mode, where it leads, what it holds."""
+    """Return everything below a folder: mode, inode, link target and content."""
     found: dict[str, tuple[object, ...]] = {}
     for path in sorted(folder.rglob("*")):
         facts = path.lstat()
@@ -56,7 +56,7 @@ def state(folder: Path) -> dict[str, tuple[object, ...]]:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A folder to write into, beside which somebody else's file may lie."""
+    """A folder to write into; another user's file may be beside it."""
     (tmp_path / "world" / "out").mkdir(parents=True)
     return tmp_path / "world" / "out"
 
@@ -64,8 +64,8 @@ def folder(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("way", ["pipe", "run"])
 @pytest.mark.parametrize("option", ["--record", "--log"])
-def test_a_name_that_is_taken(folder: Path, option: str, way: str, kind: str) -> None:
-    """A name that leads elsewhere, or to what is no file, is refused with 73; all is as it was."""
+def test_a_taken_name_is_refused(folder: Path, option: str, way: str, kind: str) -> None:
+    """A name that leads elsewhere, or is not a file, is refused with 73, and everything stays as it was."""
     put_in_the_way(folder / "r.ndjson", kind)
     before = state(folder.parent)
     mark = folder / "started"
@@ -81,8 +81,8 @@ def test_a_name_that_is_taken(folder: Path, option: str, way: str, kind: str) ->
 
 @pytest.mark.parametrize("kind", ["file", *KINDS])
 @pytest.mark.parametrize("ending", ["times", "log", "stderr", "json"])
-def test_a_name_beside_it_that_is_taken(folder: Path, ending: str, kind: str) -> None:
-    """Where a file beside the recording is taken, `run` is refused first; all is as it was."""
+def test_a_taken_name_beside_the_recording(folder: Path, ending: str, kind: str) -> None:
+    """If the name of a file beside the recording is taken, `run` refuses with 73 and starts nothing."""
     put_in_the_way(folder / f"r.{ending}", kind)
     before = state(folder.parent)
     done = watch("run", "-p", "--record", "r.ndjson", "--", "touch", folder / "started", cwd=folder)
@@ -99,7 +99,7 @@ def test_a_name_beside_it_that_is_taken(folder: Path, ending: str, kind: str) ->
     ],
 )
 def test_a_recording_may_be_called_anything(folder: Path, ending: str) -> None:
-    """A recording of any ending holds what the agent wrote, or is refused: never what another file holds."""
+    """A recording with any file ending contains exactly what the agent wrote, or is refused."""
     done = watch("run", "-p", "--record", f"out.{ending}", "--", *command(PLAIN), cwd=folder)
     assert done.returncode in (0, 73)
     if done.returncode == 0:
@@ -107,8 +107,8 @@ def test_a_recording_may_be_called_anything(folder: Path, ending: str) -> None:
 
 
 @pytest.mark.parametrize("options", [["--no-log"], ["--log", "other"]], ids=" ".join)
-def test_a_command_that_is_not_there_costs_no_file(folder: Path, options: list[str]) -> None:
-    """When the agent cannot be started nothing that was there is deleted, and nothing of ours stays."""
+def test_a_command_that_is_not_found_changes_no_file(folder: Path, options: list[str]) -> None:
+    """When the agent cannot be started, existing files stay and no new ones remain."""
     (folder / "r.log").write_text("mine")
     done = watch("run", "-p", "--record", "r.ndjson", *options, "--", "no-such-agent", cwd=folder)
     assert done.returncode == 127
@@ -118,8 +118,8 @@ def test_a_command_that_is_not_there_costs_no_file(folder: Path, options: list[s
 @pytest.mark.parametrize("way", ["pipe", "run"])
 @pytest.mark.parametrize("option", ["--record", "--log"])
 @pytest.mark.parametrize("kind", ["missing", "a file", "read-only", "a loop", "a name too long"])
-def test_a_folder_that_takes_no_file(folder: Path, kind: str, option: str, way: str) -> None:
-    """A folder that is not there, is none or takes no file is refused with 73, before the agent starts."""
+def test_an_unwritable_folder_is_refused(folder: Path, kind: str, option: str, way: str) -> None:
+    """A folder that is missing, not a folder, or not writable is refused with 73 before the agent starts."""
     where = folder / "deeper"
     match kind:
         case "a file":
@@ -144,8 +144,8 @@ def test_a_folder_that_takes_no_file(folder: Path, kind: str, option: str, way: 
 
 
 @pytest.mark.parametrize("umask", [0o000, 0o022, 0o277])
-def test_whatever_the_umask(folder: Path, umask: int) -> None:
-    """With a umask of 0 no file that we make can be read by others; with a strict one it works as well."""
+def test_files_are_private_whatever_the_umask(folder: Path, umask: int) -> None:
+    """With umask 0 no written file is readable by others; a strict umask works as well."""
     agent = command(PLAIN, "--stderr", "a warning")
     done = watch("run", "-p", "--record", "r.ndjson", "--", *agent, cwd=folder, umask=umask)
     assert (done.returncode, done.stderr) == (0, b"")
@@ -154,7 +154,7 @@ def test_whatever_the_umask(folder: Path, umask: int) -> None:
 
 
 def test_the_folders_are_private_whatever_the_umask(folder: Path) -> None:
-    """Every folder that we make on the way to the sessions is ours alone, so that none can be replaced."""
+    """Every folder created on the way to the sessions is private, so that no other user can replace one."""
     home = folder / "deep" / "home"
     done = watch("run", "-p", "--", *command(PLAIN), cwd=folder, umask=0, AGENTWATCH_HOME=str(home))
     assert done.returncode == 0
@@ -162,8 +162,8 @@ def test_the_folders_are_private_whatever_the_umask(folder: Path) -> None:
     assert modes == {0o700}
 
 
-def test_a_folder_that_others_may_write_is_not_taken(folder: Path) -> None:
-    """A folder of sessions that others may enter is made private, or refused."""
+def test_a_folder_that_others_may_write_is_not_used(folder: Path) -> None:
+    """A sessions folder that others may enter is made private or refused."""
     sessions = folder / "sessions"
     sessions.mkdir()
     sessions.chmod(0o777)
@@ -172,7 +172,7 @@ def test_a_folder_that_others_may_write_is_not_taken(folder: Path) -> None:
 
 
 def test_a_home_behind_a_link(folder: Path) -> None:
-    """The user's own link to the home of the sessions is followed; the files there are private and listed."""
+    """A home that is a link made by the user is followed; the files in it are private and listed."""
     elsewhere, home = folder / "elsewhere", folder / "home"
     elsewhere.mkdir()
     home.symlink_to(elsewhere)
@@ -185,8 +185,8 @@ def test_a_home_behind_a_link(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["a file", "dangling", "a loop", "sessions is a file", "read-only"])
-def test_a_home_that_is_none(folder: Path, kind: str) -> None:
-    """Where the folder of sessions cannot be made, that is said with 73 before the agent starts."""
+def test_a_home_that_cannot_be_made(folder: Path, kind: str) -> None:
+    """A sessions folder that cannot be made is reported with 73 before the agent starts."""
     home = folder / "home"
     match kind:
         case "a file":
@@ -218,7 +218,7 @@ def monitor(folder: Path) -> subprocess.Popen[bytes]:
 
 
 def test_two_monitors_of_one_recording(folder: Path) -> None:
-    """The second monitor that is to record to a file is refused with 73, and the first records on."""
+    """A second monitor of the same recording file is refused with 73, and the first keeps recording."""
     first_lines, last_lines = PLAIN.read_bytes()[:3000], PLAIN.read_bytes()[3000:]
     with monitor(folder) as first:
         assert first.stdin
@@ -244,10 +244,10 @@ def test_two_monitors_of_one_recording(folder: Path) -> None:
 
 
 def test_monitors_that_start_together(folder: Path) -> None:
-    """Of four monitors that are to record to one file at the same moment, one does and three are refused."""
+    """Of four monitors that start at once on one recording, one records and three are refused."""
     started = [monitor(folder) for _ in range(4)]
     ended = [one.communicate(PLAIN.read_bytes(), 20)[1] for one in started]
     assert sorted(one.returncode for one in started) == [0, 73, 73, 73]
-    assert sum(b"cannot create" in said for said in ended) == 3
+    assert sum(b"cannot create" in stderr for stderr in ended) == 3
     assert (folder / "r.ndjson").read_bytes() == PLAIN.read_bytes()
     assert {path.name for path in folder.iterdir()} == {"r.ndjson", "r.times", "r.log"}

@@ -1,4 +1,4 @@
-"""When a byte reached us is noted beside the recording, and looked up again."""
+"""The arrival time of each byte is saved beside the recording and found again."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def read_all(path: Path) -> list[Line]:
 
 
 def test_an_arrival_time_holds_until_the_next() -> None:
-    """A byte came with the newest read that begins at or before it."""
+    """The arrival time of a byte is that of the last read that begins at or before it."""
     times = ArrivalTimes()
     assert times.at(0) is None
     times.note(0, 1000)
@@ -33,14 +33,14 @@ def test_an_arrival_time_holds_until_the_next() -> None:
 
 
 def test_bytes_before_the_first_time_have_none() -> None:
-    """What came before times were noted came at no known time."""
+    """Bytes before the first noted time have no time."""
     times = ArrivalTimes()
     times.note(5, 1000)
     assert (times.at(4), times.at(5)) == (None, 1000)
 
 
 def test_times_are_written_a_line_each(tmp_path: Path) -> None:
-    """On disk a read is `OFFSET EPOCH_MS`, and what was written reads as the same times."""
+    """Each read is written as a line `OFFSET EPOCH_MS`, and is read back as the same times."""
     path = tmp_path / "a.times"
     times = ArrivalTimes(create_file(path))
     times.note(0, 1793610846218)
@@ -53,8 +53,8 @@ def test_times_are_written_a_line_each(tmp_path: Path) -> None:
     assert [saved.at(offset) for offset in (0, 454, 455)] == [1793610846218, 1793610846218, 1793610846358]
 
 
-def test_saved_times_are_read_on_where_they_grew(tmp_path: Path) -> None:
-    """A refresh reads what is new, each line once, and a half line when it is whole."""
+def test_a_refresh_reads_only_new_times(tmp_path: Path) -> None:
+    """A refresh reads only new lines, each once, and an incomplete line when it is complete."""
     path = tmp_path / "a.times"
     path.write_bytes(b"0 1000\n10 20")
     times = SavedTimes(path)
@@ -78,8 +78,8 @@ def test_saved_times_are_read_on_where_they_grew(tmp_path: Path) -> None:
         b"99999999999999999999 5",
     ],
 )
-def test_times_that_do_not_read_so_are_passed_over(tmp_path: Path, line: bytes) -> None:
-    """A line that is no offset and time leaves the others as they are."""
+def test_invalid_times_are_ignored(tmp_path: Path, line: bytes) -> None:
+    """A line that is not an offset and a time is ignored, and the other times stay."""
     path = tmp_path / "a.times"
     path.write_bytes(b"0 1000\n" + line + b"\n10 2000\n")
     times = SavedTimes(path)
@@ -87,8 +87,8 @@ def test_times_that_do_not_read_so_are_passed_over(tmp_path: Path, line: bytes) 
     assert [times.at(offset) for offset in (0, 9, 10, 99)] == [1000, 1000, 2000, 2000]
 
 
-def test_a_recording_without_times_is_one(tmp_path: Path) -> None:
-    """No file of times, a folder in its place or an empty one: the lines are there and have no time."""
+def test_a_recording_without_times_can_be_read(tmp_path: Path) -> None:
+    """Without a times file, or with an empty one or a folder in its place, lines have no time."""
     path = tmp_path / "a.ndjson"
     path.write_bytes(b"one\n")
     assert read_all(path) == [Line(0, b"one", None)]
@@ -102,7 +102,7 @@ def test_a_recording_without_times_is_one(tmp_path: Path) -> None:
 
 
 def test_now_is_since_the_epoch_and_never_goes_back() -> None:
-    """Our clock tells milliseconds since 1970 and only ever goes forward."""
+    """`now_ms` returns milliseconds since 1970 and never goes back."""
     readings = [now_ms() for _ in range(1000)]
     assert readings == sorted(readings)
     assert abs(readings[0] - time.time_ns() // 1_000_000) < 60_000

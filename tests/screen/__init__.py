@@ -1,1 +1,1 @@
-"""The screen, headless: panes alone, and the whole app played by a pilot."""
+"""Tests of the screen, headless: single panes, and the whole app driven by a pilot."""

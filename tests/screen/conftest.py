@@ -10,7 +10,7 @@ import pytest
 
 @pytest.fixture(autouse=True)
 def utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Show times of day in UTC, and let nothing move by itself."""
+    """Use UTC for times of day, and switch off animations."""
     monkeypatch.setenv("TZ", "UTC")
     monkeypatch.setenv("TEXTUAL_ANIMATIONS", "none")
     time.tzset()

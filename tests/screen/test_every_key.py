@@ -1,4 +1,4 @@
-"""Each of the keys that have no room of their own does what the help says, in the whole app."""
+"""Keys that no other test covers do what the help says, in the whole app."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def edit(path: str) -> bytes:
 
 
 @pytest.mark.parametrize("back", ["i", "escape", "q"])
-async def test_i_shows_what_stands_behind_the_integrity_line(recording: Saver, back: str) -> None:
-    """`i` lists what does not hold, from any pane; `i`, esc and q go back to that pane."""
+async def test_i_shows_the_integrity_details(recording: Saver, back: str) -> None:
+    """`i` lists failed integrity checks from any pane; `i`, esc and q return to that pane."""
     async with opened(recording(session(2) + b"half a li\n" + result("Step 0.Step 1."))) as stage:
         await stage.press("2", "i")
         assert isinstance(stage.app.screen, IntegrityScreen)
@@ -31,7 +31,7 @@ async def test_i_shows_what_stands_behind_the_integrity_line(recording: Saver, b
 
 
 async def test_o_opens_the_file_of_the_chosen_call(recording: Saver, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`o` is about the call that is chosen in the calls, from whatever pane: each says why it cannot open."""
+    """`o` opens the file of the selected call from any pane, or shows why it cannot."""
     monkeypatch.setenv("VISUAL", "vi")
     async with opened(recording(init() + edit(f"{CWD}/gone.py") + shell(1) + result())) as stage:
         await stage.press("o")
@@ -41,7 +41,7 @@ async def test_o_opens_the_file_of_the_chosen_call(recording: Saver, monkeypatch
 
 
 async def test_ctrl_p_lists_commands(recording: Saver) -> None:
-    """`ctrl+p` opens the list of commands, in which the theme can be changed; esc closes it."""
+    """`ctrl+p` opens the command palette, where the theme can be changed; esc closes it."""
     async with opened(recording(session(2) + result())) as stage:
         await stage.press("ctrl+p", *"theme")
         assert isinstance(stage.app.screen, CommandPalette)
@@ -52,7 +52,7 @@ async def test_ctrl_p_lists_commands(recording: Saver) -> None:
 
 @pytest.mark.parametrize(("down", "up"), [("pagedown", "pageup"), ("ctrl+f", "ctrl+b")])
 async def test_page_keys_move_by_a_page(recording: Saver, down: str, up: str) -> None:
-    """The keys for a page down and up move by the rows in view but one, and back."""
+    """The page keys move by one row less than the viewport, and back."""
     async with opened(recording(session(60) + result())) as stage:
         log = stage.pane("log")
         rows = len(viewport(log))
@@ -63,8 +63,8 @@ async def test_page_keys_move_by_a_page(recording: Saver, down: str, up: str) ->
 
 
 @pytest.mark.parametrize("back", ["question_mark", "escape", "q", "enter"])
-async def test_the_help_is_left_without_leaving_the_screen(recording: Saver, back: str) -> None:
-    """`?`, esc, q and enter go back from the help to the pane, and do nothing else there."""
+async def test_closing_the_help_does_not_quit(recording: Saver, back: str) -> None:
+    """`?`, esc, q and enter close the help, return to the pane, and do nothing else there."""
     async with opened(recording(session(2) + result())) as stage:
         await stage.press("2", "question_mark")
         assert isinstance(stage.app.screen, Help)
@@ -75,8 +75,8 @@ async def test_the_help_is_left_without_leaving_the_screen(recording: Saver, bac
         assert stage.app.return_value is None
 
 
-async def test_slash_steps_by_arrows_while_words_are_typed(recording: Saver) -> None:
-    """Down and up go to the next match and the one before while the words can still be changed."""
+async def test_arrows_step_through_matches_while_a_query_is_typed(recording: Saver) -> None:
+    """Down and up go to the next and the previous match while the query is still being edited."""
     async with opened(recording(session(12) + result())) as stage:
         await stage.press("1", "g", "slash", *"out 1")
         await stage.shows("1 of 3")

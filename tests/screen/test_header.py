@@ -1,4 +1,4 @@
-"""The lines above the panes tell who works where, how it stands, and what is going on."""
+"""The two lines above the panes: the header shows facts about the run, the status line what happens now."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from textual.widget import Widget
 from agentwatch.analysis.integrity import integrity
 from agentwatch.feed import Feed
 from agentwatch.recording import open_saved
-from agentwatch.resources import resource
+from agentwatch.resources import stylesheets
 from agentwatch.safe_text import SafeText
 from agentwatch.screen.header import HeaderLine, StatusLine
 from agentwatch.session import Session
@@ -24,9 +24,9 @@ NOTHING_AMISS = integrity(Session())
 
 
 class LinesApp(App[None]):
-    """The two lines alone."""
+    """An app with the header and the status line only."""
 
-    CSS_PATH = resource("styles") / "agentwatch.tcss"
+    CSS_PATH = stylesheets()
 
     def __init__(self) -> None:
         super().__init__()
@@ -34,25 +34,25 @@ class LinesApp(App[None]):
         self.status = StatusLine()
 
     def compose(self) -> ComposeResult:
-        """Show both."""
+        """Yield both lines."""
         yield self.header
         yield self.status
 
 
 def read(path: Path, *, follow: bool = False) -> Session:
-    """Return what a recording comes to; with `follow` it has not ended."""
+    """Return the session of a recording; with `follow`, its last run has not ended."""
     feed = Feed(open_saved(path, follow))
     feed.advance()
     return feed.session
 
 
 def row_of(widget: Widget) -> str:
-    """Return what a line shows."""
+    """Return the first row of a widget as text."""
     return widget.render_line(0).text
 
 
 async def header(session: Session, width: int, now_ms: int | None = None) -> str:
-    """Return the header of a session in a terminal of so many columns."""
+    """Return the header of a session in a terminal `width` columns wide."""
     app = LinesApp()
     async with app.run_test(size=(width, 10)) as pilot:
         app.header.tell(session, now_ms)
@@ -61,7 +61,7 @@ async def header(session: Session, width: int, now_ms: int | None = None) -> str
 
 
 async def status(words: str, view: str, width: int) -> str:
-    """Return the status line in a terminal of so many columns."""
+    """Return the status line in a terminal `width` columns wide."""
     app = LinesApp()
     async with app.run_test(size=(width, 10)) as pilot:
         app.status.tell(SafeText(words), SafeText(view), NOTHING_AMISS)
@@ -70,7 +70,7 @@ async def status(words: str, view: str, width: int) -> str:
 
 
 async def test_all_facts_of_a_run() -> None:
-    """Where there is room, the header tells outcome, duration, model, cwd, session, mode, key and counts."""
+    """At 120 columns the header shows outcome, duration, model, cwd, session, mode, key source and counts."""
     shown = await header(read(bundled("demo")), 120)
     assert shown.startswith(
         " ✓ succeeded 1:10 │ Sonnet 5 200K High │ /home/ada/src/tidepool │ 573e587b │ default"
@@ -82,7 +82,7 @@ async def test_all_facts_of_a_run() -> None:
 @pytest.mark.parametrize("width", [20, 30, 40, 60, 80, 100, 120, 200])
 @pytest.mark.parametrize("name", ["demo", "failures", "unfinished", "hostile", "wide", "unknown", "two-runs"])
 async def test_the_header_fits(name: str, width: int) -> None:
-    """The header is exactly as wide as the terminal, and the outcome is always there."""
+    """The header is exactly as wide as the terminal, and always contains the outcome."""
     session = read(bundled(name))
     app = LinesApp()
     async with app.run_test(size=(width, 10)) as pilot:
@@ -92,8 +92,8 @@ async def test_the_header_fits(name: str, width: int) -> None:
         assert str(session.outcome) in row_of(app.header)
 
 
-async def test_facts_give_way_by_weight() -> None:
-    """What does not fit is left out whole; outcome and counts stay longest."""
+async def test_facts_are_dropped_by_weight() -> None:
+    """A fact that does not fit is dropped whole; outcome and counts are dropped last."""
     session = read(bundled("demo"))
     rows = {width: await header(session, width) for width in (40, 80, 120)}
     for row in rows.values():
@@ -105,8 +105,8 @@ async def test_facts_give_way_by_weight() -> None:
     assert "Sonnet" not in rows[40]
 
 
-async def test_a_long_fact_does_not_hide_those_after_it(recording: Saver) -> None:
-    """A fact that is too long for the line gives way to the shorter ones."""
+async def test_a_long_fact_is_skipped(recording: Saver) -> None:
+    """A fact that is too long for the line is skipped; shorter facts after it are still shown."""
     session_id = "5e55104e-0000-4000-8000-000000000000"
     session = read(recording(init(cwd="/very/long" * 20, session_id=session_id) + result("")))
     shown = await header(session, 80)
@@ -115,7 +115,7 @@ async def test_a_long_fact_does_not_hide_those_after_it(recording: Saver) -> Non
 
 
 async def test_the_clock_of_a_running_run(recording: Saver) -> None:
-    """While a run goes on its clock is the time since its first line; afterwards the agent's own."""
+    """A running run shows the time since its first line; an ended one the duration that the agent reports."""
     path = recording(init() + shell(1, None))
     path.with_suffix(".times").write_text("0 1000\n")
     running = read(path, follow=True)
@@ -126,8 +126,8 @@ async def test_the_clock_of_a_running_run(recording: Saver) -> None:
     assert (await header(over, 100, 999_999)).startswith(" ✓ succeeded 5.2 s ")
 
 
-async def test_odd_lines_are_counted(recording: Saver) -> None:
-    """Lines that were not understood are counted, malformed and unknown apart."""
+async def test_lines_not_understood_are_counted(recording: Saver) -> None:
+    """The status line counts lines that were not understood, malformed and unknown ones separately."""
     session = read(recording(init() + b"nonsense\n" + event("weather") + result("")))
     app = LinesApp()
     async with app.run_test(size=(100, 10)) as pilot:
@@ -137,14 +137,14 @@ async def test_odd_lines_are_counted(recording: Saver) -> None:
 
 
 async def test_outcomes_have_words_and_signs() -> None:
-    """An outcome can be read without its colour."""
+    """Each outcome has a word and a sign, so that it can be read without colour."""
     assert (await header(read(bundled("failed-run")), 100)).startswith(" ✗ failed ")
     assert (await header(read(bundled("unfinished")), 100)).startswith(" ◌ unfinished ")
     assert (await header(read(bundled("unfinished"), follow=True), 100)).startswith(" ◐ running ")
 
 
-async def test_the_status_tells_words_left_and_view_right() -> None:
-    """What is going on stands at the left, what the view does at the right."""
+async def test_the_status_shows_activity_left_and_view_state_right() -> None:
+    """The status line shows the activity on the left and the view state on the right."""
     assert await status("writing", "frozen · 3 B behind", 40) == " writing            frozen · 3 B behind "
 
 
@@ -152,7 +152,7 @@ async def test_the_status_tells_words_left_and_view_right() -> None:
 @pytest.mark.parametrize("view", ["", "replay ×64", "THE RECORDING IS NOT COMPLETE · frozen · 1.2 MB behind"])
 @pytest.mark.parametrize("width", [40, 80, 120])
 async def test_the_status_fits(words: str, view: str, width: int) -> None:
-    """Long words give way to what the view does, which is never cut off as long as it fits."""
+    """A long activity text is cut to make room for the view state, which is whole whenever it fits."""
     app = LinesApp()
     async with app.run_test(size=(width, 10)) as pilot:
         app.status.tell(SafeText(words), SafeText(view), NOTHING_AMISS)
@@ -164,7 +164,7 @@ async def test_the_status_fits(words: str, view: str, width: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "width", "told"),
+    ("name", "width", "expected"),
     [
         ("demo", 120, "text = result · 14 of 14 calls paired · 0 malformed · 0 unknown"),
         ("demo", 50, "integrity holds"),
@@ -174,17 +174,17 @@ async def test_the_status_fits(words: str, view: str, width: int) -> None:
         ("disagreement", 32, "i: integrity"),
     ],
 )
-async def test_the_integrity_is_told_where_there_is_room(name: str, width: int, told: str) -> None:
-    """Where the view has nothing to say the integrity stands, in as many words as there is room for."""
+async def test_the_integrity_is_shown_where_it_fits(name: str, width: int, expected: str) -> None:
+    """Without a view state, the status line shows the integrity, as detailed as the width allows."""
     app = LinesApp()
     async with app.run_test(size=(width, 10)) as pilot:
         app.status.tell(SafeText("what is going on"), SafeText(""), integrity(read(bundled(name))))
         await pilot.pause()
-        assert row_of(app.status).removeprefix(" what is going on").strip() == told
+        assert row_of(app.status).removeprefix(" what is going on").strip() == expected
 
 
-async def test_a_resize_tells_the_same_anew() -> None:
-    """After a resize the header is what it is in a terminal that had this width from the beginning."""
+async def test_the_header_depends_only_on_the_current_width() -> None:
+    """After a resize the header equals that of a terminal which had this width from the start."""
     session = read(bundled("demo"))
     app = LinesApp()
     async with app.run_test(size=(120, 10)) as pilot:

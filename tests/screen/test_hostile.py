@@ -1,4 +1,4 @@
-"""Text that is aimed at the terminal, at the markup or at the reader is shown, and does nothing."""
+"""Hostile text (escape sequences, markup, bidi controls) is displayed and has no effect."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.conftest import RECORDINGS, ROOT, Saver
 PAYLOADS = ROOT.parent / "shared" / "security" / "payloads.py"
 MARKUP = "[/x] [@click=app.quit]x[/] [link='file:///etc/passwd']p[/link] [bold red]b[/] [/] [=x] $[a]"
 MARKDOWN = "@\n\n# @\n\n- @\n\n```%\n@\n```\n\n|@|b|\n|---|---|\n|c|@|\n"
-OWN = [
+OWN_TEXTS = [
     "\x1b]52;c;UFdORUQ=\x07",
     "\x1b]0;title\x1b\\",
     "\x9d0;title\x9c\x9b31m",
@@ -44,7 +44,7 @@ OWN = [
 
 
 def strings_in(value: object) -> Iterator[str]:
-    """Yield every string of a JSON value, keys included."""
+    """Yield every string in a JSON value, including keys."""
     match value:
         case str():
             yield value
@@ -57,15 +57,15 @@ def strings_in(value: object) -> Iterator[str]:
                 yield from strings_in(inner)
 
 
-def recorded() -> list[str]:
-    """Return the strings of the hostile recording that are not plain."""
+def recorded_texts() -> list[str]:
+    """Return the strings of the hostile recording that hold unprintable characters or markup."""
     data = (RECORDINGS / "hostile.ndjson").read_bytes()
     found = {text for row in data.splitlines() for text in strings_in(json.loads(row))}
     return sorted(text for text in found if not text.isprintable() or "[" in text or "::" in text)
 
 
-def known() -> list[str]:
-    """Return the payloads of the security room, where it is present."""
+def shared_payloads() -> list[str]:
+    """Return the payloads of the shared security collection, or nothing where it is not present."""
     if not PAYLOADS.exists():
         return []
     spec = importlib.util.spec_from_file_location("payloads", PAYLOADS)
@@ -77,7 +77,7 @@ def known() -> list[str]:
 
 
 def run_of(number: int, text: str) -> bytes:
-    """Return a run in which a text stands wherever foreign text can stand."""
+    """Return a run that contains `text` in every place where foreign text can occur."""
     session, call_id = f"{text}-{number}", f"{text}#{number}"
     path: dict[str, object] = {"path": f"{text}/{text}", text: text}
     command: dict[str, object] = {"command": text}
@@ -111,19 +111,19 @@ def run_of(number: int, text: str) -> bytes:
 
 
 def shell_of(text: str) -> bytes:
-    """Return a command that is still running."""
+    """Return the start of a shell command that is still running."""
     return started(text, "shell", {"command": text})
 
 
 def acting(text: str) -> set[str]:
-    """Return the characters of a drawn line that a terminal acts on, or that change how it reads."""
+    """Return the characters of a drawn line that control a terminal or change how the line reads."""
     return {
         f"U+{ord(char):04X}" for char in text if unicodedata.category(char) in ("Cc", "Cf", "Cs", "Zl", "Zp")
     }
 
 
 def check_drawn(stage: Stage) -> None:
-    """Check that nothing of what is drawn can act, be clicked or be followed."""
+    """Check that nothing on the screen controls the terminal, can be clicked or holds a link."""
     for segment in stage.segments():
         assert not acting(segment.text), segment
         if segment.style is not None:
@@ -132,19 +132,19 @@ def check_drawn(stage: Stage) -> None:
 
 
 def check_panes(*panes: LineView) -> None:
-    """Check every line of panes, in view or not."""
+    """Check every line of the panes, visible or not."""
     for pane in panes:
         for text in lines_of(pane):
             assert not acting(text), (pane.id, text)
 
 
-TEXTS = list(dict.fromkeys([*OWN, *known(), *recorded()]))
+TEXTS = list(dict.fromkeys([*OWN_TEXTS, *shared_payloads(), *recorded_texts()]))
 SHARES = [TEXTS[n::3] for n in range(3)]
 
 
 @pytest.mark.parametrize("share", range(3))
 async def test_hostile_text_is_drawn_and_does_nothing(recording: Saver, share: int) -> None:
-    """Wherever a hostile text stands, and in every detail, no drawn character can act and the app lives."""
+    """Hostile text in any place, and in every call's detail, draws no control character; the app survives."""
     texts = SHARES[share]
     path = recording(b"".join(run_of(number, text) for number, text in enumerate(texts)))
     async with opened(path) as stage:
@@ -152,7 +152,7 @@ async def test_hostile_text_is_drawn_and_does_nothing(recording: Saver, share: i
         assert isinstance(transcript, Transcript)
         assert isinstance(detail, DetailView)
         assert len(stage.feed.session.runs) == len(texts)
-        await stage.until(lambda: not transcript.is_measuring, "the transcript's measure")
+        await stage.until(lambda: not transcript.viewport.is_measuring, "the transcript's measure")
         check_panes(transcript, stage.pane("calls"), stage.pane("log"))
         for call in stage.feed.session.calls:
             detail.show_call(call)
@@ -164,7 +164,7 @@ async def test_hostile_text_is_drawn_and_does_nothing(recording: Saver, share: i
 
 
 async def test_hostile_facts_of_a_run_do_nothing(session_of: Callable[[bytes], Session]) -> None:
-    """The header and the status line of a run whose every fact is hostile hold nothing that can act."""
+    """The header and the status line of a run made of hostile facts contain nothing that can act."""
     app = App[None]()
     async with app.run_test(size=(400, 5)) as pilot:
         header, words = HeaderLine(), StatusLine()
@@ -184,7 +184,7 @@ async def test_hostile_facts_of_a_run_do_nothing(session_of: Callable[[bytes], S
 
 
 async def test_markup_is_shown_as_it_is(recording: Saver) -> None:
-    """What looks like markup of ours is text: it is shown character by character, wherever it stands."""
+    """Text that resembles markup is shown character by character in every place."""
     text = "[/x][@click=app.quit]x[/][bold red]b[/]$[a]"
     async with opened(recording(run_of(1, text)), (200, 60)) as stage:
         assert f"› {text}" in lines_of(stage.pane("transcript"))
@@ -199,7 +199,7 @@ async def test_markup_is_shown_as_it_is(recording: Saver) -> None:
 
 
 async def test_a_notification_is_not_markup(recording: Saver) -> None:
-    """A message of ours is shown while hostile text is on the screen, and the app lives."""
+    """A notification appears while hostile text is on the screen, and the app survives."""
     async with opened(recording(run_of(1, MARKUP))) as stage:
         await stage.press("2", "e", "e", "y")
         await stage.until(lambda: "copied" in stage.text(), "the message")
@@ -208,7 +208,7 @@ async def test_a_notification_is_not_markup(recording: Saver) -> None:
 
 @pytest.mark.parametrize("size", [(120, 40), (80, 24), (40, 12), (20, 6), (3, 2)])
 async def test_the_hostile_recording_at_every_size(size: tuple[int, int]) -> None:
-    """The bundled hostile session can be looked at in every pane at every size."""
+    """The bundled hostile session can be shown in every pane at every size."""
     async with opened(RECORDINGS / "hostile.ndjson", size) as stage:
         for key in "1234":
             await stage.press(key, "m", "g", "G", "m")

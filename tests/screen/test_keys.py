@@ -1,4 +1,4 @@
-"""Every key does what the help says, in the whole app."""
+"""Keys do what the help says, in the whole app."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.conftest import Saver
 
 
 async def test_enter_opens_the_detail_and_escape_goes_back(recording: Saver) -> None:
-    """Enter on a call goes to its detail; esc goes back to the calls."""
+    """Enter on a call focuses its detail; esc goes back to the calls."""
     async with opened(recording(session())) as stage:
         await stage.press("2", "k", "k")
         await stage.until(lambda: "echo 37" in lines_of(stage.pane("detail"))[0], "the detail")
@@ -24,8 +24,8 @@ async def test_enter_opens_the_detail_and_escape_goes_back(recording: Saver) -> 
         assert stage.focus == "calls"
 
 
-async def test_a_second_click_opens_the_detail(recording: Saver) -> None:
-    """A click chooses a call, and a double click goes to its detail."""
+async def test_a_double_click_opens_the_detail(recording: Saver) -> None:
+    """A click selects a call, and a double click focuses its detail."""
     async with opened(recording(session())) as stage:
         calls = stage.pane("calls")
         await stage.pilot.click(calls, offset=(8, 3))
@@ -35,7 +35,7 @@ async def test_a_second_click_opens_the_detail(recording: Saver) -> None:
 
 
 async def test_the_chosen_call_is_in_the_detail(recording: Saver) -> None:
-    """The detail follows the cursor in the calls."""
+    """The detail shows the call under the cursor of the calls."""
     async with opened(recording(session())) as stage:
         await stage.press("2", "g")
         for number in range(4):
@@ -45,8 +45,8 @@ async def test_the_chosen_call_is_in_the_detail(recording: Saver) -> None:
             await stage.press("j")
 
 
-async def test_the_end_is_followed_until_it_is_let_go(recording: Saver) -> None:
-    """All panes follow a growing session; the one that is moved up stays, and tells what is new below."""
+async def test_panes_follow_the_end_until_moved(recording: Saver) -> None:
+    """All panes follow a growing session. A pane that was moved up stays and counts the new lines below."""
     path = recording(session())
     async with opened(path, follow=True) as stage:
         transcript, calls, log = (stage.pane(name) for name in ("transcript", "calls", "log"))
@@ -66,7 +66,7 @@ async def test_the_end_is_followed_until_it_is_let_go(recording: Saver) -> None:
 
 
 async def test_the_wheel_moves_the_pane_below_the_mouse(recording: Saver) -> None:
-    """The wheel moves the pane that it is over, whichever has the focus."""
+    """The wheel scrolls the pane under the mouse, whichever pane is focused."""
     async with opened(recording(session()), follow=True) as stage:
         log = stage.pane("log")
         await stage.press("1")
@@ -81,7 +81,7 @@ async def test_the_wheel_moves_the_pane_below_the_mouse(recording: Saver) -> Non
 
 @pytest.mark.parametrize("name", PANES)
 async def test_moving_works_in_every_pane(recording: Saver, name: str) -> None:
-    """In every pane `g` shows the beginning, `G` the end, and the page keys what lies between."""
+    """In every pane `g` goes to the start, `G` to the end, and the page keys move between them."""
     text = "\n".join(f"row {n}" for n in range(200))
     async with opened(recording(session() + shell(99, 0, text))) as stage:
         pane = stage.pane(name)
@@ -97,7 +97,7 @@ async def test_moving_works_in_every_pane(recording: Saver, name: str) -> None:
 
 
 async def test_space_freezes_the_view(recording: Saver) -> None:
-    """A frozen view stands still and says how far it is behind; space again shows all that has come."""
+    """A frozen view does not change and shows how far it is behind; space again shows the new events."""
     path = recording(session(3))
     async with opened(path, follow=True) as stage:
         await stage.press("space")
@@ -112,7 +112,7 @@ async def test_space_freezes_the_view(recording: Saver) -> None:
 
 
 async def test_t_shows_or_hides_the_thinking(recording: Saver) -> None:
-    """A thought that is done is a line with its time; `t` shows what was thought, and folds it again."""
+    """A completed thought is one line with its duration; `t` shows its text, and `t` again hides it."""
     async with opened(recording(session(1))) as stage:
         assert "thinking 2.5 s ▸" in stage.text()
         assert "A thought." not in stage.text()
@@ -126,7 +126,7 @@ async def test_t_shows_or_hides_the_thinking(recording: Saver) -> None:
 
 
 async def test_r_shows_the_raw_lines(recording: Saver) -> None:
-    """`r` shows the chosen call as the recording has it, from whatever pane, and back."""
+    """`r` shows the selected call as recorded, from any pane; `r` again returns to the detail."""
     async with opened(recording(session(2))) as stage:
         await stage.press("2", "r")
         await stage.until(lambda: "started · byte" in stage.text(), "the raw lines")
@@ -136,7 +136,7 @@ async def test_r_shows_the_raw_lines(recording: Saver) -> None:
 
 
 async def test_y_copies_what_is_chosen(recording: Saver) -> None:
-    """`y` copies: of the transcript the text, of the calls the chosen action, of the rest everything."""
+    """`y` copies the answer from the transcript, the selected action from the calls, else the whole pane."""
     async with opened(recording(session(2) + result("Step 0.Step 1."))) as stage:
         copied = []
         for key in "1234":
@@ -151,8 +151,8 @@ async def test_y_copies_what_is_chosen(recording: Saver) -> None:
         await stage.until(lambda: "copied" in stage.text(), "word of it")
 
 
-async def test_what_is_copied_is_safe() -> None:
-    """What goes to the clipboard cannot drive the terminal it is pasted into."""
+async def test_copied_text_is_safe() -> None:
+    """Copied text contains no character that could control the terminal it is pasted into."""
     async with opened(bundled("hostile")) as stage:
         for key in "1234":
             await stage.press(key, "y")
@@ -161,8 +161,8 @@ async def test_what_is_copied_is_safe() -> None:
             assert not [char for char in copied if char != "\n" and not char.isprintable()]
 
 
-async def test_selecting_copies(recording: Saver) -> None:
-    """Text that is selected with the mouse is in the clipboard when the button is let go."""
+async def test_selecting_with_the_mouse_copies(recording: Saver) -> None:
+    """Text selected with the mouse is in the clipboard once the button is released."""
     async with opened(recording(init() + prompt("Mend the wheel of 東京."))) as stage:
         pane = stage.pane("transcript")
         await stage.pilot.mouse_down(pane, offset=(4, 1))
@@ -172,7 +172,7 @@ async def test_selecting_copies(recording: Saver) -> None:
 
 
 async def test_e_goes_to_the_failures(recording: Saver) -> None:
-    """`E` goes to the failure before and `e` to the next, from whatever pane; without one it says so."""
+    """`E` selects the previous failure, `e` the next, from any pane; a message says if there is none."""
     async with opened(recording(session(40, 5, 20))) as stage:
         found = []
         for key in ("E", "E", "e"):
@@ -185,8 +185,8 @@ async def test_e_goes_to_the_failures(recording: Saver) -> None:
         assert stage.chosen == "echo 20"
 
 
-async def test_help_tells_every_key() -> None:
-    """`?` shows every key, and the same key or esc closes it."""
+async def test_help_shows_every_key() -> None:
+    """`?` shows every key; `?` and esc close it."""
     async with opened(bundled("demo")) as stage:
         for back in ("question_mark", "escape"):
             await stage.press("question_mark")
@@ -212,7 +212,7 @@ async def test_help_tells_every_key() -> None:
 
 
 async def test_help_can_be_read_in_a_small_terminal() -> None:
-    """In 40 by 12 every line of the help can be reached."""
+    """At 40 by 12 every line of the help can be reached."""
     async with opened(bundled("demo"), (40, 12)) as stage:
         await stage.press("question_mark")
         assert "Panes" in stage.text()
@@ -221,15 +221,15 @@ async def test_help_can_be_read_in_a_small_terminal() -> None:
 
 
 @pytest.mark.parametrize("key", ["q", "ctrl+c", "ctrl+q"])
-async def test_q_leaves(key: str) -> None:
-    """Of a session that is over, q leaves at once, and so do ctrl+c and ctrl+q."""
+async def test_q_quits(key: str) -> None:
+    """q, ctrl+c and ctrl+q quit at once when the session is over."""
     async with opened(bundled("demo")) as stage:
         await stage.press(key)
         assert stage.app.return_value is Leave.OVER
 
 
-async def test_keys_typed_at_once_work_where_they_are_meant(recording: Saver) -> None:
-    """A key that is typed together with the key of a pane works in that pane."""
+async def test_a_key_typed_after_a_pane_key_acts_in_that_pane(recording: Saver) -> None:
+    """A key typed right after the key of a pane acts in that pane."""
     async with opened(recording(session())) as stage:
         await stage.press("4")
         await stage.pilot.pause()

@@ -1,4 +1,4 @@
-"""A large recording shows its end at once, and all of it when all of it is read."""
+"""A large recording shows its end at once, and everything once it is read."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.feed import Feed
-from agentwatch.recording import HeadTailReader, open_saved
+from agentwatch.feed import preview_feed
+from agentwatch.feed.preview import preview_reader
+from agentwatch.recording import open_saved
 from agentwatch.screen import app as screen_app
 from tests.builders.lines import completed, delta, final, init, result, started, user
 from tests.builders.screen.app import lines_of, opened
@@ -16,7 +17,7 @@ BLOB = "x" * 2000
 
 
 def large(path: Path, calls: int, *ending: bytes) -> Path:
-    """Write a recording of so many calls of 4 KB, each of another file and after a sentence."""
+    """Write a recording of `calls` calls of 4 KB, each on another file and after a sentence."""
     lines = [init(), user("Do much.")]
     for number in range(calls):
         lines += [delta(f"Sentence {number}. "), final(f"Sentence {number}. ")]
@@ -26,11 +27,11 @@ def large(path: Path, calls: int, *ending: bytes) -> Path:
     return path
 
 
-def test_the_ends_are_the_first_lines_and_the_last(tmp_path: Path) -> None:
-    """Of the ends all lines are lines of the recording, in order, and stand where they say."""
+def test_a_preview_reads_the_first_and_the_last_lines(tmp_path: Path) -> None:
+    """Every line of the preview is a line of the recording, in order and with its right offset."""
     path = large(tmp_path / "r.ndjson", 400, result("all"))
     data, reader = path.read_bytes(), open_saved(path)
-    ends = HeadTailReader(reader)
+    ends = preview_reader(reader)
     found = []
     while lines := ends.read():
         found += [(line.offset, line.data) for line in lines]
@@ -42,30 +43,28 @@ def test_the_ends_are_the_first_lines_and_the_last(tmp_path: Path) -> None:
     assert (reader.offset, len(found) < 1600) == (0, True)
 
 
-def test_a_last_line_of_any_size_is_an_end(tmp_path: Path) -> None:
-    """A last line that is longer than is parsed whole still ends the run of the glimpse."""
+def test_an_oversize_last_line_ends_the_run(tmp_path: Path) -> None:
+    """A last line above the size limit for parsing still ends the run in the preview."""
     path = large(tmp_path / "r.ndjson", 100, result("y" * (17 << 20)))
-    preview = Feed(HeadTailReader(open_saved(path)))
-    preview.advance()
+    preview = preview_feed(open_saved(path))
     assert preview.session.run.outcome == "succeeded"
     assert preview.session.lines.oversize == 1
     assert preview.session.calls[-1].target == "99.py"
 
 
 @pytest.mark.parametrize("size", [1 << 10, 1 << 20, 5 << 20])
-def test_the_newest_calls_are_seen_behind_a_result_of_any_size(tmp_path: Path, size: int) -> None:
-    """A result that repeats a long text takes no place from the last calls; the first are not shown."""
+def test_a_preview_shows_the_newest_calls_before_a_large_result(tmp_path: Path, size: int) -> None:
+    """A large result does not push the last calls out of the preview; the first calls are not in it."""
     path = large(tmp_path / "r.ndjson", 400, result("y" * size))
-    preview = Feed(HeadTailReader(open_saved(path)))
-    preview.advance()
+    preview = preview_feed(open_saved(path))
     targets = [call.target for call in preview.session.calls]
     assert targets[-3:] == ["397.py", "398.py", "399.py"]
     assert "0.py" not in targets
     assert (preview.session.run.prompt, preview.session.run.outcome) == ("Do much.", "succeeded")
 
 
-async def test_the_end_is_shown_first(tmp_path: Path, monkeypatch: object) -> None:
-    """While the middle is read the newest calls can be looked at; nothing is counted that is not known."""
+async def test_the_whole_recording_follows_the_preview(tmp_path: Path, monkeypatch: object) -> None:
+    """After the preview the whole recording is shown: every call, their number and the integrity."""
     assert hasattr(monkeypatch, "setattr")
     monkeypatch.setattr(screen_app, "_LARGE_BYTES", 1 << 20)
     path = large(tmp_path / "r.ndjson", 400, result("".join(f"Sentence {n}. " for n in range(400))))

@@ -1,4 +1,4 @@
-"""Each pane is a key away, alone or beside the others, as there is room."""
+"""Each pane has a key; the panes are shown side by side where they fit, else one at a time."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from tests.builders.screen.app import PANES, Stage, bundled, opened
 
 
 def shown(stage: Stage) -> list[str]:
-    """Return the panes that can be seen."""
+    """Return the names of the visible panes."""
     return [name for name in PANES if stage.pane(name).region.area and stage.pane(name).is_on_screen]
 
 
 async def sees(stage: Stage, *names: str) -> None:
-    """Wait until these panes are seen, and no others."""
+    """Wait until exactly these panes are visible."""
     await stage.until(lambda: shown(stage) == [*names], f"{names} alone")
 
 
 async def test_numbers_go_to_the_panes() -> None:
-    """Each pane is one key away."""
+    """1, 2, 3 and 4 focus the transcript, the calls, the detail and the log."""
     async with opened(bundled("demo")) as stage:
         assert stage.focus == "transcript"
         for key, name in (("2", "calls"), ("4", "log"), ("3", "detail"), ("1", "transcript")):
@@ -27,7 +27,7 @@ async def test_numbers_go_to_the_panes() -> None:
 
 
 async def test_tab_goes_round_the_panes() -> None:
-    """Tab goes to the next pane and shift+tab to the one before, round and round."""
+    """Tab focuses the next pane and shift+tab the previous one, wrapping around."""
     async with opened(bundled("demo")) as stage:
         found = []
         for key in ("tab", "tab", "tab", "tab", "shift+tab", "shift+tab"):
@@ -38,7 +38,7 @@ async def test_tab_goes_round_the_panes() -> None:
 
 @pytest.mark.parametrize("back", ["m", "escape"])
 async def test_a_pane_can_be_maximised(back: str) -> None:
-    """`m` shows the pane with the focus alone and as large as there is room; `m` or esc brings all back."""
+    """`m` maximizes the focused pane; `m` or esc shows all panes again."""
     async with opened(bundled("demo")) as stage:
         todo = stage.app.screen.query_one("#todo").region.height
         assert todo == 1
@@ -53,7 +53,7 @@ async def test_a_pane_can_be_maximised(back: str) -> None:
 
 
 async def test_while_maximised_another_pane_can_be_shown() -> None:
-    """With one pane shown alone, a number or tab shows another one alone."""
+    """While a pane is maximized, a number or tab maximizes another pane instead."""
     async with opened(bundled("demo")) as stage:
         await stage.press("m", "4")
         await sees(stage, "log")
@@ -63,7 +63,7 @@ async def test_while_maximised_another_pane_can_be_shown() -> None:
 
 
 async def test_a_narrow_terminal_shows_one_pane() -> None:
-    """In few columns one pane is shown at a time, and the line of panes tells which."""
+    """At 80 columns one pane is shown at a time, below the titles of all panes."""
     async with opened(bundled("demo"), (80, 24)) as stage:
         assert shown(stage) == ["transcript"]
         for key, name in (("2", "calls"), ("3", "detail"), ("4", "log"), ("1", "transcript")):
@@ -72,8 +72,8 @@ async def test_a_narrow_terminal_shows_one_pane() -> None:
         assert "1 Transcript 2 Calls 3 Detail 4 Actions" in stage.text()
 
 
-async def test_a_resize_shows_what_there_is_room_for() -> None:
-    """The panes follow the size of the terminal, and the focus stays."""
+async def test_a_resize_shows_the_panes_that_fit() -> None:
+    """A resize shows as many panes as fit, and keeps the focus."""
     async with opened(bundled("demo")) as stage:
         await stage.press("2")
         for size, panes in (((80, 24), ["calls"]), ((40, 12), ["calls"]), ((140, 50), [*PANES])):

@@ -1,4 +1,4 @@
-"""A replay keeps its time, and can be paused, stepped, made faster and slower."""
+"""A replay keeps the recorded times, and can be paused, stepped, sped up and slowed down."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from tests.builders.screen.lines import answer, init, session, shell
 from tests.conftest import Saver
 
 
-class Hands:
-    """A clock that is set by hand."""
+class ManualClock:
+    """A clock that tests set by hand, in seconds."""
 
     seconds = 100.0
 
@@ -21,7 +21,7 @@ class Hands:
 
 
 def timed(path: Path, *seconds: float) -> Path:
-    """Give each line of a recording a second at which it came."""
+    """Write the `.times` file of a recording: the second at which each of its lines came."""
     offset, times = 0, []
     for data, second in zip(path.read_bytes().splitlines(keepends=True), seconds, strict=True):
         times.append(f"{offset} {1_793_610_000_000 + int(second * 1000)}\n")
@@ -31,48 +31,48 @@ def timed(path: Path, *seconds: float) -> Path:
 
 
 async def test_a_replay_keeps_its_time(recording: Saver) -> None:
-    """In a replay each line comes at its time; what is on the screen is what was there then."""
+    """In a replay each line arrives at its recorded time, and clocks show what they showed then."""
     path = timed(recording(init() + shell(1) + answer("Done.")), 0, 10, 30, 31)
-    hands = Hands()
-    async with opened(path, pace=Replay(clock=hands)) as stage:
+    clock = ManualClock()
+    async with opened(path, pace=Replay(clock=clock)) as stage:
         calls = stage.pane("calls")
         assert lines_of(calls) == []
-        hands.seconds += 10
+        clock.seconds += 10
         await stage.until(lambda: lines_of(calls), "the call")
         assert "running echo 1 · 0 s" in stage.status
-        hands.seconds += 19
+        clock.seconds += 19
         await stage.until(lambda: "19.0 s" in lines_of(calls)[0], "its clock")
         assert lines_of(calls)[0].split()[0] == "◐"
         assert stage.header.startswith(" ◐ running 0:29")
-        hands.seconds += 1
+        clock.seconds += 1
         await stage.until(lambda: lines_of(calls)[0].split()[0] == "✓", "its end")
-        hands.seconds += 1
+        clock.seconds += 1
         await stage.until(lambda: "Done." in stage.text(), "the text")
 
 
 async def test_a_replay_can_be_paused(recording: Saver) -> None:
-    """While a replay is paused no time passes in it; the status line says that it is paused."""
+    """While a replay is paused its time does not advance, and the status line shows `paused`."""
     path = timed(recording(init() + answer("Soon.") + answer("Later.")), 0, 10, 20)
-    hands = Hands()
-    async with opened(path, pace=Replay(clock=hands)) as stage:
+    clock = ManualClock()
+    async with opened(path, pace=Replay(clock=clock)) as stage:
         assert "replay ×1" in stage.status
-        hands.seconds += 5
+        clock.seconds += 5
         await stage.press("space")
         await stage.until(lambda: "paused ×1" in stage.status, "the pause")
-        hands.seconds += 100
+        clock.seconds += 100
         await stage.settled()
         assert "Soon." not in stage.text()
         await stage.press("space")
-        hands.seconds += 5
+        clock.seconds += 5
         await stage.until(lambda: "Soon." in stage.text(), "the text")
         assert "Later." not in stage.text()
 
 
-async def test_a_replay_goes_on_event_by_event(recording: Saver) -> None:
-    """`.` lets the next event come at once, paused or not, and only that."""
+async def test_a_replay_advances_by_single_events(recording: Saver) -> None:
+    """`.` shows exactly one more event at once, paused or not."""
     path = timed(recording(init() + answer("one ") + answer("two ") + answer("three ")), 0, 10, 20, 30)
-    hands = Hands()
-    async with opened(path, pace=Replay(clock=hands)) as stage:
+    clock = ManualClock()
+    async with opened(path, pace=Replay(clock=clock)) as stage:
         await stage.press("space")
         seen = []
         for words in ("one", "one two", "one two three"):
@@ -84,9 +84,9 @@ async def test_a_replay_goes_on_event_by_event(recording: Saver) -> None:
 
 
 async def test_steps_in_quick_succession_all_count(recording: Saver) -> None:
-    """`.` pressed three times at once, as a held key does, lets three events come."""
+    """`.` pressed three times in quick succession, as a held key does, shows three events."""
     path = timed(recording(init() + b"".join(answer(f"<{n}>") for n in range(6))), *range(0, 70, 10))
-    async with opened(path, pace=Replay(clock=Hands())) as stage:
+    async with opened(path, pace=Replay(clock=ManualClock())) as stage:
         stage.app.screen.action_pace("step")  # type: ignore[attr-defined]
         stage.app.screen.action_pace("step")  # type: ignore[attr-defined]
         stage.app.screen.action_pace("step")  # type: ignore[attr-defined]
@@ -96,10 +96,10 @@ async def test_steps_in_quick_succession_all_count(recording: Saver) -> None:
 
 
 async def test_a_replay_can_be_faster_and_slower(recording: Saver) -> None:
-    """`+` and `-` change the speed, which the status line tells, between a quarter and 64-fold."""
+    """`+` and `-` change the speed between ×0.25 and ×64; the status line shows it."""
     path = timed(recording(init() + answer("Soon.")), 0, 1000)
-    hands = Hands()
-    async with opened(path, pace=Replay(clock=hands)) as stage:
+    clock = ManualClock()
+    async with opened(path, pace=Replay(clock=clock)) as stage:
         for key, speeds in (
             ("plus", "2 4 8 16 64 64"),
             ("minus", "16 8 4 2 1 0.5 0.25 0.25"),
@@ -111,15 +111,15 @@ async def test_a_replay_can_be_faster_and_slower(recording: Saver) -> None:
         for _ in range(4):
             await stage.press("plus")
         await stage.until(lambda: stage.status.endswith("replay ×8"), "8")
-        hands.seconds += 124
+        clock.seconds += 124
         await stage.settled()
         assert "Soon." not in stage.text()
-        hands.seconds += 1
+        clock.seconds += 1
         await stage.until(lambda: "Soon." in stage.text(), "the text")
 
 
 async def test_replay_keys_do_nothing_elsewhere(recording: Saver) -> None:
-    """Without a replay its keys change nothing."""
+    """Without a replay, its keys change nothing."""
     async with opened(recording(session(3))) as stage:
         before = stage.text()
         await stage.press("plus", "minus", "full_stop")

@@ -1,4 +1,4 @@
-"""The screen as a picture: finished sessions in the sizes that must work."""
+"""Snapshots of finished sessions, in every supported size."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Awaitable, Callable
 import pytest
 from textual.pilot import Pilot
 
-from agentwatch.cli.terminal import HeldSignals
 from agentwatch.screen.app import AgentwatchApp
 from agentwatch.screen.screen import WatchScreen
+from agentwatch.screen.terminal.signals import HeldSignals
 from agentwatch.screen.transcript.pane import Transcript
 from agentwatch.sources.open import saved_source
 from tests.builders.screen.app import CountedFeed, bundled, eventually
@@ -19,7 +19,7 @@ Step = Callable[[Pilot[None]], Awaitable[None]]
 
 
 def before_looking(feed: CountedFeed, theme: str, *keys: str) -> Step:
-    """Return the steps before the picture: the whole session is read and measured, then keys."""
+    """Return the steps before a snapshot: read and measure the whole session, then press the keys."""
 
     async def come_to_rest(pilot: Pilot[None]) -> None:
         await eventually(pilot, lambda: feed.ticks, "the first tick")
@@ -27,7 +27,7 @@ def before_looking(feed: CountedFeed, theme: str, *keys: str) -> Step:
         screen = pilot.app.screen
         assert isinstance(screen, WatchScreen)
         transcript = screen.query_one(Transcript)
-        await eventually(pilot, lambda: feed.is_over and not transcript.is_measuring, "the session")
+        await eventually(pilot, lambda: feed.is_over and not transcript.viewport.is_measuring, "the session")
         for key in keys:
             await pilot.press(key)
         ticks = feed.ticks
@@ -52,7 +52,7 @@ def before_looking(feed: CountedFeed, theme: str, *keys: str) -> Step:
 def test_looks_as_it_did(
     snap_compare: Compare, name: str, size: tuple[int, int], theme: str, keys: str
 ) -> None:
-    """A finished session looks as it did when somebody last looked at it and found it good."""
+    """A finished session is drawn exactly as in the approved snapshot."""
     source = saved_source(bundled(name))
     feed = CountedFeed(source.reader)
     app = AgentwatchApp(source, feed, HeldSignals())

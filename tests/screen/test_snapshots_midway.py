@@ -1,4 +1,4 @@
-"""The screen as a picture: sessions under way, at a moment of their recordings."""
+"""Snapshots of running sessions, each at one moment of its recording."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from typing import NamedTuple
 import pytest
 from textual.pilot import Pilot
 
-from agentwatch.cli.terminal import HeldSignals
 from agentwatch.feed.playhead import Replay
 from agentwatch.screen.app import AgentwatchApp
 from agentwatch.screen.screen import WatchScreen
 from agentwatch.screen.terminal.frames import FrameScheduler
+from agentwatch.screen.terminal.signals import HeldSignals
 from agentwatch.sources.open import saved_source
 from tests.builders.screen.app import CountedFeed, bundled, eventually
 from tests.screen.test_snapshots import Compare, Step
 
 
 class Moment(NamedTuple):
-    """A recording so many seconds after its beginning, and the keys that were pressed then."""
+    """A recording `seconds` after its start, and the keys pressed at that moment."""
 
     name: str
     seconds: float
@@ -29,11 +29,11 @@ class Moment(NamedTuple):
     theme: str = "textual-dark"
     has_colours: bool = True
     before: float = 0.0
-    """When it was looked at before: what came until then is no news."""
+    """Seconds at which the recording was opened; what it holds up to then does not count as new."""
 
 
 def ticked(feed: CountedFeed, frame_scheduler: FrameScheduler, due: int) -> bool:
-    """Return whether so many ticks have been, or none is to come."""
+    """Return whether the feed has reached tick `due`, or no tick will come."""
     return feed.ticks >= due or frame_scheduler.is_resting
 
 
@@ -49,7 +49,7 @@ async def drawn(pilot: Pilot[None], feed: CountedFeed) -> None:
 
 
 def come_to(moment: Moment, feed: CountedFeed, clock: list[float]) -> Step:
-    """Return the steps before the picture: all that is due is shown, then keys."""
+    """Return the steps before a snapshot: show everything that is due, then press the keys."""
 
     async def come_to_rest(pilot: Pilot[None]) -> None:
         await eventually(pilot, lambda: feed.ticks, "the first tick")
@@ -80,7 +80,7 @@ def come_to(moment: Moment, feed: CountedFeed, clock: list[float]) -> Step:
 def test_looks_midway_as_it_did(
     snap_compare: Compare, monkeypatch: pytest.MonkeyPatch, moment: Moment
 ) -> None:
-    """A session under way looks as it did when somebody last looked at it and found it good."""
+    """A running session is drawn exactly as in the approved snapshot."""
     if not moment.has_colours:
         monkeypatch.setenv("NO_COLOR", "1")
     clock = [0.0]

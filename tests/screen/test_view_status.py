@@ -1,4 +1,4 @@
-"""The time that is shown of a session: it goes on only while more may come."""
+"""The current time of a session, as the screen shows it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.conftest import Saver
 
 
 def test_a_saved_recording_is_not_quiet_while_it_is_read(recording: Saver) -> None:
-    """Of a recording that nobody writes it is the time of the newest line, before all is read too."""
+    """While a saved recording is read, the time shown is that of its newest line, so it is not quiet."""
     path = recording(init(), prompt("Mend it."), result())
     path.with_suffix(".times").write_text("0 1000\n")
     feed = Feed(open_saved(path))
@@ -22,7 +22,7 @@ def test_a_saved_recording_is_not_quiet_while_it_is_read(recording: Saver) -> No
 
 
 def test_the_time_goes_on_while_a_recording_grows(recording: Saver) -> None:
-    """Of a recording that is followed it is our own time, and that of the newest line while it is frozen."""
+    """A followed recording shows the time of our clock; a frozen view that of the newest line."""
     path = recording(init())
     path.with_suffix(".times").write_text("0 1000\n")
     feed = Feed(open_saved(path, follow=True))

@@ -1,4 +1,4 @@
-"""The panes work together: what is found, filtered, chosen or failed in one is shown in the others."""
+"""The panes work together: a match, a filter, a selection or a failure in one shows in the others."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.conftest import Saver
 
 
 def session(calls: int = 12, *failed: int) -> bytes:
-    """Return a run of so many shell calls, each after a sentence."""
+    """Return a run of `calls` shell calls, each after a sentence; those numbered in `failed` exit with 1."""
     made = [init(), prompt("Mend it.")]
     for number in range(calls):
         made += [answer(f"Step {number}. "), shell(number, int(number in failed), f"out {number}")]
@@ -21,29 +21,29 @@ def session(calls: int = 12, *failed: int) -> bytes:
 
 
 def timed_shell(number: int, took_ms: int) -> bytes:
-    """Return a shell call that took so long."""
+    """Return a shell call that took `took_ms` milliseconds."""
     args: dict[str, object] = {"command": f"echo {number}"}
     begun, ended_ms = 1_793_610_000_000, 1_793_610_000_000 + took_ms
-    told = {"success": {"exitCode": 0, "stdout": ""}}
+    outcome = {"success": {"exitCode": 0, "stdout": ""}}
     return started(f"call-{number}", "shell", args, begun) + ended(
-        f"call-{number}", "shell", args, told, ended_ms
+        f"call-{number}", "shell", args, outcome, ended_ms
     )
 
 
 def edit(number: int, path: str) -> bytes:
     """Return a call that edits a file."""
     args: dict[str, object] = {"path": path}
-    told = {"success": {"linesAdded": 1, "linesRemoved": 0}}
-    return started(f"edit-{number}", "edit", args) + ended(f"edit-{number}", "edit", args, told)
+    outcome = {"success": {"linesAdded": 1, "linesRemoved": 0}}
+    return started(f"edit-{number}", "edit", args) + ended(f"edit-{number}", "edit", args, outcome)
 
 
 def focus(stage: Stage) -> str | None:
-    """Return what has the focus."""
+    """Return the name of the focused widget."""
     return stage.app.focused.id if stage.app.focused else None
 
 
 async def test_slash_finds_and_n_steps(recording: Saver) -> None:
-    """What is typed after `/` is found as it is typed; `n` and `N` step through it, esc takes it away."""
+    """The search after `/` runs while the query is typed; `n` and `N` go to other matches, esc ends it."""
     async with opened(recording(session() + result())) as stage:
         await stage.press("g", "slash", *"out 1")
         await stage.shows("1 of 3")
@@ -63,14 +63,14 @@ async def test_slash_finds_and_n_steps(recording: Saver) -> None:
 
 
 async def test_n_without_a_search_says_so(recording: Saver) -> None:
-    """`n` says that nothing was looked for yet."""
+    """`n` before any search says that there was none."""
     async with opened(recording(session(2) + result())) as stage:
         await stage.press("n")
         await stage.shows("nothing was looked for yet: /")
 
 
 async def test_f_filters_from_the_transcript(recording: Saver) -> None:
-    """`f` goes from the transcript to the calls and filters them; their title tells how many are hidden."""
+    """`f` in the transcript focuses the calls and filters them; their title shows how many are hidden."""
     async with opened(recording(session(12, 3, 7) + result())) as stage:
         assert focus(stage) == "transcript"
         await stage.press("f", *"failed", "enter")
@@ -80,7 +80,7 @@ async def test_f_filters_from_the_transcript(recording: Saver) -> None:
 
 
 async def test_s_shows_the_slowest_first(recording: Saver) -> None:
-    """`s` shows the slowest calls first, from whatever pane, and again all by time."""
+    """`s` sorts the calls by duration, slowest first, from any pane; `s` again sorts them by time."""
     took = (200, 9000, 400)
     data = init() + b"".join(timed_shell(n, ms) for n, ms in enumerate(took)) + result()
     async with opened(recording(data)) as stage:
@@ -94,7 +94,7 @@ async def test_s_shows_the_slowest_first(recording: Saver) -> None:
 
 
 async def test_files_lead_to_a_call(recording: Saver) -> None:
-    """`F` shows the files; enter goes to the chosen one's calls, and enter there to the call."""
+    """`F` shows the files; enter goes to the calls of the selected file, and enter again to the call."""
     data = init() + edit(1, "mill/old.py") + edit(2, "mill/new.py") + shell(3) + result()
     async with opened(recording(data)) as stage:
         await stage.press("F")
@@ -108,7 +108,7 @@ async def test_files_lead_to_a_call(recording: Saver) -> None:
 
 
 async def test_the_time_is_shown(recording: Saver) -> None:
-    """`T` shows where the time went, and goes back."""
+    """`T` shows where the time went; `T` again closes it."""
     async with opened(recording(session(2) + result())) as stage:
         await stage.press("T")
         assert isinstance(stage.app.screen, TimeScreen)
@@ -117,8 +117,8 @@ async def test_the_time_is_shown(recording: Saver) -> None:
         assert len(stage.app.screen_stack) == 1
 
 
-async def test_brackets_choose_a_call_in_the_transcript(recording: Saver) -> None:
-    """`[` and `]` choose the line of a call in the transcript, and enter goes to the call."""
+async def test_brackets_select_a_call_in_the_transcript(recording: Saver) -> None:
+    """`[` and `]` select a call's line in the transcript, and enter goes to that call."""
     async with opened(recording(session() + result())) as stage:
         await stage.press(*["left_square_bracket"] * 3)
         assert focus(stage) == "transcript"
@@ -129,7 +129,7 @@ async def test_brackets_choose_a_call_in_the_transcript(recording: Saver) -> Non
 
 
 async def test_a_failure_opens_its_detail(recording: Saver) -> None:
-    """While the newest calls are followed, what fails opens its detail, which stays while others end."""
+    """While the newest calls are followed, a failure opens its detail, which stays when other calls end."""
     async with opened(recording(session(3)), follow=True) as stage:
         await stage.append(shell(50, 2, "it broke") + shell(51))
         await stage.shows("echo 50 (failed: exit 2)", "detail")
@@ -141,8 +141,8 @@ async def test_a_failure_opens_its_detail(recording: Saver) -> None:
         await stage.shows("echo 51", "detail")
 
 
-async def test_what_failed_before_opens_nothing(recording: Saver, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A saved session opens with the detail of its newest call, in however many steps it is read."""
+async def test_earlier_failures_open_nothing(recording: Saver, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A saved session opens with the detail of its newest call, however many steps reading it takes."""
     monkeypatch.setattr(watch, "_APPLY_SECONDS", 0)
     data = init() + shell(1) + shell(2, 1, "it broke") + shell(3) + result()
     async with opened(recording(data)) as stage:
@@ -150,8 +150,8 @@ async def test_what_failed_before_opens_nothing(recording: Saver, monkeypatch: p
         await stage.shows("echo 3", "detail")
 
 
-async def test_a_failure_opens_nothing_for_who_looks_elsewhere(recording: Saver) -> None:
-    """Where another call than the newest was chosen, its detail stays when a call fails."""
+async def test_a_failure_opens_nothing_while_another_call_is_selected(recording: Saver) -> None:
+    """When the selected call is not the newest one, its detail stays when another call fails."""
     async with opened(recording(session(3)), follow=True) as stage:
         await stage.press("2", "k")
         await stage.shows("echo 1", "detail")

@@ -1,1 +1,1 @@
-"""Tests of what is true of a session."""
+"""Tests of the session: calls, runs, transcript and counts."""

@@ -1,4 +1,4 @@
-"""Calls are joined on their call_id, counted once and closed."""
+"""Calls: started and completed lines are joined on call_id, counted once and closed."""
 
 from __future__ import annotations
 
@@ -10,40 +10,40 @@ from tests.builders.lines import DONE, call, completed, event, init, result, ses
 
 @pytest.mark.parametrize("call_id", ["toolu_1", "call_1\nfc_2", "Read_1", "[/x]\x1b[0m", ""])
 def test_start_and_end_are_joined_on_the_call_id(call_id: str) -> None:
-    """Two lines of one id are one call, whatever characters the id is made of."""
-    told = call(started("read", call_id, path="a"), completed("read", call_id, DONE))
-    assert (told.call_id, told.outcome) == (call_id, Outcome.SUCCEEDED)
-    assert told.started is not None
-    assert told.ended is not None
+    """Two lines with the same id are one call, whatever characters the id contains."""
+    found = call(started("read", call_id, path="a"), completed("read", call_id, DONE))
+    assert (found.call_id, found.outcome) == (call_id, Outcome.SUCCEEDED)
+    assert found.started is not None
+    assert found.ended is not None
 
 
 def test_ids_that_share_a_first_line_are_two_calls() -> None:
-    """An id with a newline is the whole of it."""
+    """An id that contains a newline is compared as a whole."""
     read = session(init(), started("read", "a\nb"), started("read", "a\nc"), completed("read", "a\nc", DONE))
-    assert [told.outcome for told in read.calls] == [Outcome.UNFINISHED, Outcome.SUCCEEDED]
+    assert [found.outcome for found in read.calls] == [Outcome.UNFINISHED, Outcome.SUCCEEDED]
 
 
 def test_an_id_that_comes_again_in_the_next_run_is_another_call() -> None:
-    """Ids are unique in a run and no further."""
+    """The same id in the next run is another call."""
     once = (started("read", "Read_1", path="a"), completed("read", "Read_1", DONE), result())
     again = (started("shell", "Read_1", command="b"), completed("shell", "Read_1", {"error": {}}), result())
     read = session(init(), *once, init(), *again)
-    told = [(told.run, told.tool, told.outcome) for told in read.calls]
-    assert told == [(1, "read", Outcome.SUCCEEDED), (2, "shell", Outcome.FAILED)]
+    found = [(found.run, found.tool, found.outcome) for found in read.calls]
+    assert found == [(1, "read", Outcome.SUCCEEDED), (2, "shell", Outcome.FAILED)]
 
 
 def test_an_id_that_comes_again_in_another_session_is_another_call() -> None:
-    """Two sessions in one stream may use one id each."""
+    """The same id in another session of the stream is another call."""
     other = started("grep", "c-1").replace(b'"s-1"', b'"s-2"')
     read = session(init(), started("read", "c-1"), other, completed("read", "c-1", DONE))
-    assert [(told.tool, told.outcome) for told in read.calls] == [
+    assert [(found.tool, found.outcome) for found in read.calls] == [
         ("read", Outcome.SUCCEEDED),
         ("grep", Outcome.UNFINISHED),
     ]
 
 
 def test_interleaved_calls_each_get_their_own_end() -> None:
-    """Calls stand in the order in which they began and end in the order in which they ended."""
+    """Calls are listed in the order of their starts, ended calls in the order of their ends."""
     lines = [started("read", name, path=name) for name in "abc"]
     lines += [
         completed("read", "b", DONE),
@@ -51,28 +51,33 @@ def test_interleaved_calls_each_get_their_own_end() -> None:
         completed("read", "a", {"rejected": {}}),
     ]
     read = session(init(), *lines)
-    assert [(told.target, told.outcome) for told in read.calls] == [
+    assert [(found.target, found.outcome) for found in read.calls] == [
         ("a", Outcome.REJECTED),
         ("b", Outcome.SUCCEEDED),
         ("c", Outcome.FAILED),
     ]
-    assert [told.target for told in read.ended_calls] == ["b", "c", "a"]
+    assert [found.target for found in read.ended_calls] == ["b", "c", "a"]
     assert read.failed_calls == 1
 
 
 def test_an_end_without_a_start_is_a_call() -> None:
-    """A call that was never started is counted as an orphan, and has no start and no duration."""
+    """A call that was never started counts as an orphan, and has no start and no duration."""
     read = session(init(), completed("webSearch", "w", {"rejected": {"reason": "no"}}, 9, searchTerm="x"))
-    [told] = read.calls
-    assert (told.outcome, told.target, told.started, told.started_ms) == (Outcome.REJECTED, "x", None, None)
-    assert (told.ended_ms, told.duration_ms) == (9, None)
+    [found] = read.calls
+    assert (found.outcome, found.target, found.started, found.started_ms) == (
+        Outcome.REJECTED,
+        "x",
+        None,
+        None,
+    )
+    assert (found.ended_ms, found.duration_ms) == (9, None)
     assert (read.completed_without_started, read.never_completed) == (1, 0)
 
 
 def test_a_call_runs_until_something_ends_it() -> None:
-    """While the stream goes on, a call without an end is running and is no orphan."""
+    """While the stream is open, a call without an end is running and no orphan."""
     read = session(init(), started("shell"), is_over=False)
-    assert [told.outcome for told in read.calls] == [Outcome.RUNNING]
+    assert [found.outcome for found in read.calls] == [Outcome.RUNNING]
     assert list(read.open_calls.values()) == list(read.calls)
     assert (len(read.ended_calls), read.never_completed) == (0, 0)
 
@@ -81,43 +86,43 @@ def test_a_call_runs_until_something_ends_it() -> None:
 def test_a_call_that_never_ends_is_closed(closer: bytes) -> None:
     """The result, the next run and the end of the stream each leave an open call unfinished."""
     read = session(init(), started("shell"), closer)
-    [told] = read.calls
-    assert (told.outcome, told.ended, told.ended_ms, told.duration_ms) == (
+    [found] = read.calls
+    assert (found.outcome, found.ended, found.ended_ms, found.duration_ms) == (
         Outcome.UNFINISHED,
         None,
         None,
         None,
     )
-    assert (read.never_completed, read.open_calls, list(read.ended_calls)) == (1, {}, [told])
+    assert (read.never_completed, read.open_calls, list(read.ended_calls)) == (1, {}, [found])
 
 
 def test_no_call_is_running_after_the_result() -> None:
-    """From the result on a spinner would turn in vain, even while the stream goes on."""
+    """After the result no call is running, even while the stream is open, so that spinners stop."""
     read = session(init(), started("shell"), result(), is_over=False)
-    assert [told.outcome for told in read.calls] == [Outcome.UNFINISHED]
+    assert [found.outcome for found in read.calls] == [Outcome.UNFINISHED]
 
 
 def test_an_end_that_comes_after_the_result_still_counts() -> None:
-    """A call that ends late has the outcome that its line tells, and is no orphan."""
+    """A call that ends after the result has the outcome of its line, and is no orphan."""
     read = session(init(), started("shell"), result(), completed("shell", result=DONE))
-    assert [told.outcome for told in read.ended_calls] == [Outcome.SUCCEEDED]
+    assert [found.outcome for found in read.ended_calls] == [Outcome.SUCCEEDED]
     assert (read.never_completed, read.completed_without_started) == (0, 0)
 
 
 def test_lines_that_come_again_count_once() -> None:
-    """A start or an end that is repeated changes nothing: the first of each holds."""
+    """Repeated starts and ends change nothing; the first of each counts."""
     lines = (started("shell", at_ms=1000), started("shell", at_ms=2000))
     ends = (completed("shell", result=DONE, at_ms=3000), completed("shell", result={"error": {}}, at_ms=4000))
     read = session(init(), *lines, *ends)
-    [told] = read.calls
-    assert (told.outcome, told.started_ms, told.ended_ms) == (Outcome.SUCCEEDED, 1000, 3000)
-    assert (list(read.ended_calls), read.failed_calls) == ([told], 0)
+    [found] = read.calls
+    assert (found.outcome, found.started_ms, found.ended_ms) == (Outcome.SUCCEEDED, 1000, 3000)
+    assert (list(read.ended_calls), read.failed_calls) == ([found], 0)
     assert (read.completed_without_started, read.never_completed) == (0, 0)
     assert read.lines.events == 5
 
 
 def test_an_orphan_that_comes_again_counts_once() -> None:
-    """The end of a call that was never started makes one call, however often it comes."""
+    """The repeated end of a call that was never started makes one call."""
     read = session(init(), completed("grep", result=DONE), completed("grep", result=DONE))
     assert (len(read.calls), len(read.ended_calls), read.completed_without_started) == (1, 1, 1)
 
@@ -130,23 +135,23 @@ def test_a_duration_needs_both_ends_of_one_clock(
     start: int | None, end: int | None, duration: int | None
 ) -> None:
     """A duration is the difference of two agent times in order, and otherwise unknown."""
-    told = call(started("read", at_ms=start), completed("read", result=DONE, at_ms=end))
-    assert told.duration_ms == duration
+    found = call(started("read", at_ms=start), completed("read", result=DONE, at_ms=end))
+    assert found.duration_ms == duration
 
 
 def test_the_tools_own_clock_is_another_clock() -> None:
-    """`startedAtMs` and `completedAtMs` disagree with `timestamp_ms` by seconds and are not mixed with it."""
+    """`startedAtMs` and `completedAtMs` differ from `timestamp_ms` by seconds and are not mixed with it."""
     body = {"readToolCall": {"args": {}, "result": DONE}, "startedAtMs": "1", "completedAtMs": "9"}
     ended = event("tool_call", "completed", call_id="c-1", tool_call=body, timestamp_ms=1500)
-    told = call(started("read"), ended)
-    assert (told.started_ms, told.ended_ms, told.duration_ms) == (None, 1500, None)
+    found = call(started("read"), ended)
+    assert (found.started_ms, found.ended_ms, found.duration_ms) == (None, 1500, None)
 
 
 def test_a_call_knows_the_places_of_its_lines() -> None:
     """Start and end are kept as offsets and lengths in the recording, from which they can be read back."""
     lines = (init(), user("日本"), started("read"), completed("read", result=DONE))
     data = b"".join(lines)
-    [told] = session(data).calls
-    for place, line in ((told.started, lines[2]), (told.ended, lines[3])):
+    [found] = session(data).calls
+    for place, line in ((found.started, lines[2]), (found.ended, lines[3])):
         assert place is not None
         assert data[place.offset : place.offset + place.length] == line.rstrip(b"\n")

@@ -1,18 +1,22 @@
-"""A session has all of its calls as they are, though the old ones are kept packed."""
+"""All calls of a session are available unchanged, although old calls are stored packed."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import fields, replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from agentwatch.events import Outcome
-from agentwatch.session import Call, Kind, Place
+from agentwatch.session import Call, Kind, Place, call_store
 from agentwatch.session.call_store import CallOrder, Calls
+from agentwatch.session.spill import Spill
 from tests.builders.lines import PROPERTY, completed, init, result, session, started
 
 MANY = 3000
+MOST_SETTLED = call_store._MOST_SETTLED
 NUMBERS = st.none() | st.integers(-(1 << 63), 1 << 63)
 TEXTS = st.none() | st.text("ab\n é🙂\ud83d", max_size=9)
 PLACES = st.none() | st.builds(Place, st.integers(0, 1 << 60), st.integers(0, 1 << 60), NUMBERS)
@@ -29,8 +33,16 @@ CALLS = st.builds(
 )
 
 
+@pytest.fixture(autouse=True, scope="module")
+def _few_unpacked() -> Iterator[None]:
+    """Pack all but the newest 256 settled calls, so that the calls of these tests are packed."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(call_store, "_MOST_SETTLED", 256)
+        yield
+
+
 def many(count: int = MANY) -> Calls:
-    """Return so many calls that have ended, most of which are packed."""
+    """Return `count` calls that have ended, most of them packed."""
     calls = Calls()
     for number in range(1, count + 1):
         calls.add(Call(number, 1, f"c-{number}", "read", "Read file", target=f"{number}.py"))
@@ -41,8 +53,8 @@ def many(count: int = MANY) -> Calls:
 @PROPERTY
 @given(CALLS)
 def test_a_packed_call_is_the_same(call: Call) -> None:
-    """Each field comes back with its value and its type, halves of emoji and large numbers as well."""
-    told = [getattr(call, field.name) for field in fields(Call)]
+    """Each field is unpacked with its value and type, including lone surrogates and large numbers."""
+    expected = [getattr(call, field.name) for field in fields(Call)]
     calls = Calls()
     calls.add(replace(call))
     calls.settle(calls[0])
@@ -50,12 +62,12 @@ def test_a_packed_call_is_the_same(call: Call) -> None:
         calls.add(Call(number, 1, "", "read", "Read file"))
         calls.settle(calls[-1])
     found = [getattr(calls[0], field.name) for field in fields(Call)]
-    assert found == told
-    assert list(map(type, found)) == list(map(type, told))
+    assert found == expected
+    assert list(map(type, found)) == list(map(type, expected))
 
 
-def test_a_call_is_one_object_for_whoever_holds_it() -> None:
-    """What is held while it is packed, and what is unpacked, is found again as the same object."""
+def test_a_referenced_call_stays_the_same_object() -> None:
+    """A call that is referenced while it is packed or unpacked is returned as the same object."""
     calls = many(10)
     held = calls[3]
     for number in range(11, MANY):
@@ -68,7 +80,7 @@ def test_a_call_is_one_object_for_whoever_holds_it() -> None:
 
 
 def test_calls_are_a_sequence() -> None:
-    """They have a length, an end to count from, slices, and no more than there are."""
+    """The store has a length, negative indices, slices and bounds, as a sequence has."""
     calls = many()
     assert [call.number for call in calls] == list(range(1, MANY + 1))
     assert [call.target for call in calls[1:7:3]] == ["2.py", "5.py"]
@@ -81,8 +93,8 @@ def test_calls_are_a_sequence() -> None:
     assert next(reversed(order)).number == 2001
 
 
-def test_what_an_old_call_is_told_late_is_kept() -> None:
-    """A start that comes 3,000 calls after its end is told of that call, and stays with it."""
+def test_a_late_start_is_applied_to_a_packed_call() -> None:
+    """A start that arrives 3,000 calls after its end is applied to its call and kept."""
     others = [line for n in range(MANY) for line in (started("read", f"{n}"), completed("read", f"{n}"))]
     read = session(
         init(),
@@ -96,8 +108,8 @@ def test_what_an_old_call_is_told_late_is_kept() -> None:
     assert (len(read.calls), len(read.ended_calls), read.completed_without_started) == (MANY + 1, MANY + 1, 1)
 
 
-def test_a_call_that_is_settled_again_is_kept_once_more() -> None:
-    """What was changed after it was settled is packed as it stands then."""
+def test_a_changed_call_can_be_settled_again() -> None:
+    """A call that is changed and settled again is packed with the change."""
     calls = many(2)
     calls[0].target = "b.py"
     calls.settle(calls[0])
@@ -107,14 +119,32 @@ def test_a_call_that_is_settled_again_is_kept_once_more() -> None:
     assert calls[0].target == "b.py"
 
 
-def test_an_order_tells_where_its_calls_stand() -> None:
-    """Between two places of an order stand calls, each at its place among all."""
+def test_an_order_returns_the_indices_of_its_calls() -> None:
+    """`indices` returns the store indices of the calls in a range of the order."""
     assert list(CallOrder(many(9), [7, 0, 5, 2]).indices(1, 3)) == [0, 5]
 
 
-def test_an_entry_tells_its_call_and_its_run() -> None:
-    """The place of a call tells the call, that of a result the run, and a text neither."""
+def test_an_entry_refers_to_its_call_or_run() -> None:
+    """A call entry refers to its call, a result entry to its run, and a text entry to neither."""
     read = session(init(), *(line for n in range(600) for line in (started("read", f"{n}"),)), result("done"))
-    told = {entry.kind: (entry.call, entry.run) for entry in reversed(read.transcript)}
-    assert told == {Kind.CALL: (read.calls[0], None), Kind.RESULT: (None, read.run)}
+    references = {entry.kind: (entry.call, entry.run) for entry in reversed(read.transcript)}
+    assert references == {Kind.CALL: (read.calls[0], None), Kind.RESULT: (None, read.run)}
     assert [entry.text for entry in read.transcript[-1:]] == [""]
+
+
+def test_the_newest_settled_calls_stay_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The newest 8,192 settled calls are read without the spill; every older one is read from it."""
+    reads: list[int] = []
+    get = Spill.get
+
+    def counted(spill: Spill, place: int, length: int) -> bytes:
+        reads.append(place)
+        return get(spill, place, length)
+
+    monkeypatch.setattr(Spill, "get", counted)
+    monkeypatch.setattr(call_store, "_MOST_SETTLED", MOST_SETTLED)
+    calls = many(8192 + 10)
+    assert [call.number for call in calls[10:]] == list(range(11, 8192 + 11))
+    assert not reads
+    assert [call.number for call in calls[:10]] == list(range(1, 11))
+    assert len(reads) == 10

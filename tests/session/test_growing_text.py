@@ -1,7 +1,8 @@
-"""A text that grows by pieces is the pieces, whole or in part, while it grows and when it is complete."""
+"""A text that grows by pieces equals the joined pieces, while it grows and when it is complete."""
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,7 +21,7 @@ PIECES = st.lists(
 @PROPERTY
 @given(PIECES, st.integers(0, 80_000), st.integers(0, 80_000), st.booleans())
 def test_a_text_is_its_pieces(pieces: list[str], start: int, length: int, is_complete: bool) -> None:
-    """Its length, its whole and any part are those of the pieces in a row, across chunks as well."""
+    """Length, text and any part are those of the joined pieces, across chunks as well."""
     text, whole = GrowingText(Spill()), ""
     for piece in pieces:
         text.add(piece)
@@ -35,16 +36,31 @@ def test_a_text_is_its_pieces(pieces: list[str], start: int, length: int, is_com
 
 
 def test_a_text_may_begin_with_something() -> None:
-    """What it is made with is its first piece."""
+    """The initial text is the first piece."""
     text = GrowingText(Spill(), "干潮")
     text.add(" 🌊")
     assert (str(text), len(text), text.part(1, 3)) == ("干潮 🌊", 4, "潮 ")
 
 
+@pytest.mark.parametrize(("length", "spilled_bytes"), [(0, 0), (256, 0), (257, 257)])
+def test_a_short_text_is_not_spilled(length: int, spilled_bytes: int) -> None:
+    """A complete text of at most 256 characters stays in memory as one string; a longer one is spilled."""
+    spill = Spill()
+    text = GrowingText(spill)
+    for _ in range(length):
+        text.add("a")
+    text.complete()
+    end_of_spill = spill.add(b"")
+    assert end_of_spill == spilled_bytes
+    first, second = str(text), str(text)
+    assert (first, text.part(1, 3)) == ("a" * length, ("a" * length)[1:3])
+    assert (first is second) == (not spilled_bytes)
+
+
 @PROPERTY
 @given(PIECES, PIECES)
 def test_a_text_is_compared_with_pieces(pieces: list[str], others: list[str]) -> None:
-    """Pieces in a row are the whole that they make, and no other; how either was cut is all the same."""
+    """A list of pieces equals a text if their concatenation does, however each was cut."""
     whole = GrowingText(Spill(), "".join(pieces))
     cut = [GrowingText(Spill(), piece) for piece in pieces]
     assert is_joined(whole, cut)

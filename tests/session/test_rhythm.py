@@ -1,4 +1,4 @@
-"""What a session does, how long it is silent in it, and what is usual."""
+"""The phase of a session, its silences in each phase, and what length is usual."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from tests.builders.lines import delta, init, result, session, started, thought,
         ((init(), result(), init()), Phase.WAITING),
     ],
 )
-def test_what_a_session_does(lines: tuple[bytes, ...], phase: Phase) -> None:
-    """A session waits, thinks, writes or has an open call; when its run is over it does none of these."""
+def test_the_phase_of_a_session(lines: tuple[bytes, ...], phase: Phase) -> None:
+    """A session waits, thinks, writes or has an open call; after the run it does none of these."""
     assert session(*lines, is_over=False).phase is phase
     assert session(*lines).phase is Phase.NOTHING
 
 
 def test_the_rhythm_is_that_of_the_arrivals() -> None:
-    """Each line tells the rhythm when it came; a line of no known time changes nothing."""
+    """Each line with an arrival time updates the rhythm; a line without one changes nothing."""
     read = session(init(), thought("hm"), seen_ms=1000, is_over=False)
     assert (read.rhythm.phase, read.rhythm.began_ms) == (Phase.THINKING, 1000)
     read = session(init(), thought("hm"), is_over=False)
@@ -39,7 +39,7 @@ def test_the_rhythm_is_that_of_the_arrivals() -> None:
 
 
 def test_a_stay_counts_by_its_longest_silence() -> None:
-    """Of each stay in a doing the longest silence is kept, of a thought also its length; of calls neither."""
+    """Each stay in a phase keeps its longest silence, and for a thought its length; calls keep neither."""
     rhythm = Rhythm()
     for phase, seen_ms in (
         *((Phase.WAITING, 5000), (Phase.WAITING, 5400), (Phase.THINKING, 5500)),
@@ -57,7 +57,7 @@ def test_a_stay_counts_by_its_longest_silence() -> None:
 
 
 def test_a_rhythm_stays_small_and_in_order() -> None:
-    """The newest 64 lengths are kept; arrivals that run backwards are no silence."""
+    """The newest 64 lengths are kept; arrivals that run backwards are not a silence."""
     rhythm = Rhythm()
     for number in range(1000):
         rhythm.take(Phase.WAITING, number * 100)
@@ -83,6 +83,6 @@ def test_a_rhythm_stays_small_and_in_order() -> None:
         ([7] * 64, 7),
     ],
 )
-def test_what_is_usual_is_what_nine_of_ten_do_not_exceed(lengths: list[int], under: int | None) -> None:
-    """One outlier of ten is not the measure; fewer than five tell nothing."""
+def test_the_usual_length_is_not_exceeded_by_nine_of_ten(lengths: list[int], under: int | None) -> None:
+    """Nine of ten lengths do not exceed the usual one; fewer than five lengths have no usual one."""
     assert usually_under(lengths) == under

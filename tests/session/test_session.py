@@ -1,12 +1,14 @@
-"""Lines are counted once, runs keep apart, texts stand in order; nothing is invented."""
+"""A session counts each line once, separates runs and keeps texts in order; it invents nothing."""
 
 from __future__ import annotations
+
+from typing import get_args
 
 import pytest
 
 from agentwatch.analysis.integrity import integrity
-from agentwatch.events import Channel, Outcome, Text
-from agentwatch.session import Kind, Place
+from agentwatch.events import Channel, Event, Outcome, Text
+from agentwatch.session import Kind, Place, Session
 from tests.builders.lines import (
     DONE,
     answered,
@@ -49,15 +51,20 @@ def test_every_line_counts_once() -> None:
     assert read.lines.total == 13
 
 
-def test_what_is_unknown_is_noted_once() -> None:
-    """The transcript names each kind of unknown line where it first came; every one of them is counted."""
+def test_a_session_applies_every_type_of_event() -> None:
+    """No type of event is missing from the table by which a session applies them."""
+    assert set(Session._APPLIERS) == set(get_args(Event))
+
+
+def test_each_kind_of_unknown_line_is_noted_once() -> None:
+    """The transcript notes each kind of unknown line once, where it first occurred; all are counted."""
     read = session(init(), event("odd"), event("even"), event("odd"), event("odd"))
     assert [entry.text for entry in read.transcript] == ["unknown: type odd", "unknown: type even"]
     assert read.lines.unknown == 4
 
 
 def test_fields_are_those_of_the_last_run_and_calls_those_of_all() -> None:
-    """Of several runs the last one's fields count; text and calls are those of all."""
+    """The fields are those of the last run; text and calls are those of all runs."""
     first = (init(model="A"), user("one"), segment("1."), started("read", "x"), completed("read", "x", DONE))
     second = (init(model="B"), user("two"), user("more"), final("2."), started("read", "y"))
     read = session(*first, result("1.", request_id="r-1"), *second, result("2.", request_id="r-2"))
@@ -65,24 +72,24 @@ def test_fields_are_those_of_the_last_run_and_calls_those_of_all() -> None:
     run = read.run
     assert (run.model, run.prompt, run.result, run.request_id) == ("B", "two", "2.", "r-2")
     assert (read.text, run.text_matches_result) == ("1.2.", True)
-    assert [(told.run, told.call_id) for told in read.calls] == [(1, "x"), (2, "y")]
+    assert [(found.run, found.call_id) for found in read.calls] == [(1, "x"), (2, "y")]
 
 
 def test_a_run_without_a_result_ends_unfinished_where_the_next_begins() -> None:
-    """A new init ends the run before it; only a result says how a run came out."""
+    """A new init leaves the run before it unfinished; only a result gives a run an outcome."""
     read = session(init(), final("x"), init(), result("y"))
     assert [run.outcome for run in read.runs] == [Outcome.UNFINISHED, Outcome.SUCCEEDED]
 
 
 def test_a_run_is_running_until_it_is_over() -> None:
-    """Until the result or the end a run is neither a success nor a failure."""
+    """Until the result or the end, a run is neither a success nor a failure."""
     assert session(init(), final("x"), is_over=False).outcome is Outcome.RUNNING
     assert session(init(), final("x")).outcome is Outcome.UNFINISHED
     assert session(init(), result(is_error=True)).outcome is Outcome.FAILED
 
 
 def test_a_success_stays_one_after_failed_calls() -> None:
-    """Calls that fail do not fail the run: its result does."""
+    """Failed calls do not make the run fail; only its result does."""
     read = session(init(), completed("shell", result={"failure": {"exitCode": 1}}), result())
     assert (read.outcome, read.failed_calls) == (Outcome.SUCCEEDED, 1)
 
@@ -95,7 +102,7 @@ def test_nothing_is_known_before_the_first_line() -> None:
 
 
 def test_a_recording_without_a_head_has_a_run() -> None:
-    """Lines before any init belong to a run of which the head is unknown."""
+    """Lines before any init belong to a run whose head is unknown."""
     read = session(started("read"), completed("read", result=DONE), final("x"), result("x"))
     assert (len(read.runs), read.run.model, read.outcome) == (1, None, Outcome.SUCCEEDED)
     assert read.run.session_id == "s-1"
@@ -114,12 +121,12 @@ def test_a_recording_without_a_head_has_a_run() -> None:
 def test_text_is_compared_with_the_result_if_there_is_one(
     lines: tuple[bytes, ...], matches: bool | None
 ) -> None:
-    """Whether the rebuilt text is the result's is unknown without a result."""
+    """Without a result it is unknown whether the text matches."""
     assert session(init(), *lines).run.text_matches_result is matches
 
 
-def test_the_transcript_tells_all_in_order() -> None:
-    """Prompt, reasoning, answers, calls, notices and result stand where they came."""
+def test_the_transcript_is_in_order_of_arrival() -> None:
+    """Prompt, reasoning, answers, calls, notices and result are in the order in which they arrived."""
     lines = (user("Do."), thought("hm"), thought(" so"), thought_through(), delta("I "), delta("look."))
     more = (
         segment("I look."),
@@ -142,7 +149,7 @@ def test_the_transcript_tells_all_in_order() -> None:
 
 
 def test_texts_can_be_forgotten() -> None:
-    """Who needs calls alone lets go of the texts; what comes afterwards is told as before."""
+    """`forget_texts` drops the texts so far; later texts are kept as before."""
     read = session(init(), delta("before "), started("read"), delta("after "), is_over=False)
     read.forget_texts()
     assert (read.text, len(read.transcript), len(read.calls)) == ("", 1, 1)
@@ -151,7 +158,7 @@ def test_texts_can_be_forgotten() -> None:
 
 
 def test_a_result_can_be_forgotten() -> None:
-    """Who has not read the text that a result repeats compares nothing with it."""
+    """After `forget_result` there is no result to compare with the text."""
     read = session(init(), final("a"), result("b"))
     assert integrity(read).text_matches_result is False
     assert (read.run.result_length, read.run.result_part(0, 9)) == (1, "b")

@@ -1,4 +1,4 @@
-"""What a spill was given it gives back, from memory or from its file, whatever becomes of the disk."""
+"""A spill returns every piece it was given, from memory or from its file, whatever the disk does."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MEGABYTE = 1 << 20
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Let temporary files be made in a folder of the test."""
+    """Redirect temporary files to a folder of the test."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     return tmp_path
 
@@ -26,7 +26,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @PROPERTY
 @given(st.lists(st.binary(max_size=40).map(lambda data: data * 20_000), max_size=12))
 def test_each_piece_comes_back(pieces: list[bytes]) -> None:
-    """Each piece, and any end of it, is what was given, those in the file and those in memory."""
+    """Each piece, and any end of it, is returned as given, from the file and from memory."""
     spill = Spill()
     places = [spill.add(piece) for piece in pieces]
     for place, piece in zip(places, pieces, strict=True):
@@ -35,7 +35,7 @@ def test_each_piece_comes_back(pieces: list[bytes]) -> None:
 
 
 def test_less_than_a_megabyte_makes_no_file(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A small session stays in memory; the file of a larger one has no name."""
+    """Less than a megabyte stays in memory; the file of a larger spill has no name."""
 
     def refuse(*_: object) -> int:
         raise AssertionError
@@ -49,8 +49,8 @@ def test_less_than_a_megabyte_makes_no_file(folder: Path, monkeypatch: pytest.Mo
     assert not list(folder.iterdir())
 
 
-def test_its_file_goes_with_it() -> None:
-    """A spill that nobody holds leaves no descriptor open."""
+def test_an_unreferenced_spill_closes_its_file() -> None:
+    """A spill that is no longer referenced closes its descriptor."""
     before = len(os.listdir("/proc/self/fd"))
     spill = Spill()
     spill.add(b"." * MEGABYTE)
@@ -60,7 +60,7 @@ def test_its_file_goes_with_it() -> None:
 
 
 def test_without_a_folder_all_stays_in_memory(folder: Path) -> None:
-    """Where no temporary file can be made, every piece comes back all the same."""
+    """If no temporary file can be created, all pieces stay in memory."""
     folder.rmdir()
     spill = Spill()
     places = [spill.add(bytes([n]) * MEGABYTE) for n in range(3)]
@@ -68,24 +68,24 @@ def test_without_a_folder_all_stays_in_memory(folder: Path) -> None:
 
 
 def test_a_full_disk_costs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What was written before the disk was full and what did not fit come back alike, also half written."""
-    write, room = os.pwrite, [MEGABYTE + 1000]
+    """Pieces written before the disk was full, and pieces that did not fit, are all returned."""
+    write, space = os.pwrite, [MEGABYTE + 1000]
 
-    def write_while_there_is_room(fd: int, data: bytes, offset: int) -> int:
-        if not room[0]:
+    def write_while_there_is_space(fd: int, data: bytes, offset: int) -> int:
+        if not space[0]:
             raise OSError(28, "No space left on device")
-        written = write(fd, data[: room[0]], offset)
-        room[0] -= written
+        written = write(fd, data[: space[0]], offset)
+        space[0] -= written
         return written
 
-    monkeypatch.setattr(os, "pwrite", write_while_there_is_room)
+    monkeypatch.setattr(os, "pwrite", write_while_there_is_space)
     spill = Spill()
     places = [spill.add(bytes([n]) * MEGABYTE) for n in range(4)]
     assert [spill.get(place, MEGABYTE) for place in places] == [bytes([n]) * MEGABYTE for n in range(4)]
 
 
-def test_a_file_that_loses_bytes_is_told_of() -> None:
-    """What cannot be read back whole is a fault, never a shorter text."""
+def test_a_file_that_loses_bytes_raises() -> None:
+    """A piece that cannot be read back completely raises; a shorter text is never returned."""
     spill = Spill()
     place = spill.add(b"." * MEGABYTE)
     with pytest.raises(OSError, match="has lost 1 bytes"):

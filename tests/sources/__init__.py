@@ -1,1 +1,1 @@
-"""Tests of where bytes come from."""
+"""Tests of the sources: the pipe, the started agent, saved files."""

@@ -1,4 +1,4 @@
-"""What our agent's processes do is measured, and nothing is said that was not."""
+"""The CPU use of the agent's processes is measured; nothing is reported that was not measured."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.analysis.silence import NO_FACTS
+from agentwatch.agent_facts import NO_FACTS
 from agentwatch.analysis.status import status
 from agentwatch.feed import Feed
 from agentwatch.sources import activity
 from agentwatch.sources.activity import Activity
-from agentwatch.sources.facts import ProcessFacts
-from agentwatch.sources.open import Keep, agent_source
+from agentwatch.sources.open import Keep, agent_source, saved_source
+from tests.conftest import RECORDINGS
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="CPU times are found through /proc")
 
@@ -35,13 +35,13 @@ ENDED_CHILD = (
 
 @pytest.fixture(autouse=True)
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let a reading be due after a fifth of a second."""
+    """Take a new reading every 0.2 seconds."""
     monkeypatch.setattr(activity, "_EVERY_SECONDS", 0.2)
 
 
 @contextmanager
 def running(program: str) -> Iterator[int]:
-    """Run a program as the leader of a session of its own, and end all of it afterwards."""
+    """Run a program as the leader of its own session, and kill the whole session afterwards."""
     argv = ["/usr/bin/env", sys.executable, "-c", program]
     process = subprocess.Popen(argv, stdin=subprocess.PIPE, start_new_session=True)
     try:
@@ -60,7 +60,7 @@ def pids_of(session: int) -> list[int]:
 
 
 def until(answer: Callable[[], object], wanted: object) -> None:
-    """Ask until the answer is the wanted one, for ten seconds at most."""
+    """Poll until the answer is the wanted one, for at most ten seconds."""
     deadline = time.monotonic() + 10
     while answer() != wanted:
         assert time.monotonic() < deadline, answer()
@@ -68,30 +68,30 @@ def until(answer: Callable[[], object], wanted: object) -> None:
 
 
 @pytest.mark.parametrize(("program", "is_busy"), [(IDLE, False), (BUSY, True)])
-def test_what_uses_cpu_is_busy(program: str, is_busy: bool) -> None:
-    """It is busy or idle by the CPU time of the last seconds; one reading tells nothing."""
+def test_an_agent_that_uses_cpu_is_busy(program: str, is_busy: bool) -> None:
+    """The agent is busy or idle by the CPU time of the last seconds; a single reading shows nothing."""
     with running(program) as pid:
         asked = Activity(pid)
         assert asked.uses_cpu() is None
         until(asked.uses_cpu, is_busy)
 
 
-def test_what_the_agent_started_counts() -> None:
-    """A build that the agent waits for uses the CPU, not the agent."""
+def test_cpu_time_of_children_counts() -> None:
+    """The CPU time of the agent's children counts: a build runs in a child while the agent waits."""
     with running(BUSY_CHILD) as pid:
         until(lambda: (activity._cpu_seconds(pid) or 0) >= 0.5, wanted=True)
 
 
-def test_what_has_ended_still_counts() -> None:
-    """The time of a short-lived child is its parent's when it has ended: a build is made of such."""
+def test_cpu_time_of_ended_children_counts() -> None:
+    """The CPU time of a child that ended counts for its parent, as builds consist of short-lived children."""
     with running(ENDED_CHILD) as pid:
         until(lambda: (activity._cpu_seconds(pid) or 0) >= 0.3, wanted=True)
         until(lambda: len(pids_of(pid)), 1)
         assert (activity._cpu_seconds(pid) or 0) >= 0.3
 
 
-def test_it_looks_no_oftener_than_it_should(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Between two readings the answer stays, and costs nothing."""
+def test_a_reading_is_cached(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between two readings the answer is cached and /proc is not read."""
     readings = []
 
     def reading(agent: int) -> float:
@@ -106,7 +106,7 @@ def test_it_looks_no_oftener_than_it_should(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_old_readings_and_lost_times_do_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is the last seconds that are told; a sum that fell tells nothing, nor do processes that are gone."""
+    """Only the last seconds count; a total that fell, or processes that are gone, give no answer."""
     hands: dict[str, float | None] = {"now": 0.0, "used": 0.0}
     monkeypatch.setattr(activity, "_cpu_seconds", lambda _agent: hands["used"])
     monkeypatch.setattr(time, "monotonic", lambda: hands["now"])
@@ -123,8 +123,8 @@ def test_old_readings_and_lost_times_do_not_count(monkeypatch: pytest.MonkeyPatc
     assert [at(65, None), at(66, 7), at(67, 7.03), at(69, 7.03)] == [None, None, True, False]
 
 
-def test_where_there_is_no_proc_nothing_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
-    """On another system, without /proc, and of a session without processes, no activity is told."""
+def test_without_proc_activity_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without /proc, or for a session without processes, the activity is unknown."""
     with running(IDLE) as pid:
         assert activity._cpu_seconds(pid) is not None
         monkeypatch.setattr(sys, "platform", "darwin")
@@ -141,21 +141,20 @@ def test_where_there_is_no_proc_nothing_is_known(monkeypatch: pytest.MonkeyPatch
     assert activity._cpu_seconds(1) is None
 
 
-def test_the_facts_of_our_agent() -> None:
-    """An agent that we started is a process while it lives, then an exit code and a last word."""
-    assert ProcessFacts(None).now() == NO_FACTS
+def test_the_facts_of_a_started_agent() -> None:
+    """A started agent has a pid while it lives, and then an exit code and a last stderr line."""
+    assert saved_source(RECORDINGS / "plain.ndjson").agent_facts() == NO_FACTS
     program = "import sys; sys.stdin.read(); print('a\\n no login \\n', file=sys.stderr); sys.exit(3)"
     waiting = "import time; time.sleep(0.5); " + program
     source = agent_source([sys.executable, "-c", waiting], Keep(record=False, write_log=False))
-    assert source.agent is not None
-    facts = ProcessFacts(source.agent)
-    first = facts.now()
+    first = source.agent_facts()
     assert (first.pid, first.exit_code, first.stderr) == (source.agent.pid, None, None)
     assert first.started_ms == source.agent.started_ms
-    until(lambda: facts.now().exit_code, 3)
-    assert facts.now() == (None, source.agent.started_ms, 3, " no login ", None)
-    assert facts.now() is facts.now()
+    until(lambda: source.agent_facts().exit_code, 3)
+    assert source.agent_facts() == (None, source.agent.started_ms, 3, " no login ", None)
+    assert source.agent_facts() is source.agent_facts()
     feed = Feed(source.reader)
     until(lambda: feed.advance() == 0 and feed.is_over, wanted=True)
-    assert status(feed.session, None, facts.now()) == "ended without a result · exit 3 · stderr: no login"
+    words = status(feed.session, None, source.agent_facts())
+    assert words == "ended without a result · exit 3 · stderr: no login"
     source.finish()

@@ -1,9 +1,9 @@
-"""Every call to the file system that recording makes fails once, and from then on; each time it ends well.
+"""Every file system call of a recording fails once, or from then on; the program always ends cleanly.
 
-The way of SQLite: the n-th call fails, for n = 1, 2, 3 … until no n-th call is made any more. Whatever
-fails, recording and printing end, nothing is raised but a Fault before anything has begun, what is
-kept of the stream is its beginning in whole lines, and stderr and the exit code tell of what is not.
-EINTR is not among the errors: Python tries again by itself.
+The method of SQLite: the n-th call fails, for n = 1, 2, 3 … until no n-th call is made. Whatever fails,
+recording and printing end. Only a Fault may be raised, and only before anything has begun. The recording
+contains whole lines from the beginning of the stream; stderr and the exit code report what is missing. EINTR
+is not among the errors, because Python retries by itself.
 """
 
 from __future__ import annotations
@@ -44,19 +44,19 @@ class Case(NamedTuple):
 
     names: tuple[str, ...]
     lasting: bool = False
-    """Once one has failed, all that are named do."""
+    """After the first failure all named calls fail."""
     halves: bool = False
-    """A write that is to fail first writes half, as on a disk that runs full."""
+    """A write that is about to fail first writes half of its data, as on a disk that runs full."""
     intake_only: bool = False
-    """The calls of those who read the recording do not fail."""
+    """Only the calls of the intake thread fail, not those of the recording's readers."""
 
     @property
     def leaves_lines(self) -> bool:
-        """Whether the stream is read to its end, and half a line can still be cut off."""
+        """Whether the stream is read to its end and half a line can still be cut off."""
         return not {"read", "ftruncate", "pread"} & set(self.names)
 
     def __str__(self) -> str:
-        """Name it in a test's name."""
+        """Return the case as part of a test id."""
         words = [*self.names, *(word for word in self._fields[1:] if getattr(self, word))]
         return "-".join(words)
 
@@ -83,17 +83,17 @@ CASES = [
 
 @dataclass
 class FailingOs:
-    """The module `os`, some of whose calls fail: the n-th alone, or all from it on."""
+    """The module `os`, with calls that fail: only the n-th, or all from the n-th on."""
 
     case: Case
     number: int
     first: int
-    """Which call is the first to fail."""
+    """The number of the first call that fails."""
     calls: int = 0
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def __getattr__(self, name: str) -> Any:
-        """Give what the module has, or what may fail in its place."""
+        """Return the module's own attribute, or a function that may fail in its place."""
         real = getattr(os, name)
         return self._failing(name, real) if name in self.case.names else real
 
@@ -118,7 +118,7 @@ class FailingOs:
 
 @pytest.fixture(autouse=True)
 def raised(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Collect what threads raise; none is to last much longer than what it serves."""
+    """Collect exceptions raised in threads, and sync often so that threads end soon."""
     found: list[str] = []
     monkeypatch.setattr("agentwatch.recording.disk_sync._SYNC_SECONDS", 0.01)
     monkeypatch.setattr(threading, "excepthook", lambda args: found.append(repr(args.exc_value)))
@@ -127,7 +127,7 @@ def raised(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 @pytest.fixture(autouse=True)
 def _closed_files() -> Iterator[None]:
-    """Close what a test's sources leave open: they live as long as a process."""
+    """Close the descriptors that a test's sources leave open; they normally live as long as the process."""
     before = os.listdir("/dev/fd")
     yield
     for fd in set(os.listdir("/dev/fd")) - set(before):
@@ -136,7 +136,7 @@ def _closed_files() -> Iterator[None]:
 
 
 def plain_pipe(keep: Keep) -> Source:
-    """Give a pipe from which each read takes 400 bytes."""
+    """Return a pipe source from which each read returns 400 bytes."""
     source_fd, agent_fd = os.pipe2(os.O_DIRECT) if sys.platform == "linux" else os.pipe()
     for at in range(0, len(WHOLE), 400):
         os.write(agent_fd, WHOLE[at : at + 400])
@@ -144,17 +144,17 @@ def plain_pipe(keep: Keep) -> Source:
     try:
         return pipe_source(source_fd, keep)
     except Fault:
-        assert os.read(source_fd, 1), "it was read before the fault was told"
+        assert os.read(source_fd, 1), "it was read before the fault was raised"
         raise
 
 
 def plain_agent(keep: Keep) -> Source:
-    """Start an agent that writes it all at once."""
+    """Start an agent that writes the whole recording at once."""
     return agent_source(["cat", str(PLAIN)], keep)
 
 
 def each_call(case: Case, number: int) -> Iterator[FailingOs]:
-    """Let the first call fail, then the second and so on, until there is no such call any more."""
+    """Yield an `os` whose first call fails, then one whose second call fails, until no such call is made."""
     for at in range(1, MOST_CALLS):
         failing = FailingOs(case, number, at)
         yield failing
@@ -164,7 +164,7 @@ def each_call(case: Case, number: int) -> Iterator[FailingOs]:
 
 
 def watched(begin: Callable[[Keep], Source], keep: Keep, failing: FailingOs) -> int | BaseException:
-    """Watch a source while calls fail; it must end, and the exit code is returned, or what was raised."""
+    """Watch a source while calls fail; it must end. Return the exit code, or the exception raised."""
     ended: list[int | BaseException] = []
 
     def run() -> None:
@@ -172,7 +172,7 @@ def watched(begin: Callable[[Keep], Source], keep: Keep, failing: FailingOs) -> 
             ended.append(watch(begin(keep), Options(printing=True)))
         except Fault as fault:
             ended.append(fault.exit_code)
-        except BaseException as error:  # noqa: BLE001 - whoever asked looks at it
+        except BaseException as error:  # noqa: BLE001 - the caller checks it
             ended.append(error)
 
     with pytest.MonkeyPatch.context() as patch:
@@ -196,7 +196,7 @@ def watched(begin: Callable[[Keep], Source], keep: Keep, failing: FailingOs) -> 
 @pytest.mark.parametrize("number", ERRORS, ids=errno.errorcode.get)
 @pytest.mark.parametrize("case", CASES, ids=str)
 @pytest.mark.parametrize("begin", [plain_pipe, plain_agent])
-def test_whatever_fails_is_told(
+def test_every_failed_call_is_reported(
     begin: Callable[[Keep], Source],
     case: Case,
     number: int,
@@ -204,32 +204,32 @@ def test_whatever_fails_is_told(
     capfd: pytest.CaptureFixture[str],
     raised: list[str],
 ) -> None:
-    """Whichever call fails, it ends, keeps whole lines, and tells by word and code what is not complete."""
+    """Whichever call fails, the program ends, keeps whole lines, and reports what is incomplete."""
     for failing in each_call(case, number):
         path = tmp_path / f"{failing.first}.ndjson"
-        code, said = watched(begin, Keep(recording=path), failing), capfd.readouterr().err
-        where = f"call {failing.first}: code {code}, said {said!r}, raised {raised}"
+        code, stderr = watched(begin, Keep(recording=path), failing), capfd.readouterr().err
+        where = f"call {failing.first}: code {code}, stderr {stderr!r}, raised {raised}"
         assert not raised, where
         assert path.exists(), where
         kept = path.read_bytes()
         assert WHOLE.startswith(kept), where
         assert kept.endswith(b"\n") or kept == b"" or not case.leaves_lines, where
-        expected = 74 if "the recording is not complete" in said else 0
-        assert code == (70 if f"Error({number}," in said else expected), where
+        expected = 74 if "the recording is not complete" in stderr else 0
+        assert code == (70 if f"Error({number}," in stderr else expected), where
         if kept != WHOLE or (case.names[0] == "fdatasync" and failing.calls >= failing.first):
-            assert f"the recording is not complete: {os.strerror(number)}" in said, where
-        is_told = "the arrival times are not complete" in said or code == 70
-        assert fits(WHOLE, path) or is_told or case.names == ("read",), where
+            assert f"the recording is not complete: {os.strerror(number)}" in stderr, where
+        is_reported = "the arrival times are not complete" in stderr or code == 70
+        assert fits(WHOLE, path) or is_reported or case.names == ("read",), where
         log = list(follow_log(Feed(open_saved(path))))
         if path.with_suffix(".log").read_bytes().count(b"\n") != len(log):
-            assert "the action log is not complete" in said or code == 70, where
-        path.unlink()  # the room ahead of it may not have been given back
+            assert "the action log is not complete" in stderr or code == 70, where
+        path.unlink()  # the space reserved ahead of the recording may not have been given back
     is_asked = case.names[0] not in (("read",) if begin is plain_agent else ("fstat", "fstatvfs"))
     assert failing.first > 1 or not is_asked, "no such call was made"
 
 
 def test_a_pipe_that_does_not_block_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A pipe that somebody else made non-blocking has not ended when there is nothing in it yet."""
+    """A non-blocking pipe with nothing to read yet has not ended."""
     counting = FailingOs(Case(("read",)), 0, MOST_CALLS)
     monkeypatch.setattr("agentwatch.sources.pipe.os", counting)
     source_fd, agent_fd = os.pipe()
@@ -245,33 +245,33 @@ def test_a_pipe_that_does_not_block_is_waited_for(tmp_path: Path, monkeypatch: p
 
 @pytest.mark.parametrize("number", ERRORS, ids=errno.errorcode.get)
 @pytest.mark.parametrize("case", [case for case in CASES if case.names == ("write",)], ids=str)
-def test_after_a_fault_it_goes_on_at_the_next_line(
+def test_after_a_failure_recording_resumes_at_the_next_line(
     case: Case,
     number: int,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
 ) -> None:
-    """When it can be written again the recording goes on with a whole line; the gap is written down."""
+    """When writing works again, the recording resumes at a whole line, and the gap is noted."""
     monkeypatch.setattr("agentwatch.sources.pipe._RETRY_SECONDS", 0.0)
     lines, resumed = set(WHOLE.splitlines()), 0
     for failing in each_call(case, number):
         path = tmp_path / f"{failing.first}.ndjson"
-        code, said = watched(plain_pipe, Keep(recording=path), failing), capfd.readouterr().err
-        kept, where = path.read_bytes(), f"call {failing.first}: code {code}, said {said!r}"
+        code, stderr = watched(plain_pipe, Keep(recording=path), failing), capfd.readouterr().err
+        kept, where = path.read_bytes(), f"call {failing.first}: code {code}, stderr {stderr!r}"
         assert set(kept.splitlines()) <= lines, where
         assert code == (0 if kept == WHOLE else 74), where
-        assert fits(WHOLE, path) or "the arrival times are not complete" in said, where
+        assert fits(WHOLE, path) or "the arrival times are not complete" in stderr, where
         resumed += not WHOLE.startswith(kept)
     assert case.lasting or resumed
 
 
 @pytest.mark.parametrize("number", ERRORS, ids=errno.errorcode.get)
 @pytest.mark.parametrize("begin", [plain_pipe, plain_agent])
-def test_what_cannot_be_created_stops_it_before_it_begins(
+def test_a_file_that_cannot_be_created_stops_the_start(
     begin: Callable[[Keep], Source], number: int, tmp_path: Path
 ) -> None:
-    """A file that cannot be created is said before anything begins, by code 73, and no other file stays."""
+    """A file that cannot be created exits with 73 before anything starts, and no other file remains."""
     needed = {"ndjson", "times", "log"} | ({"stderr", "json"} if begin is plain_agent else set())
     for failing in each_call(Case(("open",)), number):
         code = watched(begin, Keep(recording=tmp_path / f"{failing.first}.ndjson"), failing)
@@ -284,7 +284,7 @@ def test_what_cannot_be_created_stops_it_before_it_begins(
 
 
 @pytest.mark.parametrize("begin", [plain_pipe, plain_agent])
-def test_a_nameless_recording_is_told_as_well(begin: Callable[[Keep], Source]) -> None:
-    """Where nothing is to be kept, a temporary folder that takes no file is told by code 73 all the same."""
+def test_a_temporary_recording_that_cannot_be_created_is_73(begin: Callable[[Keep], Source]) -> None:
+    """If nothing is to be kept, an unwritable temporary folder still ends with code 73."""
     for failing in each_call(Case(("open",)), errno.EROFS):
         assert watched(begin, Keep(record=False, write_log=False), failing) in (0, 73)

@@ -1,4 +1,4 @@
-"""A recording that can take no more: whole lines stay, it is said at once, and the exit code tells."""
+"""Recording to a full disk keeps whole lines, reports the failure at once, and sets the exit code."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from tests.harness.terminal import Terminal
 
 DEMO = (RECORDINGS / "demo.ndjson").read_bytes()
 FULL = "/dev/full"
-NO_ROOM = "the recording is not complete: No space left on device"
+NO_SPACE = "the recording is not complete: No space left on device"
 ON_A_DISK = """
 mount -t tmpfs -o size="$1" tmpfs "$2" || exit 99
 disk="$2" out="$3"; shift 3
@@ -38,12 +38,12 @@ cp -r "$disk"/. "$out"; exit $code
 
 
 class Program:
-    """A program that is fed while it runs; to be used in a `with`, which ends it."""
+    """A program that is fed while it runs; use it in a `with`, which kills it."""
 
     def __init__(
         self, argv: Sequence[str], *, limit: int | None = None, out: str = os.devnull, err: str | None = None
     ) -> None:
-        """Start it; no file of its own may grow beyond `limit`, its output goes to `out`, errors to `err`."""
+        """Start the program: its files cannot exceed `limit` bytes, stdout goes to `out`, stderr to `err`."""
         limits = (resource.RLIM_INFINITY if limit is None else limit, resource.RLIM_INFINITY)
         with open(out, "wb") as stdout, open(err or os.devnull, "wb") as stderr:
             self._process = subprocess.Popen(
@@ -56,7 +56,7 @@ class Program:
                 preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limits),  # noqa: PLW1509 - takes no lock
             )
         self.pid = self._process.pid
-        self.said = b""
+        self.stderr = b""
         self.code: int | None = None
 
     def __enter__(self) -> Self:
@@ -68,7 +68,7 @@ class Program:
         self._process.communicate()
 
     def feed(self, data: bytes) -> None:
-        """Write to its stdin, of which it must take all."""
+        """Write to the program's stdin, which must accept everything."""
         assert self._process.stdin
         fd = self._process.stdin.fileno()
         os.set_blocking(fd, False)
@@ -77,28 +77,28 @@ class Program:
             data = data[os.write(fd, data[: 1 << 16]) :]
 
     def wait_for(self, words: str) -> None:
-        """Wait until it has said so; it must still run."""
+        """Wait until the program has printed these words to stderr; it must still run."""
         assert self._process.stderr
         fd = self._process.stderr.fileno()
-        while words.encode() not in self.said:
-            assert select.select([fd], [], [], 10)[0], f"not said: {words}; but {self.said!r}"
-            said = os.read(fd, 4096)
-            assert said, f"it ended without {words}; {self.said!r}"
-            self.said += said
+        while words.encode() not in self.stderr:
+            assert select.select([fd], [], [], 10)[0], f"not printed: {words}; {self.stderr!r}"
+            data = os.read(fd, 4096)
+            assert data, f"it ended without {words}; {self.stderr!r}"
+            self.stderr += data
         assert self._process.poll() is None
 
     def finish(self) -> int:
-        """End its stdin, wait for its end and return its exit code, which is `code` from then on."""
-        _, said = self._process.communicate(timeout=20)
-        self.said += said or b""
-        assert b"Traceback" not in self.said
+        """Close stdin, wait for the program to end, and return its exit code, also available as `code`."""
+        _, rest = self._process.communicate(timeout=20)
+        self.stderr += rest or b""
+        assert b"Traceback" not in self.stderr
         self.code = self._process.returncode
         return self.code
 
 
 @cache
 def can_mount() -> bool:
-    """Whether we may have a small disk of our own."""
+    """Return whether a small disk can be mounted here."""
     with suppress(OSError):
         mount = ["unshare", "-rm", "mount", "-t", "tmpfs", "tmpfs", "/mnt"]
         return subprocess.run(mount, capture_output=True, check=False).returncode == 0
@@ -106,7 +106,7 @@ def can_mount() -> bool:
 
 
 def on_a_disk(folder: Path, size: str, *arguments: str) -> list[str]:
-    """Return the command of agentwatch with a disk of its own at `disk`, copied to `out` at the end."""
+    """Return a command that runs agentwatch with a disk mounted at `disk`, copied to `out` at the end."""
     if not can_mount():
         pytest.skip("no file system can be mounted here")
     for name in ("disk", "out"):
@@ -116,7 +116,7 @@ def on_a_disk(folder: Path, size: str, *arguments: str) -> list[str]:
 
 
 def recorded(path: Path, limit: int, *options: str) -> Program:
-    """Return a program that has recorded the demo into a file that may not grow beyond `limit` bytes."""
+    """Return a program that has recorded the demo to a file that cannot grow beyond `limit` bytes."""
     with Program([*AGENTWATCH, "--print", "--record", str(path), "--no-log", *options], limit=limit) as done:
         done.feed(DEMO)
         done.finish()
@@ -124,8 +124,8 @@ def recorded(path: Path, limit: int, *options: str) -> Program:
 
 
 @pytest.mark.parametrize("limit", [1000, 20_000, 65_536, 70_001])
-def test_whole_lines_stay(tmp_path: Path, limit: int) -> None:
-    """A full disk leaves the beginning of the stream, cut at the end of a line; we exit with 74."""
+def test_whole_lines_are_kept(tmp_path: Path, limit: int) -> None:
+    """A full disk leaves the beginning of the stream, cut at the end of a line; the exit code is 74."""
     path = tmp_path / "r.ndjson"
     done = recorded(path, limit)
     kept = path.read_bytes()
@@ -133,16 +133,16 @@ def test_whole_lines_stay(tmp_path: Path, limit: int) -> None:
     assert kept == b"" or kept.endswith(b"\n")
     assert limit - len(kept) <= max(map(len, DEMO.split(b"\n"))) + 1
     assert done.code == 74
-    assert b"the recording is not complete: File too large" in done.said
+    assert b"the recording is not complete: File too large" in done.stderr
 
 
-def test_on_a_disk_that_runs_full_it_is_said_at_once(tmp_path: Path) -> None:
-    """On a disk of 256 KiB it is said while the agent writes; the pipe is drained on; the code is 74."""
+def test_a_full_disk_is_reported_at_once(tmp_path: Path) -> None:
+    """A full disk of 256 KiB is reported while the agent writes, the pipe is drained, the exit code is 74."""
     where = ("--record", str(tmp_path / "disk" / "r.ndjson"))
     with Program(on_a_disk(tmp_path, "256k", "--print", "--no-log", *where)) as program:
         program.feed(DEMO * 3)
-        program.wait_for(NO_ROOM)
-        program.feed(DEMO * 20)  # 2.7 MB, where the pipe holds 1 MiB
+        program.wait_for(NO_SPACE)
+        program.feed(DEMO * 20)  # 2.7 MB; the pipe holds 1 MiB
         assert program.finish() == 74
     kept = (tmp_path / "out" / "r.ndjson").read_bytes()
     assert fits(DEMO * 23, tmp_path / "out" / "r.ndjson")
@@ -151,20 +151,20 @@ def test_on_a_disk_that_runs_full_it_is_said_at_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("then", "code"), [("", 1), ("; exit 0", 74)])
-def test_an_agent_that_fills_the_disk_is_told_of(tmp_path: Path, then: str, code: int) -> None:
-    """Under `run` what the agent could write is there; its code is ours, but 0 would hide what is lost."""
+def test_an_agent_that_fills_the_disk_is_reported(tmp_path: Path, then: str, code: int) -> None:
+    """Under `run`, all that the agent could write is kept; its exit code is passed on, but 0 becomes 74."""
     where = ("--record", str(tmp_path / "disk" / "r.ndjson"))
     agent = f"cat{f' {RECORDINGS}/demo.ndjson' * 3}{then}"
     with Program(on_a_disk(tmp_path, "256k", "run", "--print", *where, "--", "sh", "-c", agent)) as program:
         assert program.finish() == code
-    assert NO_ROOM.encode() in program.said
+    assert NO_SPACE.encode() in program.stderr
     kept = (tmp_path / "out" / "r.ndjson").read_bytes()
     assert (DEMO * 3).startswith(kept)
     assert (100 << 10) < len(kept) <= (256 << 10)
 
 
-def test_room_kept_ahead_is_the_agents_alone(tmp_path: Path) -> None:
-    """When others fill the disk after the start, the agent still has the room that was kept for it."""
+def test_reserved_space_stays_available_to_the_agent(tmp_path: Path) -> None:
+    """Disk space reserved ahead of the recording stays available to the agent when others fill the disk."""
     disk = tmp_path / "disk"
     agent = f"dd if=/dev/zero of={disk}/filler bs=4096; cat {RECORDINGS}/demo.ndjson"
     where = ("--record", str(disk / "r.ndjson"))
@@ -176,16 +176,16 @@ def test_room_kept_ahead_is_the_agents_alone(tmp_path: Path) -> None:
 
 @pytest.mark.long
 @pytest.mark.skipif(sys.platform != "linux", reason="the limit of another process is lifted")
-def test_with_room_again_it_goes_on(tmp_path: Path) -> None:
-    """When there is room again recording goes on within seconds, at a whole line; the gap is written down."""
+def test_recording_resumes_when_there_is_space(tmp_path: Path) -> None:
+    """When there is space again, recording resumes within seconds at a whole line, and the gap is noted."""
     path, lines, fed = tmp_path / "r.ndjson", DEMO.splitlines(keepends=True), DEMO
     with Program([*AGENTWATCH, "--print", "--no-log", "--record", str(path)], limit=65_536) as program:
         program.feed(DEMO)
         program.wait_for("the recording is not complete: File too large")
-        size, until = path.stat().st_size, time.monotonic() + 20
+        size, deadline = path.stat().st_size, time.monotonic() + 20
         resource.prlimit(program.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
         while path.stat().st_size == size:
-            assert time.monotonic() < until, "it does not go on"
+            assert time.monotonic() < deadline, "it does not go on"
             program.feed(lines[0])
             fed += lines[0]
             time.sleep(0.01)
@@ -196,8 +196,8 @@ def test_with_room_again_it_goes_on(tmp_path: Path) -> None:
     assert set(path.read_bytes().splitlines(keepends=True)) <= set(lines)
 
 
-def test_the_summary_tells_what_is_in_the_recording(tmp_path: Path) -> None:
-    """The counts of the summary are those of the lines that the recording kept."""
+def test_the_summary_counts_the_recorded_lines(tmp_path: Path) -> None:
+    """The summary counts the lines that the recording kept."""
     path = tmp_path / "r.ndjson"
     recorded(path, 30_000, "--output-format", "summary")
     lines = path.read_bytes().splitlines()
@@ -212,8 +212,8 @@ def test_the_summary_tells_what_is_in_the_recording(tmp_path: Path) -> None:
     assert again.returncode == 1
 
 
-def test_a_live_log_that_takes_no_more_is_said_at_once(tmp_path: Path) -> None:
-    """A log on a full device is said while the agent still writes; the recording is whole, the code 0."""
+def test_a_full_log_device_is_reported_at_once(tmp_path: Path) -> None:
+    """A full log device is reported while the agent writes; the recording is complete, the exit code 0."""
     path = tmp_path / "r.ndjson"
     with Program([sys.executable, "-c", _LIVE_LOG_ON_A_FULL_DEVICE, str(path)]) as program:
         program.feed(DEMO[:100_000])
@@ -224,19 +224,19 @@ def test_a_live_log_that_takes_no_more_is_said_at_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("form", ["text", "json", "stream-json", "summary"])
-def test_an_output_that_takes_no_more_costs_nothing_else(tmp_path: Path, form: str) -> None:
-    """When stdout is full the recording is whole, it is said in a line, and the code is not 0."""
+def test_a_full_stdout_costs_no_recorded_byte(tmp_path: Path, form: str) -> None:
+    """When stdout is full, the recording is complete, one line reports it, and the exit code is not 0."""
     path = tmp_path / "r.ndjson"
     with Program([*AGENTWATCH, "--output-format", form, "--record", str(path)], out=FULL) as program:
         program.feed(DEMO * 20)
         assert program.finish() != 0
-    assert program.said.count(b"\n") == 1
-    assert b"No space left on device" in program.said
+    assert program.stderr.count(b"\n") == 1
+    assert b"No space left on device" in program.stderr
     assert path.read_bytes() == DEMO * 20
 
 
-def test_a_stderr_that_takes_no_more_costs_nothing(tmp_path: Path) -> None:
-    """Where nothing can be said either, the pipe is drained all the same, and the code still tells."""
+def test_a_full_stderr_does_not_block_the_pipe(tmp_path: Path) -> None:
+    """When stderr is full as well, the pipe is still drained and the exit code still reports the loss."""
     path = tmp_path / "r.ndjson"
     with Program([*AGENTWATCH, "--print", "--record", str(path)], limit=20_000, err=FULL) as program:
         program.feed(DEMO * 20)
@@ -244,8 +244,8 @@ def test_a_stderr_that_takes_no_more_costs_nothing(tmp_path: Path) -> None:
     assert DEMO.startswith(path.read_bytes())
 
 
-def test_a_tee_into_a_full_device_is_told(home: Path) -> None:
-    """With --tee into a full device the screen and the recording go on; at the end it is said, by 74."""
+def test_a_tee_into_a_full_device_is_reported(home: Path) -> None:
+    """With --tee into a full device, screen and recording continue; at the end the exit code is 74."""
     agent = command(RECORDINGS / "demo.ndjson", "--pace", "800")
     argv = ["sh", "-c", f'exec "$@" > {FULL}', "sh", *AGENTWATCH, "--tee"]
     with Terminal(argv, producer=agent, size=(100, 30), cwd=ROOT) as terminal:
@@ -257,8 +257,8 @@ def test_a_tee_into_a_full_device_is_told(home: Path) -> None:
     assert saved(home).read_bytes() == DEMO
 
 
-def test_a_sink_that_takes_no_more_is_told(tmp_path: Path) -> None:
-    """What cannot be passed on because its device is full is a fault; a reader that goes away is none."""
+def test_a_full_sink_is_a_fault(tmp_path: Path) -> None:
+    """A full output device is a fault; a reader that goes away is not."""
     recording = tmp_path / "r.ndjson"
     recording.write_bytes(DEMO)
     reader = open_saved(recording)
@@ -273,7 +273,7 @@ def test_a_sink_that_takes_no_more_is_told(tmp_path: Path) -> None:
 
 
 def test_all_of_an_ended_recording_is_passed_on(tmp_path: Path) -> None:
-    """A sink gets every byte of a recording, also of one that ended before it was looked at."""
+    """A sink receives every byte of a recording, even of one that ended before the sink was opened."""
     recording, sink = tmp_path / "r.ndjson", tmp_path / "sink"
     recording.write_bytes(DEMO)
     reader = open_saved(recording)
@@ -284,14 +284,13 @@ def test_all_of_an_ended_recording_is_passed_on(tmp_path: Path) -> None:
 _LIVE_LOG_ON_A_FULL_DEVICE = """
 import os, sys
 from pathlib import Path
-from agentwatch.feed import Feed
-from agentwatch.sources.pipe import PipeIntake
-from agentwatch.cli.printing import print_session
+from agentwatch.cli.front import watch
+from agentwatch.cli.options import Options
 from agentwatch.recording import ArrivalTimes, LineReader, create_file
-from agentwatch.sources.source import Source
+from agentwatch.sources.pipe import PipeIntake, PipeSource
 
 fd, times, full = create_file(Path(sys.argv[1])), ArrivalTimes(), os.open("/dev/full", os.O_WRONLY)
 pipe = PipeIntake(0, fd, times)
-source = Source(LineReader(fd, pipe, times), pipe=pipe, log_fd=full)
-sys.exit(print_session(source, Feed(source.reader), "text"))
+source = PipeSource(LineReader(fd, pipe, times), pipe, log_fd=full)
+sys.exit(watch(source, Options(printing=True)))
 """

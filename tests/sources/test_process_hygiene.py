@@ -1,4 +1,4 @@
-"""Whatever an agent does with its processes: no zombie, no survivor unnamed, no hang, no byte lost."""
+"""Whatever an agent does with its processes: no zombie, no unreported survivor, no hang, no lost byte."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ def children():
             found[int(path.parent.name)] = state
     return found
 
-told, stop_when, *argv = sys.argv[1:]
-ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # what agentwatch leaves behind becomes a child of ours
+facts, stop_when, *argv = sys.argv[1:]
+ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # orphans of agentwatch become our children
 program = subprocess.Popen(argv)
-late, code = time.monotonic() + 60, None
-while code is None and time.monotonic() < late:
+deadline, code = time.monotonic() + 60, None
+while code is None and time.monotonic() < deadline:
     if stop_when and os.path.exists(stop_when):
         program.terminate()
         stop_when = ""
@@ -51,31 +51,31 @@ while code is None and time.monotonic() < late:
         code = program.wait(0.02)
     except subprocess.TimeoutExpired:
         pass
-with open(told, "w") as file:
+with open(facts, "w") as file:
     json.dump({"code": code, "left": children()}, file)
 while left := children():
     for pid in left:
         os.kill(pid, signal.SIGKILL)
         os.waitpid(pid, 0)
 """
-"""Runs a program, tells its exit code and which processes it left behind, and ends those."""
+"""Runs a program, records its exit code and the processes that it left behind, and kills those."""
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are found through /proc")
 
 
 @dataclass(frozen=True)
 class Agent:
-    """What an agent does, and what is to come of it."""
+    """What an agent does, and what is expected of agentwatch."""
 
     switches: tuple[str, ...]
     code: int = 0
-    """Our exit code."""
+    """The exit code of agentwatch."""
     own_code: int | None = 0
-    """Its exit code, as it is written down; None while it lives."""
+    """The agent's exit code as noted in the process file; None while the agent lives."""
     written: bytes = DATA
     leaves_children: bool = False
     is_stopped: bool = False
-    """We are asked to end, with TERM, once it has written all."""
+    """Agentwatch is sent SIGTERM once the agent has written everything."""
 
 
 STOPPED = 128 + signal.SIGTERM
@@ -119,10 +119,10 @@ AGENTS = {
 
 
 def watch(folder: Path, argv: Sequence[str], stop_when: Path | None = None) -> dict[str, Any]:
-    """Run a program to its end; return its exit code, what it left behind and what it said."""
+    """Run a program to its end; return its exit code, the processes left behind and its stderr."""
     with (folder / "stdout").open("wb") as stdout, (folder / "stderr").open("wb") as stderr:
         subprocess.run(
-            [sys.executable, "-c", KEEPER, str(folder / "told"), str(stop_when or ""), *argv],
+            [sys.executable, "-c", KEEPER, str(folder / "facts"), str(stop_when or ""), *argv],
             stdin=subprocess.DEVNULL,
             stdout=stdout,
             stderr=stderr,
@@ -131,55 +131,56 @@ def watch(folder: Path, argv: Sequence[str], stop_when: Path | None = None) -> d
             timeout=90,
             check=True,
         )
-    told: dict[str, Any] = json.loads((folder / "told").read_text())
-    told["left"] = {int(pid): state for pid, state in told["left"].items()}
-    return told | {"said": (folder / "stderr").read_text()}
+    facts: dict[str, Any] = json.loads((folder / "facts").read_text())
+    facts["left"] = {int(pid): state for pid, state in facts["left"].items()}
+    return facts | {"stderr": (folder / "stderr").read_text()}
 
 
 def check(folder: Path, agent: Agent, program: Sequence[str] = (sys.executable, "-c", HURRIED)) -> None:
-    """Watch an agent to its end and check what came of it."""
+    """Watch an agent to its end and check the result."""
     folder.mkdir()
     report, recording = folder / "report.json", folder / "r.ndjson"
     run = ["run", "--print", "--record", str(recording), "--", *command(PLAIN, *agent.switches)]
-    told = watch(folder, [*program, *run, "--report", str(report)], report if agent.is_stopped else None)
+    facts = watch(folder, [*program, *run, "--report", str(report)], report if agent.is_stopped else None)
     written = json.loads(report.read_text())
     process = json.loads((folder / "r.json").read_text())
-    assert told["code"] == agent.code, told
+    assert facts["code"] == agent.code, facts
     assert process["exit_code"] == agent.own_code
     left = set(written["children"]) if agent.leaves_children else set()
     left |= {process["pid"]} if agent.own_code is None else set()
-    living = {pid for pid, state in told["left"].items() if state != "Z"}
-    assert living == left, told
-    assert agent.is_stopped or set(told["left"]) == left, told  # whom we kill may end when we do
-    assert {int(pid) for pid in re.findall(r"process (\d+)", told["said"])} == left
-    assert "Traceback" not in told["said"]
+    living = {pid for pid, state in facts["left"].items() if state != "Z"}
+    assert living == left, facts
+    # a child that is killed may become a zombie only after agentwatch has ended
+    assert agent.is_stopped or set(facts["left"]) == left, facts
+    assert {int(pid) for pid in re.findall(r"process (\d+)", facts["stderr"])} == left
+    assert "Traceback" not in facts["stderr"]
     assert recording.read_bytes() == agent.written
     assert written["bytes"] == len(agent.written)
 
 
 @pytest.mark.parametrize("name", list(AGENTS))
-def test_nothing_is_left_unsaid(tmp_path: Path, name: str) -> None:
-    """We end, with the true code; each process that still lives is named, none is a zombie, no byte lost."""
+def test_survivors_are_reported_and_no_byte_is_lost(tmp_path: Path, name: str) -> None:
+    """The exit code is right, surviving processes are reported, none is a zombie, and no byte is lost."""
     check(tmp_path / "trial", AGENTS[name])
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", list(AGENTS))
-def test_nothing_is_left_unsaid_twenty_times(tmp_path: Path, name: str) -> None:
-    """It is so each time."""
+def test_survivors_are_reported_twenty_times(tmp_path: Path, name: str) -> None:
+    """The same holds in twenty runs in a row."""
     for trial in range(20):
         check(tmp_path / str(trial), AGENTS[name])
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", ["never exits", "fills stderr"])
-def test_the_whole_time_of_grace(tmp_path: Path, name: str) -> None:
-    """An agent that never exits is left after the 30 s that the program gives it, not later than a minute."""
+def test_the_whole_grace_period(tmp_path: Path, name: str) -> None:
+    """An agent that never exits is left after the 30 s of grace, and within a minute."""
     check(tmp_path / "trial", AGENTS[name], (sys.executable, "-m", "agentwatch"))
 
 
-def test_what_an_agent_abandons_becomes_no_zombie(tmp_path: Path) -> None:
-    """What an agent's children leave behind comes to us: when it ends we take note, while the agent works."""
+def test_orphans_of_the_agent_are_reaped(tmp_path: Path) -> None:
+    """Orphans of the agent's children are reaped as soon as they end, while the agent still works."""
     mark, zombies = tmp_path / "mark", list[int]()
     abandons = f"for n in 1 2 3 4 5; do ( ( sleep 0.1; : ) & ); done; sleep 0.3; touch '{mark}'; sleep 60"
     argv = [sys.executable, "-m", "agentwatch", "run", "--print", "--", "sh", "-c", abandons]
@@ -191,9 +192,9 @@ def test_what_an_agent_abandons_becomes_no_zombie(tmp_path: Path) -> None:
         start_new_session=True,
     ) as program:
         try:
-            late = time.monotonic() + 2
+            deadline = time.monotonic() + 2
             while not mark.exists() or (zombies := zombies_of(program.pid)):
-                assert time.monotonic() < late, zombies
+                assert time.monotonic() < deadline, zombies
                 time.sleep(0.01)
         finally:
             program.terminate()

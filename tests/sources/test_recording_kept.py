@@ -1,4 +1,4 @@
-"""The recording at the end is the file that was recorded; room is kept ahead of it; it reaches the disk."""
+"""The recording: displaced files are detected, disk space is reserved ahead, the last bytes are synced."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PLAIN = RECORDINGS / "plain.ndjson"
 
 
 def displace(path: Path, way: str) -> None:
-    """Do to a recording what an agent in a bad mood might."""
+    """Displace a recording in the way that is named."""
     if way == "deleted":
         path.unlink()
     elif way == "moved":
@@ -34,21 +34,23 @@ def displace(path: Path, way: str) -> None:
 
 
 @pytest.mark.parametrize("way", ["deleted", "moved", "linked", "replaced"])
-def test_a_displaced_recording_is_said(tmp_path: Path, way: str, capfd: pytest.CaptureFixture[str]) -> None:
-    """A recording that is not where it was made, or not there alone, is said at the end, with code 74."""
+def test_a_displaced_recording_is_reported(
+    tmp_path: Path, way: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """A recording that was moved, replaced, linked or deleted is reported at the end with code 74."""
     source_fd, agent_fd = os.pipe()
     source = pipe_source(source_fd, Keep(recording=tmp_path / "r.ndjson", write_log=False))
     os.write(agent_fd, PLAIN.read_bytes())
     displace(tmp_path / "r.ndjson", way)
     os.close(agent_fd)
     assert print_session(source, Feed(source.reader), "summary") == 74
-    said = "the recording is not complete: it was moved, replaced or linked while it was written"
-    assert said in capfd.readouterr().err
+    message = "the recording is not complete: it was moved, replaced or linked while it was written"
+    assert message in capfd.readouterr().err
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="room is reserved on Linux")
-def test_room_is_kept_ahead_of_an_agent(tmp_path: Path) -> None:
-    """While an agent runs its recording has room ahead on the disk; afterwards the room is given back."""
+@pytest.mark.skipif(sys.platform != "linux", reason="disk space is reserved on Linux")
+def test_space_is_reserved_while_an_agent_runs(tmp_path: Path) -> None:
+    """While an agent runs, disk space is reserved ahead of its recording, and released afterwards."""
     path, done = tmp_path / "r.ndjson", tmp_path / "done"
     waiting = f"cat {PLAIN}; while [ ! -e {done} ]; do sleep 0.01; done"
     source = agent_source(["sh", "-c", waiting], Keep(recording=path, write_log=False))
@@ -61,9 +63,9 @@ def test_room_is_kept_ahead_of_an_agent(tmp_path: Path) -> None:
     assert path.stat().st_blocks * 512 < PLAIN.stat().st_size + (1 << 16)
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="room is reserved on Linux")
-def test_reserved_room_does_not_show_in_the_size(tmp_path: Path) -> None:
-    """A file with room reserved ahead has the size of what was written, and gives the rest back."""
+@pytest.mark.skipif(sys.platform != "linux", reason="disk space is reserved on Linux")
+def test_reserved_space_is_not_part_of_the_size(tmp_path: Path) -> None:
+    """Reserved space does not count in the file's size, and is released on request."""
     fd = create_file(tmp_path / "r.ndjson")
     reserve = Reserve(fd)
     os.write(fd, b"x" * 1000)
@@ -76,7 +78,7 @@ def test_reserved_room_does_not_show_in_the_size(tmp_path: Path) -> None:
 
 
 def test_the_last_bytes_reach_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What an ended recording holds has been sent to the disk when `finish` returns."""
+    """The content of a recording that ended has been synced to disk when `finish` returns."""
     sizes = []
     monkeypatch.setattr("agentwatch.recording.disk_sync._sync", lambda fd: sizes.append(os.fstat(fd).st_size))
     recording_fd = create_file(tmp_path / "r.ndjson")
@@ -92,8 +94,10 @@ def test_the_last_bytes_reach_the_disk(tmp_path: Path, monkeypatch: pytest.Monke
     assert not any(thread.name == "disk sync" for thread in threading.enumerate())
 
 
-def test_a_disk_that_takes_nothing_is_a_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A recording that the system could not bring to the disk is not complete."""
+def test_a_failed_sync_makes_the_recording_incomplete(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A recording that could not be synced to disk is not complete."""
 
     def fail(_fd: int) -> None:
         raise OSError(5, "Input/output error")

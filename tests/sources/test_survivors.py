@@ -1,4 +1,4 @@
-"""What outlives the agent is named, and ended when the user asks; nothing waits for it."""
+"""Processes that outlive the agent are reported, and ended when the user asks; nothing waits for them."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ import pytest
 
 from agentwatch.cli.printing import print_session
 from agentwatch.feed import Feed
+from agentwatch.sources import agent as agents
 from agentwatch.sources import process
-from agentwatch.sources import source as sources
+from agentwatch.sources.agent import AgentSource
 from agentwatch.sources.open import Keep, agent_source
-from agentwatch.sources.source import Source
 from tests.conftest import RECORDINGS
 from tests.harness.fake_agent import command
 from tests.harness.processes import is_alive
@@ -28,11 +28,11 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are f
 
 
 @pytest.fixture
-def start(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Source]:
-    """Start a fake agent that plays a short recording; it is stopped within a second where it must be."""
+def start(monkeypatch: pytest.MonkeyPatch) -> Callable[..., AgentSource]:
+    """Return a function that starts a fake agent on a short recording; stopping it takes at most 0.3 s."""
     monkeypatch.setattr(process, "_STOP_SECONDS", 0.3)
 
-    def started(*switches: str) -> Source:
+    def started(*switches: str) -> AgentSource:
         return agent_source(command(PLAIN, *switches), NOTHING_KEPT)
 
     return started
@@ -40,14 +40,13 @@ def start(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Source]:
 
 @pytest.mark.parametrize("switch", ["--fork", "--setsid"])
 def test_a_child_left_behind_is_named(
-    start: Callable[..., Source], switch: str, capfd: pytest.CaptureFixture[str]
+    start: Callable[..., AgentSource], switch: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """A child that holds the agent's stdout holds nobody up; it is named with its pid, and left alone."""
+    """A child that holds the agent's stdout delays nothing; it is reported with its pid and left alone."""
     source = start(switch, "60")
-    assert source.agent is not None
     assert print_session(source, Feed(source.reader), "text") == 0
-    said = capfd.readouterr().err
-    found = re.fullmatch(r"agentwatch: process (\d+) \(sleep\) outlived the agent and still runs\n", said)
+    stderr = capfd.readouterr().err
+    found = re.fullmatch(r"agentwatch: process (\d+) \(sleep\) outlived the agent and still runs\n", stderr)
     assert found
     assert is_alive(int(found[1]))
     source.agent.stop()
@@ -56,11 +55,10 @@ def test_a_child_left_behind_is_named(
 
 
 @pytest.mark.parametrize("switches", [(), ("--ignore-term",), ("--fork", "60", "--ignore-term")])
-def test_stop_ends_all(start: Callable[..., Source], tmp_path: Path, switches: tuple[str, ...]) -> None:
-    """The agent and its children are asked to end, and killed when they do not."""
+def test_stop_ends_all(start: Callable[..., AgentSource], tmp_path: Path, switches: tuple[str, ...]) -> None:
+    """Stopping asks the agent and its children to end, and kills those that do not."""
     report = tmp_path / "report.json"
     source = start("--hang", "--report", str(report), *switches)
-    assert source.agent is not None
     feed = Feed(source.reader)
     while not report.exists():
         feed.advance()
@@ -71,12 +69,11 @@ def test_stop_ends_all(start: Callable[..., Source], tmp_path: Path, switches: t
 
 
 def test_an_agent_that_hangs_after_its_result_is_left(
-    start: Callable[..., Source], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    start: Callable[..., AgentSource], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """When the agent has not exited in the time of grace after its result, we end, and say that it runs."""
-    monkeypatch.setattr(sources, "LATE_EXIT_MS", 50)
+    """An agent that has not exited in the grace period after its result is left running and reported."""
+    monkeypatch.setattr(agents, "LATE_EXIT_MS", 50)
     source = start("--hang")
-    assert source.agent is not None
     assert print_session(source, Feed(source.reader), "text") == 0
     assert f"the agent, process {source.agent.pid}, still runs" in capfd.readouterr().err
     assert is_alive(source.agent.pid)

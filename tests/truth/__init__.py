@@ -1,1 +1,1 @@
-"""Whole sessions against a truth that was written independently."""
+"""Whole sessions checked against expectations that were written independently."""

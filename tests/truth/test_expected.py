@@ -1,6 +1,6 @@
-"""The summaries of other people's recordings, as they were read from their lines by eye.
+"""The summaries of foreign recordings match summaries written by hand from the recorded lines.
 
-The recordings are not ours to ship; where they lie beside the checkout they are compared.
+The recordings are not ours to distribute; the tests are skipped where they are absent.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ EXPECTED = sorted(Path(__file__).with_name("expected").glob("*.json"))
 
 
 def recording_of(path: Path) -> Path:
-    """Return the recording that a summary is expected of; skip where it is absent."""
+    """Return the recording that an expected summary belongs to; skip the test if it is absent."""
     for folder in ("docs", "cursor"):
         recording = SHARED / folder / f"{path.stem}.ndjson"
         if recording.exists():
@@ -29,23 +29,21 @@ def recording_of(path: Path) -> Path:
 
 
 @pytest.mark.parametrize("path", EXPECTED, ids=lambda path: path.stem)
-def test_a_recording_is_told_as_its_lines_were_read(
-    path: Path, session_of: Callable[[bytes], Session]
-) -> None:
-    """The summary of a real recording is the one that was compared with its lines, value for value."""
+def test_a_recording_has_its_expected_summary(path: Path, session_of: Callable[[bytes], Session]) -> None:
+    """The summary of a real recording equals the one that was checked by hand, value for value."""
     read = session_of(recording_of(path).read_bytes())
     assert json.loads(b"".join(summary(read))) == json.loads(path.read_text())
 
 
 def test_every_recording_has_an_expected_summary() -> None:
-    """No recording of the documentation or of a real run goes without."""
+    """Every recording of the documentation and of a real run has an expected summary."""
     found = {path.stem for folder in ("docs", "cursor") for path in (SHARED / folder).glob("*.ndjson")}
     assert found <= {path.stem for path in EXPECTED}
     assert len(EXPECTED) == 15
 
 
 @pytest.mark.parametrize("name", ["docs-es", "docs-fr", "docs-ja", "docs-ko"])
-def test_the_documentation_is_told_in_its_own_phrases(name: str) -> None:
+def test_the_documentation_is_printed_in_its_own_phrases(name: str) -> None:
     """The brief text of the documentation's examples is what the documentation prints."""
     recording = recording_of(Path(f"{name}.json"))
     done = watch(recording, "--print", "--output-format", "text", "--brief")

@@ -1,6 +1,6 @@
-"""Sessions made from the event grammar, their truth known beforehand: the summary is that truth.
+"""Generated sessions with a known truth: the summary equals that truth.
 
-`AGENTWATCH_EXAMPLES=10000` tries so many stories in each mode.
+`AGENTWATCH_EXAMPLES=10000` tries that many stories in each mode.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ GENERATED = settings(
     database=None,
     suppress_health_check=list(HealthCheck),
 )
-"""How often a story is told."""
+"""How many stories are generated."""
 
 
-def told_of(story: Story, read: Session, data: bytes, repaired: int) -> tuple[Json, Json]:
-    """Return a session's summary and the truth of its story, the counts of its lines among it."""
+def summary_and_truth(story: Story, read: Session, data: bytes, repaired: int) -> tuple[Json, Json]:
+    """Return a session's summary and the truth of its story, including the line counts."""
     expected = truth(story)
     lines = expected["lines"]
     lines["total"] = non_blank(data)
@@ -42,8 +42,8 @@ def told_of(story: Story, read: Session, data: bytes, repaired: int) -> tuple[Js
     lines |= {"repaired": repaired, "oversize": 0}
     if repaired:
         expected["integrity"]["line"] += f" · {repaired} repaired"
-    told: Json = json.loads(b"".join(summary(read)))
-    return told, expected
+    found: Json = json.loads(b"".join(summary(read)))
+    return found, expected
 
 
 @pytest.mark.parametrize("is_partial", [False, True], ids=["whole segments", "partial output"])
@@ -53,20 +53,20 @@ def test_the_summary_is_the_truth(is_partial: bool, story: Story) -> None:
     """Text, calls, outcomes, orphans, counts and integrity of any session are what happened in it."""
     data, repaired = rendered(story, is_partial)
     read = session(data)
-    told, expected = told_of(story, read, data, repaired)
-    assert told == expected
+    found, expected = summary_and_truth(story, read, data, repaired)
+    assert found == expected
     thoughts = [entry.text for entry in read.transcript if entry.kind is Kind.REASONING]
     assert "".join(thoughts) == thoughts_of(story)
-    said = [entry.text for entry in read.transcript if entry.kind is Kind.ANSWER]
-    assert "".join(said) == read.text
+    answers = [entry.text for entry in read.transcript if entry.kind is Kind.ANSWER]
+    assert "".join(answers) == read.text
 
 
 @settings(GENERATED, max_examples=60)
 @given(STORIES, st.booleans())
-def test_a_file_tells_what_its_lines_tell(
+def test_a_file_has_the_truth_of_its_lines(
     tmp_path_factory: pytest.TempPathFactory, story: Story, is_partial: bool
 ) -> None:
-    """A recording opened as a file comes to the same truth as its lines in memory."""
+    """A recording opened as a file gives the same truth as its lines in memory."""
     data, repaired = rendered(story, is_partial)
     path: Path = tmp_path_factory.getbasetemp() / "story.ndjson"
     path.write_bytes(data)
@@ -74,8 +74,8 @@ def test_a_file_tells_what_its_lines_tell(
     feed = Feed(reader)
     try:
         feed.advance()
-        told, expected = told_of(story, feed.session, data, repaired)
-        assert told == expected
+        found, expected = summary_and_truth(story, feed.session, data, repaired)
+        assert found == expected
         assert (feed.is_over, feed.backlog()) == (True, 0)
     finally:
         os.close(reader.fd)
@@ -83,21 +83,21 @@ def test_a_file_tells_what_its_lines_tell(
 
 @settings(GENERATED, max_examples=60)
 @given(STORIES)
-def test_both_modes_tell_the_same(story: Story) -> None:
-    """With partial output and without, a session comes to the same text, calls and outcome."""
+def test_both_modes_have_the_same_facts(story: Story) -> None:
+    """With and without partial output, a session has the same text, calls and outcome."""
     whole, partial = (
         json.loads(b"".join(summary(session(rendered(story, mode)[0])))) for mode in (False, True)
     )
-    for told in (whole, partial):
-        del told["lines"], told["integrity"]
+    for facts in (whole, partial):
+        del facts["lines"], facts["integrity"]
     assert whole == partial
 
 
 def facts_of(read: Session) -> object:
-    """Return what a session comes to, without the counts of its lines."""
-    told = json.loads(b"".join(summary(read)))
-    del told["lines"], told["integrity"]["line"], told["integrity"]["holds"]
-    return told
+    """Return a session's summary without its line counts."""
+    facts = json.loads(b"".join(summary(read)))
+    del facts["lines"], facts["integrity"]["line"], facts["integrity"]["holds"]
+    return facts
 
 
 @settings(PROPERTY, max_examples=120)
@@ -105,7 +105,7 @@ def facts_of(read: Session) -> object:
 def test_any_session_with_raw_line_ends_is_the_same_session(
     story: Story, is_partial: bool, chance: random.Random, share: float
 ) -> None:
-    """A session some of whose line ends in strings were left raw has the same text, calls and outcomes."""
+    """A session with some line ends in strings left raw has the same text, calls and outcomes."""
     story = Story(story.runs, b"\n", story.ends_in_line_end, story.is_ascii)
     data, _ = rendered(story, is_partial)
     kept = [line for line in data.split(b"\n") if is_object(line) or not line.startswith(b"{")]
@@ -117,5 +117,5 @@ def test_any_session_with_raw_line_ends_is_the_same_session(
 
 
 def is_object(line: bytes) -> bool:
-    """Return whether a line is a whole object."""
+    """Return whether a line is a complete object."""
     return line.startswith(b"{") and line.endswith(b"}")

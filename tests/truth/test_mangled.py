@@ -1,7 +1,7 @@
-"""Recordings with lines lost, doubled, swapped or cut short: all is counted, nothing is made up.
+"""Recordings with lines lost, doubled, swapped or cut: every line is counted, and no fact is invented.
 
-With `AGENTWATCH_EXAMPLES` set every line and every byte of every recording has its turn; otherwise the
-long ones are sampled.
+With `AGENTWATCH_EXAMPLES` set, every line and every byte of every recording is mangled; otherwise long
+recordings are sampled.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ Outcomes = dict[str, set[Outcome]]
 
 
 def places(count: int, most: int) -> range:
-    """Return the places to mangle: all, or `most` of them."""
+    """Return the offsets to mangle: all, or about `most` of them."""
     return range(0, count, 1 if EVERYTHING else max(1, count // most))
 
 
 def ended_in(data: bytes) -> set[str]:
-    """Return the call_id of each whole line that ends a call."""
+    """Return the call_id of each complete line that ends a call."""
     found = set()
     for line in data.split(b"\n"):
         try:
@@ -50,7 +50,7 @@ def ended_in(data: bytes) -> set[str]:
 
 
 def outcomes(read: Session) -> Outcomes:
-    """Return the outcomes of the calls of each id."""
+    """Return the set of outcomes of the calls with each id."""
     found: Outcomes = defaultdict(set)
     for call in read.calls:
         found[call.call_id].add(call.outcome)
@@ -58,16 +58,16 @@ def outcomes(read: Session) -> Outcomes:
 
 
 def check(data: bytes, whole: Outcomes) -> Session:
-    """Check that mangled data are counted, and tell of its calls what its lines carry and no more."""
+    """Check that all mangled lines are counted, and that calls have only outcomes that lines contain."""
     read = session(data)
     counts = read.lines
     assert counts.total == sum(1 for line in data.split(b"\n") if line.strip())
     assert counts.repaired <= counts.events
     ended = ended_in(data)
-    told = outcomes(read)
-    assert set(told) <= set(whole)
-    assert ended <= set(told)
-    for call_id, found in told.items():
+    shown = outcomes(read)
+    assert set(shown) <= set(whole)
+    assert ended <= set(shown)
+    for call_id, found in shown.items():
         carried = whole[call_id] if call_id in ended else set()
         assert carried <= found <= carried | {Outcome.UNFINISHED}
     assert sorted(call.number for call in read.ended_calls) == list(range(1, len(read.calls) + 1))
@@ -91,8 +91,8 @@ def mangled(data: bytes, kind: str) -> Iterator[bytes]:
 
 @pytest.mark.parametrize("kind", ["removed", "doubled", "swapped"])
 @every_recording
-def test_a_line_out_of_place_makes_nothing_up(path: Path, kind: str) -> None:
-    """Whichever line is lost, comes twice or too early: the calls are those of the lines that are there."""
+def test_a_misplaced_line_invents_nothing(path: Path, kind: str) -> None:
+    """When a line is lost, doubled or early, the calls are those of the lines that are there."""
     data = path.read_bytes()
     whole = outcomes(session(data))
     for changed in mangled(data, kind):
@@ -104,8 +104,8 @@ def test_a_line_out_of_place_makes_nothing_up(path: Path, kind: str) -> None:
 
 
 @every_recording
-def test_a_recording_cut_at_any_byte_tells_what_its_lines_carry(path: Path) -> None:
-    """No beginning of a recording raises, loses a line or tells an outcome that it does not carry."""
+def test_a_recording_cut_at_any_byte_has_the_outcomes_of_its_lines(path: Path) -> None:
+    """No beginning of a recording raises, loses a line or shows an outcome that its lines do not contain."""
     data = path.read_bytes()
     whole = outcomes(session(data))
     text = session(data).text
@@ -115,8 +115,8 @@ def test_a_recording_cut_at_any_byte_tells_what_its_lines_carry(path: Path) -> N
 
 
 @every_recording
-def test_the_end_of_a_recording_tells_what_its_lines_carry(path: Path) -> None:
-    """A recording whose head is missing, from any line on or from inside one, is told as far as it goes."""
+def test_a_recording_without_its_head_has_the_outcomes_of_its_lines(path: Path) -> None:
+    """A recording whose head is missing, from a line start or inside a line, is read as far as possible."""
     data = path.read_bytes()
     whole = outcomes(session(data))
     for begin in places(len(data) + 1, 50):

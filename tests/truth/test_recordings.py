@@ -1,4 +1,4 @@
-"""What the bundled recordings come to, read by hand from their lines; and any beginning of them."""
+"""The bundled recordings give results that were read by hand from their lines; so does any beginning."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CONTRADICTING = {
     *("disagreement", "failed-run", "docs-ja", "docs-ko"),
     "reifying-full-session-handmade",
 }
-"""Recordings whose result really is another text than the one that was streamed."""
+"""Recordings whose result is a text other than the streamed one."""
 
 PROGRAM = "from datetime import timedelta; print(timedelta(minutes=-20).seconds)"
 MANUAL = "https://docs.python.org/3/library/datetime.html#timedelta-objects"
@@ -114,7 +114,7 @@ COUNTS = {
 
 @pytest.mark.parametrize("path", BUNDLED + FOREIGN, ids=lambda path: path.stem)
 def test_every_recording_is_understood(path: Path, session_of: Callable[[bytes], Session]) -> None:
-    """Every line counts once, every call has a name and ends, and the text is the result's where it is."""
+    """Every line counts once, every call has a name and an end, and the text equals the result, if any."""
     data = path.read_bytes()
     read = session_of(data)
     assert read.lines.total == sum(1 for line in data.split(b"\n") if line.strip())
@@ -127,15 +127,15 @@ def test_every_recording_is_understood(path: Path, session_of: Callable[[bytes],
 
 
 @pytest.mark.parametrize("path", BUNDLED, ids=lambda path: path.stem)
-def test_every_bundled_recording_is_told_as_read_by_hand(path: Path) -> None:
-    """The actions and the counts of a bundled recording are those of its lines."""
+def test_every_bundled_recording_has_its_actions_and_counts(path: Path) -> None:
+    """The actions and counts of a bundled recording are those read by hand from its lines."""
     read = session(path.read_bytes())
     assert path.stem == "hostile" or [action(call) for call in read.calls] == ACTIONS[path.stem]
     assert (read.lines.events, read.lines.malformed, read.lines.unknown) == COUNTS[path.stem]
 
 
-def test_the_hostile_recording_is_told_safely() -> None:
-    """Its calls come out as their lines say, and none of their text can act."""
+def test_the_hostile_recording_is_printed_safely() -> None:
+    """The calls of the hostile recording are what its lines say, and its text cannot act."""
     read = session((RECORDINGS / "hostile.ndjson").read_bytes())
     assert [(call.phrase, call.outcome.value) for call in read.calls] == [
         ("Read file", "succeeded"),
@@ -157,13 +157,13 @@ def test_the_hostile_recording_is_told_safely() -> None:
         ("rejected", "succeeded"),
     ],
 )
-def test_a_run_comes_out_as_its_result_says(name: str, outcome: str) -> None:
-    """A run is what its result says, and unfinished without one."""
+def test_the_outcome_of_a_run_is_that_of_its_result(name: str, outcome: str) -> None:
+    """The outcome of a run is that of its result, and unfinished without one."""
     assert session((RECORDINGS / f"{name}.ndjson").read_bytes()).outcome == outcome
 
 
 def test_parallel_calls_end_in_the_order_of_their_lines() -> None:
-    """Started A, B, C and completed B, C, A: the text format tells them so."""
+    """Calls started as A, B, C and completed as B, C, A are listed in the order of completion."""
     read = session((RECORDINGS / "parallel.ndjson").read_bytes())
     assert [call.target for call in read.ended_calls] == [
         f"config/{name}.toml" for name in ("test", "prod", "dev")
@@ -173,7 +173,7 @@ def test_parallel_calls_end_in_the_order_of_their_lines() -> None:
 
 
 def test_orphans_are_counted() -> None:
-    """The search that never started and the build that never ended are orphans, and no other call is."""
+    """The search without a start and the build without an end are orphans, and no other call is."""
     orphans = {}
     for path in BUNDLED:
         read = session(path.read_bytes())
@@ -185,7 +185,7 @@ def test_orphans_are_counted() -> None:
 
 
 def test_partial_output_is_the_text_once() -> None:
-    """Deltas that equal earlier ones stay, and flushes go: the text is the one that the result bears."""
+    """Deltas equal to earlier ones are kept and flushes dropped: the text is that of the result."""
     read = session((RECORDINGS / "partial.ndjson").read_bytes())
     assert read.text == "---\nBoth the **cache** and the **index** are cleared every hour."
 
@@ -194,12 +194,12 @@ def test_partial_output_is_the_text_once() -> None:
 
 
 def offsets(path: Path, data: bytes) -> range:
-    """Return where to cut: everywhere in plain.ndjson, at 200 places in the others."""
+    """Return the offsets to cut at: all in plain.ndjson, about 200 in the others."""
     return range(0, len(data) + 1, 1 if path.stem == "plain" else max(1, len(data) // 200))
 
 
 def endings(data: bytes) -> list[tuple[int, str]]:
-    """Return for each `completed` line the offset at which its object is whole, and its call_id."""
+    """Return the end offset and the call_id of each `completed` line."""
     found = []
     for match in re.finditer(rb"[^\n]+", data):
         try:
@@ -212,25 +212,25 @@ def endings(data: bytes) -> list[tuple[int, str]]:
 
 
 @pytest.mark.parametrize("path", BUNDLED, ids=lambda path: path.stem)
-def test_a_beginning_tells_no_more_than_its_lines(path: Path) -> None:
-    """Cut anywhere, a recording raises nothing, and no call has an outcome that no line bears."""
+def test_a_beginning_has_only_outcomes_of_its_lines(path: Path) -> None:
+    """A recording cut anywhere raises nothing, and no call has an outcome that no line contains."""
     data = path.read_bytes()
     whole = {call.call_id: call.outcome for call in session(data).calls}
     ends = endings(data)
     for offset in offsets(path, data):
         read = session(data[:offset])
         ended = {call_id for end, call_id in ends if end <= offset}
-        told = {call.call_id: call.outcome for call in read.calls}
-        assert set(told) <= set(whole)
-        for call_id, outcome in told.items():
+        shown = {call.call_id: call.outcome for call in read.calls}
+        assert set(shown) <= set(whole)
+        for call_id, outcome in shown.items():
             assert outcome is (whole[call_id] if call_id in ended else Outcome.UNFINISHED)
-        assert ended <= set(told)
+        assert ended <= set(shown)
         assert read.lines.total == sum(1 for line in data[:offset].split(b"\n") if line.strip())
 
 
 @pytest.mark.parametrize("path", BUNDLED, ids=lambda path: path.stem)
 def test_the_text_of_a_beginning_is_a_beginning_of_the_text(path: Path) -> None:
-    """No text that was shown has to be taken back when more of the recording comes."""
+    """The text shown for a beginning of a recording is a beginning of the whole text."""
     data = path.read_bytes()
     whole = session(data).text
     for end in [match.end() for match in re.finditer(rb"\n", data)]:

@@ -1,1 +1,1 @@
-"""The tests of the wire: one module for each agent, one for what holds for all."""
+"""Tests of the wire: a module for each agent, and modules for all agents."""

@@ -1,4 +1,4 @@
-"""What is not valid by itself is not made valid by the deltas that it is read with."""
+"""Lines that are invalid one by one stay invalid when they are decoded as one burst of deltas."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ import pytest
 
 from agentwatch.events import Malformed
 from tests.builders.lines import delta, init, result, session
-from tests.wire.test_bursts import at_once, bursts, deltas, told
+from tests.wire.test_bursts import at_once, bursts, deltas, facts_of
 
 T = 1_760_000_000_077
 
 
 def with_text(raw: bytes) -> bytes:
-    """Return a delta whose text stands in it as these bytes."""
+    """Return a delta with these raw bytes as its text."""
     return delta("x", T).replace(b'"x"', b'"' + raw + b'"')
 
 
 def with_time(raw: bytes) -> bytes:
-    """Return a delta whose time stands in it as these bytes."""
+    """Return a delta with these raw bytes as its time."""
     return delta("x", T).replace(b"1760000000077", raw)
 
 
@@ -36,33 +36,33 @@ MALFORMED = {
 
 
 @pytest.mark.parametrize("name", MALFORMED)
-def test_what_is_wrong_with_a_line_stays_with_it(tmp_path: Path, name: str) -> None:
-    """Lines that would be right together are told one by one, each as what it is."""
+def test_invalid_lines_stay_invalid_in_a_burst(tmp_path: Path, name: str) -> None:
+    """Lines that are valid only when joined are decoded one by one, each as malformed."""
     lines = [init(), *deltas(3), *MALFORMED[name], *deltas(4, T + 1000), result("…")]
     read = at_once(lines, tmp_path / "r.ndjson")
-    assert told(read) == told(session(*lines))
+    assert facts_of(read) == facts_of(session(*lines))
     if b"\xe2" not in b"".join(lines):
         assert any(type(odd.event) is Malformed for odd in read.lines.odd)
 
 
 @pytest.mark.parametrize("raw", [b"    760000000", b"-760000000077", b"0760000000077"])
 def test_a_time_that_is_a_string_is_read_as_one(tmp_path: Path, raw: bytes) -> None:
-    """A time in quotes may hold what a number may not, and a number what such a time may not."""
+    """A time in quotes is decoded as a string, which allows other forms than a number does."""
     quoted = [line.replace(b"176", b'"176').replace(b"}\n", b'"}\n') for line in deltas(3, T)]
     odd = quoted[0].replace(b"1760000000077", raw)
     lines = [init(), *quoted, odd, result("…")]
-    assert told(at_once(lines, tmp_path / "r.ndjson")) == told(session(*lines))
+    assert facts_of(at_once(lines, tmp_path / "r.ndjson")) == facts_of(session(*lines))
 
 
-def test_a_time_is_looked_for_where_a_number_stands(tmp_path: Path) -> None:
-    """Digits within a string that are those of the time are not taken for it."""
+def test_digits_in_a_string_are_not_the_time(tmp_path: Path) -> None:
+    """Digits inside a string that equal those of the time are not read as the time."""
     form = b'{"type":"thinking","subtype":"delta","timestamp_ms":%d,"text":"a","note":"b:%d,c"}\n'
     lines = [init(), *(form % (T, T + n) for n in range(4)), result("…")]
-    assert told(at_once(lines, tmp_path / "r.ndjson")) == told(session(*lines))
+    assert facts_of(at_once(lines, tmp_path / "r.ndjson")) == facts_of(session(*lines))
 
 
-def test_one_line_that_is_not_valid_costs_only_itself() -> None:
-    """The deltas on both sides of a line that is no JSON are still read many at once."""
+def test_an_invalid_line_interrupts_only_its_burst() -> None:
+    """Deltas before and after an invalid line are still decoded in bursts."""
     lines = [init(), *deltas(1), *deltas(32), with_text(b"\t"), *deltas(32)]
     assert bursts(lines) == [32, 32]
     assert bursts([init(), *deltas(1), *deltas(20), with_text(b"\t"), *deltas(20)])[0] == 20

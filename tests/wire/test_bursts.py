@@ -1,4 +1,4 @@
-"""A burst of deltas is read at once, and comes to what its lines come to one by one."""
+"""A burst of deltas, decoded at once, gives the same session as its lines decoded one by one."""
 
 from __future__ import annotations
 
@@ -34,21 +34,21 @@ from tests.conftest import RECORDINGS, SHARED
 
 
 def at_once(lines: list[bytes], path: Path) -> Session:
-    """Return what a recording of these lines comes to, read as files are."""
+    """Return the session of a recording with these lines, read from a file."""
     path.write_bytes(b"".join(lines))
     feed = Feed(open_saved(path))
     feed.advance()
     return feed.session
 
 
-def told(read: Session) -> list[object]:
-    """Return all that is known of a session, the transcript with its times."""
+def facts_of(read: Session) -> list[object]:
+    """Return everything known about a session, including the transcript with its times."""
     entries = [(entry.kind, entry.text, entry.started_ms, entry.ended_ms) for entry in read.transcript]
     return [json.loads(b"".join(summary(read))), entries, [odd.event for odd in read.lines.odd]]
 
 
 def bursts(lines: list[bytes]) -> list[int]:
-    """Return how many lines each burst had that was read at once."""
+    """Return the number of lines of each burst that was decoded at once."""
     decoder, data, index, found = Decoder(), [line.rstrip(b"\n") for line in lines], 0, []
     while index < len(data):
         burst = decoder.burst(data, index)
@@ -62,7 +62,7 @@ def bursts(lines: list[bytes]) -> list[int]:
 
 
 def deltas(count: int, at_ms: int = 1_760_000_000_000) -> list[bytes]:
-    """Return so many deltas, 20 ms apart."""
+    """Return `count` deltas, 20 ms apart."""
     return [delta(f"word {n} ", at_ms + 20 * n) for n in range(count)]
 
 
@@ -75,14 +75,14 @@ def test_deltas_are_read_at_once() -> None:
     assert bursts([init(), *(final(f"part {n}") for n in range(5))]) == [4]
 
 
-def test_a_time_before_the_text_makes_no_frame() -> None:
-    """Where the time stands before the text, deltas are read one by one."""
+def test_a_time_before_the_text_makes_no_burst() -> None:
+    """If the time comes before the text, deltas are decoded one by one."""
     fields = {"type": "thinking", "subtype": "delta", "timestamp_ms": 1_760_000_000_000, "text": "hm"}
     assert bursts([init(), *[json.dumps(fields).encode()] * 4]) == []
 
 
 def test_spaced_json_is_read_at_once_too() -> None:
-    """The blanks that some writers put after colons and commas make no difference."""
+    """Blanks after colons and commas, which some writers put there, make no difference."""
     assert b'"text": "word' in deltas(1)[0]
     tight = [json.dumps(json.loads(line), separators=(",", ":")).encode() for line in deltas(5)]
     assert bursts([init(), *tight]) == bursts([init(), *deltas(5)]) == [4]
@@ -112,9 +112,9 @@ def test_spaced_json_is_read_at_once_too() -> None:
     ],
 )
 def test_an_odd_line_among_deltas(tmp_path: Path, odd: bytes) -> None:
-    """A line that is cut, not valid, a flush or half an emoji is read as it is when it stands alone."""
+    """A cut or invalid line, a flush or half an emoji among deltas is decoded as if it were alone."""
     lines = [init(), *deltas(3), odd, *deltas(4, 1_760_000_001_000), result("…")]
-    assert told(at_once(lines, tmp_path / "r.ndjson")) == told(session(*lines))
+    assert facts_of(at_once(lines, tmp_path / "r.ndjson")) == facts_of(session(*lines))
 
 
 T = 1_760_000_000_077
@@ -150,10 +150,10 @@ SEQUENCES = {
 
 
 @pytest.mark.parametrize("name", SEQUENCES)
-def test_lines_that_mean_something_together(tmp_path: Path, name: str) -> None:
-    """What a line means by those before it, it means as well when they were read at once."""
+def test_lines_that_depend_on_earlier_lines(tmp_path: Path, name: str) -> None:
+    """A line whose meaning depends on earlier lines has the same meaning after a burst."""
     lines = [init(), *deltas(3), *SEQUENCES[name], *deltas(4, 1_760_000_001_000), result("…")]
-    assert told(at_once(lines, tmp_path / "r.ndjson")) == told(session(*lines))
+    assert facts_of(at_once(lines, tmp_path / "r.ndjson")) == facts_of(session(*lines))
 
 
 _LINES: st.SearchStrategy[Callable[[str, int], bytes]] = st.sampled_from(
@@ -184,7 +184,7 @@ def test_read_at_once_or_one_by_one(
     made: list[tuple[Callable[[str, int], bytes], str, int]],
     tight: bool,
 ) -> None:
-    """Whatever lines follow each other, read at once they come to the same, entry by entry."""
+    """Any sequence of lines gives the same session in bursts and one by one, entry by entry."""
     lines = [init()]
     for make, text, at_ms in made:
         line = make(text, at_ms)
@@ -193,7 +193,7 @@ def test_read_at_once_or_one_by_one(
         lines = [line.replace(b'": ', b'":').replace(b', "', b',"') for line in lines]
     lines.append(result("a"))
     path = tmp_path_factory.mktemp("bursts") / "r.ndjson"
-    assert told(at_once(lines, path)) == told(session(*lines))
+    assert facts_of(at_once(lines, path)) == facts_of(session(*lines))
 
 
 @pytest.mark.parametrize(
@@ -202,7 +202,7 @@ def test_read_at_once_or_one_by_one(
     ids=lambda path: path.stem,
 )
 def test_recordings_read_at_once(path: Path) -> None:
-    """Every recording comes to the same whether its deltas are read at once or one by one."""
+    """Every recording gives the same session, whether its deltas are decoded in bursts or one by one."""
     feed = Feed(open_saved(path))
     feed.advance()
-    assert told(feed.session) == told(session(path.read_bytes()))
+    assert facts_of(feed.session) == facts_of(session(path.read_bytes()))

@@ -1,4 +1,4 @@
-"""Decoding is total: no bytes raise, each line that is not blank is an event, and none is lost."""
+"""Decoding is total: no bytes raise, and every line that is not blank becomes an event."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agentwatch.analysis.block_text import block_text
 from agentwatch.events import Channel, Event, Malformed, Prompt, Repair, Text, Unknown
 from agentwatch.session import LineCounts
 from agentwatch.wire import Decoder
@@ -36,20 +37,20 @@ CLAUDE = sorted((SHARED / "agents" / "claude-code").glob("*.jsonl"))
 
 
 def prompt_line(text: bytes) -> bytes:
-    """Return a user line whose text is these bytes, as they are."""
+    """Return a user line with these raw bytes as its text."""
     head = b'{"type":"user","session_id":"s-1","message":{"role":"user","content":[{"type":"text","text":"'
     return head + text + b'"}]}}\n'
 
 
 @pytest.mark.parametrize("blank", [b"", b"\r", b"  \t", b" \r"])
-def test_a_blank_line_is_no_line(blank: bytes) -> None:
-    """A line of white space says nothing and is not counted."""
+def test_a_blank_line_is_not_counted(blank: bytes) -> None:
+    """A line of white space is not counted."""
     assert session(blank + b"\n").lines == LineCounts()
     assert session(init(), blank + b"\n", result()).lines.total == 2
 
 
-def test_a_byte_order_mark_is_passed_over() -> None:
-    """A BOM before the first line leaves it an event, which is counted as repaired."""
+def test_a_byte_order_mark_is_ignored() -> None:
+    """A BOM before the first line is ignored, and the line counts as repaired."""
     assert events(b"\xef\xbb\xbf" + init()) == [*events(init()), Repair()]
 
 
@@ -58,8 +59,8 @@ def test_a_carriage_return_before_the_line_end_is_white_space() -> None:
     assert events(init(), user("Hi").replace(b"\n", b"\r\n")) == [Prompt("Hi")]
 
 
-def test_invalid_utf8_is_shown_as_such() -> None:
-    """Bytes that are no UTF-8 become U+FFFD, and the line is still an event, repaired."""
+def test_invalid_utf8_is_shown_as_replacement_characters() -> None:
+    """Bytes that are not UTF-8 become U+FFFD, and the line is still an event, repaired."""
     assert events(init(), prompt_line(b"a\xff\xc3(b")) == [Prompt("a\ufffd\ufffd(b"), Repair()]
 
 
@@ -74,13 +75,13 @@ def test_invalid_utf8_is_shown_as_such() -> None:
     ],
 )
 def test_half_a_surrogate_pair_is_one_bad_character(escaped: bytes, text: str, repairs: list[Event]) -> None:
-    """Half a pair becomes U+FFFD, a whole pair the character that it is; nothing else is lost."""
+    """A lone surrogate becomes U+FFFD, a surrogate pair its character; nothing else is lost."""
     assert events(init(), prompt_line(escaped)) == [Prompt(text), *repairs]
 
 
 @pytest.mark.parametrize("value", ["NaN", "Infinity", "-Infinity"])
-def test_what_only_python_calls_json_is_read(value: str) -> None:
-    """NaN and Infinity in a field leave the line an event, repaired, and are no number."""
+def test_json_extensions_of_python_are_read(value: str) -> None:
+    """NaN and Infinity in a field are read as unknown; the line is still an event, repaired."""
     line = user("Hi").replace(b"{", f'{{"timestamp_ms":{value},'.encode(), 1)
     assert events(init(), line) == [Prompt("Hi"), Repair()]
     timed = delta("Hi").replace(b"1000", value.encode())
@@ -90,7 +91,7 @@ def test_what_only_python_calls_json_is_read(value: str) -> None:
 @pytest.mark.parametrize("depth", [1_000, 100_000])
 @pytest.mark.parametrize("head", [b"", b'{"type":"user","deep":', b'{"type":"tool_call","tool_call":'])
 def test_nesting_of_any_depth_is_a_line(head: bytes, depth: int) -> None:
-    """A line nested without end is one event, decodable or not."""
+    """A deeply nested line is one event, decodable or not."""
     tail = b"}" if head else b""
     for opening, closing in ((b"[", b"]"), (b'{"a":', b"}")):
         inner = b"1" if opening != b"[" else b""
@@ -99,41 +100,41 @@ def test_nesting_of_any_depth_is_a_line(head: bytes, depth: int) -> None:
 
 
 def test_nesting_inside_a_string_is_read_safely() -> None:
-    """A tool call given as a string of JSON that nests without end is a call without a tool."""
+    """A tool call given as a deeply nested JSON string is a call without a tool."""
     read = session(init(), event("tool_call", "started", call_id="c", tool_call='{"a":' * 100_000))
     assert [call.phrase for call in read.calls] == ["Used tool"]
 
 
 @pytest.mark.parametrize("digits", [25, 5_000])
 def test_a_number_of_any_length_is_a_line(digits: int) -> None:
-    """A number of 5,000 digits, which orjson and Python refuse, is one event and no exception."""
+    """A number of 5,000 digits, which orjson and Python reject, makes one event and raises nothing."""
     huge = b"9" * digits
     for line in (delta("Hi").replace(b"1000", huge), b'{"type":"result","duration_ms":' + huge + b"}\n"):
         assert session(init(), line).lines == LineCounts(events=2, repaired=int(digits > 400))
 
 
-def test_a_key_that_comes_twice_is_the_last() -> None:
-    """Of equal keys the last holds, as in every common JSON reader."""
+def test_the_last_of_two_equal_keys_counts() -> None:
+    """Of duplicate keys the last one counts, as in every common JSON reader."""
     line = user("first").replace(b"}\n", b',"message":{"content":"second"}}\n')
     assert events(init(), line) == [Prompt("second")]
 
 
 @pytest.mark.parametrize("value", [b"[1, 2]", b'"text"', b"12", b"null", b"true", b"NaN"])
-def test_json_that_is_no_object_is_malformed(value: bytes) -> None:
-    """A line that is JSON but no object is not an event, and is kept as it is."""
+def test_json_that_is_not_an_object_is_malformed(value: bytes) -> None:
+    """A line with JSON that is not an object is malformed, and its text is kept."""
     assert events(init(), value) == [Malformed("not an object", value.decode())]
 
 
 def test_a_line_that_is_not_json_is_malformed() -> None:
-    """What is no JSON is kept: its first 400 bytes, undecodable ones replaced."""
+    """A line that is not JSON is malformed; its first 400 bytes are kept, undecodable ones replaced."""
     assert events(init(), b"warning: \xff\n") == [Malformed("not JSON", "warning: \ufffd")]
     [found] = events(init(), b"x" * 1_000_000)
     assert found == Malformed("not JSON", "x" * 400)
 
 
 @pytest.mark.parametrize("kind", [[], ["user"], {}, {"a": 1}, 7, 1.5, True, None])
-def test_a_type_that_is_no_string_is_unknown(kind: Any) -> None:
-    """The type of a line may be any JSON value, also on the first line, which decides on the agent."""
+def test_a_type_that_is_not_a_string_is_unknown(kind: Any) -> None:
+    """The type of a line may be any JSON value, even on the first line, which decides the agent."""
     line = json.dumps({"type": kind, "session_id": "s-1", "subtype": kind}).encode()
     for lines in ((line,), (init(), line)):
         [found] = events(*lines)
@@ -143,7 +144,7 @@ def test_a_type_that_is_no_string_is_unknown(kind: Any) -> None:
 @PROPERTY
 @given(st.lists(st.binary(max_size=80), max_size=4))
 def test_no_bytes_raise(lines: list[bytes]) -> None:
-    """Any bytes whatever are decoded, before the agent is known and after."""
+    """Any bytes are decoded, before and after the agent is known."""
     decoder = Decoder()
     for data in (*lines, init(), *lines):
         for line in data.split(b"\n"):
@@ -153,7 +154,7 @@ def test_no_bytes_raise(lines: list[bytes]) -> None:
 @PROPERTY
 @given(ANY_JSON)
 def test_no_json_value_raises(value: Any) -> None:
-    """Any JSON value on a line is decoded, before the agent is known and after."""
+    """Any JSON value on a line is decoded, before and after the agent is known."""
     data = json.dumps(value).encode()
     decoder = Decoder()
     for line in (data, init(), data):
@@ -172,12 +173,12 @@ def test_no_value_of_a_known_field_raises(lines: list[dict[str, Any]]) -> None:
 @PROPERTY
 @given(st.lists(CURSOR_SHAPED, min_size=1, max_size=2))
 def test_the_detail_of_any_line_can_be_shown(lines: list[dict[str, Any]]) -> None:
-    """The parts of a call's line can be read from any line whatever, as pieces of text."""
+    """The parts of a call's line can be read from any line, as pieces of text."""
     decoder = Decoder()
     decoder.decode(init())
     for fields in lines:
-        for part in decoder.parts(json.dumps(fields).encode()):
-            assert isinstance(part.text, str)
+        for block in decoder.blocks(json.dumps(fields).encode()):
+            assert isinstance(block_text(block), str)
 
 
 # --- which agent -----------------------------------------------------------------------------------
@@ -188,19 +189,19 @@ def test_the_detail_of_any_line_can_be_shown(lines: list[dict[str, Any]]) -> Non
     [init(), user(), thought("x"), delta("x"), final("x"), started("read"), answered({}), result("x")],
     ids=["init", "user", "thinking", "delta", "final", "tool_call", "query", "result"],
 )
-def test_each_line_of_cursor_tells_that_it_is_cursors(line: bytes) -> None:
-    """A recording may begin anywhere: every line of Cursor's own is recognised."""
+def test_each_line_of_cursor_is_recognised(line: bytes) -> None:
+    """A recording may begin anywhere: each kind of Cursor's lines is recognised as Cursor's."""
     agent = detect(json.loads(line))
     assert agent is not None
-    assert agent.FORMAT == "cursor"
+    assert agent.name == "cursor"
 
 
 @pytest.mark.parametrize("known", ["cwd", "model", "permissionMode"])
 def test_an_init_without_tools_is_cursors(known: str) -> None:
-    """Cursor's init is told by having no list of tools, whichever of its fields is left out."""
+    """Cursor's init is recognised by having no list of tools, with any of its other fields missing."""
     agent = detect({"type": "system", "subtype": "init", "session_id": "s-1", known: "x"})
     assert agent is not None
-    assert agent.FORMAT == "cursor"
+    assert agent.name == "cursor"
 
 
 @pytest.mark.parametrize(
@@ -223,14 +224,14 @@ def test_an_init_without_tools_is_cursors(known: str) -> None:
         {"type": "step_start", "sessionID": "s"},
     ],
 )
-def test_a_line_of_another_agent_is_not_cursors(fields: dict[str, Any]) -> None:
-    """What bears another agent's marks, or nobody's, decides nothing."""
+def test_a_line_of_another_agent_is_not_recognised(fields: dict[str, Any]) -> None:
+    """A line with another agent's fields, or with no agent's, is not recognised."""
     assert detect(fields) is None
 
 
 @pytest.mark.parametrize("path", CLAUDE, ids=lambda path: path.stem)
-def test_claude_is_not_taken_for_cursor(path: Path) -> None:
-    """No line of a recording of Claude Code is recognised as Cursor's, and all of it is unknown."""
+def test_claude_is_not_recognised_as_cursor(path: Path) -> None:
+    """No line of a Claude Code recording is recognised as Cursor's; all its lines are unknown."""
     lines = [json.loads(line) for line in path.read_bytes().splitlines() if line.strip()]
     assert [fields["type"] for fields in lines if detect(fields) is not None] == []
     assert session(path.read_bytes()).lines.events == 0

@@ -1,6 +1,6 @@
-"""What JSON readers disagree about, in the manner of JSONTestSuite: y is JSON, n is not, i is as you like.
+"""Cases on which JSON readers disagree, after JSONTestSuite: y is JSON, n is not, i is up to the reader.
 
-Each case is a line between the lines of a good session, and all of them together are one stream.
+Each case is a line between the lines of a good session; all of them together are also one stream.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from tests.builders.lines import completed, delta, final, init, result, segment,
 
 
 class Case(NamedTuple):
-    """A line, and what it is."""
+    """A line and its expected classification."""
 
     name: str
     data: bytes
     is_object: bool
-    """It is an object, or becomes one when it is repaired."""
+    """Whether it is an object, or becomes one when it is repaired."""
 
 
 VALID: list[bytes | str] = [
@@ -60,7 +60,7 @@ INVALID: list[bytes | str] = [
     *(b'{"b":"c}', b'{"b":1]', b"{[]:1}", b'{"b"=1}', b"(1)", b"<a>", b"1//x", b"1/*x*/", b"#x", b"@", b"*"),
     *(b"\x0b1", b"\x0c1", b"\xc2\xa01", b"\xe2\x81\xa01", b"\xef\xbb\xbf1", b"\x001", b"1\x00", b"\xff", b""),
 ]
-"""What stands for no value anywhere in JSON."""
+"""Text that is no JSON value in any position."""
 
 LENIENT: list[bytes | str] = [
     *(b"NaN", b"Infinity", b"-Infinity", b"1e400", b"-1e9999", b"1e-9999", b"0.4e00669999999999999999999999"),
@@ -85,7 +85,7 @@ LENIENT: list[bytes | str] = [
     ),
     *(b'"\xe2\x82"', b'"\xf0\x9f\x98"', b"[" * 500 + b"]" * 500, b'{"b":' * 300 + b"1" + b"}" * 300),
 ]
-"""What some readers take: ours reads all of it, one way or another."""
+"""Values that only some readers accept; agentwatch reads all of them."""
 
 WHOLE = [
     Case("y object", b'{"a":1}', True),
@@ -140,7 +140,7 @@ GOOD = [
 
 
 def check(read: Session) -> None:
-    """Check that the good session is what it would be alone."""
+    """Check that the good session is read as it would be alone."""
     assert read.run.text_matches_result
     assert (read.text, read.run.prompt, read.outcome) == ("ab\ncd", "Hi", "succeeded")
     assert [(call.target, call.outcome) for call in read.calls] == [("x", "succeeded")]
@@ -148,7 +148,7 @@ def check(read: Session) -> None:
 
 
 def test_there_are_as_many_cases_as_in_the_suite() -> None:
-    """No class of cases is left out, and no name comes twice."""
+    """No class of cases is missing, and names are unique."""
     assert len(CASES) >= 318
     assert len({case.name for case in CASES}) == len(CASES)
     assert not [case.name for case in CASES if b"\n" in case.data or not case.data.strip()]
@@ -156,7 +156,7 @@ def test_there_are_as_many_cases_as_in_the_suite() -> None:
 
 @pytest.mark.parametrize("kind", ["y", "n", "i"])
 def test_a_case_is_a_line_of_its_own(kind: str) -> None:
-    """An object is an event that nobody knows, all else is malformed, and the session around is unharmed."""
+    """An object is an unknown event, every other case is malformed, and the session around is unchanged."""
     for case in CASES:
         if not case.name.startswith(kind):
             continue
@@ -172,7 +172,7 @@ def test_a_case_is_a_line_of_its_own(kind: str) -> None:
 
 @pytest.mark.parametrize("between", [False, True], ids=["one after the other", "a good line after each"])
 def test_all_cases_are_one_stream(between: bool) -> None:
-    """All cases in one recording are counted, each once, and the session around them is unharmed."""
+    """All cases in one recording are counted once each, and the session around them is unchanged."""
     aside = b'{"type":"connection","subtype":"reconnected","session_id":"s-1"}\n'
     odd = b"".join(case.data + b"\n" + (aside if between else b"") for case in CASES)
     read = session(*GOOD[:4], odd, *GOOD[4:])
@@ -186,7 +186,7 @@ def test_all_cases_are_one_stream(between: bool) -> None:
 
 @pytest.mark.parametrize("case", WHOLE, ids=lambda case: case.name)
 def test_a_case_may_come_first(case: Case) -> None:
-    """Before any line has told the agent, an object is unknown and all else is malformed."""
+    """Before the agent is known, an object is unknown and every other case is malformed."""
     read = session(case.data + b"\n", *GOOD)
     check(read)
     assert (read.lines.malformed, read.lines.unknown) == (int(not case.is_object), int(case.is_object))

@@ -1,4 +1,4 @@
-"""Lines as they come: every kind of bytes is told, counted, and harms nothing around it."""
+"""All kinds of bytes as lines: each is counted and reported, and the lines around it are unaffected."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from agentwatch.blocks import OutputBlock
 from agentwatch.events import Malformed, Outcome, Prompt
 from agentwatch.feed import Feed
 from agentwatch.outputs.summary import summary
+from agentwatch.outputs.unknown_fields import report
 from agentwatch.recording import open_saved
 from agentwatch.session import LineCounts, Session
-from agentwatch.wire.drift import report
 from tests.builders.lines import completed, delta, events, final, init, result, session, started, user
 
 BAD = "\ufffd"
@@ -24,30 +25,30 @@ GOOD = (init(), user("Hi"), started("read", path="a"), completed("read", result=
 
 
 def test_carriage_returns_before_line_ends_change_nothing() -> None:
-    """A recording with CR LF comes to what it comes to with LF, byte for byte in its summary."""
+    """A recording with CR LF has the same summary as with LF, byte for byte."""
     data = b"".join((*GOOD, result("ok")))
-    told = list(summary(session(data)))
-    assert list(summary(session(data.replace(b"\n", b"\r\n")))) == told
-    assert list(summary(session(data.replace(b"\n", b"\r\n\r\n \r\n")))) == told
+    expected = list(summary(session(data)))
+    assert list(summary(session(data.replace(b"\n", b"\r\n")))) == expected
+    assert list(summary(session(data.replace(b"\n", b"\r\n\r\n \r\n")))) == expected
 
 
 @pytest.mark.parametrize("separator", ["\u2028", "\u2029", "\x85", "\x0b", "\x0c", "\x1c", "\r"])
 def test_only_a_line_feed_ends_a_line(separator: str) -> None:
-    """What other programs take for a line end stands in a text as it is."""
+    """Characters that other programs treat as line ends are part of the text."""
     read = session(init(), final(f"a{separator}b"), result(f"a{separator}b"))
     assert read.text == f"a{separator}b"
     assert read.lines == LineCounts(events=3)
 
 
 def test_a_byte_order_mark_on_the_first_line_is_repaired() -> None:
-    """A BOM leaves the first line what it is; the line counts as repaired."""
+    """A BOM does not change the first line, which counts as repaired."""
     read = session(b"\xef\xbb\xbf" + init(), user("Hi"))
     assert read.run.model == "Auto"
     assert read.lines == LineCounts(events=2, repaired=1)
 
 
 def test_invalid_utf8_is_repaired_and_counted() -> None:
-    """Bytes that are no UTF-8 show as U+FFFD; each such line counts as repaired, as an event, and once."""
+    """Bytes that are not UTF-8 become U+FFFD; each such line counts once, as an event and as repaired."""
     read = session(init(), delta("a#b").replace(b"#", b"\xff"), delta("c#").replace(b"#", b"\xed\xa0\xbd"))
     assert read.text == f"a{BAD}bc{BAD * 3}"
     assert read.lines == LineCounts(events=3, repaired=2)
@@ -57,8 +58,8 @@ def test_invalid_utf8_is_repaired_and_counted() -> None:
 
 
 @pytest.mark.parametrize("value", [b"NaN", b"Infinity", b"-Infinity", b"1" * 5000, b"-" + b"7" * 21])
-def test_a_value_that_orjson_refuses_leaves_the_line_an_event(value: bytes) -> None:
-    """NaN, Infinity and numbers of 5,000 digits are no number, and the line around them is read."""
+def test_a_value_that_orjson_rejects_leaves_the_line_an_event(value: bytes) -> None:
+    """NaN, Infinity and numbers of 5,000 digits are unknown values, and the line around them is decoded."""
     call = started("shell", at_ms=77, timeout=77).replace(b"77", value)
     outcome = completed("shell", result={"success": {"exitCode": 77}}, at_ms=2000).replace(b"77", value)
     lines = (init(), user("Hi"), call, outcome, result("", duration_ms=88).replace(b"88", value))
@@ -76,7 +77,7 @@ def test_a_value_that_orjson_refuses_leaves_the_line_an_event(value: bytes) -> N
 def test_nesting_without_end_harms_nothing(
     depth: int, opening: bytes, closing: bytes, session_of: Callable[[bytes], Session]
 ) -> None:
-    """A line nested 1,000 or 1,000,000 deep is an event or malformed, and the lines around it are told."""
+    """A line nested 1,000 or 1,000,000 deep is an event or malformed, and the lines around it are read."""
     inner = b"0" if opening != b"[" else b""
     deep = opening * depth + inner + closing * depth
     nested = (
@@ -93,8 +94,8 @@ def test_nesting_without_end_harms_nothing(
 
 
 @pytest.mark.parametrize("depth", [300, 990])
-def test_what_is_nested_deeply_can_be_looked_at(tmp_path: Path, depth: int) -> None:
-    """The detail of a call and the list of what is unknown show a value nested 990 deep."""
+def test_a_deeply_nested_value_is_shown(tmp_path: Path, depth: int) -> None:
+    """The detail of a call and the drift report show a value nested 990 deep."""
     deep = b"[" * depth + b"]" * depth
     line = completed("shell", "deep", {"success": 77}, x=1).replace(b"77", b'{"stdout":"a","new":%s}' % deep)
     path = tmp_path / "deep.ndjson"
@@ -103,19 +104,19 @@ def test_what_is_nested_deeply_can_be_looked_at(tmp_path: Path, depth: int) -> N
     feed.advance()
     [call] = feed.session.calls
     assert call.ended is not None
-    assert [part.text for part in feed.parts(call.ended) if part.kind == "stdout"] == ["a"]
-    assert any("field new in a success of tool shell" in told for told in report(open_saved(path)))
+    assert OutputBlock("stdout", "a") in feed.blocks(call.ended)
+    assert any("field new in a success of tool shell" in row for row in report(open_saved(path)))
 
 
-def test_of_equal_keys_the_last_holds() -> None:
-    """A line that names its type twice is of the second type."""
+def test_the_last_of_duplicate_keys_counts() -> None:
+    """A line that has its type twice is of the second type."""
     line = b'{"type":"result","session_id":"s-1","type":"user","message":{"content":"Hi"}}'
     assert events(init(), line) == [Prompt("Hi")]
 
 
 @pytest.mark.parametrize("data", [b"[]", b"[1, {}]", b'"text"', b"7", b"-0.5e9", b"null", b"true", b"NaN"])
-def test_json_that_is_no_object_is_malformed_and_harms_nothing(data: bytes) -> None:
-    """Arrays, strings and numbers as lines are malformed, each kept as it stands."""
+def test_json_that_is_not_an_object_is_malformed_and_harms_nothing(data: bytes) -> None:
+    """Arrays, strings and numbers as lines are malformed, and each is kept as written."""
     read = session(data + b"\n", *GOOD, data + b"\n", result("ok"))
     assert read.lines == LineCounts(events=6, malformed=2)
     assert [odd.event for odd in read.lines.odd] == [Malformed("not an object", data.decode())] * 2
@@ -138,7 +139,7 @@ def test_json_that_is_no_object_is_malformed_and_harms_nothing(data: bytes) -> N
     ],
 )
 def test_lines_of_stderr_are_malformed_and_harm_nothing(data: bytes) -> None:
-    """Text between the events is counted, kept and shown; the events are what they are."""
+    """Text between the events is counted, kept and shown, and the events are unaffected."""
     lines = [piece for line in (*GOOD, result("ok")) for piece in (data + b"\n", line)]
     read = session(*lines, data)
     assert read.lines == LineCounts(events=6, malformed=7)
@@ -159,7 +160,7 @@ def test_a_last_line_without_its_end_is_read() -> None:
 
 
 def test_a_line_that_is_still_being_written_waits(tmp_path: Path) -> None:
-    """While a recording grows, the bytes of an unended line are not told, and not taken for malformed."""
+    """While a recording grows, an incomplete line is neither applied nor counted as malformed."""
     path = tmp_path / "growing.ndjson"
     line = final("干潮 🌊")
     path.write_bytes(init())
@@ -178,6 +179,6 @@ def test_a_line_that_is_still_being_written_waits(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("odd", [b'{"type":"weather","text":"\xff"}\n', b'{"type":"weather","n":NaN}\n'])
-def test_an_unknown_line_is_no_repaired_event(odd: bytes) -> None:
-    """Repaired lines are some of the events: a line that nobody knows counts as unknown alone."""
+def test_an_unknown_line_is_not_a_repaired_event(odd: bytes) -> None:
+    """Only events count as repaired: a repaired line of unknown type counts as unknown alone."""
     assert session(init(), odd).lines == LineCounts(events=1, unknown=1)

@@ -1,1 +1,1 @@
-"""The table of calls."""
+"""The calls pane and the action log pane."""

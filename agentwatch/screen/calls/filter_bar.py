@@ -1,4 +1,4 @@
-"""The line in which the words of the filter are typed."""
+"""The input line of the call filter."""
 
 from __future__ import annotations
 
@@ -9,26 +9,31 @@ from textual.widgets import Input
 
 
 class Filtered(Protocol):
-    """What is filtered."""
+    """A pane that can be filtered."""
 
     def filter_by(self, words: str) -> None:
-        """Show only what matches words."""
+        """Show only what matches `words`; an empty string shows everything."""
         ...
 
     def focus(self, scroll_visible: bool = True) -> object:
-        """Take the keys."""
+        """Take the keyboard focus."""
         ...
 
 
 class FilterBar(Input):
-    """Filters the calls while it is typed in; enter keeps the words, esc drops them."""
+    """Filters the calls while the user types; enter keeps the filter, esc removes it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "drop", "All calls", id="drop-filter", tooltip="Show all calls again")
     ]
 
     def __init__(self, pane: Filtered, text: str) -> None:
-        """Filter `pane`, beginning with `text`."""
+        """Create the input line.
+
+        Args:
+            pane: The pane to filter.
+            text: The filter to start with.
+        """
         super().__init__(
             text,
             placeholder="tool, failed, running, words of the target",
@@ -39,21 +44,21 @@ class FilterBar(Input):
         self._pane = pane
 
     def on_mount(self) -> None:
-        """Take the keys at once."""
+        """Take the keyboard focus."""
         self.focus(scroll_visible=False)
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Filter by what has been typed so far."""
+        """Filter by the current text."""
         event.stop()
         self._pane.filter_by(event.value)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Keep the words."""
+        """Keep the filter and close the input line."""
         event.stop()
         self._close()
 
     def action_drop(self) -> None:
-        """Drop the words: all calls are shown."""
+        """Remove the filter, so that all calls are shown, and close the input line."""
         self._pane.filter_by("")
         self._close()
 

@@ -1,6 +1,7 @@
-"""Which calls are listed: those that the filter's words match, by time or by duration.
+"""The calls that are listed: those that match the filter, by time or by duration.
 
-A new filter or order is made beside the rows that are shown, a slice at a time, and replaces them whole.
+The rows for a new filter or order are built one time slice at a time, while the old rows stay visible. The
+new rows replace the old ones once they are complete.
 """
 
 from __future__ import annotations
@@ -17,13 +18,15 @@ from agentwatch.session import Call, CallOrder, Session
 
 _LEAST_OF_AN_OUTCOME = 3
 _MOST_CHANGES = 1024
-"""At once; taking them costs 5 ms."""
+"""The number of changes processed in one step, which takes 5 ms."""
 
 
 def call_filter(text: str) -> Matches | None:
-    """Return whether a call matches words: each in its tool or target; outcomes by name, any of those given.
+    """Return a predicate for the words of a filter; None if there are no words.
 
-    Without words it is None. Of an outcome's name the beginning will do, so that it works while it is typed.
+    Each word must occur in the call's tool or target, or be the beginning of its outcome (at least three
+    letters, so that it matches while it is being typed). Full names of outcomes select the calls with any of
+    these outcomes.
     """
     words = text.lower().split()
     outcomes = {word for word in words if word in list(Outcome)}
@@ -32,9 +35,11 @@ def call_filter(text: str) -> Matches | None:
     def matches(call: Call) -> bool:
         if outcomes and call.outcome not in outcomes:
             return False
-        told = f"{call.tool}\n{call.target or ''}".lower()
+        searched = f"{call.tool}\n{call.target or ''}".lower()
         for word in texts:
-            if word not in told and not (len(word) >= _LEAST_OF_AN_OUTCOME and call.outcome.startswith(word)):
+            if word not in searched and not (
+                len(word) >= _LEAST_OF_AN_OUTCOME and call.outcome.startswith(word)
+            ):
                 return False
         return True
 
@@ -42,7 +47,7 @@ def call_filter(text: str) -> Matches | None:
 
 
 class CallChanges:
-    """Tells which calls are new or have changed; it costs as much as there are of those."""
+    """Reports which calls are new or have changed, at a cost that does not depend on the session's size."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -52,13 +57,17 @@ class CallChanges:
         self._run: tuple[object, ...] = ()
 
     def take(self, most: int) -> list[int]:
-        """Return the places of calls that came or changed since the last time, of each at most so many."""
+        """Return the indices of the calls that are new or changed since the last call of this method.
+
+        Args:
+            most: The limit for new calls, and separately for ended ones; the rest follows next time.
+        """
         session = self._session
         run = (len(session.runs), session.run.ended, session.is_closed)
         ended = session.ended_calls.indices(self._ended, self._ended + most)
         changed = [*ended]
         if run != self._run:
-            # Whatever was open at the end of a run is unfinished, though no line has ended it.
+            # When a run ends, its open calls become unfinished, although no event ends them.
             changed += [index for index in self._open if not self._is_open(index)]
         new = range(self._calls, min(len(session.calls), self._calls + most))
         self._run, self._ended, self._calls = run, self._ended + len(ended), new.stop
@@ -71,18 +80,18 @@ class CallChanges:
 
 
 class CallList:
-    """The rows that are shown, and those that will be shown instead."""
+    """The rows that are shown, and the rows being built to replace them."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
         self._changes = CallChanges(session)
         self._rows: Rows = RowsByTime(session.calls)
         self._next: Rows | None = None
-        self._asked = ("", False)
+        self._requested = ("", False)
         self.filter = ""
-        """The words of the rows that are shown."""
+        """The filter of the rows that are shown."""
         self.is_by_duration = False
-        """Whether the rows that are shown stand by duration."""
+        """Whether the rows that are shown are ordered by duration."""
         self.strip = TimeStrip(session)
 
     @property
@@ -92,11 +101,11 @@ class CallList:
 
     @property
     def hidden(self) -> int:
-        """How many calls the filter leaves out."""
+        """The number of calls that the filter hides."""
         return len(self._session.calls) - self._rows.shown
 
     def sync(self) -> bool:
-        """Take what has become of the calls; return whether anything has."""
+        """Process all new and changed calls; return whether there were any."""
         has_changed = False
         while self._take_some():
             has_changed = True
@@ -105,7 +114,7 @@ class CallList:
         return has_changed
 
     def take(self, seconds: float) -> bool:
-        """Take the calls for about so many seconds; return whether all are taken."""
+        """Process new and changed calls for about `seconds`; return whether all are processed."""
         until = perf_counter() + seconds
         while self._take_some():
             if perf_counter() >= until:
@@ -122,44 +131,54 @@ class CallList:
         return bool(changed)
 
     def title(self, name: str) -> SafeText:
-        """Return a name, the order where it is not that of time, and how many calls are hidden by what."""
+        """Return `name` with the order, if it is not by time, and the number of hidden calls."""
         order = " · slowest first" if self.is_by_duration else ""
         hidden = f' · {self.hidden:,} hidden by "{self.filter}"' if self.filter else ""
         return safe_line(name + order + hidden)
 
     def ask(self, words: str | None = None, *, by_duration: bool | None = None) -> None:
-        """Ask for other rows; `go_on` makes them."""
-        before = self._asked
+        """Request another filter or order; `go_on` builds the rows.
+
+        Args:
+            words: The words of the new filter; None keeps the filter requested last.
+            by_duration: Whether to order by duration; None keeps the order requested last.
+        """
+        before = self._requested
         words = before[0] if words is None else " ".join(words.split())
         by_duration = before[1] if by_duration is None else by_duration
-        self._asked = (words, by_duration)
-        if self._asked != before:
+        self._requested = (words, by_duration)
+        if self._requested != before:
             calls, matches = self._session.calls, call_filter(words)
             self._next = RowsByDuration(calls, matches) if by_duration else RowsByTime(calls, matches)
 
     def go_on(self, seconds: float | None) -> bool:
-        """Make the rows that were asked for, for about so many seconds; return whether they are shown now."""
+        """Build the requested rows for about `seconds` (None: all); return whether they are now shown."""
         if self._next is None or not self._next.fill(seconds):
             return False
         self._rows, self._next = self._next, None
-        self.filter, self.is_by_duration = self._asked
+        self.filter, self.is_by_duration = self._requested
         return True
 
     @property
     def is_waiting(self) -> bool:
-        """Whether other rows were asked for and are not shown yet."""
+        """Whether requested rows are still being built."""
         return self._next is not None
 
     def calls_of(self, row: Row) -> Sequence[Call]:
-        """Return the calls that a row stands for."""
+        """Return the calls that a row contains."""
         return CallOrder(self._session.calls, range(row.first, row.last + 1))
 
     def call_at(self, y: int) -> Call:
-        """Return the call of a row; of several, the newest."""
+        """Return the call of a row; in a row of several calls, the newest one."""
         return self._session.calls[self._rows[y].last]
 
     def failure_from(self, y: int, step: int) -> int | None:
-        """Return the row of the next (1) or previous (-1) call that failed or was rejected."""
+        """Return the row of the next (1) or previous (-1) failed or rejected call; None if there is none.
+
+        Args:
+            y: The row from which to search.
+            step: 1 to search downwards, -1 to search upwards.
+        """
         y += step
         while 0 <= y < len(self._rows):
             row = self._rows[y]

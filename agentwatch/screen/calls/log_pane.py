@@ -1,4 +1,4 @@
-"""The action log pane: what was done, in the order in which it was done."""
+"""The action log pane: completed actions in the order in which they ended."""
 
 from __future__ import annotations
 
@@ -17,24 +17,26 @@ _MOST_STDERR_LINES = 5_000
 
 
 class ActionLogView(LineView):
-    """A line for each call that has ended, with its time; what the agent says on stderr stands between."""
+    """One line per ended call, with its time, interleaved with the agent's stderr."""
 
     def __init__(self, session: Session) -> None:
         super().__init__("4 Actions", id="log")
         self._session = session
         self._rows = array("l")
-        """Of each line which ended call it tells; below zero which line of stderr, from -1 down."""
+        """For each line, the index of its ended call; a negative number is a stderr line, counted from -1
+        down.
+        """
         self._calls = 0
         self._shown_rows = 0
         self._stderr: list[SafeText] = []
         self._stderr_lines = 0
 
     def line_count(self) -> int:
-        """Return how many lines there are."""
+        """Return the number of lines."""
         return len(self._rows)
 
     def sync(self) -> None:
-        """Take what the session has learnt since the last time."""
+        """Add a line for each call that ended since the last update."""
         calls = len(self._session.ended_calls)
         self._rows.extend(range(self._calls, calls))
         self._calls = calls
@@ -43,18 +45,18 @@ class ActionLogView(LineView):
             self.show_lines()
 
     def add_stderr(self, lines: list[str]) -> None:
-        """Show what the agent wrote to its standard error; of a flood, the beginning."""
+        """Show what the agent wrote to stderr: at most 5,000 lines, then a note about where the rest is."""
         room = max(_MOST_STDERR_LINES - self._stderr_lines, 0)
-        said = [safe_line(line) for line in lines[:room]]
+        shown = [safe_line(line) for line in lines[:room]]
         if self._stderr_lines <= _MOST_STDERR_LINES < self._stderr_lines + len(lines):
-            said.append(SafeText("… more is in the file of stderr beside the recording"))
+            shown.append(SafeText("… more is in the file of stderr beside the recording"))
         self._stderr_lines += len(lines)
-        for line in said:
+        for line in shown:
             self._stderr.append(line)
             self._rows.append(-len(self._stderr))
 
     def draw(self, y: int, width: int) -> Strip:
-        """Return one action, with its time in the user's zone, or a line of stderr."""
+        """Return an action with its time in the user's time zone, or a line of stderr."""
         row = self._rows[y]
         if row < 0:
             line = cut(self._stderr[-row - 1], max(width - 9, 1))
@@ -65,14 +67,14 @@ class ActionLogView(LineView):
             [
                 (SafeText(f"{time_of_day(ended_ms(call))} "), "muted"),
                 (SafeText(f"{SIGNS[call.outcome]} "), state),
-                (cut(action(call), max(width - 11, 1)), _look(call)),
+                (cut(action(call), max(width - 11, 1)), _style(call)),
             ]
         )
 
     def chosen_text(self) -> SafeText:
-        """Return what `y` copies: all the actions."""
+        """Return the text that `y` copies: all actions."""
         return SafeText("\n".join(map(action, self._session.ended_calls)))
 
 
-def _look(call: Call) -> str:
+def _style(call: Call) -> str:
     return "plain" if call.outcome is Outcome.SUCCEEDED else str(call.outcome)

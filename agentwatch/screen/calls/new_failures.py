@@ -1,4 +1,4 @@
-"""The calls that fail while they are watched."""
+"""Detects calls that fail while the session is watched."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from agentwatch.session import Call
 
 
 class NewFailures:
-    """Looks for failures among the calls that end once the session is open; of a replay all do."""
+    """Finds failures among the calls that end after the session was opened; in a replay, among all calls."""
 
     def __init__(self, feed: Feed) -> None:
         self._session = feed.session
@@ -16,7 +16,7 @@ class NewFailures:
         self._ended = 0
 
     def newest(self) -> Call | None:
-        """Return the call that has failed last since the last time; None where none has."""
+        """Return the last call that failed since the previous check; None if no call failed."""
         ended = self._session.ended_calls
         first, self._ended = self._ended, len(ended)
         for index in range(len(ended) - 1, first - 1, -1):

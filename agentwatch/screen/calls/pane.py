@@ -1,4 +1,4 @@
-"""The table of calls: its rows are drawn from the calls as they stand now."""
+"""The calls pane: its rows are drawn from the current state of the calls."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from agentwatch.session import Call
 _TITLE = "2 Calls"
 _SLICE_SECONDS = 0.008
 _BETWEEN_SLICES = 0.001
-"""So that keys come in between."""
+"""Seconds between two slices, so that keys are handled in between."""
 
 
 class CallTable(CursorView):
-    """The calls, filtered and folded; the chosen one is shown in the detail."""
+    """The calls, filtered and folded; the detail pane shows the selected call."""
 
     class Chosen(Message):
-        """Another call is chosen."""
+        """Posted when another call is selected."""
 
         def __init__(self, call: Call) -> None:
             super().__init__()
@@ -39,7 +39,7 @@ class CallTable(CursorView):
     ]
 
     cursor = var(-1)
-    """The row of the chosen call; -1 while there is none."""
+    """The row of the selected call; -1 while there is none."""
 
     def __init__(self, feed: Feed) -> None:
         super().__init__(_TITLE, id="calls")
@@ -48,23 +48,23 @@ class CallTable(CursorView):
         self._scale: tuple[int, int] | None = None
         self._is_on_open_fold = False
         self._call_before: Call | None = None
-        """What was chosen when the filter was opened."""
+        """The call that was selected when the filter was opened."""
         self.now_ms: int | None = None
         self.title = SafeText(_TITLE)
-        """What the border says: the order, and how many calls the filter hides."""
+        """The border title: the order, and the number of calls that the filter hides."""
         self.chosen: Call | None = None
-        """The chosen call."""
+        """The selected call."""
 
     def line_count(self) -> int:
-        """Return how many rows there are."""
+        """Return the number of rows."""
         return len(self._list.rows)
 
     def take(self, seconds: float) -> bool:
-        """Take the calls before they are shown, for about so many seconds; return whether all are taken."""
+        """Process calls before the pane is shown, for about `seconds`; return whether all are processed."""
         return self._list.take(seconds)
 
     def sync(self, now_ms: int | None) -> None:
-        """Take what the session has learnt; running clocks show the time at `now_ms`."""
+        """Process new and changed calls; running clocks show the time at `now_ms`."""
         self.now_ms = now_ms
         top, rows = self.scroll_offset.y, self._list.rows
         anchor = rows[top] if 0 < top < len(rows) and not self.following else None
@@ -75,7 +75,7 @@ class CallTable(CursorView):
                 self.settle_at(row)
 
     def tick(self, now_ms: int | None) -> None:
-        """Draw the running clocks anew, and nothing else unless the time strip has become too short."""
+        """Redraw the rows of running calls, and all rows if the scale of the time strip changed."""
         self.now_ms = now_ms
         first = self.scroll_offset.y
         for row in range(first, min(first + self.size.height, self.line_count())):
@@ -88,15 +88,15 @@ class CallTable(CursorView):
                     self.refresh()
 
     def draw_row(self, y: int, width: int) -> Strip:
-        """Return one row, its clock at the time that it is."""
+        """Return one row; a running clock shows the current time."""
         return self._renderer.render(y, width, self.now_ms)
 
     def chosen_text(self) -> SafeText:
-        """Return what `y` copies: the chosen call as an action."""
+        """Return the text that `y` copies: the selected call as an action."""
         return SafeText("") if self.chosen is None else action(self.chosen)
 
     def choose(self, row: int) -> None:
-        """Move the cursor; the newest call is followed when it is chosen."""
+        """Move the cursor to a row; selecting the newest call starts following."""
         count = self.line_count()
         if not count:
             return
@@ -110,7 +110,7 @@ class CallTable(CursorView):
         self.bring_into_view(row)
 
     def choose_call(self, call: Call) -> None:
-        """Choose a call wherever it is: the filter is dropped and its fold is opened if they hide it."""
+        """Select a call; if the filter or a fold hides it, remove the filter or open the fold."""
         rows, index = self._list.rows, call.number - 1
         if rows.row_of(index) is None:
             self._list.ask("", by_duration=self._list.is_by_duration)
@@ -124,31 +124,31 @@ class CallTable(CursorView):
             self.choose(row)
 
     def choose_failure(self, step: int) -> bool:
-        """Move to the next (1) or previous (-1) call that failed; return whether there is one."""
+        """Select the next (1) or previous (-1) failed call; return whether there is one."""
         row = self._list.failure_from(self.cursor, step)
         if row is not None:
             self.choose(row)
         return row is not None
 
     def at_end(self) -> bool:
-        """Return whether the end is held: its row is in view, and chosen."""
+        """Return whether the last row is visible and selected; by duration, always False."""
         is_last = self.cursor == self.line_count() - 1
         return super().at_end() and is_last and not self._list.is_by_duration
 
     async def action_open(self) -> None:
-        """Open a row of several calls, or fold it again; of one call, its detail."""
+        """Open or fold a row of several calls; on a single call, go to the detail pane."""
         if 0 <= self.cursor < self.line_count() and self._list.rows.toggle(self.cursor):
             self.choose(self.cursor)
         else:
             await self.run_action("screen.pane('detail')")
 
     def action_slowest(self) -> None:
-        """Show the slowest calls first, or all by time again."""
+        """Toggle between the slowest calls first and the order by time."""
         self._list.ask(by_duration=not self._list.is_by_duration)
         self._go_on()
 
     def action_filter(self) -> None:
-        """Open the line in which the words of the filter are typed."""
+        """Open or focus the filter bar."""
         bars = self.screen.query(FilterBar)
         if not bars and self.parent is not None:
             self._call_before = None if self.following else self.chosen
@@ -157,12 +157,12 @@ class CallTable(CursorView):
             bar.focus(scroll_visible=False)
 
     def filter_by(self, words: str) -> None:
-        """Show only the calls that match words; without words all, and what was chosen before."""
+        """Show only the calls that match `words`; if empty, show all and restore the earlier selection."""
         self._list.ask(words)
         self._go_on()
 
     def _go_on(self) -> None:
-        """Make the rows that were asked for, a slice at a time, and show them when they are whole."""
+        """Build the requested rows one time slice at a time, and show them when they are complete."""
         was_by_duration = self._list.is_by_duration
         if not self._list.go_on(_SLICE_SECONDS):
             if self._list.is_waiting:
@@ -178,10 +178,10 @@ class CallTable(CursorView):
             self._settle()
             if not self.following:
                 self.choose(self.cursor)
-                self.following = False  # though it be the last row: the user has let go of the end
+                self.following = False  # even on the last row, because the user had stopped following
 
     def _settle(self, row: int | None = None, *, is_growth: bool = False, redraw: bool = True) -> None:
-        """Put the cursor on a row, by default where the chosen call is now, and show what rows there are."""
+        """Put the cursor on a row (by default, on the row of the selected call) and show the current rows."""
         rows, call, before = self._list.rows, self.chosen, self.cursor
         if row is None and call is not None and not self.following:
             row = rows.row_of(call.number - 1, is_whole=self._is_on_open_fold)
@@ -195,9 +195,9 @@ class CallTable(CursorView):
         if self.chosen is not None and self.chosen is not call:
             self.post_message(self.Chosen(self.chosen))
         if not is_growth or self._list.is_by_duration:
-            self._count_when_let_go += len(rows) - self._count
+            self.count_when_let_go += len(rows) - self._count
         title = self._list.title(_TITLE)
-        if title != self.title:  # a title that is set draws the whole pane anew
+        if title != self.title:  # setting the title redraws the whole pane
             self.title = title
             self.border_title = Content(title)
         self.show_lines(redraw=redraw)

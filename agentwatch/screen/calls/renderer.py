@@ -1,4 +1,4 @@
-"""A row of the calls as a line: bracket, sign, tool, target, what is known of the outcome, clock, strip."""
+"""Draws a row of the calls pane: bracket, sign, tool, target, note, clock and time strip."""
 
 from __future__ import annotations
 
@@ -22,27 +22,34 @@ _TOOL = 12
 _NOTE = 16
 _LEAST_TARGET = 14
 _LEAST_NOTE = 5
-"""A note gives way to the target, and vanishes where only so few columns are left for it."""
+"""Minimum width of a note; below it, the target gets the whole width."""
 _WORD = 9
-"""A note of so few columns, `rejected`, is whole or not there."""
+"""Notes of at most this width (`rejected`) are shown whole or not at all."""
 _NEAR_A_WORD = 8
-"""So little of the target is enough beside the word that a call did not succeed."""
+"""Minimum target width beside the note of a call that did not succeed."""
 _LEAST_FOR_STRIP = 60
 _STRIP = (10, 20)
 _ADDRESS = re.compile(r"[a-z]+://\S+$")
 _MOST_SUMMED_UP = 200
-"""Of a row of more calls no sum is told: it would cost what the row holds each time it is drawn."""
+"""Rows that fold more calls than this show no totals: summing them on each draw would cost O(calls)."""
 
 
 class CallRenderer:
-    """Renders rows in the looks of a pane."""
+    """Renders the rows of a call list in the styles of a pane."""
 
     def __init__(self, pane: LineView, listed: CallList) -> None:
         self._pane = pane
         self._list = listed
 
     def render(self, y: int, width: int, now_ms: int | None) -> Strip:
-        """Return a row, exactly as wide as the pane where that is not very narrow."""
+        """Return a row; it is exactly `width` columns wide unless the pane is very narrow.
+
+        Args:
+            y: The row.
+            width: The width of the pane, in columns.
+            now_ms: The current time, for running clocks, in ms since the epoch; None shows their durations as
+                unknown.
+        """
         row = self._list.rows[y]
         calls = self._list.calls_of(row)
         call = calls[-1]
@@ -82,7 +89,7 @@ class CallRenderer:
 
 
 def short_note(call: Call) -> SafeText:
-    """Return the outcome's word, or what is known besides it: `exit 1`, `+8 −3`, `54 lines`."""
+    """Return the outcome, or what else is known about it: `exit 1`, `+8 −3`, `54 lines`."""
     if call.outcome is Outcome.FAILED and call.exit_code:
         return SafeText(f"exit {call.exit_code}")
     if call.outcome is Outcome.SUCCEEDED and not call.note:
@@ -91,7 +98,7 @@ def short_note(call: Call) -> SafeText:
 
 
 def _note(calls: Sequence[Call]) -> SafeText:
-    """Return the note of a row; of several calls what was changed by all of them."""
+    """Return the note of a row; for several calls, the sum of their changed lines."""
     call = calls[-1]
     if len(calls) == 1:
         return short_note(call)
@@ -105,7 +112,7 @@ def _note(calls: Sequence[Call]) -> SafeText:
 
 
 def _name(row: Row, calls: Sequence[Call], width: int) -> SafeText:
-    """Return what a row is about, in so many columns: `▸ pytest -q ×3`, `▸ 5 files: a.py, b.py, …`."""
+    """Return a row's name, in at most `width` columns: `▸ pytest -q ×3`, `▸ 5 files: a.py, b.py, …`."""
     call = calls[-1]
     if not row.is_fold:
         indent = SafeText("  " if row.fold >= 0 else "")
@@ -122,14 +129,14 @@ def _name(row: Row, calls: Sequence[Call], width: int) -> SafeText:
 
 
 def _fitting_target(call: Call, width: int) -> SafeText:
-    """Return a call's target, a path or an address cut in the middle and all else at the end."""
+    """Return a call's target; paths and URLs are cut in the middle, other targets at the end."""
     whole = target(call)
     is_path = call.path is not None or _ADDRESS.match(whole) is not None
     return fitted(whole, min(max(width, 1), columns(whole)), is_path=is_path)
 
 
 def _clock(row: Row, calls: Sequence[Call], now_ms: int | None) -> str:
-    """Return a row's clock; of several calls how long any of them ran, overlaps counted once."""
+    """Return a row's duration; for several calls, the time that any of them ran, overlaps counted once."""
     if not row.is_fold:
         return call_clock(calls[-1], now_ms)
     if len(calls) > _MOST_SUMMED_UP or any(call.duration_ms is None for call in calls):

@@ -1,4 +1,4 @@
-"""The rows of the calls by duration."""
+"""The rows of the calls pane, ordered by duration."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ from math import inf
 from time import perf_counter
 
 from agentwatch.events import Outcome
-from agentwatch.screen.calls.rows_by_time import CALLS_BETWEEN_LOOKS, Matches, Row
+from agentwatch.screen.calls.rows_by_time import CALLS_PER_CLOCK_CHECK, Matches, Row
 from agentwatch.session import Call
 
 
 class RowsByDuration:
-    """A row for each call: those that still run, then the slowest first, then those of unknown duration."""
+    """One row per call: running calls first, then the slowest first, then calls of unknown duration."""
 
     def __init__(self, calls: Sequence[Call], matches: Matches | None = None) -> None:
-        """Show the calls that match; None is all."""
+        """Create the rows of the calls that match; without `matches`, of all calls."""
         self._calls = calls
         self._matches = matches
         self._keys: list[float] = []
         self._order: list[int] = []
         self._is_sorted = False
         self._changed: set[int] = set()
-        """Calls that changed before all were sorted."""
+        """Calls that changed before the first sort was complete."""
 
     @property
     def shown(self) -> int:
-        """How many calls they show."""
+        """The number of calls that the rows contain."""
         return len(self._order)
 
     def __len__(self) -> int:
@@ -37,7 +37,7 @@ class RowsByDuration:
         return Row(self._order[y], self._order[y])
 
     def fill(self, seconds: float | None = None) -> bool:
-        """Take the calls not yet taken, for about so many seconds; return whether all are."""
+        """Add rows for the remaining calls for about `seconds` (None: all); return whether all are added."""
         until = inf if seconds is None else perf_counter() + seconds
         for index in range(len(self._keys), len(self._calls)):
             self._keys.append(_slowness(self._calls[index]))
@@ -46,7 +46,7 @@ class RowsByDuration:
                     insort(self._order, index, key=self._key)
                 else:
                     self._order.append(index)
-            if index % CALLS_BETWEEN_LOOKS == 0 and perf_counter() >= until:
+            if index % CALLS_PER_CLOCK_CHECK == 0 and perf_counter() >= until:
                 break
         is_full = len(self._keys) == len(self._calls)
         if is_full and not self._is_sorted:
@@ -56,7 +56,7 @@ class RowsByDuration:
         return is_full
 
     def update(self, changed: Iterable[int]) -> None:
-        """Take what has become of calls; of those not yet taken nothing."""
+        """Update the rows of changed calls; calls that have not been added yet are ignored."""
         if not self._is_sorted:
             self._changed.update(changed)
             return
@@ -69,18 +69,18 @@ class RowsByDuration:
                     insort(self._order, index, key=self._key)
 
     def row_of(self, index: int, *, is_whole: bool = False) -> int | None:
-        """Return the row that shows a call, in an open fold its own or the whole's; None if left out."""
+        """Return the row that contains a call; None if the filter hides it."""
         del is_whole
         at = bisect_left(self._order, self._key(index), key=self._key) if index < len(self._keys) else -1
         return at if 0 <= at < len(self._order) and self._order[at] == index else None
 
     def toggle(self, y: int) -> bool:
-        """Return that no row stands for several calls."""
+        """Return False: no row contains several calls."""
         del y
         return False
 
     def group_mark(self, y: int) -> str:
-        """Return a blank: calls of one step need not stand together."""
+        """Return a blank: calls of one model step are not adjacent in this order."""
         del y
         return " "
 

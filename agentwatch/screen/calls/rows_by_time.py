@@ -1,7 +1,7 @@
-"""The rows of the calls: what is folded into one, and in which order they stand.
+"""The rows of the calls pane in order of time, with repeated calls and runs of reads folded.
 
-A row is a range of the session's calls, so a fold of thousands costs what one call costs. What changes
-is looked up by bisection: 100,000 calls cost nothing as long as they stay as they are.
+A row is a range of call indices, so a fold of thousands of calls costs as much as a single call. Changed
+calls are located by bisection; calls that do not change cost nothing, even 100,000 of them.
 """
 
 from __future__ import annotations
@@ -12,42 +12,41 @@ from math import inf
 from time import perf_counter
 from typing import NamedTuple, Protocol
 
-from agentwatch.events import Outcome
+from agentwatch.events import Outcome, ToolKind
 from agentwatch.session import Call
 
 _LEAST_READS = 3
-_READ = "read"
-CALLS_BETWEEN_LOOKS = 256
-"""At the clock, while rows are made for so many seconds."""
+CALLS_PER_CLOCK_CHECK = 256
+"""The clock is checked once per this number of calls while rows are built for a limited time."""
 
 Matches = Callable[[Call], bool]
-"""Whether a call is to be shown."""
+"""A predicate: whether a call is shown."""
 
 
 class Row(NamedTuple):
-    """One call, or several in one; the numbers are places in the session's list."""
+    """One call, or a fold of several; the numbers are indices into the session's calls."""
 
     first: int
     last: int
     is_same: bool = True
-    """All of them are the same call, made again."""
+    """Whether all calls of the fold are the same call, repeated."""
     is_open: bool = False
-    """A row for each of its calls follows."""
+    """Whether the fold is open: one row for each of its calls follows."""
     fold: int = -1
-    """Of a row within an open one: where that begins."""
+    """For a row inside an open fold, the index of the fold's first call; otherwise -1."""
 
     @property
     def is_fold(self) -> bool:
-        """Whether it stands for several calls."""
+        """Whether the row contains several calls."""
         return self.last > self.first
 
 
 class Rows(Protocol):
-    """Rows in some order."""
+    """The rows of the calls pane, in some order."""
 
     @property
     def shown(self) -> int:
-        """How many calls they show."""
+        """The number of calls that the rows contain."""
         ...
 
     def __len__(self) -> int: ...
@@ -55,31 +54,36 @@ class Rows(Protocol):
     def __getitem__(self, y: int) -> Row: ...
 
     def fill(self, seconds: float | None = None) -> bool:
-        """Take the calls not yet taken, for about so many seconds; return whether all are."""
+        """Add rows for the remaining calls for about `seconds` (None: all); return whether all are added."""
         ...
 
     def update(self, changed: Iterable[int]) -> None:
-        """Take what has become of calls; of those not yet taken nothing."""
+        """Update the rows of changed calls; calls that have not been added yet are ignored."""
         ...
 
     def row_of(self, index: int, *, is_whole: bool = False) -> int | None:
-        """Return the row that shows a call, in an open fold its own or the whole's; None if left out."""
+        """Return the row that contains a call; None if the filter hides it.
+
+        Args:
+            index: The index of the call.
+            is_whole: Return the first row of the fold, even if the fold is open and the call has its own row.
+        """
         ...
 
     def toggle(self, y: int) -> bool:
-        """Open a row of several calls, or fold it again; return whether it is such a row."""
+        """Open or close a fold; return whether the row is one."""
         ...
 
     def group_mark(self, y: int) -> str:
-        """Return the piece of the bracket around the calls of one model step: `┌│└` or a blank."""
+        """Return the piece of the bracket around the calls of one model step: `┌`, `│`, `└` or a blank."""
         ...
 
 
 class RowsByTime:
-    """Calls in the order in which they appeared, repeats and runs of reads folded."""
+    """Calls in the order in which they appeared; repeated calls and runs of reads are folded."""
 
     def __init__(self, calls: Sequence[Call], matches: Matches | None = None) -> None:
-        """Show the calls that match; None is all."""
+        """Create the rows of the calls that match; without `matches`, of all calls."""
         self.shown = 0
         self._calls = calls
         self._matches = matches
@@ -93,31 +97,36 @@ class RowsByTime:
         return self._rows[y]
 
     def fill(self, seconds: float | None = None) -> bool:
-        """Take the calls not yet taken, for about so many seconds; return whether all are."""
+        """Add rows for the remaining calls for about `seconds` (None: all); return whether all are added."""
         until = inf if seconds is None else perf_counter() + seconds
         for index in range(self._taken, len(self._calls)):
             self._taken += 1
             if self._matches is None or self._matches(self._calls[index]):
                 self._append(index)
-            if index % CALLS_BETWEEN_LOOKS == 0 and perf_counter() >= until:
+            if index % CALLS_PER_CLOCK_CHECK == 0 and perf_counter() >= until:
                 break
         return self._taken == len(self._calls)
 
     def update(self, changed: Iterable[int]) -> None:
-        """Take what has become of calls; of those not yet taken nothing."""
+        """Update the rows of changed calls; calls that have not been added yet are ignored."""
         for index in changed:
             if index < self._taken:
                 self._place(index, self._matches is None or self._matches(self._calls[index]))
 
     def row_of(self, index: int, *, is_whole: bool = False) -> int | None:
-        """Return the row that shows a call, in an open fold its own or the whole's; None if left out."""
+        """Return the row that contains a call; None if the filter hides it.
+
+        Args:
+            index: The index of the call.
+            is_whole: Return the first row of the fold, even if the fold is open and the call has its own row.
+        """
         at = bisect_right(self._rows, index, key=_first) - 1
         if at < 0 or self._rows[at].last < index:
             return None
         return self._unit(at)[0] if is_whole else at
 
     def toggle(self, y: int) -> bool:
-        """Open a row of several calls, or fold it again; return whether it is such a row."""
+        """Open or close a fold; return whether the row is one."""
         row = self._rows[y]
         if row.is_fold:
             top, end, _ = self._unit(y)
@@ -125,12 +134,12 @@ class RowsByTime:
         return row.is_fold
 
     def group_mark(self, y: int) -> str:
-        """Return the piece of the bracket around the calls of one model step: `┌│└` or a blank."""
+        """Return the piece of the bracket around the calls of one model step: `┌`, `│`, `└` or a blank."""
         above, below = self._are_one_step(y - 1), self._are_one_step(y)
         return "│" if above and below else "└" if above else "┌" if below else " "
 
     def _are_one_step(self, y: int) -> bool:
-        """Return whether a row and the next belong to one step of the model."""
+        """Return whether a row and the next one belong to the same step of the model."""
         if not 0 <= y < len(self._rows) - 1:
             return False
         one, other = self._calls[self._rows[y].last], self._calls[self._rows[y + 1].first]
@@ -146,7 +155,10 @@ class RowsByTime:
             self.shown += 1
 
     def _unit(self, y: int) -> tuple[int, int, Row]:
-        """Return where a row begins and ends with the rows that belong to it, and its first."""
+        """Return the first row of the fold that contains row `y`, the end of its rows, and the fold itself.
+
+        A row that is in no fold is returned alone.
+        """
         row = self._rows[y]
         if row.fold >= 0:
             y = bisect_left(self._rows, row.fold, key=_first)
@@ -154,7 +166,7 @@ class RowsByTime:
         return y, y + 1 + (row.last - row.first + 1 if row.is_open else 0), row
 
     def _place(self, index: int, is_shown: bool) -> None:
-        """Cut a call out of the row that it is in, and put it where it belongs now."""
+        """Cut a call out of its row and insert it where it belongs now."""
         top = end = bisect_right(self._rows, index, key=_first)
         pieces: list[Row] = []
         if top and (unit := self._unit(top - 1))[2].last >= index:
@@ -179,7 +191,7 @@ class RowsByTime:
         self._rows[top:end] = made
 
     def _piece(self, row: Row, first: int, last: int) -> Row:
-        """Return what is left of a row from which a call was cut out."""
+        """Return the row for calls `first` to `last`, which remain after a call was cut out of `row`."""
         kept = {_sameness(call) for call in self._calls[first : last + 1]}
         return Row(first, last, len(kept) == 1, row.is_open)
 
@@ -206,7 +218,7 @@ def _first(row: Row) -> int:
 
 
 def _rows_of(first: int, last: int, is_same: bool, is_open: bool) -> list[Row]:
-    """Return the rows of calls of one kind that follow each other."""
+    """Return the rows of consecutive calls of one kind."""
     if last == first or (not is_same and last - first + 1 < _LEAST_READS):
         return [Row(index, index) for index in range(first, last + 1)]
     inner = [Row(index, index, fold=first) for index in range(first, last + 1)] if is_open else []
@@ -214,11 +226,11 @@ def _rows_of(first: int, last: int, is_same: bool, is_open: bool) -> list[Row]:
 
 
 def _kind(call: Call) -> tuple[object, ...] | None:
-    """Return what calls that fold into one have in common; None of a call whose end is not known."""
+    """Return a key that is equal for calls that fold together; None for a call with no known start or end."""
     if call.started is None or call.ended is None:
         return None
-    if call.tool == _READ and call.target and call.outcome is Outcome.SUCCEEDED:
-        return (call.run, _READ)
+    if call.kind is ToolKind.READ and call.target and call.outcome is Outcome.SUCCEEDED:
+        return (call.run, ToolKind.READ)
     return (call.run, *_sameness(call))
 
 

@@ -1,1 +1,1 @@
-"""The detail of a call."""
+"""The detail pane: the arguments and the result of the selected call."""

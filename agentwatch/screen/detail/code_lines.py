@@ -1,4 +1,4 @@
-"""What a file holds, with the colours of its language."""
+"""A section that shows the content of a file with syntax highlighting."""
 
 from __future__ import annotations
 
@@ -12,10 +12,16 @@ from agentwatch.screen.detail.syntax import CodeStyle, SyntaxColours
 
 
 class CodeLines(Section):
-    """Lines of a file, with their numbers."""
+    """Numbered, highlighted lines of a file."""
 
     def __init__(self, lines: Sequence[SafeText], code: CodeStyle, *, first_line: int | None = 1) -> None:
-        """Take the lines of a file from a number on; None leaves the numbers out."""
+        """Create the section.
+
+        Args:
+            lines: The lines of the file.
+            code: The name of the file and the theme of its colours.
+            first_line: The number of the first line; None hides the line numbers.
+        """
         super().__init__(lines)
         self._first = first_line
         self._colours = SyntaxColours(lines, code)
@@ -23,10 +29,10 @@ class CodeLines(Section):
             self.gutter = number_width(first_line + len(lines) - 1) + 1
 
     def mark(self, number: int, style_of: StyleOf) -> Segment:
-        """Return a line's number."""
+        """Return the number of a line."""
         return Segment(f"{(self._first or 0) + number:>{self.gutter - 1}} ", style_of("muted"))
 
     def runs(self, number: int, style_of: StyleOf) -> list[Run]:
-        """Return the colours of a line."""
+        """Return the syntax colours of a line."""
         del style_of
         return self._colours.runs(number)

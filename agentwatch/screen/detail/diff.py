@@ -1,4 +1,4 @@
-"""An edit as a diff, drawn line by line, unified or side by side, in the colours of its language."""
+"""Shows an edit as a diff, unified or side by side, with syntax highlighting."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from agentwatch.screen.detail.sections import (
 from agentwatch.screen.detail.syntax import CodeStyle, SyntaxColours
 
 SPLIT_COLUMNS = 100
-"""From this width on the old and the new lines stand side by side."""
+"""From this width on, in columns, the old and the new lines are shown side by side."""
 _ONE_NUMBER_COLUMNS = 50
 _CHANGED = {"+": "added", "-": "removed"}
 _STYLES = _CHANGED | {"@": "hunk", "\\": "muted", "f": "heading"}
@@ -34,7 +34,7 @@ _STYLES = _CHANGED | {"@": "hunk", "\\": "muted", "f": "heading"}
 class Diff(Section):
     """The lines of a diff with their old and new numbers.
 
-    What was added and removed is told by sign and ground; the colours of the text are those of its language.
+    Signs and background colours mark added and removed lines; the text keeps the colours of its language.
     """
 
     def __init__(self, lines: Sequence[DiffLine], code: CodeStyle) -> None:
@@ -42,9 +42,9 @@ class Diff(Section):
         self._diff = lines
         self._colours = SyntaxColours(self.lines, code, self._sides)
         self._pairs: list[tuple[int | None, int | None]] = []
-        """Side by side: which old and which new line stand in a row; a head is both."""
+        """For each row of pairs, the old and the new line in it; a header is both."""
         self._pair_of: dict[int, int] = {}
-        """In which pair each line stands that is shown side by side."""
+        """The pair in which each line is shown, for lines that are shown side by side."""
         self._pair_tops: list[int] | None = None
         self._is_split = False
         self._has_one_number = False
@@ -52,7 +52,7 @@ class Diff(Section):
         self._digits = number_width(most) if most else 0
 
     def lay_out(self, width: int) -> int:
-        """Fold the lines to a width, side by side where it is enough for both."""
+        """Fold the lines to a width, side by side if it is wide enough; return the number of rows."""
         self._is_split = width >= SPLIT_COLUMNS and any(line.sign == "-" for line in self._diff)
         self._has_one_number = width < _ONE_NUMBER_COLUMNS
         numbers = (
@@ -66,7 +66,10 @@ class Diff(Section):
         return self._lay_out_pairs()
 
     def row_of(self, number: int, column: int) -> int:
-        """Return the row in which a character of a line stands; of one that is not shown, of that before."""
+        """Return the row that shows a character of a line.
+
+        A line that is not shown side by side is located at the line before it.
+        """
         if not self._is_split:
             return super().row_of(number, column)
         while number not in self._pair_of:
@@ -76,7 +79,7 @@ class Diff(Section):
         return top + bisect_right(self._bounds(number)[:-1], column) - 1
 
     def stretches(self, row: int, style_of: StyleOf) -> Iterator[Stretch]:
-        """Yield what of which lines stands in a row, from left to right."""
+        """Yield the parts of lines that a row shows, from left to right."""
         if not self._is_split:
             yield from super().stretches(row, style_of)
             return
@@ -103,24 +106,24 @@ class Diff(Section):
         return Strip([*self._half(left, nth, style_of, True), rule, *self._half(right, nth, style_of, False)])
 
     def mark(self, number: int, style_of: StyleOf) -> Segment:
-        """Return a line's numbers and its sign."""
+        """Return the numbers of a line and its sign."""
         line = self._diff[number]
         style = self._sign_style(line, style_of)
         sign = line.sign if line.sign in " +-" else " "
         if not self._digits:
             return Segment(f"{sign} ", style)
         digits = self._digits
-        told = [line.new or line.old] if self._has_one_number else [line.old, line.new]
-        numbers = "".join(f"{'' if number is None else number:>{digits}} " for number in told)
+        shown = [line.new or line.old] if self._has_one_number else [line.old, line.new]
+        numbers = "".join(f"{'' if number is None else number:>{digits}} " for number in shown)
         return Segment(f"{numbers}{sign} ", style)
 
     def lead(self, number: int, nth: int, style_of: StyleOf) -> Iterator[Segment]:
-        """Yield numbers and sign; a head of a hunk begins at the margin."""
+        """Yield the numbers and the sign of a line; a header has neither and starts at the margin."""
         if self._diff[number].sign in "+- ":
             yield from super().lead(number, nth, style_of)
 
     def style(self, number: int, style_of: StyleOf) -> Style:
-        """Return the look of a line; of a changed one the ground alone where its text has own colours."""
+        """Return the style of a line; a changed line with syntax colours gets only the background colour."""
         sign = self._diff[number].sign
         own = style_of(_STYLES.get(sign, "plain"))
         if sign in _CHANGED and self._colours.is_known:
@@ -128,13 +131,13 @@ class Diff(Section):
         return own
 
     def runs(self, number: int, style_of: StyleOf) -> list[Run]:
-        """Return the colours of a line's language."""
+        """Return the syntax colours of a line."""
         if self._diff[number].sign not in "+- ":
             return []
         return self._colours.runs(number, self.style(number, style_of))
 
     def piece(self, number: int, nth: int, style_of: StyleOf) -> list[Segment]:
-        """Return a piece of a line, filled up where it has a ground of its own."""
+        """Return a piece of a line; a changed line is padded so that its background fills the row."""
         segments = super().piece(number, nth, style_of)
         if self._diff[number].sign in "+-":
             taken = sum(segment.cell_length for segment in segments)
@@ -142,7 +145,7 @@ class Diff(Section):
         return segments
 
     def text(self) -> str:
-        """Return the diff as it is copied."""
+        """Return the diff as text to copy."""
         return "\n".join(f"{line.sign if line.sign in ' +-' else ''}{line.text}" for line in self._diff)
 
     def _lay_out_pairs(self) -> int:
@@ -159,31 +162,33 @@ class Diff(Section):
         return rows
 
     def _pair_at(self, row: int) -> tuple[int | None, int | None, int]:
-        """Return which lines stand in a row side by side, and which piece of them."""
+        """Return the old and the new line in a row, and which piece of them the row shows."""
         index = row if self._pair_tops is None else bisect_right(self._pair_tops, row) - 1
         return *self._pairs[index], 0 if self._pair_tops is None else row - self._pair_tops[index]
 
     def _is_head(self, number: int) -> bool:
-        """Return whether a line reaches over both sides."""
+        """Return whether a line is a header that spans both sides."""
         return self._diff[number].sign in "@f\\"
 
     def _bounds(self, number: int) -> list[int]:
-        """Return where the pieces of a line begin side by side, and where the last of them ends."""
+        """Return the offsets at which the pieces of a line begin side by side, and the line's end."""
         text = self.lines[number]
         room = 2 * self._side + 1 if self._is_head(number) else self._room
         return [0, len(text)] if fits(text, room) else [*folds(text, room), len(text)]
 
     def _half(self, number: int | None, nth: int, style_of: StyleOf, is_old: bool) -> Iterator[Segment]:
-        """Yield one side of a row, as wide as a side is."""
+        """Yield one side of a row, padded to its full width."""
         if number is None:
             yield Segment(" " * self._side)
             return
         line = self._diff[number]
         starts = self._bounds(number)
         style = self.style(number, style_of)
-        known = line.old if is_old else line.new
-        told = f"{'' if known is None or nth else known:>{self._digits}} " if self._digits else ""
-        yield Segment(f"{told}{line.sign if not nth else ' '} ", self._sign_style(line, style_of))
+        line_number = line.old if is_old else line.new
+        shown = (
+            f"{'' if line_number is None or nth else line_number:>{self._digits}} " if self._digits else ""
+        )
+        yield Segment(f"{shown}{line.sign if not nth else ' '} ", self._sign_style(line, style_of))
         room = self._room
         if nth + 1 < len(starts):
             start, end = starts[nth], starts[nth + 1]
@@ -192,7 +197,7 @@ class Diff(Section):
         yield Segment(" " * room, style)
 
     def _sides(self, window: range) -> Iterator[Sequence[int]]:
-        """Yield which lines of a window are one text: of each hunk those of before, then those of after."""
+        """Yield groups of line numbers that form one text: of each hunk, the old lines, then the new ones."""
         for is_hunk, hunk in groupby(window, lambda number: self._diff[number].sign in "+- "):
             if is_hunk:
                 numbers = list(hunk)

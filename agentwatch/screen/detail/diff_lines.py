@@ -1,4 +1,4 @@
-"""The lines of an edit: of a diff as it came, or worked out from what the file held before and after."""
+"""The lines of an edit: parsed from a unified diff, or computed from the content before and after."""
 
 from __future__ import annotations
 
@@ -13,32 +13,39 @@ from agentwatch.screen.detail.sections import bounded, cut_line
 _HUNK = re.compile(r"@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@")
 _CONTEXT = 3
 _MOST_COMPARED = 2_000
-"""Lines of each side that are compared one by one; what is larger has been replaced as a whole."""
+"""Lines per side that are compared individually; a larger change is shown as one replacement."""
 
 
 class DiffLine(NamedTuple):
     """A line of a diff."""
 
     sign: str
-    """` `, `+`, `-`; `@` is the head of a hunk, `f` a file's name, `\\` a remark."""
+    """` `, `+` or `-`; `@` is the header of a hunk, `f` a file name, `\\` a remark."""
     old: int | None
     new: int | None
     text: SafeText
 
 
 def parsed(diff: str, most: int) -> tuple[list[DiffLine], int]:
-    """Return at most so many lines of a unified diff with their numbers, and how many more there are.
+    """Parse a unified diff into numbered lines.
 
-    The name of its only file is left out. Lines before the first hunk's head are shown as they are; without
-    any head they have no numbers.
+    The name of the file is left out if there is only one. Lines before the first hunk header are kept as they
+    are. A diff without any hunk header has no line numbers.
+
+    Args:
+        diff: The unified diff.
+        most: The maximum number of lines to read.
+
+    Returns:
+        The lines, and the number of lines that were not read.
     """
     lines: list[DiffLine] = []
     old: int | None = None
     new: int | None = None
     old_left = new_left = 0
     files = 0
-    told, left_out = bounded(diff, most)
-    for line in told:
+    kept, left_out = bounded(diff, most)
+    for line in kept:
         text = SafeText(line[1:])
         match line[:1]:
             case " " | "" if (old_left > 0 and new_left > 0) or old is None:
@@ -66,9 +73,15 @@ def parsed(diff: str, most: int) -> tuple[list[DiffLine], int]:
 
 
 def compared(before: str, after: str, most: int) -> tuple[list[DiffLine], int]:
-    """Return how a text came from another, line by line, with a little of what stayed around it.
+    """Compute a line diff between two texts, with three lines of context around each change.
 
-    Of a very long one at most so many lines are told, and how many more there are.
+    Args:
+        before: The old text.
+        after: The new text.
+        most: The maximum number of diff lines to return.
+
+    Returns:
+        The lines, and the number of lines that were left out.
     """
     old, new = (safe_text(text).split("\n") for text in (before, after))
     old, new = (lines[:-1] if lines[-1] == "" else lines for lines in (old, new))
@@ -88,7 +101,7 @@ def compared(before: str, after: str, most: int) -> tuple[list[DiffLine], int]:
 
 
 def _shared(old: Sequence[str], new: Sequence[str]) -> int:
-    """Return with how many equal lines both begin."""
+    """Return the number of equal lines at the beginning of both texts."""
     pairs = zip(old, new, strict=False)
     return next((nth for nth, (one, other) in enumerate(pairs) if one != other), min(len(old), len(new)))
 
@@ -96,7 +109,7 @@ def _shared(old: Sequence[str], new: Sequence[str]) -> int:
 def _hunks(
     old: Sequence[str], new: Sequence[str], changes: Sequence[tuple[str, int, int, int, int]]
 ) -> Iterator[DiffLine]:
-    at = 0  # of the old lines, up to where they are told
+    at = 0  # the number of old lines already covered
     for nth, (_, old_from, old_to, new_from, new_to) in enumerate(changes):
         offset = new_from - old_from
         first = max(old_from - _CONTEXT, at)
@@ -116,7 +129,10 @@ def _hunks(
 
 
 def side_by_side(lines: Sequence[DiffLine]) -> Iterator[tuple[int | None, int | None]]:
-    """Yield which lines stand in a row: what was removed beside what was added in its place."""
+    """Yield the pairs of line numbers that share a row: a removed line and the added line that replaces it.
+
+    One side is None where there is no counterpart; a header or context line is paired with itself.
+    """
     removed: list[int] = []
     added: list[int] = []
 
@@ -140,5 +156,5 @@ def side_by_side(lines: Sequence[DiffLine]) -> Iterator[tuple[int | None, int | 
             yield from pairs()
             yield number, number
         else:
-            continue  # that the last line has no line end: told where the diff is not split
+            continue  # "\ No newline at end of file" within a change is shown only in a unified diff
     yield from pairs()

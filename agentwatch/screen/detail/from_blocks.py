@@ -1,4 +1,4 @@
-"""What a call was given and gave back, each piece as the section of lines that suits it."""
+"""Turns the blocks of a call into the sections that draw them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,21 @@ from collections.abc import Iterable, Iterator
 
 from rich.style import Style
 
-from agentwatch.events import Part
+from agentwatch.analysis.block_text import block_text
+from agentwatch.blocks import (
+    Block,
+    ChangeBlock,
+    ContentBlock,
+    ErrorBlock,
+    FieldsBlock,
+    FilesBlock,
+    MatchesBlock,
+    OutputBlock,
+    PlanBlock,
+    StepsBlock,
+    TextBlock,
+    TooLargeBlock,
+)
 from agentwatch.safe_text import SafeText, safe_line
 from agentwatch.screen.detail.code_lines import CodeLines
 from agentwatch.screen.detail.diff import Diff
@@ -20,34 +34,41 @@ from agentwatch.session import Call, Place
 
 MOST_LINES = 20_000
 _LEAST_LINES = 200
-"""What a piece is given when those before it have used up the lines."""
-_MOST_PARTS = 500
+"""The limit of a block after earlier blocks have used up `MOST_LINES`."""
+_MOST_BLOCKS = 500
 _MOST_RAW_BYTES = 1 << 18
 _MOST_JSON_CHARACTERS = 1 << 20
-_STYLES = {"stderr": "failed", "error": "failed"}
+_TITLES: dict[type[Block], SafeText] = {
+    ErrorBlock: SafeText("error"),
+    ContentBlock: SafeText("content"),
+    MatchesBlock: SafeText("matches"),
+    PlanBlock: SafeText("to-do list"),
+    StepsBlock: SafeText("steps"),
+    TooLargeBlock: SafeText("too large to be shown"),
+}
 _TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[{}\[\],:]|[^\s"{}\[\],:]++', re.DOTALL)
 
 
-class PartSections:
-    """Turns the pieces of one call into sections, and keeps count of the lines."""
+class BlockSections:
+    """Turns the blocks of one call into sections, and counts their lines."""
 
     def __init__(self, call: Call, code_theme: str, ground: Style) -> None:
-        """Colour code by a theme of pygments, and output on the ground of the pane."""
+        """Use a pygments theme for code, and the pane's style as the background of output."""
         self._call = call
         self._code_theme = code_theme
         self._ground = ground
         self._left = MOST_LINES
 
-    def sections(self, parts: Iterable[Part], place: Place) -> Iterator[Section]:
-        """Yield the pieces of the line at a place, each under its title."""
-        for nth, part in enumerate(parts):
-            if nth == _MOST_PARTS:
-                yield Section([SafeText(f"… more pieces than {_MOST_PARTS}{_whereabouts(place)}")], "muted")
+    def sections(self, blocks: Iterable[Block], place: Place) -> Iterator[Section]:
+        """Yield the blocks of the line at a place, each below its title."""
+        for nth, block in enumerate(blocks):
+            if nth == _MOST_BLOCKS:
+                yield Section([SafeText(f"… more pieces than {_MOST_BLOCKS}{_whereabouts(place)}")], "muted")
                 return
             most = max(self._left, _LEAST_LINES)
-            section, left_out = self._section(part, most)
-            section.part = part
-            yield Heading(_title(part, len(section.lines) + left_out))
+            section, left_out = self._section(block, most)
+            section.block = block
+            yield Heading(_title(block, len(section.lines) + left_out))
             yield section
             self._left -= len(section.lines)
             if left_out:
@@ -55,7 +76,7 @@ class PartSections:
                 yield Section([SafeText(words + _whereabouts(place))], "muted")
 
     def raw(self, data: bytes, place: Place) -> Iterator[Section]:
-        """Yield a line as the recording has it, each of its members in a line."""
+        """Yield a line of the recording as formatted JSON, one line per member."""
         lines, left_out = bounded(pretty(data.decode("utf-8", "replace")), MOST_LINES)
         yield CodeLines(lines, self._code(".json"), first_line=None)
         if left_out:
@@ -64,29 +85,31 @@ class PartSections:
             words = f"… {place.length - len(data):,} more bytes, from byte {place.offset + len(data)} of the"
             yield Section([SafeText(f"{words} recording on")], "muted")
 
-    def _section(self, part: Part, most: int) -> tuple[Section, int]:
-        """Return a piece as a section, and how many lines of it are left out."""
-        match part.kind:
-            case "diff":
-                return self._diff_section(*parsed(part.text, most))
-            case "change":
-                return self._diff_section(*compared(part.before or "", part.text, most))
-            case "stdout" | "stderr":
-                return shell_section(part.text, _STYLES.get(part.kind, "plain"), self._ground, most)
-        if part.value is not None and is_tree(part.value):
-            return JsonTree(part.value), 0
-        if part.kind == "content" and not self._call.path:
-            value = from_text(part.text, _MOST_JSON_CHARACTERS)
-            if value is not None:
-                return JsonTree(value), 0
-        lines, left_out = bounded(part.text, most)
-        if part.kind == "content" and self._call.path:
-            return CodeLines(lines, self._code(self._call.path), first_line=part.first_line), left_out
-        if part.kind == "matches":
-            return Matches(lines), left_out
-        if part.kind in {"to-do list", "steps"}:
-            return Signed(lines), left_out
-        return Section(lines, _STYLES.get(part.kind, "plain")), left_out
+    def _section(self, block: Block, most: int) -> tuple[Section, int]:
+        """Return a block as a section, and the number of lines that are left out."""
+        match block:
+            case ChangeBlock(diff=str(diff)):
+                return self._diff_section(*parsed(diff, most))
+            case ChangeBlock():
+                return self._diff_section(*compared(block.before or "", block.after or "", most))
+            case OutputBlock():
+                style = "failed" if block.stream == "stderr" else "plain"
+                return shell_section(block.text, style, self._ground, most)
+            case FieldsBlock() if is_tree(block.fields):
+                return JsonTree(block.fields), 0
+            case ContentBlock() if not self._call.path:
+                value = from_text(block.text, _MOST_JSON_CHARACTERS)
+                if value is not None:
+                    return JsonTree(value), 0
+        lines, left_out = bounded(block_text(block), most)
+        match block:
+            case ContentBlock() if self._call.path:
+                return CodeLines(lines, self._code(self._call.path), first_line=block.first_line), left_out
+            case MatchesBlock():
+                return Matches(lines), left_out
+            case PlanBlock() | StepsBlock():
+                return Signed(lines), left_out
+        return Section(lines, "failed" if isinstance(block, ErrorBlock) else "plain"), left_out
 
     def _diff_section(self, lines: list[DiffLine], left_out: int) -> tuple[Section, int]:
         if not lines:
@@ -98,12 +121,12 @@ class PartSections:
 
 
 def raw_piece(place: Place) -> Place:
-    """Return how much of the line at a place is read to be shown raw."""
+    """Return the part of the line at a place that is read for the raw view."""
     return place._replace(length=min(place.length, _MOST_RAW_BYTES))
 
 
 def pretty(text: str) -> str:
-    """Return JSON with each member in a line of its own; no word of it is changed, whole or cut off."""
+    """Return JSON with one member per line; the tokens are unchanged, also in JSON that is cut off."""
     pieces: list[str] = []
     depth = 0
     words = _TOKEN.findall(text)
@@ -127,10 +150,17 @@ def _indent(depth: int) -> str:
     return "  " * min(max(depth, 0), 40)
 
 
-def _title(part: Part, lines: int) -> SafeText:
-    if part.kind == "list":
-        return SafeText(f"{lines:,} {'file' if lines == 1 else 'files'}")
-    return safe_line(part.kind)
+def _title(block: Block, lines: int) -> SafeText:
+    match block:
+        case TextBlock() | FieldsBlock():
+            return safe_line(block.name)
+        case OutputBlock():
+            return safe_line(block.stream)
+        case ChangeBlock():
+            return SafeText("diff" if block.diff else "change")
+        case FilesBlock():
+            return SafeText(f"{lines:,} {'file' if lines == 1 else 'files'}")
+    return _TITLES[type(block)]
 
 
 def _whereabouts(place: Place) -> str:

@@ -1,4 +1,4 @@
-"""A JSON value as a tree whose branches fold; at first it is open two levels deep."""
+"""A JSON value as a tree with foldable branches; initially, two levels are open."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MOST_NODES = 20_000
 _MOST_DIGITS = 400
 _READS_AS_A_VALUE = re.compile(r"\s*(?:-?\d[\d.eE+-]*|true|false|null)?\s*")
 Path = tuple[int, ...]
-"""Where a node stands: at each level, which child."""
+"""The position of a node: the index of the child at each level."""
 
 
 class _Node(NamedTuple):
@@ -29,32 +29,36 @@ class _Node(NamedTuple):
 
 
 class JsonTree(Section):
-    """The members of a JSON object or array, one line for each that is in sight."""
+    """The members of a JSON object or array, one line per visible node."""
 
     def __init__(self, value: object) -> None:
         super().__init__([])
         self._value = value
         self._turned: set[Path] = set()
-        """The branches that are not as they were at first."""
+        """The branches whose state differs from the initial one."""
         self._nodes: list[_Node] = []
         self._build()
 
     def is_branch(self, row: int) -> bool:
-        """Return whether a row is the first of a node that can be folded."""
+        """Return whether a row is the first row of a node that can be folded."""
         number = self.line_at(row)
         is_first = self._tops is None or self._tops[number] == row
         return is_first and number < len(self._nodes) and self._nodes[number].is_branch
 
     def turn(self, row: int) -> None:
-        """Fold the branch at a row, or open it; the rows are to be laid out anew."""
+        """Fold or open the branch at a row; the caller must lay out the section again."""
         self._turned ^= {self._nodes[self.line_at(row)].path}
         self._build()
 
     def open_to(self, pattern: re.Pattern[str], nth: int) -> int:
-        """Open the branches above a match, `nth` of those in all that can be opened.
+        """Open the branches above a match; the caller must lay out the section again.
+
+        Args:
+            pattern: The pattern of the search.
+            nth: The number of matches before this one, counted with all branches open.
 
         Returns:
-            Which it is of the matches that are then in sight; the rows are to be laid out anew.
+            The number of visible matches before it.
         """
         passed = 0
         for node in islice(self._walk(lambda node: node.is_branch), _MOST_NODES):
@@ -69,7 +73,7 @@ class JsonTree(Section):
         return nth
 
     def runs(self, number: int, style_of: StyleOf) -> list[Run]:
-        """Return the looks of a name and of a value that is no text."""
+        """Return the styles of a member's name, and of a value that is not a string."""
         if number >= len(self._nodes):
             return [(0, len(self.lines[number]), style_of("muted"))]
         node, line = self._nodes[number], self.lines[number]
@@ -83,7 +87,7 @@ class JsonTree(Section):
         return runs
 
     def _build(self) -> None:
-        """List the nodes in sight."""
+        """List the visible nodes."""
         nodes = self._walk(lambda node: node.is_open)
         self._nodes = list(islice(nodes, _MOST_NODES))
         any_branch = any(node.is_branch for node in self._nodes)
@@ -93,7 +97,7 @@ class JsonTree(Section):
             self.lines = [*self.lines, SafeText(f"… {left_out:,} more below; r shows the recording's line")]
 
     def _walk(self, enters: Callable[[_Node], bool]) -> Iterator[_Node]:
-        """Yield the nodes from top to bottom; the children of those that it enters."""
+        """Yield the nodes from top to bottom; `enters` decides for which nodes the children follow."""
         pending = [self._children((), self._value)]
         while pending:
             node = next(pending[-1], None)
@@ -117,12 +121,17 @@ class JsonTree(Section):
 
 
 def is_tree(value: object) -> bool:
-    """Return whether a value has members to show."""
+    """Return whether a value is an object or array with members to show."""
     return isinstance(value, (dict, list)) and bool(value)
 
 
 def from_text(text: str, most: int) -> Any:
-    """Return the object or array that a text of at most so many characters holds; otherwise None."""
+    """Return the object or array that a text contains; None if there is none or it is empty.
+
+    Args:
+        text: The text to parse as JSON.
+        most: The maximum number of characters; a longer text is not parsed.
+    """
     if len(text) > most or text.lstrip()[:1] not in {"{", "["}:
         return None
     try:
@@ -147,10 +156,10 @@ def _line(node: _Node, any_branch: bool) -> SafeText:
         return SafeText(f"{indent}  {_safe(str(node.value))}")
     sign = ("▾ " if node.is_open else "▸ ") if node.is_branch else "  " if any_branch else ""
     name = _safe(node.name)
-    return SafeText(f"{indent}{sign}{name}: {_told(node)}")
+    return SafeText(f"{indent}{sign}{name}: {_value_text(node)}")
 
 
-def _told(node: _Node) -> SafeText:
+def _value_text(node: _Node) -> SafeText:
     value = node.value
     if isinstance(value, str):
         if node.is_branch:

@@ -1,4 +1,4 @@
-"""Where a query is found in the lines of a detail, and which of these places is shown."""
+"""The matches of a query in the lines of a detail, and which of them is current."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from agentwatch.screen.detail.sections import Section, StyleOf
 
 class _Found(NamedTuple):
     begins: list[tuple[int, int]]
-    """Of each match the number of its line, and the character at which it begins."""
+    """For each match, the number of its line and the character at which it begins."""
     spans: dict[int, list[tuple[int, int]]]
-    """By the number of a line, from which character to which it is part of a match."""
+    """For each line number, the first and end characters of its parts of matches."""
 
 
 class FoundLines:
-    """Where a query is found in sections, each of which is searched when it is looked at."""
+    """The matches of a query in sections; each section is searched when it is first drawn."""
 
     def __init__(self, query: Query) -> None:
         self._pattern = query.pattern
@@ -29,10 +29,14 @@ class FoundLines:
         self._current: tuple[Section, int, int] | None = None
 
     def choose(self, section: Section, nth: int) -> tuple[int, int] | None:
-        """Let one of a section's matches be the one that is shown; the branches above it in a tree open.
+        """Make one of a section's matches the current one; in a tree, open the branches above it.
+
+        Args:
+            section: The section that contains the match.
+            nth: The number of matches before it in the section.
 
         Returns:
-            The number of its line, and the character at which it begins; None when the section shows none.
+            The number of its line and the character at which it begins; None if the section has no matches.
         """
         if isinstance(section, JsonTree):
             nth = section.open_to(self._pattern, nth)
@@ -45,7 +49,7 @@ class FoundLines:
         return line, start
 
     def in_row(self, section: Section, row: int, style_of: StyleOf) -> Iterator[tuple[int, int, bool]]:
-        """Yield which characters of a section's row are part of a match, and whether that is shown."""
+        """Yield the matches in a row, as first and end character, and whether it is the current one."""
         spans = self._in(section).spans
         for line, first, last, at in section.stretches(row, style_of):
             for start, end in spans.get(line, ()):

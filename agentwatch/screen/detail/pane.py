@@ -5,22 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from rich.segment import Segment
 from textual import events
 from textual.binding import Binding
 from textual.strip import Strip
 
 from agentwatch.actions import action
+from agentwatch.analysis.block_text import block_text
 from agentwatch.analysis.query import Query
-from agentwatch.events import Part
+from agentwatch.blocks import Block, FieldsBlock
 from agentwatch.feed import Feed
 from agentwatch.safe_text import SafeText, safe_line
-from agentwatch.screen.detail.from_blocks import MOST_LINES, PartSections, raw_piece
+from agentwatch.screen.detail.branch_cursor import BranchCursor
+from agentwatch.screen.detail.from_blocks import MOST_LINES, BlockSections, raw_piece
 from agentwatch.screen.detail.section_list import SectionList
 from agentwatch.screen.detail.sections import Section, Signed, bounded
 from agentwatch.screen.detail.syntax import code_theme
 from agentwatch.screen.lines.format import call_clock, time_of_day
-from agentwatch.screen.lines.line_view import LineView
+from agentwatch.screen.lines.line_view import LineView, rows_in_view
 from agentwatch.session import Call
 
 
@@ -28,7 +29,7 @@ class BlockMatch(NamedTuple):
     """A match in a piece of what a call was given or gave back."""
 
     call: Call
-    part: Part | None
+    block: Block | None
     nth: int
     """How many matches in the piece come before."""
 
@@ -50,8 +51,7 @@ class DetailView(LineView):
         """Whether the lines of the recording are shown as they are."""
         self._is_in_sight = False
         self._sections = SectionList([])
-        self._branch: int | None = None
-        """The row of the chosen branch of a tree."""
+        self._branch = BranchCursor(self)
         self._width = 0
         self._query: Query | None = None
         self._shown_match: BlockMatch | None = None
@@ -67,7 +67,7 @@ class DetailView(LineView):
             self.call = call
             self.following = False
             self.sync()
-            self._choose(None)
+            self._branch.choose(None)
             self.settle_at(0)
 
     def sync(self) -> None:
@@ -100,17 +100,12 @@ class DetailView(LineView):
         """Show the lines of the recording as they are, or what they say."""
         self.is_raw = not self.is_raw
         self.sync()
-        self._choose(None)
+        self._branch.choose(None)
         self.settle_at(0)
 
     def draw(self, y: int, width: int) -> Strip:
         """Return one row."""
-        strip = self._sections.row(y, self.line_style)
-        if y == self._branch and self.has_focus:
-            chosen = self.line_style("chosen")
-            filled = strip.adjust_cell_length(width)
-            return Strip([Segment(s.text, (s.style or chosen) + chosen) for s in filled])
-        return strip
+        return self._branch.drawn(self._sections.row(y, self.line_style), y, width)
 
     def chosen_text(self) -> SafeText:
         """Return what `y` copies: all of the detail."""
@@ -143,34 +138,31 @@ class DetailView(LineView):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Leave the keys that fold to the screen while no branch is chosen."""
         if action == "fold":
-            return self._branch is not None
+            return self._branch.row is not None
         return super().check_action(action, parameters)
 
     def action_fold(self) -> None:
         """Fold the chosen branch, or open it."""
-        if self._branch is not None:
-            self._sections.turn(self._branch)
+        if self._branch.row is not None:
+            self._sections.turn(self._branch.row)
             self.show_lines()
 
     def action_move(self, lines: int) -> None:
         """Choose the next branch in view; where there is none, move by so many lines."""
-        found = None
-        if abs(lines) == 1:
-            found = self._sections.next_branch(self._branch, lines, self._rows_in_view())
-        if found is None:
+        if abs(lines) != 1 or not self._branch.step(self._sections, lines):
             super().action_move(lines)
-        self._choose(self._branch if found is None else found)
+            self._branch.choose(self._branch.row)
 
     def on_click(self, event: events.Click) -> None:
         """Fold the branch that was clicked, or open it."""
         offset = event.get_content_offset(self)
         row = -1 if offset is None else offset.y + self.scroll_offset.y
         if self._sections.is_branch(row):
-            self._choose(row)
+            self._branch.choose(row)
             self.action_fold()
 
     def _read(self, call: Call) -> None:
-        made = PartSections(call, code_theme(self.app.current_theme), self.rich_style)
+        made = BlockSections(call, code_theme(self.app.current_theme), self.rich_style)
         told = _raw if self.is_raw else _told
         self._sections = SectionList(list(told(call, self._feed, made)))
         self._sections.mark(self._query)
@@ -178,29 +170,20 @@ class DetailView(LineView):
 
     def _show_match(self, match_shown: BlockMatch) -> None:
         """Let the match that is sought stand out; scroll to it once."""
-        row = self._sections.row_of_match(match_shown.part, match_shown.nth)
+        row = self._sections.row_of_match(match_shown.block, match_shown.nth)
         self.show_lines()
-        if self._is_match_due and row is not None and row not in self._rows_in_view():
+        if self._is_match_due and row is not None and row not in rows_in_view(self):
             self.settle_at(max(row - self.scrollable_content_region.height // 3, 0))
         self._is_match_due = False
 
-    def _rows_in_view(self) -> range:
-        top = self.scroll_offset.y
-        return range(top, min(top + self.scrollable_content_region.height, self.line_count()))
-
-    def _choose(self, row: int | None) -> None:
-        """Have a branch chosen; one that is out of view is none."""
-        self._branch = row if row in self._rows_in_view() else None
-        self.refresh()
-
     def _lay_out(self) -> None:
         self._width = max(self.scrollable_content_region.width, 1)
-        self._branch = None
+        self._branch.row = None
         self._sections.lay_out(self._width)
         self.show_lines()
 
 
-def _told(call: Call, feed: Feed, made: PartSections) -> Iterator[Section]:
+def _told(call: Call, feed: Feed, made: BlockSections) -> Iterator[Section]:
     """Yield what the lines of a call say."""
     yield Section([action(call)], str(call.outcome))
     yield Section([_facts(call)], "muted")
@@ -211,13 +194,13 @@ def _told(call: Call, feed: Feed, made: PartSections) -> Iterator[Section]:
     told = {call.error}
     for place in (call.ended, call.started):
         if place:
-            parts = [part for part in feed.parts(place) if part.text not in told]
-            yield from made.sections(parts, place)
-            told |= {part.text for part in parts if part.kind not in {"arguments", "result"}}
+            blocks = [block for block in feed.blocks(place) if block_text(block) not in told]
+            yield from made.sections(blocks, place)
+            told |= {block_text(block) for block in blocks if not isinstance(block, FieldsBlock)}
     yield Section([SafeText(""), safe_line(f"call_id {call.call_id}")], "muted")
 
 
-def _raw(call: Call, feed: Feed, made: PartSections) -> Iterator[Section]:
+def _raw(call: Call, feed: Feed, made: BlockSections) -> Iterator[Section]:
     """Yield the lines of a call as the recording has them."""
     for title, place in (("started", call.started), ("ended", call.ended)):
         if place:

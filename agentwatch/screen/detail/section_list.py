@@ -1,4 +1,4 @@
-"""Sections of lines, one below the other."""
+"""A list of sections of lines, stacked vertically."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from itertools import accumulate
 from textual.strip import Strip
 
 from agentwatch.analysis.query import Query
-from agentwatch.events import Part
+from agentwatch.blocks import Block
 from agentwatch.safe_text import SafeText
 from agentwatch.screen.detail.json_tree import JsonTree
 from agentwatch.screen.detail.matches import FoundLines
@@ -17,7 +17,7 @@ from agentwatch.screen.lines.highlight import marked
 
 
 class SectionList:
-    """Sections, and where each begins at the width to which they are folded."""
+    """Sections, and the row at which each begins at the current width."""
 
     def __init__(self, sections: list[Section]) -> None:
         self._sections = sections
@@ -27,11 +27,11 @@ class SectionList:
 
     @property
     def rows(self) -> int:
-        """How many rows the sections take together."""
+        """The total number of rows."""
         return self._tops[-1]
 
     def lay_out(self, width: int, first: int = 0) -> None:
-        """Fold the sections to a width, from one on."""
+        """Fold the sections to a width, in columns, starting with section `first`."""
         self._width = width
         heights = (section.lay_out(width) for section in self._sections[first:])
         self._tops[first:] = accumulate(heights, initial=self._tops[first])
@@ -47,24 +47,25 @@ class SectionList:
         return strip
 
     def text(self) -> SafeText:
-        """Return all lines as they are copied."""
+        """Return all lines as text to copy."""
         return SafeText("\n".join(section.text() for section in self._sections))
 
     def mark(self, query: Query | None) -> None:
-        """Mark what a query finds wherever it is shown; None takes the marks away."""
+        """Highlight the matches of a query; None removes the highlights."""
         self._found = None if query is None else FoundLines(query)
 
-    def row_of_match(self, part: Part | None, nth: int) -> int | None:
-        """Let one match stand out, and return the row in which it begins; None when none is shown.
+    def row_of_match(self, block: Block | None, nth: int) -> int | None:
+        """Make one match the current one, and return the row in which it begins; None if there is no match.
 
         Args:
-            part: The piece of a call that holds it; where it is not told, the first match of all stands out.
-            nth: How many matches in it come before.
+            block: The block that contains the match; if it is None or not shown, the first match of
+                all sections becomes the current one.
+            nth: The number of matches before it in the block.
         """
         found = self._found
         if found is None:
             return None
-        own = [section for section in self._sections if part is not None and section.part == part]
+        own = [section for section in self._sections if block is not None and section.block == block]
         for section in own + self._sections:
             place = found.choose(section, nth if section in own else 0)
             if place is not None:
@@ -82,7 +83,7 @@ class SectionList:
         return isinstance(section, JsonTree) and section.is_branch(row - self._tops[index])
 
     def turn(self, row: int) -> None:
-        """Fold the branch at a row, or open it."""
+        """Fold or open the branch at a row."""
         index = self._index(row)
         section = self._sections[index]
         if isinstance(section, JsonTree):
@@ -90,7 +91,14 @@ class SectionList:
             self.lay_out(self._width, index)
 
     def next_branch(self, start: int | None, step: int, rows: range) -> int | None:
-        """Return the next branch from a row on, down (1) or up (-1), among some rows."""
+        """Return the row of the next branch; None if there is none.
+
+        Args:
+            start: The row from which to search; if it is None or not in `rows`, the search covers all of
+                `rows`.
+            step: 1 to search downwards, -1 to search upwards.
+            rows: The rows to search.
+        """
         if start is None or start not in rows:
             start = rows.start - 1 if step > 0 else rows.stop
         ahead = range(start + 1, rows.stop) if step > 0 else range(start - 1, rows.start - 1, -1)

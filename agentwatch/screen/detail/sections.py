@@ -1,7 +1,7 @@
-"""Sections of a detail: lines that are folded to a width at once, drawn when they are looked at.
+"""Sections of a detail: lines that are folded to a width immediately, and styled only when they are drawn.
 
-A section knows its height at a width from the lengths of its lines; the looks of a line are asked for when
-it is drawn.
+The lengths of the lines are enough to compute a section's height at a width. The style of a line is requested
+when the line is drawn.
 """
 
 from __future__ import annotations
@@ -14,49 +14,49 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
-from agentwatch.events import Part
+from agentwatch.blocks import Block
 from agentwatch.safe_text import SafeText, fitting, safe_text
 
 StyleOf = Callable[[str], Style]
-"""Gives the style of a look by its name."""
+"""Returns the style for a style name."""
 Run = tuple[int, int, Style]
-"""The characters from one position to another, and the style that they have."""
+"""The first and end characters of a run of text, and its style."""
 
 _MOST_LINE = 20_000
 _LEAST_ROOM = 4
 
 
 class Stretch(NamedTuple):
-    """What a row shows of a line."""
+    """The part of a line that a row shows."""
 
     line: int
     first: int
-    """The first of the line's characters."""
+    """Index of the first character, in the line."""
     end: int
-    """The character behind the last."""
+    """Index after the last character, in the line."""
     at: int
-    """At which character of the row it begins."""
+    """Index in the row of the first character."""
 
 
 class Section:
-    """Lines of one look."""
+    """Lines of one style."""
 
     gutter = 0
-    """How many columns stand before each line, for its number or sign."""
-    part: Part | None = None
-    """The piece of a call that is told here, where it is one."""
+    """Width in columns of the gutter before each line, for its number or sign."""
+    block: Block | None = None
+    """The block of the call that the section shows; None for other content."""
     has_room = True
-    """Whether the gutter fits the width."""
+    """Whether the current width has enough columns for the gutter."""
 
     def __init__(self, lines: Sequence[SafeText], style_name: str = "plain") -> None:
         self.lines = lines
         self.style_name = style_name
         self._room = 1
         self._tops: list[int] | None = None
-        """The row at which each line begins; None while each takes one row."""
+        """The row at which each line begins; None while every line takes one row."""
 
     def lay_out(self, width: int) -> int:
-        """Fold the lines to a width; return how many rows they take."""
+        """Fold the lines to a width in columns; return the number of rows."""
         self.has_room = width - self.gutter >= _LEAST_ROOM
         self._room = max(width - self.gutter if self.has_room else width, 1)
         self._tops = None
@@ -71,17 +71,17 @@ class Section:
         return rows
 
     def line_at(self, row: int) -> int:
-        """Return which line a row is of."""
+        """Return the number of the line that a row shows."""
         return row if self._tops is None else bisect_right(self._tops, row) - 1
 
     def row_of(self, number: int, column: int) -> int:
-        """Return the row in which a character of a line stands."""
+        """Return the row that shows a character of a line."""
         if self._tops is None:
             return number
         return self._tops[number] + bisect_right(folds(self.lines[number], self._room), column) - 1
 
     def stretches(self, row: int, style_of: StyleOf) -> Iterator[Stretch]:
-        """Yield what of which lines stands in a row, from left to right."""
+        """Yield the parts of lines that a row shows, from left to right."""
         number, nth = self._piece_at(row)
         at = sum(len(segment.text) for segment in self.lead(number, nth, style_of))
         yield Stretch(number, *self._stretch(number, nth), at)
@@ -92,7 +92,7 @@ class Section:
         return Strip([*self.lead(number, nth, style_of), *self.piece(number, nth, style_of)])
 
     def lead(self, number: int, nth: int, style_of: StyleOf) -> Iterator[Segment]:
-        """Yield what stands before the `nth` piece of a line: its gutter, where there is room for it."""
+        """Yield the gutter before the `nth` piece of a line, if the width leaves room for it."""
         if self.gutter and self.has_room:
             yield (
                 self.mark(number, style_of)
@@ -101,33 +101,33 @@ class Section:
             )
 
     def mark(self, number: int, style_of: StyleOf) -> Segment:
-        """Return a line's gutter."""
+        """Return the gutter of a line."""
         del number
         return Segment(" " * self.gutter, style_of(self.style_name))
 
     def piece(self, number: int, nth: int, style_of: StyleOf) -> list[Segment]:
-        """Return the `nth` piece of a folded line in its looks."""
+        """Return the styled `nth` piece of a folded line."""
         start, end = self._stretch(number, nth)
         return styled(
             self.lines[number], start, end, self.style(number, style_of), self.runs(number, style_of)
         )
 
     def style(self, number: int, style_of: StyleOf) -> Style:
-        """Return the look of a whole line."""
+        """Return the base style of a line."""
         del number
         return style_of(self.style_name)
 
     def runs(self, number: int, style_of: StyleOf) -> list[Run]:
-        """Return what in a line has a style of its own, in order."""
+        """Return the parts of a line that have their own style, in order."""
         del number, style_of
         return []
 
     def text(self) -> str:
-        """Return the lines as they are copied."""
+        """Return the lines as text to copy."""
         return "\n".join(self.lines)
 
     def _piece_at(self, row: int) -> tuple[int, int]:
-        """Return which line a row is of, and which piece of it."""
+        """Return the line that a row shows, and which piece of it."""
         number = self.line_at(row)
         return number, 0 if self._tops is None else row - self._tops[number]
 
@@ -140,14 +140,14 @@ class Section:
 
 
 class Heading(Section):
-    """The title of a piece, after a blank line."""
+    """The title of a part, after a blank line."""
 
     def __init__(self, title: SafeText) -> None:
         super().__init__([SafeText(""), SafeText(f"── {title}")], "heading")
 
 
 class Signed(Section):
-    """Lines that begin with a sign, which tells their look; lists of to-dos and of a subagent's steps."""
+    """Lines whose first sign selects their style: the items of to-do lists and the steps of subagents."""
 
     _STYLES = {
         "✓": "succeeded",
@@ -164,17 +164,17 @@ class Signed(Section):
         super().__init__(lines)
 
     def runs(self, number: int, style_of: StyleOf) -> list[Run]:
-        """Return the look of the sign; what is thought has its own altogether."""
+        """Return the style of the sign; a line of reasoning is styled as a whole."""
         line = self.lines[number]
         name = self._STYLES.get(line[:1])
         return [] if name is None else [(0, len(line) if name == "reasoning" else 1, style_of(name))]
 
 
 class Matches(Section):
-    """Lines that were found in files, as ripgrep shows them: the file's name, then number and line."""
+    """Lines found in files, in ripgrep's format: the file name, followed by line numbers and lines."""
 
     def runs(self, number: int, style_of: StyleOf) -> list[Run]:
-        """Return the look of a file's name, or of a line's number and, of context, of the line."""
+        """Return the style of a file name, of the number of a match, or of a context line."""
         line = self.lines[number]
         digits = len(line) - len(line.lstrip("0123456789"))
         if line[digits : digits + 1] == ":":
@@ -185,13 +185,16 @@ class Matches(Section):
 
 
 def fits(text: SafeText, width: int) -> bool:
-    """Return whether a line surely takes one row; one of wide characters is told by folding it."""
+    """Return whether a line certainly fits in one row; if False, it must be folded to find out."""
     length = len(text)
     return length <= width and (text.isascii() or 2 * length <= width)
 
 
 def folds(text: SafeText, width: int) -> list[int]:
-    """Return where the pieces of a line begin that is folded to a width, behind a blank where one is near."""
+    """Return the offsets at which the pieces of a line begin when it is folded to a width in columns.
+
+    A piece ends after a blank, if there is one in its second half.
+    """
     starts, start = [0], 0
     while (end := fitting(text, start, width)) < len(text):
         blank = text.rfind(" ", start, end) + 1
@@ -201,7 +204,7 @@ def folds(text: SafeText, width: int) -> list[int]:
 
 
 def styled(text: SafeText, start: int, end: int, style: Style, runs: Sequence[Run]) -> list[Segment]:
-    """Return the part of a line from `start` to `end`, each of its runs in its style."""
+    """Return the characters `start` to `end` of a line, with the styles of its runs."""
     segments, at = [], start
     for first, last, own in runs:
         first, last = max(first, at), min(last, end)  # noqa: PLW2901 - cut to the part
@@ -216,9 +219,16 @@ def styled(text: SafeText, start: int, end: int, style: Style, runs: Sequence[Ru
 
 
 def bounded(text: str, most: int) -> tuple[list[SafeText], int]:
-    """Return at most so many of a text's lines, made safe, and how many more there are.
+    """Return the first lines of a text as safe text.
 
-    A very long line is cut, and says at its end how much is missing.
+    A very long line is cut; a note at its end says how much is missing.
+
+    Args:
+        text: The text.
+        most: The maximum number of lines.
+
+    Returns:
+        The lines, and the number of lines that were left out.
     """
     end = -1
     for _ in range(most):
@@ -228,17 +238,17 @@ def bounded(text: str, most: int) -> tuple[list[SafeText], int]:
     rest = "" if end < 0 else text[end + 1 :].rstrip("\n")
     if not rest:
         return [cut_line(line) for line in safe_text(text).rstrip("\n").split("\n")], 0
-    told = safe_text(text[: end + 1]).removesuffix("\n")
-    return [cut_line(line) for line in told.split("\n")], rest.count("\n") + 1
+    kept = safe_text(text[: end + 1]).removesuffix("\n")
+    return [cut_line(line) for line in kept.split("\n")], rest.count("\n") + 1
 
 
 def number_width(most: int) -> int:
-    """Return how many columns numbers up to one take."""
+    """Return the width in columns of the numbers up to `most`."""
     return len(str(max(most, 0)))
 
 
 def cut_line(line: str) -> SafeText:
-    """Return a line of safe text; one of more than 20,000 characters is cut, and says how much is missing."""
+    """Return a line of safe text, cut after 20,000 characters with a note of how much is missing."""
     if len(line) <= _MOST_LINE:
         return SafeText(line)
     return SafeText(f"{line[:_MOST_LINE]} … {len(line) - _MOST_LINE:,} more characters in this line")

@@ -1,7 +1,8 @@
-"""What a command printed, in the colours that it asked for, as far as they are harmless.
+"""The output of a command, in its own colours as far as they are harmless.
 
-Of all escapes the whitelist is `ESC [ numbers m` with the 16, 256 and true colours, bold, dim, italic,
-underline and reverse; a sequence with anything else in it stays a picture, as safe text makes it.
+The only escape sequence that is honoured is `ESC [ numbers m`, with the 16, 256 and true colours, bold, dim,
+italic, underline and reverse. A sequence with anything else in it stays visible as a control picture, as in
+safe text.
 """
 
 from __future__ import annotations
@@ -31,24 +32,33 @@ _OFF = {
     27: Style(reverse=False),
 }
 _NEAR = 48
-"""A colour of text that differs so little from its ground, in each of red, green and blue, cannot be read."""
+"""Text is unreadable if its colour differs from its background by less than this in each of red, green and
+blue.
+"""
 _PLAIN = Style()
 _GREY = Color.from_ansi(8)
 
 
 class ShellOutput(Section):
-    """Lines with colours of their own; one that could not be read has the pane's."""
+    """Lines in their own colours; unreadable colours are replaced by those of the pane."""
 
     def __init__(self, lines: Sequence[SafeText], raw: Sequence[str], style_name: str, ground: Style) -> None:
-        """Take the lines as they are told and as they came, and the colours of the pane."""
+        """Create the section.
+
+        Args:
+            lines: The lines as they are shown.
+            raw: The same lines with their escape sequences.
+            style_name: The style of text without its own colours.
+            ground: The colours of the pane.
+        """
         super().__init__(lines, style_name)
         self._raw = raw
         self._ground = ground
         self._begins = [_PLAIN]
-        """The style in which each line begins, as far as it is known."""
+        """The style at the beginning of each line, for the lines drawn so far."""
 
     def runs(self, number: int, style_of: StyleOf) -> list[Run]:
-        """Return the colours of a line, which may go on from those above it."""
+        """Return the colours of a line; they may continue from the lines above."""
         while len(self._begins) <= number:
             self._begins.append(_style_after(self._begins[-1], self._raw[len(self._begins) - 1]))
         runs: list[Run] = []
@@ -64,18 +74,18 @@ class ShellOutput(Section):
             text += piece
             if found:
                 at, style = found.end(), _applied(style, found[1]) or _PLAIN
-        # safe text of pieces may differ from that of the whole: marks that pile up, a cut-off end
+        # safe text of the pieces may differ from that of the whole: stacked combining marks, a cut-off end
         return runs if self.lines[number].startswith(text) else []
 
 
 def shell_section(text: str, style_name: str, ground: Style, most: int) -> tuple[Section, int]:
-    """Return the first lines of an output as a section, and how many more there are.
+    """Return the first lines of a command's output as a section, and the number of lines left out.
 
     Args:
-        text: What was printed.
-        style_name: The style of what has no colours of its own.
+        text: The output.
+        style_name: The style of text without its own colours.
         ground: The colours of the pane.
-        most: How many lines.
+        most: The maximum number of lines.
     """
     if "\x1b[" not in text:
         lines, left_out = bounded(text, most)
@@ -87,7 +97,7 @@ def shell_section(text: str, style_name: str, ground: Style, most: int) -> tuple
 
 
 def _picture(found: re.Match[str]) -> str:
-    """Return nothing for a sequence that is honoured, and any other as it is."""
+    """Return an empty string for a sequence that is honoured, and any other sequence unchanged."""
     return found[0] if _applied(_PLAIN, found[1]) is None else ""
 
 
@@ -103,7 +113,7 @@ def _style_after(style: Style, raw: str) -> Style:
 
 @lru_cache(1024)
 def _applied(style: Style, numbers: str) -> Style | None:
-    """Return a style as a sequence changes it; None when it asks for anything that is not whitelisted."""
+    """Return a style as changed by a sequence; None if any number in it is not on the whitelist."""
     codes = [int(number or 0) for number in numbers.split(";")]
     at = 0
     while at < len(codes):
@@ -136,7 +146,7 @@ def _one_of_16(code: int) -> Color | None:
 
 
 def _extended(codes: Sequence[int]) -> tuple[Color | None, int]:
-    """Return the colour that `5;N` or `2;R;G;B` names, and of how many numbers it is."""
+    """Return the colour that `5;N` or `2;R;G;B` names, and how many numbers it consists of."""
     if len(codes) >= 2 and codes[0] == 5 and codes[1] < 256:
         return Color.from_ansi(codes[1]), 2
     if len(codes) >= 4 and codes[0] == 2 and max(codes[1:4]) < 256:
@@ -145,7 +155,7 @@ def _extended(codes: Sequence[int]) -> tuple[Color | None, int]:
 
 
 def _without(style: Style, *, is_text: bool) -> Style:
-    """Return a style without its colour of the text, or of the ground."""
+    """Return a style without its text colour, or without its background colour."""
     return Style(
         color=None if is_text else style.color,
         bgcolor=style.bgcolor if is_text else None,
@@ -158,7 +168,7 @@ def _without(style: Style, *, is_text: bool) -> Style:
 
 
 def _readable(style: Style, ground: Style) -> Style:
-    """Return a style without its colours where they would hide the text."""
+    """Return a style without its colours if they would make the text unreadable."""
     text, under = style.color or ground.color, style.bgcolor or ground.bgcolor
     if text is None or under is None or text.is_default or under.is_default:
         return style

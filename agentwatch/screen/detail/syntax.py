@@ -1,4 +1,4 @@
-"""The colours of code by its language, worked out for what is in view and a little more."""
+"""Syntax highlighting, computed for the visible lines and a few around them."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ if TYPE_CHECKING:
     from rich.syntax import SyntaxTheme
 
 _CHUNK = 64
-"""Lines that are coloured together: 3 ms."""
+"""Lines that are highlighted together, which takes 3 ms."""
 _BEFORE = 32
-"""Lines above them that are read as well: what began there, a docstring perhaps, is told right."""
+"""Lines above a chunk that are lexed with it, to recognise what began there, such as a docstring."""
 _MOST_COLOURED = 1 << 14
-"""Characters; a chunk with more, of a minified file, stays plain: a page of it would take half a second."""
+"""Larger chunks, in characters, stay plain: a page of a minified file would take half a second."""
 _KEPT_CHUNKS = 32
 _LEAST_CONTRAST = 4.5
-"""Of text with its ground, after WCAG 2.2, 1.4.3; the themes of pygments are made for white or for black."""
+"""Minimum contrast ratio (WCAG 2.2, 1.4.3). Pygments themes assume a white or a black background."""
 
 Passages = Callable[[range], Iterable[Sequence[int]]]
-"""Tells, of the lines in a range, the numbers of those that are one text, as often as they are several."""
+"""Yields, for a range of lines, groups of line numbers that form one text and are lexed together."""
 
 
 class CodeStyle(NamedTuple):
-    """How the lines of a file are coloured: by its name or path, which tells the language, in a theme."""
+    """How a file is highlighted: the name or path that determines the language, and the theme."""
 
     name: str
     theme: str
@@ -41,9 +41,9 @@ class CodeStyle(NamedTuple):
 
 
 def code_theme(theme: Theme) -> str:
-    """Return the colours of code that go with a theme of the screen: a theme of pygments, or rich's for 16.
+    """Return the code theme for a theme of the screen: a Pygments theme, or one of Rich's for 16 colours.
 
-    That for light grounds has blue and purple words: red and green ones tell in a diff what has changed.
+    The theme for light backgrounds uses blue and purple words, because red and green mark changes in a diff.
     """
     if theme.ansi:
         return "ansi_dark" if theme.dark else "ansi_light"
@@ -51,19 +51,26 @@ def code_theme(theme: Theme) -> str:
 
 
 class SyntaxColours:
-    """The colours of lines that are code."""
+    """The syntax colours of lines of code."""
 
     def __init__(
         self, lines: Sequence[SafeText], code: CodeStyle, passages: Passages = lambda window: [window]
     ) -> None:
-        """Colour lines, of which `passages` tells the texts; a line of two is coloured as in the last."""
+        """Create the colours of a file.
+
+        Args:
+            lines: The lines.
+            code: The name of the file and the theme.
+            passages: Splits a range of lines into texts that are lexed separately. A line that is in two
+                texts gets its colours from the last one.
+        """
         self._lines = lines
         self._code = code
         self._passages = passages
         self._theme: SyntaxTheme | None = None
         self._lexer: Any = None
         self._styles: dict[Any, Style] = {}
-        """By the kind of a word; made anew for each word they cost more than the words."""
+        """By token type; creating the styles for each word again would cost more than lexing the words."""
         self._chunks: LRUCache[int, dict[int, list[Run]]] = LRUCache(_KEPT_CHUNKS)
 
     @property
@@ -76,7 +83,12 @@ class SyntaxColours:
         return self._lexer is not None
 
     def runs(self, number: int, tint: Style | None = None) -> list[Run]:
-        """Return the colours of a line, such that they can be read on the pane's ground or a tint of it."""
+        """Return the colours of a line, adjusted so that they are readable.
+
+        Args:
+            number: The number of the line, from 0.
+            tint: The background that is laid over that of the pane, as in a diff.
+        """
         chunk = self._chunks.get(number // _CHUNK)
         if chunk is None:
             chunk = self._chunks[number // _CHUNK] = self._coloured(number // _CHUNK * _CHUNK)
@@ -84,7 +96,7 @@ class SyntaxColours:
         return [(start, end, legible(own, ground)) for start, end, own in chunk.get(number, [])]
 
     def _coloured(self, first: int) -> dict[int, list[Run]]:
-        """Return the colours of the lines of a chunk, by their numbers."""
+        """Return the colours of the lines of a chunk, by line number."""
         last = min(first + _CHUNK, len(self._lines))
         before = max(first - _BEFORE, 0)
         while before < first and sum(map(len, self._lines[before:last])) > _MOST_COLOURED:
@@ -97,7 +109,7 @@ class SyntaxColours:
         return found
 
     def _lexed(self, lines: Sequence[SafeText]) -> list[list[Run]]:
-        """Return the colours of lines that follow one another."""
+        """Return the colours of consecutive lines."""
         assert self._theme is not None
         found: list[list[Run]] = [[]]
         at = 0
@@ -118,9 +130,9 @@ class SyntaxColours:
 
 @lru_cache(4096)
 def legible(text: Style, ground: Style) -> Style:
-    """Return a style whose colour is so far from that of the ground that it can be read.
+    """Return a style whose text colour has enough contrast with the background to be readable.
 
-    The terminal's own colours, of which nobody knows how they look, stay as they are.
+    The 16 colours that the terminal defines are left as they are, because their actual values are unknown.
     """
     if (
         text.color is None
@@ -151,7 +163,7 @@ def _luminance(colour: Color) -> float:
 
 
 def _lexer_for(name: str) -> Any:
-    """Return what tells the words of a file apart, by its name; None when nothing does."""
+    """Return the Pygments lexer for a file name; None if there is none."""
     from pygments.lexers import get_lexer_for_filename  # type: ignore[import-untyped]
     from pygments.util import ClassNotFound  # type: ignore[import-untyped]
 

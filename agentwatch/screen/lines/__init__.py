@@ -1,1 +1,1 @@
-"""Panes of lines, drawn a line at a time."""
+"""Scrolling panes of lines that are drawn one line at a time, and their styles and formats."""

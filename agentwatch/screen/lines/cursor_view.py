@@ -1,4 +1,4 @@
-"""A pane of lines, on one of which the cursor stands."""
+"""A pane of lines with a cursor."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from agentwatch.screen.lines.line_view import LineView
 
 
 class CursorView(LineView):
-    """Lines of which one is chosen, by the keys that move and by a click; a second click opens it.
+    """Lines with a cursor, which keys and clicks move; a second click opens the selected row.
 
-    A subclass draws a row and chooses one.
+    A subclass implements `draw_row` and `choose`.
     """
 
     open_action = "open"
-    """What enter does with the chosen row."""
+    """The action that enter runs on the selected row."""
 
     cursor = var(0)
-    """The row of the chosen line."""
+    """The index of the selected row."""
 
     def draw(self, y: int, width: int) -> Strip:
-        """Return one row, marked if it is the chosen one."""
+        """Return one row, highlighted if it is selected."""
         strip = self.draw_row(y, width)
         return laid_over(strip, self.line_style("chosen"), width) if y == self.cursor else strip
 
@@ -32,11 +32,11 @@ class CursorView(LineView):
         raise NotImplementedError
 
     def choose(self, row: int) -> None:
-        """Choose a row, or of those that there are the nearest to it."""
+        """Select a row; an index out of range selects the nearest row."""
         raise NotImplementedError
 
     def bring_into_view(self, row: int) -> None:
-        """Scroll as little as it takes to have a row in view."""
+        """Scroll by as few lines as possible to make a row visible."""
         top, height = self.scroll_offset.y, self.scrollable_content_region.height
         if row < top:
             self.settle_at(row)
@@ -44,7 +44,7 @@ class CursorView(LineView):
             self.settle_at(row - height + 1)
 
     async def on_click(self, event: events.Click) -> None:
-        """Choose the row that was clicked; a second click does what enter does."""
+        """Select the row that was clicked; a second click does what enter does."""
         row = event.get_content_offset(self)
         if row is not None and (y := row.y + self.scroll_offset.y) < self.line_count():
             self.choose(y)
@@ -52,13 +52,13 @@ class CursorView(LineView):
                 await self.run_action(self.open_action)
 
     def action_move(self, lines: int) -> None:
-        """Choose the row so many further."""
+        """Move the cursor by a number of rows."""
         self.choose(self.cursor + lines)
 
     def action_top(self) -> None:
-        """Choose the first row."""
+        """Select the first row."""
         self.choose(0)
 
     def action_bottom(self) -> None:
-        """Choose the last row."""
+        """Select the last row."""
         self.choose(self.line_count() - 1)

@@ -1,4 +1,7 @@
-"""The signs and the clock of the screen. Every colour carries a sign or a word as well."""
+"""Signs, durations, times and paths as the screen shows them.
+
+Every colour on the screen is accompanied by a sign or a word.
+"""
 
 from __future__ import annotations
 
@@ -17,11 +20,11 @@ SIGNS = {
 }
 UNKNOWN = "–"
 EIGHTHS = " ▏▎▍▌▋▊▉█"
-"""A column filled from the left, by eighths."""
+"""Block characters that fill a column from the left, in eighths."""
 
 
 def clock(duration_ms: int) -> str:
-    """Return a duration to be read at a glance: `37 ms`, `9.8 s`, `2:13`, `1:02:13`."""
+    """Return a duration in a short form: `37 ms`, `9.8 s`, `2:13`, `1:02:13`."""
     if duration_ms < 100:
         return f"{duration_ms} ms"
     seconds = duration_ms / 1000
@@ -33,11 +36,12 @@ def clock(duration_ms: int) -> str:
 
 
 def call_clock(call: Call, now_ms: int | None) -> str:
-    """Return a call's duration, or how long it has been running; `~` marks our clock's reading.
+    """Return a call's duration, or how long it has been running; `~` marks a time by agentwatch's own clock.
 
     Args:
         call: The call.
-        now_ms: The time that it is for the session, by the clock of the arrival times.
+        now_ms: The session's current time by the clock of the arrival times, in ms since the epoch; if it is
+            None, the duration of a running call is unknown.
     """
     if call.outcome is Outcome.RUNNING:
         if now_ms is None or call.started is None or call.started.seen_ms is None:
@@ -51,7 +55,7 @@ def call_clock(call: Call, now_ms: int | None) -> str:
 
 
 def time_of_day(epoch_ms: int | None) -> str:
-    """Return a time in the user's own zone, `14:03:07`; dashes when it is not known."""
+    """Return a time in the user's time zone, `14:03:07`; dashes if it is unknown."""
     try:
         return f"{datetime.fromtimestamp((epoch_ms or 0) / 1000):%H:%M:%S}" if epoch_ms else "--:--:--"
     except (ValueError, OSError, OverflowError):
@@ -59,10 +63,10 @@ def time_of_day(epoch_ms: int | None) -> str:
 
 
 def cut_middle(text: SafeText, limit: int) -> SafeText:
-    """Return a path of at most `limit` columns, cut where it hurts least: `agentwatch/…/calls.py`.
+    """Return a path of at most `limit` columns, shortened in the middle: `agentwatch/…/calls.py`.
 
-    The name stays, of a name that is too long its end; then as many whole folders as there is room for,
-    most of them before the name.
+    The file name is kept, or its end if it is too long. The remaining width shows whole folders, most of them
+    before the file name.
     """
     if columns(text) <= limit:
         return text
@@ -88,7 +92,13 @@ def _ending(text: SafeText, limit: int) -> SafeText:
 
 
 def fitted(text: SafeText, width: int, *, is_path: bool = False) -> SafeText:
-    """Return text in exactly `width` columns, cut or filled up."""
+    """Return text cut or padded to exactly `width` columns.
+
+    Args:
+        text: The text.
+        width: The width, in columns.
+        is_path: Whether to cut the text in the middle instead of at its end.
+    """
     if width <= 0:
         return SafeText("")
     shown = cut_middle(text, width) if is_path else cut(text, width)

@@ -1,4 +1,4 @@
-"""Looks that are laid over lines."""
+"""Lay highlight styles over lines."""
 
 from __future__ import annotations
 
@@ -8,7 +8,14 @@ from textual.strip import Strip
 
 
 def marked(strip: Strip, start: int, end: int, mark: Style) -> Strip:
-    """Return a line with a look laid over the characters from `start` to `end`; -1 is the end of the line."""
+    """Return a line with a style laid over a range of its characters.
+
+    Args:
+        strip: The line.
+        start: The index of the first character.
+        end: The index after the last character; -1 is the end of the line.
+        mark: The style to lay over them.
+    """
     text = strip.text
     left = Strip([Segment(text[:start])]).cell_length
     right = strip.cell_length if end == -1 else Strip([Segment(text[:end])]).cell_length
@@ -17,7 +24,7 @@ def marked(strip: Strip, start: int, end: int, mark: Style) -> Strip:
 
 
 def laid_over(strip: Strip, style: Style, width: int) -> Strip:
-    """Return a line exactly so wide, with a look laid over all of it."""
+    """Return a line cropped or padded to `width` columns, with a style laid over all of it."""
     return Strip(
         [Segment(piece.text, (piece.style or style) + style) for piece in strip.adjust_cell_length(width)]
     )

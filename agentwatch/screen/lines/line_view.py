@@ -1,7 +1,7 @@
-"""A pane of lines: the line API, following the end, and selecting text.
+"""A scrolling pane of lines: drawing the visible lines, following the end, and text selection.
 
-A frame costs what the viewport shows: Textual's own log and table cost what the history holds (at
-100,000 rows DataTable reached 4 frames a second, this 60).
+The cost of a frame depends on the height of the viewport. In Textual's own log and table it grows with the
+history: at 100,000 rows, DataTable reached 4 frames a second, this pane 60.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from agentwatch.screen.lines.scroll_thumb import ScrollThumb
 from agentwatch.screen.lines.styles import LineStyles
 
 Spans = list[tuple[SafeText, str]]
-"""A line as pieces of text, each with the name of its look: `muted` is the sheet's `line--muted`."""
+"""A line as pieces of text, each with the name of its style: `muted` is `line--muted` in the stylesheet."""
 
 
 class LineView(ScrollView, can_focus=True):
-    """A scrolling view of lines that are drawn when they are looked at.
+    """A scrolling view of lines that are drawn only when they are visible.
 
-    A subclass tells how many lines there are and draws one of them.
+    A subclass implements `line_count` and `draw`.
     """
 
     COMPONENT_CLASSES = {
@@ -49,22 +49,23 @@ class LineView(ScrollView, can_focus=True):
     ]
 
     following = var(True)
-    """Whether the end stays in view as it grows."""
+    """Whether the view stays at the end while lines are added."""
 
-    def __init__(self, title: str, *, id: str) -> None:  # noqa: A002 - Textual's word
+    def __init__(self, title: str, *, id: str) -> None:  # noqa: A002 - Textual's name
         self.line_style = LineStyles(self)
         super().__init__(id=id)
         self.painter = LinePainter(self)
         self.border_title = Content(title)
         self._count = 0
-        self._count_when_let_go = 0
+        self.count_when_let_go = 0
+        """The number of lines when the end was left, with lines added since that are not news."""
         self.below = 0
-        """How many lines have come since the end was let go."""
+        """The number of lines added since the user stopped following."""
         self._is_settling = False
         self._thumb = ScrollThumb(self)
 
     def line_count(self) -> int:
-        """Return how many lines there are."""
+        """Return the number of lines."""
         raise NotImplementedError
 
     def draw(self, y: int, width: int) -> Strip:
@@ -72,11 +73,15 @@ class LineView(ScrollView, can_focus=True):
         raise NotImplementedError
 
     def show_lines(self, *, redraw: bool = True) -> None:
-        """Take note of how many lines there are now, and hold on to the end where it is followed."""
+        """Update the scroll range to the current number of lines; if following, scroll to the end.
+
+        Args:
+            redraw: Whether to redraw the visible lines as well.
+        """
         count = self.line_count()
         if count != self._count:
             self._count = count
-            # Laying out the whole screen anew would cost 2 ms each time.
+            # Assigning virtual_size would lay out the whole screen again, 2 ms each time.
             self.set_reactive(LineView.virtual_size, Size(0, count))
             if self.following:
                 self.settle_at(self.max_scroll_y)
@@ -86,13 +91,13 @@ class LineView(ScrollView, can_focus=True):
             self.painter.refresh()
 
     def settle_at(self, y: float) -> None:
-        """Scroll without letting go of the end."""
+        """Scroll to row `y` without ending the follow mode."""
         self._is_settling = True
         self.scroll_to(y=y, animate=False, immediate=True)
         self._is_settling = False
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        """Let go of the end when the user moves away from it, and take hold of it again there."""
+        """Stop following when the user scrolls away from the end, and resume at the end."""
         self._thumb.follow(self._count)
         if round(old_value) != round(new_value):
             self.painter.refresh()
@@ -100,27 +105,27 @@ class LineView(ScrollView, can_focus=True):
             self.following = self.at_end()
 
     def at_end(self) -> bool:
-        """Return whether the end is in view."""
+        """Return whether the end is visible."""
         return self.scroll_y >= self.max_scroll_y
 
     def watch_following(self, following: bool) -> None:
-        """Count what is new from the moment at which the end is let go."""
+        """Count new lines from the moment at which following stops."""
         if not following:
-            self._count_when_let_go = self._count
+            self.count_when_let_go = self._count
         self.show_below()
 
     def on_resize(self) -> None:
-        """Keep the end in view when there is another amount of room."""
+        """Keep the end visible when the height of the pane changes."""
         self.show_lines()
         if self.following:
             self.settle_at(self.max_scroll_y)
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """Draw rows of the pane: the painter its lines, Textual the borders above and below them."""
+        """Draw rows of the pane: the painter draws the lines, Textual the borders above and below them."""
         top = self.styles.gutter.top
         bottom = top + self.scrollable_content_region.height
         first, last = max(crop.y, top), min(crop.bottom, bottom)
-        if first >= last:
+        if self.painter.is_off or first >= last:
             return super().render_lines(crop)
         strips = self.painter.paint(self.scroll_offset.y + first - top, last - first)
         if crop.y < first:
@@ -130,29 +135,29 @@ class LineView(ScrollView, can_focus=True):
         return [strip.crop(crop.x, crop.right) for strip in strips]
 
     def render_line(self, y: int) -> Strip:
-        """Return one line of the viewport, in which each character tells its place: it may be selected."""
+        """Return a line of the viewport with the offset of each character, which text selection requires."""
         line, base = self.scroll_offset.y + y, self.rich_style
         strip = self.painter.line(line, self.scrollable_content_region.width, self.text_selection)
         strip = strip.apply_style(base)
         return strip if line >= self.line_count() else strip.apply_offsets(0, line)
 
     def is_stable(self, line: int) -> bool:
-        """Return whether a line stays as it is until the painter is to forget it; by default none does."""
+        """Return whether a line cannot change while the painter caches it; False by default."""
         del line
         return False
 
     def strip_of(self, spans: Spans) -> Strip:
-        """Return a line's pieces, each in its look."""
+        """Return a line made of pieces, each in its style."""
         return Strip([Segment(text, self.line_style(name)) for text, name in spans if text])
 
     def notify_style_update(self) -> None:
-        """Take the looks anew from the sheet."""
+        """Discard everything that was derived from the old stylesheet."""
         super().notify_style_update()
         self.line_style.forget()
         self.painter.forget()
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
-        """Return the selected text, as it stands on the screen, without the blanks that fill lines."""
+        """Return the selected text as shown on the screen, without trailing blanks."""
         first = selection.start.y if selection.start else 0
         last = min(selection.end.y if selection.end else self._count - 1, self._count - 1)
         width = self.scrollable_content_region.width
@@ -166,25 +171,31 @@ class LineView(ScrollView, can_focus=True):
         return "\n".join(lines), "\n"
 
     def action_move(self, lines: int) -> None:
-        """Move by so many lines."""
+        """Scroll by a number of lines."""
         self.scroll_relative(y=lines, animate=False, immediate=True)
 
     def action_move_page(self, pages: int) -> None:
-        """Move by so many pages, each of which shares a line with the one before."""
+        """Scroll by a number of pages; consecutive pages overlap by one line."""
         self.action_move(pages * max(self.scrollable_content_region.height - 1, 1))
 
     def action_top(self) -> None:
-        """Go to the beginning."""
+        """Scroll to the beginning."""
         self.scroll_to(y=0, animate=False, immediate=True)
 
     def action_bottom(self) -> None:
-        """Go to the end, and follow it."""
+        """Scroll to the end, and follow it."""
         self.following = True
         self.settle_at(self.max_scroll_y)
 
     def show_below(self) -> None:
-        """Say how much has come since the end was let go."""
-        new = 0 if self.following else max(self._count - self._count_when_let_go, 0)
+        """Show in the border how many lines were added since the user stopped following."""
+        new = 0 if self.following else max(self._count - self.count_when_let_go, 0)
         if new != self.below:
             self.below = new
             self.border_subtitle = Content(f"{new} new below ▾" if new else "")
+
+
+def rows_in_view(pane: LineView) -> range:
+    """Return the lines of a pane that its viewport shows."""
+    top = pane.scroll_offset.y
+    return range(top, min(top + pane.scrollable_content_region.height, pane.line_count()))

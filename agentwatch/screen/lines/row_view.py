@@ -1,4 +1,4 @@
-"""A pane of rows that stand still while others come; one of them is chosen."""
+"""A pane of rows with a cursor that does not follow the end."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from agentwatch.screen.lines.line_view import Spans
 
 
 class RowView(CursorView):
-    """Lines of which one is chosen; it stands still while others come."""
+    """Lines with a cursor; the selected row stays in place while other rows are added."""
 
     open_action = "screen.open"
 
     def on_mount(self) -> None:
-        """Begin at the top."""
+        """Start at the top."""
         self.following = False
 
     def draw_row(self, y: int, width: int) -> Strip:
-        """Return one row in its looks."""
+        """Return one row in its styles."""
         return self.strip_of(self.row(y, width))
 
     def row(self, y: int, width: int) -> Spans:
@@ -26,22 +26,22 @@ class RowView(CursorView):
         raise NotImplementedError
 
     def choose(self, row: int) -> None:
-        """Choose a row, and have it in view."""
+        """Select a row and make it visible."""
         self.cursor = max(0, min(row, self.line_count() - 1))
         self.bring_into_view(self.cursor)
 
     def watch_cursor(self, old: int, new: int) -> None:
-        """Draw both rows anew."""
+        """Redraw the rows that the cursor left and entered."""
         self.refresh_line(old)
         self.refresh_line(new)
 
     def at_end(self) -> bool:
-        """Return that the end is never followed: what is new comes at the top, or where its name puts it."""
+        """Return False: the end is never followed, because new rows appear at the top or sorted by name."""
         return False
 
     def show_below(self) -> None:
-        """Nothing is counted below."""
+        """Do nothing: new rows are not counted."""
 
     def action_move_page(self, pages: int) -> None:
-        """Choose the row a page further."""
+        """Move the cursor by a number of pages."""
         self.choose(self.cursor + pages * max(self.scrollable_content_region.height, 1))

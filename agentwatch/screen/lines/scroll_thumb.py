@@ -9,15 +9,15 @@ from textual.scrollbar import ScrollBar
 
 
 class ScrollThumb:
-    """Has the scrollbar of a pane drawn anew only where its thumb moves: that costs 1 ms."""
+    """Redraws a pane's scrollbar only when its thumb moves; a redraw takes 1 ms."""
 
     def __init__(self, pane: ScrollView) -> None:
         self._pane = pane
         self._place = (0.0, 0)
-        """Where it begins and how long it is, in eighths of a row."""
+        """The beginning and the length of the thumb, in eighths of a row."""
 
     def follow(self, count: int) -> None:
-        """Tell the scrollbar where the view is, among so many lines."""
+        """Update the scrollbar to the pane's scroll position among `count` lines."""
         bar, height = self._pane.vertical_scrollbar, self._pane.scrollable_content_region.height
         scroll_y = self._pane.scroll_y
         bar.set_reactive(ScrollBar.window_virtual_size, count)

@@ -1,4 +1,4 @@
-"""The styles that the sheet gives the looks of a pane's lines."""
+"""The styles that the stylesheet defines for a pane's lines."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from textual.widget import Widget
 
 
 class LineStyles:
-    """Gives the style of a look by its name: `muted` is the sheet's `line--muted`."""
+    """Returns the style with a given name: `muted` is `line--muted` in the stylesheet."""
 
     def __init__(self, pane: Widget) -> None:
         self._pane = pane
         self._styles: dict[str, Style] = {}
 
     def __call__(self, name: str) -> Style:
-        """Return the style that the sheet gives a look: of the colours those that it names."""
+        """Return the style with a given name; it sets only the colours that the stylesheet sets for it."""
         style = self._styles.get(name)
         if style is None:
             component = f"line--{name}"
@@ -28,5 +28,5 @@ class LineStyles:
         return style
 
     def forget(self) -> None:
-        """Take every look anew from the sheet when it is asked for."""
+        """Discard all cached styles, so that they are read from the stylesheet again."""
         self._styles.clear()

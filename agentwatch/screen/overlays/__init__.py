@@ -1,1 +1,1 @@
-"""What opens over the panes."""
+"""Dialogs and full-screen lists that open over the panes."""

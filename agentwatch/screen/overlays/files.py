@@ -1,4 +1,4 @@
-"""The files that the session has touched, and the calls about the chosen one."""
+"""The files screen: every file that the session touched, and the calls about the selected file."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ from agentwatch.screen.overlays.updating import keep_updated, take_slice
 from agentwatch.session import Call
 
 _LEAST_PATH = 14
-_LEAST_WITH_DEEDS = 84
+_LEAST_WITH_ACTIONS = 84
 _LEAST_WITH_TIME = 60
 _LEAST_WITH_ALL = 50
-"""Columns for lines and marks beside the path; where there are fewer the marks go before the lines."""
+"""Minimum width at which a row with marks also shows its changed lines; below it, the marks come first."""
 _LEAST_WITH_LINES = 28
 _LEAST_WITH_CLOCK = 44
 _FILE_ACTIONS = 30
@@ -39,7 +39,7 @@ _CLOCK = 9
 
 
 class FilesView(RowView):
-    """A row for each file: what was done to it, its changed lines, when, and what is odd about it."""
+    """One row per file: the actions on it, its changed lines, the time of its last call, its warnings."""
 
     def __init__(self, feed: Feed, touched: TouchedFiles) -> None:
         super().__init__("Files", id="files")
@@ -48,20 +48,22 @@ class FilesView(RowView):
         self._files: list[TouchedFile] = []
         self._shown: tuple[object, ...] = ()
         self._returned: dict[TouchedFile, tuple[int, bool | None]] = {}
-        """Whether a file is back to its start, at so many calls about it."""
+        """For each file, the number of its calls at the last check, and whether it was back to its original
+        content.
+        """
         self.is_by_name = False
 
     @property
     def chosen(self) -> TouchedFile | None:
-        """The chosen file."""
+        """The selected file; None while no file was touched."""
         return self._files[self.cursor] if self._files else None
 
     def line_count(self) -> int:
-        """Return how many files there are; without any, the line that says so."""
+        """Return the number of rows: one per file, or a single placeholder row."""
         return max(len(self._files), 1)
 
     def sync(self) -> bool:
-        """Take the calls that have ended; return whether there are more."""
+        """Process newly ended calls for one time slice; return whether more are left."""
         is_behind = take_slice(self._touched.take)
         shown = (self._touched.taken, self.is_by_name)
         if shown == self._shown:
@@ -78,8 +80,12 @@ class FilesView(RowView):
             self.choose(self._files.index(chosen))
         return is_behind
 
-    def look_into_one(self) -> bool:
-        """Read back whether one file in view is as it began; return whether there was one to be read."""
+    def check_one(self) -> bool:
+        """Check whether one visible file is back to its original content; return whether one was checked.
+
+        The check reads the contents back from the recording, so each call of this method checks only one
+        file.
+        """
         top = self.scroll_offset.y
         for file in self._files[top : top + self.size.height]:
             changes = file.file_actions.total() - file.file_actions[FileAction.READ]
@@ -90,29 +96,29 @@ class FilesView(RowView):
         return False
 
     def row(self, y: int, width: int) -> Spans:
-        """Return a file's name, deeds, lines and time, as far as there is room, and its marks."""
+        """Return a file's path, warnings, actions, changed lines and time, as far as they fit `width`."""
         if not self._files:
             return [(SafeText("no file touched yet; what shell commands do is not told"), "muted")]
         file = self._files[y]
         marks = self.marks(file)
         file_actions = (
-            fitted(_file_actions(file), _FILE_ACTIONS - 1) + " " if width >= _LEAST_WITH_DEEDS else ""
+            fitted(_file_actions(file), _FILE_ACTIONS - 1) + " " if width >= _LEAST_WITH_ACTIONS else ""
         )
         clock = f"{time_of_day(file.last_ms):>{_CLOCK + 1}}" if width >= _LEAST_WITH_TIME else ""
         has_lines = width >= (_LEAST_WITH_ALL if marks else _LEAST_WITH_LINES)
         lines = f"{_lines(file):>{_LINES}}" if has_lines else ""
         rest = width - columns(SafeText(f"{file_actions}{lines}{clock}")) - 1
-        told = cut(SafeText(f" ! {marks}"), max(rest - _LEAST_PATH, 0)) if marks else SafeText("")
-        path = cut_middle(safe_line(file.shown), max(rest - columns(told), 1))
-        gap = " " * (rest - columns(path) - columns(told) + 1)
+        warning = cut(SafeText(f" ! {marks}"), max(rest - _LEAST_PATH, 0)) if marks else SafeText("")
+        path = cut_middle(safe_line(file.shown), max(rest - columns(warning), 1))
+        gap = " " * (rest - columns(path) - columns(warning) + 1)
         return [
             (path, "plain"),
-            (told, "unfinished"),
+            (warning, "unfinished"),
             (SafeText(f"{gap}{file_actions}{lines}{clock}"), "muted"),
         ]
 
     def marks(self, file: TouchedFile) -> SafeText:
-        """Return what is odd about a file, in words; often nothing."""
+        """Return a file's warnings as text; empty for most files."""
         marks = [f"{file.unread} unread"] if file.unread else []
         marks += ["outside cwd"] if file.is_outside else []
         at, is_back = self._returned.get(file, (0, None))
@@ -130,16 +136,21 @@ class FileCallsView(RowView):
 
     @property
     def chosen(self) -> Call | None:
-        """The chosen call."""
+        """The selected call; None while no file is selected."""
         calls = self._file.calls if self._file else []
         return calls[self.cursor] if calls else None
 
     def line_count(self) -> int:
-        """Return how many calls there are."""
+        """Return the number of calls."""
         return len(self._file.calls) if self._file else 0
 
-    def tell(self, file: TouchedFile | None, marks: SafeText) -> None:
-        """Show a file's calls, from its first if it is another file than before."""
+    def show_file(self, file: TouchedFile | None, marks: SafeText) -> None:
+        """Show a file's calls; start at the first call if the file is another one than before.
+
+        Args:
+            file: The file; None shows no calls.
+            marks: The file's warnings, for the border title.
+        """
         if file is not self._file:
             self._file = file
             self.cursor = 0
@@ -152,25 +163,25 @@ class FileCallsView(RowView):
             self.show_lines()
 
     def row(self, y: int, width: int) -> Spans:
-        """Return when the call was, its sign, what it did, and its lines or why it failed."""
+        """Return a call's time, sign, action, changed lines or failure reason, and duration."""
         call = self._file.calls[y] if self._file else None
         if call is None:
             return []
-        known = change_size(call) or outcome_note(call) or UNKNOWN
-        took = f"{call_clock(call, None):>{_CLOCK}}" if width >= _LEAST_WITH_CLOCK else ""
-        room = max(width - _CLOCK - 2 - len(took), 1)
+        note = change_size(call) or outcome_note(call) or UNKNOWN
+        duration = f"{call_clock(call, None):>{_CLOCK}}" if width >= _LEAST_WITH_CLOCK else ""
+        room = max(width - _CLOCK - 2 - len(duration), 1)
         state = str(call.outcome)
         style = "muted" if file_action_of(call) is FileAction.READ else "plain"
         return [
             (SafeText(f"{time_of_day(latest_ms(call))} "), "muted"),
             (SafeText(f"{SIGNS[call.outcome]} "), state),
-            (fitted(SafeText(f"{safe_line(call.phrase)} · {known}"), room), style),
-            (SafeText(took), "muted"),
+            (fitted(SafeText(f"{safe_line(call.phrase)} · {note}"), room), style),
+            (SafeText(duration), "muted"),
         ]
 
 
 class FilesScreen(ModalScreen[Call | None]):
-    """Every file that the session has touched; gives back the call that was chosen, if one was."""
+    """Every file that the session touched; dismissed with the call that the user opened, or with None."""
 
     VERTICAL_BREAKPOINTS = [(0, "-short"), (16, "-tall")]
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -187,53 +198,53 @@ class FilesScreen(ModalScreen[Call | None]):
         self._calls = FileCallsView()
 
     def compose(self) -> ComposeResult:
-        """Lay out the files above the calls about the chosen one."""
+        """Lay out the files above the calls about the selected file."""
         yield self._files
         yield self._calls
 
     def on_mount(self) -> None:
-        """Show what is there, and keep it true while it is open."""
+        """Focus the file list and start the updates."""
         self._files.border_subtitle = Content("s sort · enter its calls")
         self._calls.border_subtitle = Content("enter shows the call")
         self._show(self._files)
-        self.watch(self._files, "cursor", self._tell, init=False)
+        self.watch(self._files, "cursor", self._show_calls, init=False)
         keep_updated(self, self.sync)
 
     def sync(self) -> bool:
-        """Show what the session has learnt, a slice of it at once; return whether there is more."""
-        is_more = self._files.sync() or self._files.look_into_one()
-        self._tell()
+        """Update both lists for one time slice; return whether more work is left."""
+        is_more = self._files.sync() or self._files.check_one()
+        self._show_calls()
         return is_more
 
-    def _tell(self) -> None:
+    def _show_calls(self) -> None:
         file = self._files.chosen
-        self._calls.tell(file, self._files.marks(file) if file else SafeText(""))
+        self._calls.show_file(file, self._files.marks(file) if file else SafeText(""))
 
     def _show(self, view: RowView) -> None:
-        """Go to a list; where there is little height the sheet shows it alone."""
+        """Focus a list; on a short terminal the stylesheet shows only that list."""
         self.set_class(view is self._calls, "-calls")
         self.set_focus(view, scroll_visible=False)
 
     def action_open(self) -> None:
-        """Go to the chosen file's calls; from there, leave with the chosen call."""
+        """Focus the selected file's calls; in the list of calls, close the screen with the selected call."""
         if self.focused is self._calls:
             self.dismiss(self._calls.chosen)
         elif self._files.chosen is not None:
             self._show(self._calls)
 
     def action_other(self) -> None:
-        """Go to the other list."""
+        """Focus the other list."""
         self._show(self._files if self.focused is self._calls else self._calls)
 
     def action_back(self) -> None:
-        """Go back to the files, or leave."""
+        """Return from the calls to the files; from the files, close the screen."""
         if self.focused is self._calls:
             self._show(self._files)
         else:
             self.dismiss(None)
 
     def action_sort(self) -> None:
-        """Sort by name, or the file touched last first."""
+        """Toggle the order: by name, or last touched first."""
         self._files.is_by_name = not self._files.is_by_name
         self.sync()
 
@@ -248,5 +259,5 @@ def _file_actions(file: TouchedFile) -> SafeText:
 
 
 def _lines(file: TouchedFile) -> str:
-    known = ((file.lines_added, "+"), (file.lines_removed, "−"))
-    return " ".join(f"{sign}{count}" for count, sign in known if count is not None)
+    counts = ((file.lines_added, "+"), (file.lines_removed, "−"))
+    return " ".join(f"{sign}{count}" for count, sign in counts if count is not None)

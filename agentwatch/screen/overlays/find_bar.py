@@ -1,4 +1,4 @@
-"""The line at the bottom in which a text is looked for, and what is shown of what is found."""
+"""The find bar at the bottom: the input, the incremental search, the position of the current match."""
 
 from __future__ import annotations
 
@@ -21,33 +21,33 @@ from agentwatch.screen.view_state import ViewState, restore, view_state
 
 _SLICE_SECONDS = 0.012
 _EVERY_SECONDS = 0.016
-"""Between two slices there is time for keys."""
+"""Interval between search slices, in seconds; keys are handled in between."""
 
 
 class _FindInput(Input):
-    """Where the text is typed; what is pasted is safe text of one line."""
+    """The input field of the find bar; pasted text is reduced to one line of safe text."""
 
     def validate_value(self, value: str) -> str:
-        """Make it safe."""
+        """Return the value as one line of safe text."""
         return safe_line(value)
 
 
 class FindBar(Horizontal):
-    """Looks for what is typed while it is typed; what is found is shown in the panes."""
+    """Searches while the user types, and shows the current match in the panes."""
 
     class Shown(Message):
-        """Another place is shown: something was found there, or it is where the search began."""
+        """Posted when the panes show another match, or the place where the search began."""
 
         def __init__(self, pane: str) -> None:
-            """Tell which pane shows it."""
+            """Create the message; `pane` is the pane that shows the match."""
             super().__init__()
             self.pane = pane
 
     class Closed(Message):
-        """The keys are the panes' again."""
+        """Posted when the find bar gives the focus back to the panes."""
 
         def __init__(self, pane: str) -> None:
-            """Tell in which pane the user is now."""
+            """Create the message; `pane` is the pane that should get the focus."""
             super().__init__()
             self.pane = pane
 
@@ -58,7 +58,13 @@ class FindBar(Horizontal):
     ]
 
     def __init__(self, feed: Feed, panes: Panes, *, is_preview: bool = False) -> None:
-        """Search what `feed` has read; of a glimpse that is not all."""
+        """Create the find bar, hidden.
+
+        Args:
+            feed: The events to search.
+            panes: The panes in which matches are shown.
+            is_preview: `feed` contains only the head and tail of a recording, so counts are incomplete.
+        """
         super().__init__(id="find")
         self.display = False
         self._is_preview = is_preview
@@ -78,17 +84,17 @@ class FindBar(Horizontal):
         self._pane = "transcript"
 
     def compose(self) -> ComposeResult:
-        """Lay out the slash, what is typed, and what is found."""
+        """Lay out the slash, the input and the match counter."""
         yield Static("/", id="slash")
         yield self._input
         yield self._told
 
     def on_mount(self) -> None:
-        """Search in slices from when something is typed."""
+        """Create the timer that runs the search slices; it is paused while there is nothing to search."""
         self._timer: Timer = self.set_interval(_EVERY_SECONDS, self._slice, pause=True)
 
     def open(self, pane: str) -> None:
-        """Take the keys, and look from what is shown in `pane` on."""
+        """Focus the input, and search from the position that `pane` shows."""
         self._look_from(pane)
         self._origin = view_state(self._panes, pane)
         self._forget()
@@ -96,7 +102,12 @@ class FindBar(Horizontal):
         self._tell()
 
     def resume(self, before: FindBar, pane: str) -> None:
-        """Go on with what was looked for in a glimpse, and with what is being typed."""
+        """Take over the search and the text being typed from the preview's find bar.
+
+        Args:
+            before: The find bar of the preview that this one replaces.
+            pane: The pane that has the focus.
+        """
         self._last = before._last
         if before.styles.display == "none":
             return
@@ -111,19 +122,24 @@ class FindBar(Horizontal):
         self.call_after_refresh(show)
 
     def close(self) -> bool:
-        """Take the line and the marks away, and stay; return whether they were there."""
+        """Hide the bar and remove the highlights, without moving; return whether the bar was visible."""
         was_there = bool(self.display)
         self._forget()
         self.display = False
         return was_there
 
     def sync(self) -> None:
-        """Search what has come since all was searched."""
+        """Search what arrived since the search completed."""
         if self._search is not None and self._search.is_complete:
             self._slice()
 
     def step(self, direction: int, pane: str) -> bool:
-        """Go to the next match (1) or the one before (-1); return whether anything was looked for yet."""
+        """Go to the next (1) or previous (-1) match; return whether there is a current or earlier search.
+
+        Args:
+            direction: 1 for the next match, -1 for the previous one.
+            pane: The pane from whose position an earlier search is repeated after the bar was closed.
+        """
         if self._search is None:
             if not self._last:
                 return False
@@ -135,14 +151,14 @@ class FindBar(Horizontal):
         return True
 
     def action_step(self, direction: int) -> None:
-        """Go to the next match (1) or the one before (-1)."""
+        """Go to the next (1) or previous (-1) match."""
         if self._search is not None and self._match is not None:
             self._pending = direction
             self._resolve()
             self._tell()
 
     def action_cancel(self) -> None:
-        """Go back to where the user was."""
+        """Close the bar and restore the view from before the search."""
         origin = self._origin
         self.close()
         if origin is not None:
@@ -175,21 +191,25 @@ class FindBar(Horizontal):
         self.post_message(self.Closed(self._pane))
 
     def _show(self, text: str, *, takes_keys: bool) -> None:
-        """Show the line with a text in it."""
+        """Show the bar with `text` in its input; focus the input if it accepts keys."""
         self.display = True
         self._input.can_focus = takes_keys
         with self._input.prevent(Input.Changed):
             self._input.value = text
         self._input.cursor_position = len(text)
         if takes_keys:
-            self.screen.set_focus(self._input, scroll_visible=False)  # at once: the next key is meant for it
+            self.screen.set_focus(self._input, scroll_visible=False)  # before the next key arrives
 
     def _look_from(self, pane: str) -> None:
-        """Take note of the place in the transcript from which on a search begins."""
+        """Record the position in the transcript at which a search begins."""
         self._pane = pane
         transcript, chosen = self._panes.transcript, self._panes.calls.chosen
         is_at_call = pane in ("calls", "detail") and chosen is not None
-        self._begin = (transcript.entry_of(chosen), 0) if is_at_call and chosen else transcript.position()
+        self._begin = (
+            (transcript.reader.entry_of(chosen), 0)
+            if is_at_call and chosen
+            else transcript.reader.top_entry()
+        )
 
     def _look_for(self, text: str) -> None:
         self._search = Search(self._feed, text, *self._begin)
@@ -214,7 +234,7 @@ class FindBar(Horizontal):
         self._tell()
 
     def _resolve(self) -> None:
-        """Take the step that was asked for, once it is known where it leads."""
+        """Take the pending step once the search knows the match that it leads to."""
         search, match = self._search, self._match
         if not self._pending or search is None or match is None:
             return
@@ -230,7 +250,7 @@ class FindBar(Horizontal):
         self._go_to(following)
 
     def _go_to(self, match: Match) -> None:
-        """Show what was found: the transcript scrolls to it, its call is chosen."""
+        """Show a match: scroll the transcript to it, and select its call if it is in one."""
         search, panes = self._search, self._panes
         if search is None:
             return
@@ -244,7 +264,7 @@ class FindBar(Horizontal):
             panes.calls.choose_call(call)
             panes.detail.show_call(call)
         panes.detail.mark(
-            search.query, BlockMatch(call, *search.part(match)) if call and match.side else None
+            search.query, BlockMatch(call, *search.block(match)) if call and match.side else None
         )
         self._pane = "transcript" if call is None else "detail" if match.side else "calls"
         self.post_message(self.Shown(self._pane))
@@ -265,7 +285,7 @@ class FindBar(Horizontal):
 
 
 def _words(search: Search, match: Match | None, after: str, width: int, *, is_preview: bool) -> SafeText:
-    """Return how much was found, and where the match that is shown stands: `3 of 41 · call 12 …`."""
+    """Return the number of matches and the position of the current one: `3 of 41 · call 12 …`."""
     is_open = is_preview or not search.is_complete
     if match is None:
         return SafeText("searching …" if is_open else "not found")

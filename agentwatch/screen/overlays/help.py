@@ -1,4 +1,4 @@
-"""The screen that tells every key as it is bound."""
+"""The help screen: every key with its current binding."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import HorizontalGroup, VerticalScroll
 from textual.content import Content
-from textual.keys import format_key
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from agentwatch.cli.config import bound_keys
+from agentwatch.screen.keymap import bound_keys, key_label
 
 KEYS = (
     (
@@ -79,10 +78,7 @@ KEYS = (
         ),
     ),
 )
-"""What each key does; `{freeze}` stands for the keys of the binding with this id."""
-
-_NAMED_KEYS = frozenset(("enter", "backspace", "delete"))
-"""Keys that are told by their names; Textual has signs for them that few know."""
+"""The help text of each key; `{freeze}` is replaced by the keys of the binding with that id."""
 
 
 class Help(ModalScreen[None]):
@@ -94,12 +90,16 @@ class Help(ModalScreen[None]):
     ]
 
     def __init__(self, rebound: Mapping[str, str]) -> None:
-        """Tell the keys by default, and in their place those that the user has set, by the binding's id."""
+        """Create the screen.
+
+        Args:
+            rebound: The user's own key bindings, by binding id; they replace the defaults.
+        """
         super().__init__()
-        self._keys = {name: " ".join(map(_key_name, keys)) for name, keys in bound_keys(rebound).items()}
+        self._keys = {name: " ".join(map(key_label, keys)) for name, keys in bound_keys(rebound).items()}
 
     def compose(self) -> ComposeResult:
-        """Lay the keys out in two columns."""
+        """Lay out the keys and their descriptions in two columns."""
         with VerticalScroll(id="help", classes="dialog"):
             for title, rows in KEYS:
                 yield Static(Content.styled(title, "bold $text-accent"))
@@ -107,10 +107,3 @@ class Help(ModalScreen[None]):
                     with HorizontalGroup():
                         yield Static(Content.styled(keys.format_map(self._keys), "bold"), classes="key")
                         yield Static(Content(does), classes="does")
-
-
-def _key_name(key: str) -> str:
-    """Return how a key is told: `↓`, `esc`, `?` for `question_mark`, `ctrl+.` for `ctrl+full_stop`."""
-    modifiers, _, name = key.rpartition("+")
-    told = name if name in _NAMED_KEYS else format_key(name)
-    return f"{modifiers}+{told}" if modifiers else told

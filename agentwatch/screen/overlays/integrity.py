@@ -1,4 +1,4 @@
-"""What stands behind the integrity line: the lines, calls and texts that do not fit."""
+"""Integrity details: the lines, calls and texts that failed a check."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ _EXCERPT_BYTES = 300
 
 
 class Findings(LineView):
-    """A line for each thing that does not fit, and the beginning of the recording's line below it."""
+    """One row per finding; findings about a line are followed by the beginning of that line."""
 
     def __init__(self, lines: list[tuple[SafeText, str]]) -> None:
         super().__init__("Integrity", id="findings")
         self._lines = lines
 
     def on_mount(self) -> None:
-        """Begin at the top."""
+        """Show the findings from the top."""
         self.following = False
         self.show_lines()
         self.settle_at(0)
 
     def line_count(self) -> int:
-        """Return how many lines there are."""
+        """Return the number of lines."""
         return len(self._lines)
 
     def draw(self, y: int, width: int) -> Strip:
@@ -45,11 +45,11 @@ class Findings(LineView):
         return self.strip_of([(cut(text, width), style)])
 
     def show_below(self) -> None:
-        """Nothing grows here."""
+        """Do nothing: the list does not grow."""
 
 
 class IntegrityScreen(ModalScreen[None]):
-    """The integrity line, part by part."""
+    """The integrity line in detail."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,i,q", "dismiss", "Back")]
 
@@ -58,12 +58,12 @@ class IntegrityScreen(ModalScreen[None]):
         self._feed = feed
 
     def compose(self) -> ComposeResult:
-        """Show what was found up to now."""
+        """List the findings as of now."""
         yield Findings(list(findings(self._feed)))
 
 
 def findings(feed: Feed) -> Iterator[tuple[SafeText, str]]:
-    """Yield each line of the list, with its look."""
+    """Yield the lines of the list as pairs of text and style name."""
     session = feed.session
     found = integrity(session)
     yield found.line(), "succeeded" if found.holds else "unfinished"

@@ -1,4 +1,4 @@
-"""The question that lies over the panes: what is to become of a running agent."""
+"""The quit dialog: asks whether to stop a running agent."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _MOST_SURVIVORS = 8
 
 
 class LeaveChoice(Enum):
-    """What becomes of what still runs when the screen is left."""
+    """What to do with processes that still run when the user quits."""
 
     STOP = "stop"
     KEEP = "keep"
 
 
 class LeaveDialog(ModalScreen[LeaveChoice | None]):
-    """Asks whether what still runs is to be stopped or left running."""
+    """Asks whether to stop the agent, or its surviving child processes, or to leave them running."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("s", "choose('stop')", "Stop it"),
@@ -34,18 +34,24 @@ class LeaveDialog(ModalScreen[LeaveChoice | None]):
         Binding("escape,q", "dismiss", "Stay"),
     ]
 
-    def __init__(self, told: SafeText, survivors: Sequence[SafeText] = ()) -> None:
-        """Tell what runs, and ask; of an agent that has ended, what it started and what still lives."""
+    def __init__(self, headline: SafeText, survivors: Sequence[SafeText] = ()) -> None:
+        """Create the dialog.
+
+        Args:
+            headline: What still runs, as a sentence.
+            survivors: One line per process that the agent started and that outlived it; empty while the agent
+                runs.
+        """
         super().__init__()
-        self._told = told
+        self._headline = headline
         self._survivors = survivors
 
     def compose(self) -> ComposeResult:
-        """Ask."""
+        """Show the headline, the survivors and the possible answers."""
         it = "them" if self._survivors else "it"
         left = "leave them running" if self._survivors else "leave it running; it goes on recording"
         with Vertical(classes="dialog"):
-            yield Static(Content(self._told))
+            yield Static(Content(self._headline))
             for survivor in self._survivors[:_MOST_SURVIVORS]:
                 yield Static(Content(f"  {survivor}"))
             yield Static("")
@@ -57,5 +63,5 @@ class LeaveDialog(ModalScreen[LeaveChoice | None]):
                 yield Static(Content.assemble((f"  {key:<6}", "bold $text-accent"), does))
 
     def action_choose(self, choice: str) -> None:
-        """Answer."""
+        """Close the dialog with the answer."""
         self.dismiss(LeaveChoice(choice))

@@ -1,4 +1,4 @@
-"""The list of saved sessions, to open one."""
+"""The app that lists the saved sessions and opens one."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from agentwatch.screen.terminal.base_app import TerminalApp
 
 
 class Chooser(TerminalApp[Path]):
-    """Lets the user choose a saved session; returns its recording."""
+    """Lists the saved sessions; exits with the path of the selected recording."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("q,escape", "quit", "Leave"),
@@ -28,7 +28,7 @@ class Chooser(TerminalApp[Path]):
     ]
 
     def compose(self) -> ComposeResult:
-        """List the sessions, or say how to make one."""
+        """List the sessions; without any, explain how to record one."""
         self._sessions = saved_sessions()
         if self._sessions:
             yield Static(Content(" Saved sessions, newest first: enter opens one"), id="header")
@@ -51,7 +51,7 @@ class Chooser(TerminalApp[Path]):
         self.exit(self._sessions[event.option_index].path)
 
     def action_cursor(self, step: int) -> None:
-        """Move the cursor."""
+        """Move the cursor down (`step` > 0) or up."""
         sessions = self.query_one(OptionList)
         if step > 0:
             sessions.action_cursor_down()

@@ -1,4 +1,4 @@
-"""Where the time went, as bars with their numbers; the tools, the slowest calls, the tokens."""
+"""The time screen: where the session's time went, the tools, the slowest calls and the tokens."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from textual.strip import Strip
 
 from agentwatch.actions import target
 from agentwatch.analysis.time import Account, Share, TimeBreakdown, ToolTime
+from agentwatch.events import Traits
 from agentwatch.safe_text import SafeText, cut, safe_line
 from agentwatch.screen.lines.format import EIGHTHS, SIGNS, call_clock, clock, fitted
 from agentwatch.screen.lines.line_view import LineView
@@ -31,7 +32,7 @@ _STYLES = {Share.TOOLS: "accent", Share.THINKING: "muted", Share.WRITING: "muted
 
 
 class Bar(NamedTuple):
-    """A part of some whole, as a row."""
+    """A share of a total, shown as a row with a bar."""
 
     name: str
     ms: int
@@ -41,11 +42,11 @@ class Bar(NamedTuple):
 
 
 Row = Bar | tuple[SafeText, str]
-"""A bar, or a line and its look."""
+"""A bar, or a line of text with its style name."""
 
 
 class TimeView(LineView):
-    """A bar for each part of the time, and the lists below."""
+    """One bar per share of the time, followed by the lists of tools, calls and tokens."""
 
     def __init__(self, session: Session, spent: TimeBreakdown) -> None:
         super().__init__("Time", id="spent")
@@ -55,26 +56,26 @@ class TimeView(LineView):
         self._rows: list[Row] = []
 
     def on_mount(self) -> None:
-        """Begin at the top."""
+        """Start at the top."""
         self.following = False
 
     def line_count(self) -> int:
-        """Return how many lines there are."""
+        """Return the number of lines."""
         return len(self._rows)
 
     def sync(self) -> bool:
-        """Show what the session has learnt, a slice of it at once; return whether there is more."""
+        """Process new events for one time slice and show the result; return whether more are left."""
         is_more = take_slice(self._spent.take)
         self.border_title = Content("Time · still reading" if is_more else "Time")
         account = self._spent.account()
         if account != self._account:
             self._account = account
-            self._rows = [*_told(account), *_tokens(self._session.runs)]
+            self._rows = [*_account_rows(account, self._session.traits), *_tokens(self._session.runs)]
             self.show_lines()
         return is_more
 
     def draw(self, y: int, width: int) -> Strip:
-        """Return a line, or a bar with its number and its share."""
+        """Return a line of text, or a bar with its duration and percentage."""
         row = self._rows[y]
         if not isinstance(row, Bar):
             return self.strip_of([(cut(row[0], width), row[1])])
@@ -91,15 +92,15 @@ class TimeView(LineView):
         )
 
     def show_below(self) -> None:
-        """Nothing is counted below."""
+        """Do nothing: this view does not count new lines."""
 
     def at_end(self) -> bool:
-        """Return that the end is never followed."""
+        """Return False: the end is never followed."""
         return False
 
 
 class TimeScreen(ModalScreen[None]):
-    """Where the session's time went, up to now."""
+    """Where the session's time went so far."""
 
     VERTICAL_BREAKPOINTS = [(0, "-short"), (16, "-tall")]
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q,T", "dismiss", "Back")]
@@ -109,22 +110,28 @@ class TimeScreen(ModalScreen[None]):
         self._view = TimeView(session, spent)
 
     def compose(self) -> ComposeResult:
-        """Show the one list."""
+        """Show the single view."""
         yield self._view
 
     def on_mount(self) -> None:
-        """Show what is there, and keep it true while it is open."""
+        """Focus the view and start the updates."""
         self._view.border_subtitle = Content("esc back")
         self._view.focus()
         keep_updated(self, self.sync)
 
     def sync(self) -> bool:
-        """Show what the session has learnt; return whether there is more."""
+        """Update the view for one time slice; return whether more work is left."""
         return self._view.sync()
 
 
 def bar(ms: int, whole_ms: int, width: int) -> str:
-    """Return a bar of blocks, to an eighth of a column; what is not nothing shows."""
+    """Return a bar of block characters, drawn to an eighth of a column.
+
+    Args:
+        ms: The share, in milliseconds; if it is not 0, the bar is at least an eighth of a column long.
+        whole_ms: The total that fills the bar, in milliseconds.
+        width: The width of a full bar, in columns.
+    """
     eighths = ms * width * 8 // whole_ms if whole_ms else 0
     full, rest = divmod(max(eighths, 1) if ms else 0, 8)
     return ("█" * full + EIGHTHS[rest]).rstrip()
@@ -135,8 +142,8 @@ def _percent(ms: int, whole_ms: int) -> str:
     return "<1 %" if 0 < percent < 1 else f"{percent:.0f} %"
 
 
-def _told(account: Account) -> Iterator[Row]:
-    yield _heading(account), "strong"
+def _account_rows(account: Account, traits: Traits) -> Iterator[Row]:
+    yield _heading(account, has_times=traits.has_times), "strong"
     yield SafeText(""), "plain"
     for share in _ORDER:
         if ms := account.parts[share]:
@@ -150,12 +157,13 @@ def _told(account: Account) -> Iterator[Row]:
     yield from _slowest(account.slowest)
 
 
-def _heading(account: Account) -> SafeText:
+def _heading(account: Account, *, has_times: bool) -> SafeText:
     if account.is_agent_time:
         return SafeText(f"{clock(account.whole_ms)} by the agent's clock")
     if account.whole_ms:
-        return SafeText(f"{clock(account.whole_ms)} by our clock: the stream bears no times of its own")
-    return SafeText("no time is known: neither the stream nor the recording bears any")
+        reason = "the stream has no timestamps" if has_times else "this agent writes no timestamps"
+        return SafeText(f"{clock(account.whole_ms)} by our clock: {reason}")
+    return SafeText("no times known: neither the stream nor the recording has timestamps")
 
 
 def _tools(tools: Sequence[ToolTime]) -> Iterator[Row]:
@@ -173,17 +181,17 @@ def _slowest(calls: Sequence[Call]) -> Iterator[Row]:
         yield SafeText(""), "plain"
         yield SafeText("Slowest calls"), "strong"
     for call in calls:
-        told = f"{call_clock(call, None):>8}  {SIGNS[call.outcome]} {safe_line(call.tool)} {target(call)}"
-        yield SafeText(told), "plain"
+        line = f"{call_clock(call, None):>8}  {SIGNS[call.outcome]} {safe_line(call.tool)} {target(call)}"
+        yield SafeText(line), "plain"
 
 
 def _tokens(runs: Sequence[Run]) -> Iterator[Row]:
-    """Yield the agent's own counts, as they come, of the last runs."""
-    told = [(number, run.usage) for number, run in enumerate(runs, 1) if run.usage]
-    if told:
+    """Yield the token counts of the last runs, exactly as the agent reported them."""
+    usages = [(number, run.usage) for number, run in enumerate(runs, 1) if run.usage]
+    if usages:
         yield SafeText(""), "plain"
         yield SafeText("Tokens, as the agent counts them"), "strong"
-    for number, usage in told[-_MOST_RUNS:]:
+    for number, usage in usages[-_MOST_RUNS:]:
         if len(runs) > 1:
             yield SafeText(f"run {number}"), "muted"
         for name, count in usage.items():

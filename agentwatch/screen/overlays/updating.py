@@ -1,4 +1,4 @@
-"""Screens that are kept true while they are open, a slice of what is new at a time."""
+"""Keep open screens up to date, one time slice of new data at a time."""
 
 from __future__ import annotations
 
@@ -10,11 +10,18 @@ from textual.message_pump import MessagePump
 
 _SYNC_SECONDS = 0.5
 _SLICE_SECONDS = 0.01
-"""So long it takes what is new at once, and so long it then lets others work, while there is more."""
+"""Seconds of work per slice, and the pause between two slices while more is left."""
 
 
 def take_slice(take: Callable[[], bool]) -> bool:
-    """Call `take` until nothing more is there or a slice of time is used up; return whether more is there."""
+    """Call `take` until nothing is left or the time slice is used up.
+
+    Args:
+        take: Does a small piece of work; returns whether more is left.
+
+    Returns:
+        Whether more is left.
+    """
     until = time.perf_counter() + _SLICE_SECONDS
     while (is_more := take()) and time.perf_counter() < until:
         pass
@@ -22,5 +29,11 @@ def take_slice(take: Callable[[], bool]) -> bool:
 
 
 def keep_updated(screen: MessagePump, sync: Callable[[], bool]) -> None:
-    """Call `sync` again and again while the screen is open, soon where it says that there is more."""
+    """Call `sync` repeatedly while the screen is open.
+
+    Args:
+        screen: The screen whose timer is used; closing it ends the calls.
+        sync: Updates the screen; returns whether more is left. If so, the next call follows after 10 ms
+            instead of 0.5 s.
+    """
     screen.set_timer(_SLICE_SECONDS if sync() else _SYNC_SECONDS, partial(keep_updated, screen, sync))

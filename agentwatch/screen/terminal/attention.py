@@ -1,6 +1,7 @@
-"""Calls for the attention of a user who looks elsewhere: bell, desktop note, and the terminal's title.
+"""Gets the attention of a user who is elsewhere: bell, desktop notification and terminal title.
 
-What is written here goes to the terminal past the widgets: it is safe text of one line, and short.
+The sequences bypass the widgets on their way to the terminal, so their texts are short, single lines of safe
+text.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import sys
 from collections.abc import Callable, Mapping
 
 from agentwatch.analysis.away_summary import ended_runs
-from agentwatch.cli.config import Config
+from agentwatch.config import Config
 from agentwatch.events import Outcome
 from agentwatch.feed import Feed
 from agentwatch.safe_text import SafeText, cut, safe_line
@@ -29,15 +30,15 @@ _NOTES = {
     ),
     **dict.fromkeys(("rxvt-unicode", "rxvt-unicode-256color"), "\x1b]777;notify;agentwatch;{}\x07"),
 }
-"""How a note is written to the terminals that are known to show one, by TERM_PROGRAM or TERM."""
+"""Formats of a desktop notification, by TERM_PROGRAM or TERM, for terminals known to support one."""
 _MULTIPLEXERS = ("tmux", "screen")
-"""They pass no note on, and may have inherited the name of the terminal around them."""
+"""Multiplexers do not forward notifications, and may inherit TERM_PROGRAM from the outer terminal."""
 
 
 class Attention:
-    """Rings, notes and titles what happens while it is watched.
+    """Signals events with bell, notification and title while a session is watched live.
 
-    Of a recording that was over when it was opened, as that of a replay, only the title tells.
+    For a recording that was complete when it was opened, and for its replay, only the title is set.
     """
 
     def __init__(
@@ -47,7 +48,14 @@ class Attention:
         config: Config,
         environ: Mapping[str, str] = os.environ,
     ) -> None:
-        """Look at the session of `feed`; `write` brings a control sequence to the terminal."""
+        """Create the signals of a session.
+
+        Args:
+            feed: The feed of the session.
+            write: Writes a control sequence to the terminal.
+            config: Which of bell, notification and title the user wants.
+            environ: The environment variables that identify the terminal.
+        """
         self._feed = feed
         self._write = write
         self._bell = _BELL if config.bell else ""
@@ -59,14 +67,14 @@ class Attention:
         self._was_quiet = False
         self._title = ""
         self.is_watching = False
-        """Whether what comes now happens now: the history is read, and the recording still grew."""
+        """Whether new events happen now: the recording was still growing, and its history has been read."""
 
     def update(self, words: SafeText, *, is_quiet: bool) -> None:
-        """Take how the session stands, once a tick.
+        """Update the title, and alert the user if a run ended or fell silent; called once per tick.
 
         Args:
-            words: What is going on, as the status line says it.
-            is_quiet: The silence is longer than it should be.
+            words: What is going on, as the status line shows it.
+            is_quiet: Whether the silence is longer than tolerated.
         """
         session = self._feed.session
         ended, is_over = ended_runs(session), session.outcome is not Outcome.RUNNING
@@ -81,7 +89,7 @@ class Attention:
             self._tell_title("quiet" if is_quiet and not is_over else session.outcome)
 
     def give_title_back(self) -> None:
-        """Let the terminal have the title again that it had; the next look takes it anew."""
+        """Restore the terminal's previous title; the next update sets it again."""
         if self._title:
             self._title = ""
             self._write(_GIVE_TITLE_BACK)
@@ -116,7 +124,7 @@ class Attention:
 
 
 def note_format(environ: Mapping[str, str]) -> str | None:
-    """Return how a desktop note is written to this terminal; None when it is not known to show one."""
+    """Return the format of a desktop notification in this terminal; None if none is known."""
     term = environ.get("TERM", "").lower()
     if "TMUX" in environ or term.startswith(_MULTIPLEXERS):
         return None
@@ -128,9 +136,10 @@ def _project(session: Session) -> str:
 
 
 def _sendable(text: str) -> str:
-    """Return text that can end or split no control sequence, in what Textual's driver can encode.
+    """Return text that cannot end or split a control sequence, in the encoding of Textual's driver.
 
-    Terminals that look at bytes take 0x9C for the end, and the sign ✓ holds one: such characters give way.
+    Terminals that parse bytes treat 0x9C as the end of a sequence. The UTF-8 form of some characters, such as
+    ✓, contains this byte, so they are replaced by `?`.
     """
     encoding = getattr(sys.__stderr__, "encoding", None) or "utf-8"
     shown = cut(safe_line(text[: 2 * _COLUMNS].replace(";", ",")), _COLUMNS)

@@ -1,4 +1,4 @@
-"""What every app of ours shares: the sheet, colours or none, the signals that end it, suspending."""
+"""The base of all agentwatch apps: stylesheet, colours, terminating signals and suspending."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from textual.events import Resize
 from textual.filter import LineFilter
 from textual.geometry import Size
 
-from agentwatch.cli.config import Config
-from agentwatch.cli.terminal import ENDING, HeldSignals
-from agentwatch.resources import resource
-from agentwatch.screen.terminal.driver import TolerantDriver
+from agentwatch.config import Config
+from agentwatch.resources import stylesheets
 from agentwatch.screen.terminal.guard import Guard
+from agentwatch.screen.terminal.signals import ENDING, HeldSignals
+from agentwatch.screen.terminal.stock import is_stock
 
 Result = TypeVar("Result")
 
@@ -31,41 +31,51 @@ _SIZE_SECONDS = 0.5
 
 
 class TerminalApp(App[Result], Generic[Result]):
-    """An app that gives the terminal back as it found it, however it ends."""
+    """An app that restores the terminal, however the app ends."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+z", "suspend_process", "Suspend", show=False)]
-    CSS_PATH = resource("styles") / "agentwatch.tcss"
+    CSS_PATH = stylesheets()
     TITLE = "agentwatch"
 
     def __init__(self, held: HeldSignals, config: Config | None = None, *, no_color: bool) -> None:
-        """Make an app that takes first the signals that came before it runs."""
+        """Create the app.
+
+        Args:
+            held: The signals that arrived before the app runs; they are handled first.
+            config: The user's configuration; None uses the defaults.
+            no_color: Whether to draw without colours.
+        """
         self._held = held
         self.config = config or Config()
         if no_color:
             os.environ["NO_COLOR"] = "1"
         super().__init__()
         self.ended_by: int | None = None
-        """The signal that ended it."""
+        """The signal that ended the app."""
         self.is_leaving = False
         self.fault: Exception | None = None
-        """The exception that ended it."""
+        """The exception that ended the app."""
         self._guard = Guard(no_color=self.no_color, ascii_only=not _speaks_unicode())
         if self.no_color:
-            self.theme = "ansi-dark"  # its contrasts do not come from colours
+            self.theme = "ansi-dark"  # its contrasts do not depend on colours
         elif self.config.theme is not None:
             self.theme = self.config.theme
 
     def get_line_filters(self) -> Sequence[LineFilter]:
-        """Let the guard see last what is drawn."""
+        """Return Textual's line filters, followed by the guard."""
         return [*super().get_line_filters(), self._guard]
 
     def get_driver_class(self) -> type[Driver]:
-        """Choose a driver that no key can end."""
+        """Use a driver that survives input that is not UTF-8."""
         chosen = super().get_driver_class()
-        return TolerantDriver if chosen is LinuxDriver else chosen
+        if chosen is not LinuxDriver or is_stock():
+            return chosen
+        from agentwatch.screen.terminal.driver import TolerantDriver
+
+        return TolerantDriver
 
     def on_mount(self) -> None:
-        """Take the signals that would leave the terminal in disorder: Textual handles none of them."""
+        """Handle the terminating signals; Textual handles none of them and would not restore the terminal."""
         self.set_keymap(dict(self.config.keys))
         loop = asyncio.get_running_loop()
         for number in ENDING:
@@ -77,24 +87,32 @@ class TerminalApp(App[Result], Generic[Result]):
             self.set_interval(_SIZE_SECONDS, self._check_size)
 
     def exit(self, result: Result | None = None, return_code: int = 0, message: object = None) -> None:
-        """Leave; from now on nothing is drawn, for not every widget may have its looks yet."""
+        """Exit; stop drawing, because some widgets may not have their styles yet."""
         self.is_leaving = True
         super().exit(result, return_code, message)  # type: ignore[arg-type]
 
     def write_to_terminal(self, sequence: str) -> None:
-        """Write a control sequence of ours, in turn with what is drawn."""
-        if self._driver is not None and not self.is_headless:
+        """Write a control sequence to the terminal, in order with what is drawn.
+
+        No public method of an app writes to its terminal. The driver's method keeps the order.
+        """
+        if self._driver is not None and not self.is_headless and not is_stock():
             self._driver.write(sequence)
 
     def action_suspend_process(self) -> None:
-        """Stop the whole job: a pipeline of which only we stopped would leave the shell waiting."""
-        if self._driver is not None and self._driver.can_suspend:
+        """Stop the whole job; if only agentwatch stopped, the shell would wait for the other processes.
+
+        Textual stops its own process alone. Only the driver knows whether it can be suspended.
+        """
+        if is_stock():
+            super().action_suspend_process()
+        elif self._driver is not None and self._driver.can_suspend:
             os.killpg(0, signal.SIGTSTP)
 
     def _check_size(self) -> None:
-        """Take the terminal's size where it was missed.
+        """Apply the terminal's size if a resize was missed.
 
-        Under load Textual loses the last of several sizes that come within milliseconds: 5 of 72 times.
+        Under load, Textual loses the last of several resizes that come within milliseconds: 5 of 72 times.
         """
         size = Size(*shutil.get_terminal_size())
         if self.screen.size != size:
@@ -102,16 +120,20 @@ class TerminalApp(App[Result], Generic[Result]):
             (self if self.size != size else self.screen).post_message(resized)
 
     def _draw_anew(self, _app: App[Result]) -> None:
-        """Draw all of the screen: what it showed went with the alternate screen."""
+        """Redraw the whole screen, because its content was lost with the alternate screen."""
         self.screen.refresh(layout=True)
         for widget in self.screen.walk_children():
             widget.refresh()
 
     def _handle_exception(self, error: Exception) -> None:
-        """Leave the screen; Textual would print the values of variables, and exit with 0."""
+        """Leave the screen; Textual would print the values of variables, and exit with 0.
+
+        Textual has no public hook for an exception in a handler. `_fatal_error` prints the variables and then
+        calls `_close_messages_no_wait`, which alone ends the app here.
+        """
         self.fault = self.fault or error
-        if self.is_headless:
-            super()._handle_exception(error)  # a test is to see it
+        if self.is_headless or is_stock():
+            super()._handle_exception(error)  # so that tests see the exception
         else:
             self._close_messages_no_wait()
 
@@ -121,6 +143,6 @@ class TerminalApp(App[Result], Generic[Result]):
 
 
 def _speaks_unicode() -> bool:
-    """Return whether what Textual draws with, stderr, writes UTF-8."""
+    """Return whether stderr, which Textual draws to, is encoded as UTF-8 or another UTF."""
     encoding = getattr(sys.__stderr__, "encoding", None) or "utf-8"
     return codecs.lookup(encoding).name.startswith("utf")

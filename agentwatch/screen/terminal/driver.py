@@ -1,4 +1,4 @@
-"""Textual's driver, which bears what terminals really do: any byte as a key, and to be gone."""
+"""Textual's Linux driver, hardened: it accepts any byte as input and survives a terminal that goes away."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from textual.drivers._writer_thread import WriterThread
 
 
 class TolerantWriter(WriterThread):
-    """Textual's writer, which dies with its terminal: whoever writes then would wait for it for ever."""
+    """Textual's writer thread, kept alive when the terminal is gone, or later writers would block forever."""
 
     def run(self) -> None:
-        """Write until told to stop; to a terminal that is gone nothing more."""
+        """Write until the end of the queue; once the terminal is gone, discard the rest."""
         try:
             super().run()
         except OSError:
@@ -22,15 +22,20 @@ class TolerantWriter(WriterThread):
 
 
 class TolerantDriver(linux_driver.LinuxDriver):
-    """Textual's driver, which decodes keys strictly: at a single `\\xff` the app would end, with code 0."""
+    """Textual's driver, extended to survive input that is not UTF-8.
+
+    Textual decodes input strictly: a single byte 0xFF would end the app, with exit code 0.
+    """
 
     def start_application_mode(self) -> None:
-        """Take the terminal; also when it is continued, which closing it does as well (SIGHUP, SIGCONT)."""
+        """Enter application mode; also called on SIGCONT, which closing the terminal sends after SIGHUP."""
+        # start_application_mode takes the class of its writer from its module, and has no parameter for it.
         vars(linux_driver)["WriterThread"] = TolerantWriter
         super().start_application_mode()  # type: ignore[no-untyped-call]
 
     def run_input_thread(self) -> None:
-        """Read keys until the app ends."""
+        """Read keys until the app ends; invalid UTF-8 is replaced."""
+        # run_input_thread takes the decoder from its module too, and gives it no way to treat errors.
         tolerant = partial(getincrementaldecoder("utf-8"), errors="replace")
         vars(linux_driver)["getincrementaldecoder"] = lambda _encoding: tolerant
         super().run_input_thread()

@@ -1,4 +1,4 @@
-"""A call's file in the user's own editor, which has the terminal meanwhile."""
+"""Opens a call's file in the user's editor, which gets the terminal while it runs."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _SHOWN_COLUMNS = 60
 
 
 class Unopened(Exception):
-    """A file cannot be opened; the message is the sentence that tells why."""
+    """A file cannot be opened; the message is a sentence that gives the reason."""
 
 
 def open_in_editor(
     app: App[Any], call: Call | None, session: Session, environ: Mapping[str, str] = os.environ
 ) -> None:
-    """Open the call's file in $VISUAL or $EDITOR and wait for its end; say why where that cannot be."""
+    """Open the call's file in $VISUAL or $EDITOR and wait until the editor ends; warn on failure."""
     try:
         argv = [*editor(environ), file_of(call, session)]
         _edit(app, argv)
@@ -36,10 +36,10 @@ def open_in_editor(
 
 
 def editor(environ: Mapping[str, str]) -> list[str]:
-    """Return the user's editor and its options.
+    """Return the command of the user's editor with its options.
 
     Raises:
-        Unopened: None is set, or it is no command.
+        Unopened: No editor is set, or the setting is not a valid command.
     """
     for name in ("VISUAL", "EDITOR"):
         try:
@@ -52,10 +52,10 @@ def editor(environ: Mapping[str, str]) -> list[str]:
 
 
 def file_of(call: Call | None, session: Session) -> str:
-    """Return the absolute path of the call's file, which no program can take for an option.
+    """Return the absolute path of the call's file; an absolute path cannot be mistaken for an option.
 
     Raises:
-        Unopened: There is no call, no file, or none that can be edited.
+        Unopened: There is no call, the call has no file, or the file does not exist or is not a regular one.
     """
     if call is None:
         raise Unopened("No call is chosen.")
@@ -77,7 +77,7 @@ def file_of(call: Call | None, session: Session) -> str:
 def _edit(app: App[Any], argv: Sequence[str]) -> None:
     name, why_not = _shown(argv[0]), ""
     try:
-        with app.suspend():  # what is raised in it would leave the screen suspended
+        with app.suspend():  # an exception in this block would leave the screen suspended
             try:
                 code = _run_in_foreground(argv)
             except OSError as error:
@@ -93,22 +93,23 @@ def _edit(app: App[Any], argv: Sequence[str]) -> None:
 
 
 def _run_in_foreground(argv: Sequence[str]) -> int:
-    """Run a program as a shell would, as the terminal's foreground job, and return its exit code.
+    """Run a program as the terminal's foreground job, as a shell would, and return its exit code.
 
-    In our own process group its ctrl+c would also reach us, and the agent that writes into our pipe.
+    In agentwatch's own process group, ctrl+c in the editor would also reach agentwatch and the agent that
+    writes into its pipe.
     """
     child = subprocess.Popen(argv, process_group=0)
     with _stopping_like_a_job():
         while True:
             _give_terminal(child.pid)
             with suppress(ProcessLookupError):
-                os.killpg(child.pid, signal.SIGCONT)  # it may have asked for the terminal before it had it
+                os.killpg(child.pid, signal.SIGCONT)  # it may have stopped by using the terminal too early
             _, status = os.waitpid(child.pid, os.WUNTRACED)
             _give_terminal(os.getpgrp())
             if not os.WIFSTOPPED(status):
                 child.returncode = os.waitstatus_to_exitcode(status)
                 return child.returncode
-            os.killpg(0, signal.SIGTSTP)  # its ctrl+z stops all of us, as it does on the screen
+            os.killpg(0, signal.SIGTSTP)  # ctrl+z in the editor stops the whole job, as on the screen
 
 
 def _give_terminal(group: int) -> None:
@@ -118,10 +119,10 @@ def _give_terminal(group: int) -> None:
 
 @contextmanager
 def _stopping_like_a_job() -> Iterator[None]:
-    """Stop as any process does, and take the terminal back without being stopped for it."""
+    """Let SIGTSTP stop this process, and allow taking the terminal back without being stopped by SIGTTOU."""
     before = {
         signal.SIGTTOU: signal.signal(signal.SIGTTOU, signal.SIG_IGN),
-        # Textual's handler stops us by SIGSTOP: for good, where no shell is there to resume us.
+        # Textual's handler would send SIGSTOP, which nobody undoes without a shell that resumes the job.
         signal.SIGTSTP: signal.signal(signal.SIGTSTP, signal.SIG_DFL),
     }
     try:

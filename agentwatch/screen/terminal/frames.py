@@ -1,4 +1,4 @@
-"""When the screen takes what is new: at once after a quiet time, then no oftener than it can afford."""
+"""Schedules screen updates: immediately after a pause, then at the rate that the CPU budget allows."""
 
 from __future__ import annotations
 
@@ -9,26 +9,32 @@ from collections.abc import Callable
 from agentwatch.recording import Wakeup
 
 CALM_SHARE = 0.22
-"""Of the time that passes, what reading and drawing may take: the machine is the agent's."""
+"""Share of wall time that reading and drawing may use; the rest of the machine belongs to the agent."""
 BUSY_SHARE = 0.38
-"""The same while very much comes: what is shown would otherwise lag behind by 100 ms."""
+"""The share during a burst of events; with the calm share, the screen would lag behind by 100 ms."""
 LOADING_SHARE = 0.9
-"""The same while the user waits for a file."""
+"""The share while the user waits for a file to load."""
 _SMOOTHED_OVER = 8
-"""Cycles: one that costs much puts the others off a little, instead of the next by a tenth of a second."""
+"""Cycles over which the cost is averaged.
+
+An expensive cycle delays the following ones a little, instead of only the next one by a tenth of a second.
+"""
 _LEAST_SECONDS = 1 / 50
-"""From one tick to the next: more frames nobody sees, and each of them is written to the terminal."""
+"""Minimum time between two ticks; more frames would not be noticed, but each is written to the terminal."""
 
 
 class FrameScheduler:
-    """Calls `tick` when something came, or when a tick has asked to be followed by another."""
+    """Calls `tick` when new data arrives, or when the previous tick requested another one."""
 
     def __init__(
         self, tick: Callable[[], float | None], post: Callable[[Callable[[], None]], object]
     ) -> None:
-        """Call `tick` by `post`, which runs a function among the screen's messages.
+        """Create the scheduler in the running event loop.
 
-        A tick returns in how many seconds it wants the next; None is when something comes.
+        Args:
+            tick: Updates the screen; returns in how many seconds the next tick is due, or None to wait for
+                new data.
+            post: Runs a function as one of the screen's messages.
         """
         self._tick = tick
         self._post = post
@@ -37,30 +43,30 @@ class FrameScheduler:
         self._earliest = 0.0
         self._is_posted = False
         self.share = CALM_SHARE
-        """Of the time that passes, what ticks and drawing may take."""
+        """Share of wall time that ticks and drawing may use."""
         self._used = time.thread_time()
         self._cost = 0.0
         self._wakeup: Wakeup | None = None
 
     @property
     def is_resting(self) -> bool:
-        """Whether no tick is due: all there was is shown."""
+        """Whether no tick is due, because everything is shown."""
         return self._next is None and not self._is_posted
 
     def listen(self, wakeup: Wakeup) -> None:
-        """Tick when a recording has grown."""
+        """Tick whenever the recording grows."""
         self._wakeup = wakeup
         self._loop.add_reader(wakeup.fd, self._woken)
 
     def stop(self) -> None:
-        """Tick no more."""
+        """Stop ticking."""
         if self._wakeup is not None:
             self._loop.remove_reader(self._wakeup.fd)
         if self._next is not None:
             self._next.cancel()
 
     def within(self, seconds: float) -> None:
-        """Tick in so many seconds at the latest, but not before it can be afforded."""
+        """Tick within `seconds`, but not earlier than the CPU budget allows."""
         due = max(self._loop.time() + seconds, self._earliest)
         if self._next is not None:
             if self._next.when() <= due:
@@ -69,7 +75,7 @@ class FrameScheduler:
         self._next = self._loop.call_at(due, self._due)
 
     def at_once(self) -> None:
-        """Tick now, whatever it costs: the user has pressed a key."""
+        """Tick now regardless of the CPU budget, because the user pressed a key."""
         self._earliest = 0.0
         self.within(0)
 
@@ -83,7 +89,7 @@ class FrameScheduler:
         self._post(self._beat)
 
     def _beat(self) -> None:
-        """Tick, and put off the next by what the last cycle, its drawing included, has cost."""
+        """Tick, and delay the next tick according to the cost of the last cycle, including its drawing."""
         self._is_posted = False
         used = time.thread_time()
         self._cost += (used - self._used - self._cost) / _SMOOTHED_OVER

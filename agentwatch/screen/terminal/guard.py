@@ -1,4 +1,4 @@
-"""The second, dumb guard: what is drawn, by whichever widget, holds no control and no live link."""
+"""A last line filter, independent of `safe_text`, against control characters and live links."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ _ASCII = {
 
 
 class Guard(LineFilter):
-    """Looks at each piece of text on its way to the terminal.
+    """Checks each piece of text on its way to the terminal, whichever widget drew it.
 
-    Text of ours that went through `safe_text` passes unchanged; nothing else should come here, and what
-    does comes out safe. Without colours, no piece keeps one; where the terminal's encoding has no Unicode,
-    frames and signs are drawn with what ASCII has for them.
+    Text that went through `safe_text` passes unchanged. All other text is made safe here. Without colours,
+    every colour is removed. If the terminal's encoding is not Unicode, borders and signs are replaced by
+    ASCII characters.
     """
 
     def __init__(self, *, no_color: bool, ascii_only: bool = False) -> None:
@@ -49,8 +49,8 @@ class Guard(LineFilter):
         self._ascii_only = ascii_only
         self._no_color = no_color
 
-    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:  # noqa: ARG002 - Textual's
-        """Return the pieces that may be drawn."""
+    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:  # noqa: ARG002 - Textual's signature
+        """Return the pieces, made safe."""
         return [self._passed(segment) for segment in segments]
 
     def _passed(self, segment: Segment) -> Segment:
@@ -68,5 +68,5 @@ class Guard(LineFilter):
 
 
 def _in_ascii(char: str) -> str:
-    """Return what stands for a character in ASCII, in as many columns."""
+    """Return an ASCII replacement for a character, of the same width in columns."""
     return char if char.isascii() else _ASCII.get(char, "?" * columns(SafeText(char)))

@@ -1,6 +1,6 @@
-"""Which fields of Cursor's format are known, so that new ones get noticed.
+"""The known fields of Cursor's format, so that new ones are noticed.
 
-The lists are what real captures of February to September 2026 hold, and what others have published.
+The lists come from real captures of February to September 2026 and from what others have published.
 """
 
 from __future__ import annotations
@@ -71,8 +71,8 @@ _SUCCESSES = {
 }
 
 
-def drift(fields: Fields) -> Iterator[tuple[str, object]]:
-    """Yield what a line holds that is not known: what it is, and a sample of it."""
+def unknown_fields(fields: Fields) -> Iterator[tuple[str, object]]:
+    """Yield what a line contains that is not known: a description and a sample of each."""
     kind, subtype = fields.get("type"), fields.get("subtype")
     name = next((known for known in (f"{kind}", f"{kind}/{subtype}") if known in _LINES), None)
     if name is None:
@@ -80,10 +80,10 @@ def drift(fields: Fields) -> Iterator[tuple[str, object]]:
         return
     yield from _unknown_keys(fields, _EVERYWHERE | set(_LINES[name].split()), f"of a {name} line")
     if kind == "tool_call":
-        yield from _tool_drift(mapping(fields.get("tool_call")))
+        yield from _unknown_in_tool(mapping(fields.get("tool_call")))
 
 
-def _tool_drift(call: Fields) -> Iterator[tuple[str, object]]:
+def _unknown_in_tool(call: Fields) -> Iterator[tuple[str, object]]:
     tools = [key for key in call if key == "function" or key.endswith("ToolCall")]
     yield from _unknown_keys(call, _BESIDE_THE_TOOL | set(tools), "beside a tool")
     for key in tools:

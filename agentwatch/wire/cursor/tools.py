@@ -1,7 +1,7 @@
-"""Cursor's tools: what the text format calls each, what it is about, what its success tells.
+"""Cursor's tools: kind, phrase and target of each, and what its success reports.
 
-Adding a tool is one entry in `TOOLS`. The fields are those of real captures and, where none was
-found, of the documentation page of the Cursor CLI's output format.
+Adding a tool is one entry in `TOOLS`. The fields come from real captures or, where no capture contains the
+tool, from the documentation of the Cursor CLI's output format.
 """
 
 from __future__ import annotations
@@ -9,33 +9,38 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+from agentwatch.events import ToolKind
 from agentwatch.plurals import plural
 from agentwatch.wire.fields import Fields, items, mapping, number, text
 
 
 class Facts(NamedTuple):
-    """What a successful result tells besides its content."""
+    """What a successful result reports besides its content."""
 
     note: str | None = None
     phrase: str | None = None
-    """What the action turned out to be, where the tool alone does not say."""
+    """The action, if the result changes it: an edit may have created its file."""
+    is_new_file: bool = False
     lines_added: int | None = None
     lines_removed: int | None = None
 
 
 NO_FACTS = Facts()
+_CREATED = "Created new file"
 
 
 class Tool(NamedTuple):
-    """How the calls of one tool are told."""
+    """How the calls of one tool are read and described."""
 
+    kind: ToolKind
     phrase: str
+    """The action in the text format."""
     target: Callable[[Fields], str | None] = lambda _arguments: None
-    """From the arguments, what the call is about; not asked where there are `paths`."""
+    """Returns what the call acts on, from its arguments. Not called if `paths` returns any."""
     paths: Callable[[Fields], list[str]] = lambda _arguments: []
-    """From the arguments, the files that the call is about."""
+    """Returns the files that the call acts on, from its arguments."""
     facts: Callable[[Fields], Facts] = lambda _success: NO_FACTS
-    """From a success, what it tells besides its content."""
+    """Returns what a successful result reports besides its content."""
 
 
 def _named(*keys: str) -> Callable[[Fields], str | None]:
@@ -48,7 +53,7 @@ def _named(*keys: str) -> Callable[[Fields], str | None]:
 def _counted(key: str, noun: str) -> Callable[[Fields], Facts]:
     def count(success: Fields) -> Facts:
         found = number(success, key)
-        return NO_FACTS if found is None else Facts(plural(found, noun))
+        return NO_FACTS if found is None else Facts(note=plural(found, noun))
 
     return count
 
@@ -79,8 +84,8 @@ def _read_facts(success: Fields) -> Facts:
     if total is None:
         return NO_FACTS
     if first is None or last is None or (first <= 1 and last >= total - 1):
-        return Facts(plural(total, "line"))
-    return Facts(f"lines {first}-{last} of {total}")
+        return Facts(note=plural(total, "line"))
+    return Facts(note=f"lines {first}-{last} of {total}")
 
 
 def _edit_facts(success: Fields) -> Facts:
@@ -89,8 +94,12 @@ def _edit_facts(success: Fields) -> Facts:
     is_new = "beforeFullFileContent" not in success and not removed
     if is_new and (diff.startswith("--- /dev/null") or "afterFullFileContent" in success):
         note = None if added is None else plural(added, "line")
-        return Facts(note, "Created new file", added, removed)
-    return Facts(None, None, added, removed)
+        return Facts(note=note, phrase=_CREATED, is_new_file=True, lines_added=added, lines_removed=removed)
+    return Facts(lines_added=added, lines_removed=removed)
+
+
+def _write_facts(success: Fields) -> Facts:
+    return _counted("linesCreated", "line")(success)._replace(is_new_file=True)
 
 
 def _grep_facts(success: Fields) -> Facts:
@@ -99,7 +108,7 @@ def _grep_facts(success: Fields) -> Facts:
         for result in mapping(workspace).values():
             matched = number(mapping(result), "totalMatchedLines")
             found = matched if found is None else found + (matched or 0)
-    return NO_FACTS if found is None else Facts(plural(found, "match"))
+    return NO_FACTS if found is None else Facts(note=plural(found, "match"))
 
 
 def _list_facts(success: Fields) -> Facts:
@@ -108,32 +117,38 @@ def _list_facts(success: Fields) -> Facts:
 
 def _search_facts(success: Fields) -> Facts:
     references = success.get("references")
-    return Facts(plural(len(references), "result")) if isinstance(references, list) else NO_FACTS
+    return Facts(note=plural(len(references), "result")) if isinstance(references, list) else NO_FACTS
 
 
 def _todo_facts(success: Fields) -> Facts:
     todos = items(success.get("todos"))
     done = sum(mapping(todo).get("status") == "TODO_STATUS_COMPLETED" for todo in todos)
-    return Facts(f"{done} of {len(todos)} done") if todos else NO_FACTS
+    return Facts(note=f"{done} of {len(todos)} done") if todos else NO_FACTS
 
 
 TOOLS = {
-    "read": Tool("Read file", paths=_path, facts=_read_facts),
-    "edit": Tool("Edited file", paths=_path, facts=_edit_facts),
-    "write": Tool("Created new file", paths=_path, facts=_counted("linesCreated", "line")),
-    "delete": Tool("Deleted file", paths=_path),
-    "shell": Tool("Ran terminal command", _command),
-    "grep": Tool("Searched files", _named("pattern"), facts=_grep_facts),
-    "glob": Tool("Found files", _named("globPattern", "pattern"), facts=_counted("totalFiles", "file")),
-    "ls": Tool("Listed directory", paths=_path, facts=_list_facts),
-    "semSearch": Tool("Searched codebase", _named("query")),
-    "readLints": Tool("Read lints", paths=_paths),
-    "updateTodos": Tool("Updated to-do list", facts=_todo_facts),
-    "mcp": Tool("Called MCP tool", _mcp_target),
-    "task": Tool("Ran subagent", _named("description")),
-    "webSearch": Tool("Searched the web", _named("searchTerm"), facts=_search_facts),
-    "webFetch": Tool("Fetched web page", _named("url")),
+    "read": Tool(ToolKind.READ, "Read file", paths=_path, facts=_read_facts),
+    "edit": Tool(ToolKind.EDIT, "Edited file", paths=_path, facts=_edit_facts),
+    "write": Tool(ToolKind.EDIT, _CREATED, paths=_path, facts=_write_facts),
+    "delete": Tool(ToolKind.DELETE, "Deleted file", paths=_path),
+    "shell": Tool(ToolKind.EXECUTE, "Ran terminal command", _command),
+    "grep": Tool(ToolKind.SEARCH, "Searched files", _named("pattern"), facts=_grep_facts),
+    "glob": Tool(
+        ToolKind.SEARCH,
+        "Found files",
+        _named("globPattern", "pattern"),
+        facts=_counted("totalFiles", "file"),
+    ),
+    "ls": Tool(ToolKind.SEARCH, "Listed directory", paths=_path, facts=_list_facts),
+    "semSearch": Tool(ToolKind.SEARCH, "Searched codebase", _named("query")),
+    "readLints": Tool(ToolKind.OTHER, "Read lints", paths=_paths),
+    "updateTodos": Tool(ToolKind.PLAN, "Updated to-do list", facts=_todo_facts),
+    "mcp": Tool(ToolKind.MCP, "Called MCP tool", _mcp_target),
+    "task": Tool(ToolKind.DELEGATE, "Ran subagent", _named("description")),
+    "webSearch": Tool(ToolKind.SEARCH, "Searched the web", _named("searchTerm"), facts=_search_facts),
+    "webFetch": Tool(ToolKind.FETCH, "Fetched web page", _named("url")),
 }
+"""By the wire's key without `ToolCall`. The phrases are those of the agent's own documentation."""
 
 NAMED_IN_THE_WILD = frozenset(
     (
@@ -142,20 +157,20 @@ NAMED_IN_THE_WILD = frozenset(
         *("applyPatch", "search", "list"),
     )
 )
-"""Tools that are known to exist and of which nothing more is told than their name and argument."""
+"""Tools that are known to exist. A call shows their name and one argument."""
 
-_most_telling = _named(
+_main_argument = _named(
     *("path", "command", "url", "query", "pattern", "searchTerm", "description", "title", "prompt"),
     *("name", "server", "taskId", "text"),
 )
 
 
 def other_tool(name: str) -> Tool:
-    """Return how a tool without an entry is told: by its name, and by its most telling argument."""
+    """Return a tool without an entry: its calls show its name and their most informative argument."""
 
     def target(arguments: Fields) -> str:
         strings = (value for value in arguments.values() if isinstance(value, str) and value)
-        telling = _most_telling(arguments) or next(strings, None)
-        return f"{name} {telling}" if telling else name
+        argument = _main_argument(arguments) or next(strings, None)
+        return f"{name} {argument}" if argument else name
 
-    return Tool("Used tool", target)
+    return Tool(ToolKind.OTHER, "Used tool", target)

@@ -1,1 +1,1 @@
-"""What shows one pane or one screen alone."""
+"""Apps that show a single pane or a single screen."""

@@ -13,13 +13,13 @@ from rich.segment import Segment
 from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 
-from agentwatch.cli.terminal import HeldSignals
 from agentwatch.feed import Feed, Pace
-from agentwatch.resources import resource
+from agentwatch.resources import stylesheets
 from agentwatch.screen.app import AgentwatchApp
 from agentwatch.screen.calls.pane import CallTable
 from agentwatch.screen.lines.line_view import LineView
 from agentwatch.screen.screen import WatchScreen
+from agentwatch.screen.terminal.signals import HeldSignals
 from agentwatch.sources.open import saved_source
 from tests.builders.screen.lines import append
 from tests.conftest import RECORDINGS
@@ -29,7 +29,7 @@ PANES = ("transcript", "calls", "detail", "log")
 
 
 async def eventually(pilot: Pilot[Any], check: Callable[[], object], what: str) -> None:
-    """Let the app go on until `check` holds."""
+    """Wait until `check` returns something true; fail after 20 s, naming `what`."""
     bound = time.monotonic() + BOUND_SECONDS
     await pilot.pause()
     while not check():
@@ -39,44 +39,44 @@ async def eventually(pilot: Pilot[Any], check: Callable[[], object], what: str) 
 
 
 class PaneApp(App[None]):
-    """One pane alone, in the looks of the sheet."""
+    """An app that shows the given panes with the real style sheet."""
 
-    CSS_PATH = resource("styles") / "agentwatch.tcss"
+    CSS_PATH = stylesheets()
 
     def __init__(self, *panes: LineView) -> None:
         super().__init__()
         self._panes = panes
 
     def compose(self) -> ComposeResult:
-        """Show the pane."""
+        """Yield the panes."""
         yield from self._panes
 
 
 def lines_of(pane: LineView) -> list[str]:
-    """Return every line of a pane as text, in view or not, without the blanks at its end."""
+    """Return every line of a pane as text, visible or not, without trailing blanks."""
     width = pane.scrollable_content_region.width
     return [pane.draw(y, width).text.rstrip() for y in range(pane.line_count())]
 
 
 def viewport(pane: LineView) -> list[str]:
-    """Return what the pane shows now, line by line."""
+    """Return the visible lines of a pane as text, without trailing blanks."""
     height = pane.scrollable_content_region.height
     return [pane.render_line(y).text.rstrip() for y in range(height)]
 
 
 class CountedFeed(Feed):
-    """A feed that counts the ticks of the screen, each of which advances it once."""
+    """A feed that counts the ticks of the screen: each tick calls `advance` once."""
 
     ticks = 0
 
     def advance(self, seconds: float | None = None) -> int:
-        """Count, and advance."""
+        """Count the tick, then advance."""
         self.ticks += 1
         return super().advance(seconds)
 
 
 class Stage:
-    """The app over a recording, and the pilot who plays it."""
+    """The whole app over a recording, and the pilot that drives it."""
 
     def __init__(self, app: AgentwatchApp, feed: CountedFeed, path: Path, pilot: Pilot[Any]) -> None:
         self.app = app
@@ -85,19 +85,19 @@ class Stage:
         self.pilot = pilot
 
     async def press(self, *keys: str) -> None:
-        """Press keys, and let them work."""
+        """Press keys, and wait until the app has handled them."""
         await self.pilot.press(*keys)
         await self.pilot.pause()
 
     async def append(self, data: bytes) -> None:
-        """Let the recording grow, and wait until the screen has taken it."""
+        """Append lines to the recording, and wait until the screen shows them."""
         append(self.path, data)
         await self.pilot.pause()
         await self.until(lambda: not self.feed.backlog(), "the end of the recording")
         await self.settled()
 
     async def settled(self) -> None:
-        """Wait until whole ticks have shown what is there, and nothing more is due."""
+        """Wait until two more ticks have passed, or no tick is due."""
         before, screen = self.feed.ticks, self.app.screen_stack[0]
         assert isinstance(screen, WatchScreen)
         await self.until(
@@ -105,18 +105,18 @@ class Stage:
         )
 
     async def until(self, check: Callable[[], object], what: str) -> None:
-        """Let the app go on until `check` holds."""
+        """Wait until `check` returns something true; fail after 20 s, naming `what`."""
         await eventually(self.pilot, check, what)
 
     async def shows(self, words: str, pane: str | None = None) -> None:
-        """Wait until the screen, or a pane in any of its lines, shows these words."""
+        """Wait until the words are on the screen, or in any line of the given pane, visible or not."""
         if pane is None:
             await self.until(lambda: words in self.text(blanks=True), words)
         else:
             await self.until(lambda: words in "\n".join(lines_of(self.pane(pane))), words)
 
     def pane(self, name: str) -> LineView:
-        """Return a pane."""
+        """Return the pane with this name."""
         return self.app.screen_stack[0].query_one(f"#{name}", LineView)
 
     @property
@@ -128,36 +128,36 @@ class Stage:
 
     @property
     def chosen(self) -> str | None:
-        """The target of the chosen call."""
+        """The target of the selected call; None without a call or a target."""
         return self.calls.chosen.target if self.calls.chosen else None
 
     @property
     def focus(self) -> str | None:
-        """The pane that has the focus."""
+        """The name of the focused pane."""
         return self.app.focused.id if self.app.focused else None
 
     def segments(self) -> list[Segment]:
-        """Return all that is drawn."""
+        """Return every segment on the screen."""
         return [segment for strip in self.app.screen._compositor.render_strips() for segment in strip]
 
     def rows(self) -> list[str]:
-        """Return the rows of the screen, without the blanks at their ends."""
+        """Return the rows of the screen as text, without trailing blanks."""
         return [strip.text.rstrip() for strip in self.app.screen._compositor.render_strips()]
 
     def text(self, *, blanks: bool = False) -> str:
-        """Return the screen as text, with or without the blanks at the ends of its rows."""
+        """Return the screen as text; `blanks` keeps the trailing blanks of its rows."""
         if blanks:
             return "\n".join(strip.text for strip in self.app.screen._compositor.render_strips())
         return "\n".join(self.rows())
 
     @property
     def header(self) -> str:
-        """The line at the top."""
+        """The text of the header line, the first row."""
         return self.rows()[0]
 
     @property
     def status(self) -> str:
-        """The line below it."""
+        """The text of the status line, the second row."""
         return self.rows()[1]
 
 
@@ -169,7 +169,7 @@ async def opened(
     follow: bool = False,
     pace: Pace | None = None,
 ) -> AsyncIterator[Stage]:
-    """Open a recording in the app; all that is there and due has been read when this yields."""
+    """Open a recording in the app; everything that is due is read and shown when this yields."""
     source = saved_source(path, follow)
     feed = CountedFeed(source.reader, pace)
     app = AgentwatchApp(source, feed, HeldSignals())
@@ -182,5 +182,5 @@ async def opened(
 
 
 def bundled(name: str) -> Path:
-    """Return a recording of the project's."""
+    """Return the path of a recording that belongs to the project."""
     return RECORDINGS / f"{name}.ndjson"

@@ -1,4 +1,4 @@
-"""The detail of one call alone, over a recording."""
+"""The detail pane alone, for one call of a recording."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Detail = tuple[Feed, DetailView, Pilot[None]]
 async def shown(
     path: Path, call: int = 0, size: tuple[int, int] = (70, 30), *, follow: bool = False
 ) -> AsyncIterator[Detail]:
-    """Show the detail of a recording's call in a terminal of its own, focused."""
+    """Run the detail pane of a recording's call in a test terminal, focused."""
     feed = Feed(open_saved(path, follow))
     detail = DetailView(feed)
     app = PaneApp(detail)
@@ -34,7 +34,7 @@ async def shown(
 
 
 def looks_of(detail: DetailView, beginning: str) -> set[str]:
-    """Return the names of the looks in which the lines that begin so are shown."""
+    """Return the names of the styles of the lines with this beginning."""
     known = {str(detail.line_style(name)): name for name in ("plain", "added", "removed", "hunk", "failed")}
     found = set()
     for y in range(detail.line_count()):

@@ -1,4 +1,4 @@
-"""The table of calls alone, over a recording."""
+"""The calls table alone, for a recording."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from tests.builders.screen.app import PaneApp, eventually, lines_of
 from tests.builders.screen.lines import CWD, ended, started
 
 NARROW = (60, 12)
-"""So few columns that there is no room for the time strip."""
+"""A size with too few columns for the time strip."""
 
 
 class TableApp(PaneApp):
-    """The table alone, with the keys that lead to its actions from any pane."""
+    """The table alone, with the keys that the workspace binds to its actions."""
 
     BINDINGS = [("f", "filter"), ("s", "slowest")]
 
@@ -33,7 +33,7 @@ class TableApp(PaneApp):
 async def shown(
     path: Path, size: tuple[int, int] = (70, 12), *, follow: bool = False
 ) -> AsyncIterator[tuple[Feed, CallTable, Pilot[None]]]:
-    """Show the table of a recording in a terminal of its own, focused."""
+    """Run the table of a recording in a test terminal, focused."""
     feed = Feed(open_saved(path, follow))
     table = CallTable(feed)
     app = TableApp(table)
@@ -58,7 +58,7 @@ def reads(*names: str) -> bytes:
 
 
 async def filtered(table: CallTable, pilot: Pilot[None], *keys: str) -> list[str]:
-    """Press keys, and return the rows when they have done what they do."""
+    """Press keys, wait until the rows are up to date, and return them."""
     await pilot.press(*keys)
     await eventually(pilot, lambda: not table._list.is_waiting, "the rows that were asked for")
     return lines_of(table)

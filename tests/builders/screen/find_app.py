@@ -1,4 +1,4 @@
-"""Find over the panes, without the rest of the screen."""
+"""The find bar over the panes, without the rest of the workspace."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from textual.widgets import Static
 
 from agentwatch.feed import Feed
 from agentwatch.recording import open_saved
-from agentwatch.resources import resource
+from agentwatch.resources import stylesheets
 from agentwatch.screen.calls.pane import CallTable
 from agentwatch.screen.overlays.find_bar import FindBar
 from agentwatch.screen.panes import Panes
@@ -22,9 +22,9 @@ from tests.builders.screen.app import eventually
 
 
 class FindApp(App[None]):
-    """The panes side by side over the line of find, with the keys that a screen gives it."""
+    """The panes side by side above the find bar, with the workspace's key bindings for it."""
 
-    CSS_PATH = resource("styles") / "agentwatch.tcss"
+    CSS_PATH = stylesheets()
     CSS = """
     Screen { layout: horizontal; }
     #calls, #detail { width: 9fr; height: 1fr; }
@@ -51,29 +51,29 @@ class FindApp(App[None]):
         self.shown: list[FindBar.Shown] = []
 
     def compose(self) -> ComposeResult:
-        """Show the panes and the line."""
+        """Yield the panes and the find bar."""
         panes = self.panes
         yield from (panes.transcript, panes.calls, panes.detail, panes.log)
         yield self.bar
 
     def on_mount(self) -> None:
-        """Show what is there."""
+        """Show the recording."""
         self.action_pane("transcript")
         self.call_after_refresh(self.sync)
 
     def sync(self) -> None:
-        """Take what is new, as a tick does."""
+        """Apply new lines, as a tick does."""
         self.feed.advance()
         self.panes.sync(None)
         self.bar.sync()
 
     def action_pane(self, name: str) -> None:
-        """Go to a pane."""
+        """Focus a pane."""
         self.pane = name
         self.panes.named(name).focus()
 
     def action_find(self) -> None:
-        """Open the line."""
+        """Open the find bar."""
         self.bar.open(self.pane)
 
     def action_find_next(self, step: int) -> None:
@@ -82,7 +82,7 @@ class FindApp(App[None]):
             self.notify("nothing")
 
     def action_close(self) -> None:
-        """Take the line away."""
+        """Close the find bar."""
         self.bar.close()
 
     @on(CallTable.Chosen)
@@ -100,16 +100,16 @@ class FindApp(App[None]):
 
     @property
     def told(self) -> str:
-        """What the line tells."""
+        """The text of the find bar."""
         return str(self.bar.query_one("#found", Static).content)
 
 
 @asynccontextmanager
 async def shown(path: Path, size: tuple[int, int] = (160, 20)) -> AsyncIterator[tuple[FindApp, Pilot[None]]]:
-    """Show a recording, read to its end."""
+    """Run the app on a recording, read to its end."""
     app = FindApp(path)
     async with app.run_test(size=size) as pilot:
         await eventually(pilot, app.panes.transcript.line_count, "the transcript")
-        while app.panes.transcript.is_measuring:
-            app.panes.transcript.measure_some()
+        while app.panes.transcript.viewport.is_measuring:
+            app.panes.transcript.viewport.measure_some()
         yield app, pilot

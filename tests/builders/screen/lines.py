@@ -20,29 +20,29 @@ def init(**fields: Any) -> bytes:
 
 
 def answer(text: str) -> bytes:
-    """Return new text of the assistant's."""
+    """Return the line of an assistant message, one piece of text."""
     return lines.message("assistant", text, timestamp_ms=BEGAN_MS)
 
 
 def thinking(text: str) -> bytes:
-    """Return a whole thought that took 2.5 s."""
+    """Return the two lines of a completed thought that took 2.5 s."""
     return lines.thought(text, BEGAN_MS) + lines.thought_through(BEGAN_MS + 2500)
 
 
 def started(call_id: str, tool: str, args: dict[str, object], at_ms: int = BEGAN_MS) -> bytes:
-    """Return the start of a call."""
+    """Return the line that starts a tool call."""
     return lines.started(tool, call_id, at_ms, **args)
 
 
 def ended(
     call_id: str, tool: str, args: dict[str, object], result: object, at_ms: int = BEGAN_MS + 1500
 ) -> bytes:
-    """Return the end of a call."""
+    """Return the line that completes a tool call."""
     return lines.completed(tool, call_id, result, at_ms, **args)
 
 
 def shell(number: int, exit_code: int | None = 0, stdout: str = "") -> bytes:
-    """Return a shell call, `echo NUMBER`, from start to end; None leaves it running."""
+    """Return a shell call `echo NUMBER`, start and end; with `exit_code=None` it is still running."""
     call_id, args = f"call-{number}", {"command": f"echo {number}"}
     begun = started(call_id, "shell", dict(args))
     if exit_code is None:
@@ -51,7 +51,10 @@ def shell(number: int, exit_code: int | None = 0, stdout: str = "") -> bytes:
 
 
 def session(calls: int = 40, *failed: int) -> bytes:
-    """Return a session with a prompt, a thought, and so many calls with a text before each."""
+    """Return a session: a prompt, a thought, and `calls` shell calls with a text before each.
+
+    The calls numbered in `failed` exit with 1. The session has no result yet.
+    """
     made = [init(), prompt("Mend it."), thinking("A thought.")]
     for number in range(calls):
         made += [answer(f"Step {number}."), shell(number, 1 if number in failed else 0, f"out {number}")]
@@ -59,6 +62,6 @@ def session(calls: int = 40, *failed: int) -> bytes:
 
 
 def append(path: Path, data: bytes) -> None:
-    """Let a recording grow."""
+    """Append lines to a recording."""
     with path.open("ab") as file:
         file.write(data)

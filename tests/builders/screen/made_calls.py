@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import count
 
-from agentwatch.events import Outcome
+from agentwatch.events import Outcome, ToolKind
 from agentwatch.session import Call, Place
 
 PLACE = Place(0, 1, None)
@@ -12,15 +12,16 @@ _numbers = count(1)
 
 
 def made(tool: str, target: str | None, outcome: Outcome = Outcome.SUCCEEDED, **facts: object) -> Call:
-    """Return a call; one that does not run has its end."""
-    call = Call(next(_numbers), 1, "c", tool, "Did it", target, started=PLACE)
+    """Return a call with this outcome; it has an end unless it is running."""
+    kind = ToolKind.READ if tool == "read" else ToolKind.EXECUTE
+    call = Call(next(_numbers), 1, "c", tool, "Did it", target, kind=kind, started=PLACE)
     for name, value in facts.items():
         setattr(call, name, value)
     return end(call, outcome)
 
 
 def end(call: Call, outcome: Outcome) -> Call:
-    """Let a call come to an outcome."""
+    """Give a call an outcome, and return it."""
     call.outcome = outcome
     call.ended = None if outcome is Outcome.RUNNING else PLACE
     return call

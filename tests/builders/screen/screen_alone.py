@@ -10,7 +10,7 @@ from textual.app import App
 from textual.pilot import Pilot
 
 from agentwatch.feed import Feed
-from agentwatch.resources import resource
+from agentwatch.resources import stylesheets
 from agentwatch.screen.overlays.files import FilesScreen
 from agentwatch.screen.overlays.time import TimeScreen
 from tests.builders.screen.app import eventually
@@ -19,25 +19,25 @@ Opened = TypeVar("Opened", FilesScreen, TimeScreen)
 
 
 class ScreenApp(App[None], Generic[Opened]):
-    """An app that opens one screen of a feed."""
+    """An app that opens one screen on a feed."""
 
-    CSS_PATH = resource("styles") / "agentwatch.tcss"
+    CSS_PATH = stylesheets()
 
     def __init__(self, feed: Feed, opened: Opened) -> None:
         super().__init__()
         self.feed = feed
         self.opened: Opened = opened
         self.given: list[Any] = []
-        """What the screen gave back when it was left."""
+        """The results with which the screen was dismissed."""
 
     def on_mount(self) -> None:
-        """Open it."""
+        """Open the screen."""
         self.push_screen(self.opened, self.given.append)
 
 
 @asynccontextmanager
 async def at_rest(app: ScreenApp[Opened], size: tuple[int, int]) -> AsyncIterator[Pilot[None]]:
-    """Run the app until its screen is open and has taken all there is."""
+    """Run the app until its screen is open and up to date."""
     async with app.run_test(size=size) as pilot:
         await eventually(pilot, lambda: app.screen is app.opened, "the screen")
         while app.opened.sync():

@@ -1,4 +1,4 @@
-"""The transcript alone, over a recording, measured to its end."""
+"""The transcript alone, for a recording, measured to its end."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.builders.screen.lines import answer, init, prompt, result, shell
 
 @asynccontextmanager
 async def shown(transcript: Transcript, size: tuple[int, int] = (60, 20)) -> AsyncIterator[Pilot[None]]:
-    """Show the pane in a terminal of its own, focused."""
+    """Run the pane in a test terminal, focused."""
     app = PaneApp(transcript)
     async with app.run_test(size=size) as pilot:
         transcript.focus()
@@ -29,29 +29,29 @@ async def shown(transcript: Transcript, size: tuple[int, int] = (60, 20)) -> Asy
 
 
 def of(path: Path, *, follow: bool = False) -> tuple[Feed, Transcript]:
-    """Return a recording's feed and the pane of its session."""
+    """Return a recording's feed and the transcript pane of its session."""
     feed = Feed(open_saved(path, follow))
     return feed, Transcript(feed.session)
 
 
 def cut_all(feed: Feed, transcript: Transcript) -> None:
-    """Apply all that is there, cut into blocks before it is shown; out of view heights are estimates."""
+    """Apply all lines and cut them into blocks; heights outside the viewport are estimates."""
     feed.advance()
-    assert transcript.take(transcript.scrollable_content_region.width, inf)
+    assert transcript.viewport.take(transcript.scrollable_content_region.width, inf)
     transcript.sync()
 
 
 def measure_all(transcript: Transcript) -> None:
-    """Measure every block, as the ticks do bit by bit."""
+    """Measure every block, which the ticks do step by step."""
     for _ in range(10_000):
-        if not transcript.is_measuring:
+        if not transcript.viewport.is_measuring:
             return
-        transcript.measure_some()
+        transcript.viewport.measure_some()
     pytest.fail("measuring does not come to an end")
 
 
 def brought_up(feed: Feed, transcript: Transcript) -> list[str]:
-    """Apply all that is there and return every line."""
+    """Apply all lines, and return every line of the transcript."""
     feed.advance()
     transcript.sync()
     measure_all(transcript)
@@ -59,7 +59,7 @@ def brought_up(feed: Feed, transcript: Transcript) -> list[str]:
 
 
 def chosen_lines(transcript: Transcript) -> list[str]:
-    """Return the lines in view that look chosen."""
+    """Return the visible lines that are drawn as selected."""
     style = transcript.line_style("chosen").bgcolor
     strips = [transcript.render_line(y) for y in range(transcript.scrollable_content_region.height)]
     return [
@@ -68,7 +68,7 @@ def chosen_lines(transcript: Transcript) -> list[str]:
 
 
 def history(paragraphs: int) -> bytes:
-    """Return a long session: numbered words in paragraphs of many lengths, a list, code and a call each."""
+    """Return a long session: numbered words in paragraphs of many lengths, each with list, code, call."""
     made, word = [init(), prompt("go on")], 0
     for number in range(paragraphs):
         words = [f"w{word + n}" for n in range(1 + number * 7 % 40)]
@@ -79,7 +79,7 @@ def history(paragraphs: int) -> bytes:
 
 
 def pieces(text: str, chance: random.Random) -> list[str]:
-    """Cut a text into pieces of arbitrary size."""
+    """Return a text cut into pieces of random size."""
     cut = []
     while text:
         size = chance.choice((1, 1, 2, 3, 5, 8, 40))

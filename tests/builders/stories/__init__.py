@@ -1,1 +1,1 @@
-"""Stories: sessions whose truth is known before they are written as an agent writes them."""
+"""Stories: sessions whose facts are known before they are written as an agent's lines."""

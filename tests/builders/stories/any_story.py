@@ -1,4 +1,4 @@
-"""Any story of the event grammar, as Hypothesis draws it."""
+"""Hypothesis strategies for any story of the event grammar."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from tests.builders.lines import CWD, answered, asked, event
 from tests.builders.stories.story import (
     Aside,
-    Doing,
     Ending,
     Finish,
     RunStory,
@@ -16,6 +15,7 @@ from tests.builders.stories.story import (
     Story,
     Think,
     ToolCall,
+    ToolUse,
 )
 
 _TOKENS = [
@@ -51,26 +51,26 @@ _PATHS = (
 _COMMANDS = (("pytest -q", "pytest -q"), ("cat <<E\nx\nE", "cat <<E"), (" ls \r\n", "ls"))
 _WORDS = (("low water", "low water"), (r"\.seconds\b", r"\.seconds\b"), ("x\ty", "x    y"))
 
-_DOINGS = [
-    *(Doing("read", "Read file", {"path": path, "limit": 9}, shown) for path, shown in _PATHS),
-    *(Doing("edit", "Edited file", {"path": path, "streamContent": "z"}, shown) for path, shown in _PATHS),
-    *(Doing("write", "Created new file", {"path": path}, shown) for path, shown in _PATHS[:2]),
-    Doing("delete", "Deleted file", {"path": f"{CWD}/x"}, "x"),
-    Doing("ls", "Listed directory", {"path": CWD, "ignore": []}, "."),
-    *(Doing("shell", "Ran terminal command", {"command": told}, shown) for told, shown in _COMMANDS),
-    *(Doing("grep", "Searched files", {"pattern": told, "path": "/p"}, shown) for told, shown in _WORDS),
-    Doing("glob", "Found files", {"globPattern": "**/*.py", "targetDirectory": CWD}, "**/*.py"),
-    *(Doing("semSearch", "Searched codebase", {"query": told}, shown) for told, shown in _WORDS),
-    Doing("readLints", "Read lints", {"paths": [f"{CWD}/a", "/b"]}, "a, /b"),
-    Doing("updateTodos", "Updated to-do list", {"todos": [], "merge": True}, None),
-    Doing("mcp", "Called MCP tool", {"name": "s-t", "providerIdentifier": "s", "toolName": "t"}, "s t"),
-    Doing("mcp", "Called MCP tool", {"name": "s-t", "args": {}}, "s-t"),
-    Doing("task", "Ran subagent", {"description": "Look", "prompt": "p"}, "Look"),
-    Doing("webSearch", "Searched the web", {"searchTerm": "tides"}, "tides"),
-    Doing("webFetch", "Fetched web page", {"url": "https://example.org"}, "https://example.org"),
-    Doing("askQuestion", "Used tool", {"title": "Which?", "questions": []}, "askQuestion Which?"),
-    Doing("await", "Used tool", {"blockUntilMs": 5, "taskId": "t-1"}, "await t-1"),
-    Doing("teleport", "Used tool", {"speed": 9, "to": "Mars"}, "teleport Mars", is_unknown=True),
+_TOOL_USES = [
+    *(ToolUse("read", "Read file", {"path": path, "limit": 9}, shown) for path, shown in _PATHS),
+    *(ToolUse("edit", "Edited file", {"path": path, "streamContent": "z"}, shown) for path, shown in _PATHS),
+    *(ToolUse("write", "Created new file", {"path": path}, shown) for path, shown in _PATHS[:2]),
+    ToolUse("delete", "Deleted file", {"path": f"{CWD}/x"}, "x"),
+    ToolUse("ls", "Listed directory", {"path": CWD, "ignore": []}, "."),
+    *(ToolUse("shell", "Ran terminal command", {"command": given}, shown) for given, shown in _COMMANDS),
+    *(ToolUse("grep", "Searched files", {"pattern": given, "path": "/p"}, shown) for given, shown in _WORDS),
+    ToolUse("glob", "Found files", {"globPattern": "**/*.py", "targetDirectory": CWD}, "**/*.py"),
+    *(ToolUse("semSearch", "Searched codebase", {"query": given}, shown) for given, shown in _WORDS),
+    ToolUse("readLints", "Read lints", {"paths": [f"{CWD}/a", "/b"]}, "a, /b"),
+    ToolUse("updateTodos", "Updated to-do list", {"todos": [], "merge": True}, None),
+    ToolUse("mcp", "Called MCP tool", {"name": "s-t", "providerIdentifier": "s", "toolName": "t"}, "s t"),
+    ToolUse("mcp", "Called MCP tool", {"name": "s-t", "args": {}}, "s-t"),
+    ToolUse("task", "Ran subagent", {"description": "Look", "prompt": "p"}, "Look"),
+    ToolUse("webSearch", "Searched the web", {"searchTerm": "tides"}, "tides"),
+    ToolUse("webFetch", "Fetched web page", {"url": "https://example.org"}, "https://example.org"),
+    ToolUse("askQuestion", "Used tool", {"title": "Which?", "questions": []}, "askQuestion Which?"),
+    ToolUse("await", "Used tool", {"blockUntilMs": 5, "taskId": "t-1"}, "await t-1"),
+    ToolUse("teleport", "Used tool", {"speed": 9, "to": "Mars"}, "teleport Mars", is_unknown=True),
 ]
 
 _ENDINGS = [
@@ -92,7 +92,7 @@ _ENDINGS = [
     Ending(None, "unfinished", "came back without a result"),
     Ending({"later": {"x": 1}}, "unfinished", "unknown outcome later", is_unknown=True),
 ]
-"""Endings that any tool may come to."""
+"""Endings that any tool can have."""
 
 _MATCHES = {"content": {"totalMatchedLines": 3}, "count": {"totalMatchedLines": "1"}}
 _CHANGE = {"linesAdded": 3, "linesRemoved": "1", "beforeFullFileContent": "", "afterFullFileContent": "y"}
@@ -133,8 +133,8 @@ _IDS = ("toolu_1", "call_2\nfc_2", "Read_1", "call-4-0\nfc_4_0", "tool_x\t", "[b
 
 @st.composite
 def _calls(draw: st.DrawFn, call_id: str) -> ToolCall:
-    doing = draw(st.sampled_from(_DOINGS))
-    endings = _SUCCESSES.get(doing.tool, _ANY_SUCCESS)
+    use = draw(st.sampled_from(_TOOL_USES))
+    endings = _SUCCESSES.get(use.tool, _ANY_SUCCESS)
     ending = draw(st.sampled_from(endings * (len(_ENDINGS) // len(endings)) + _ENDINGS))
     has_start, has_end = draw(
         st.sampled_from([(True, True), (True, True), (True, True), (True, False), (False, True)])
@@ -142,7 +142,7 @@ def _calls(draw: st.DrawFn, call_id: str) -> ToolCall:
     places = ["both", "start", "end"] if has_start and has_end else ["start" if has_start else "end"]
     return ToolCall(
         call_id,
-        doing,
+        use,
         ending,
         has_start,
         has_end,

@@ -1,4 +1,4 @@
-"""What may happen in a session: runs of steps, as a story to be told."""
+"""The events of a session as a story: runs of steps."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True)
 class Say:
-    """The assistant says something; with partial output cut into deltas, also inside an emoji."""
+    """The assistant writes a text; with partial output it is cut into deltas, even inside an emoji."""
 
     text: str
     cuts: tuple[int, ...]
@@ -27,7 +27,7 @@ class Think:
 
 @dataclass(frozen=True)
 class Aside:
-    """Lines that say nothing of the text or of a call: a query, a notice, a line that is odd."""
+    """Lines that add neither text nor calls: a query, a notice, an odd line."""
 
     lines: tuple[bytes, ...]
     is_query: bool = False
@@ -37,7 +37,7 @@ class Aside:
 
 @dataclass(frozen=True)
 class Ending:
-    """How a call came back, and what that is."""
+    """The result of a call, and the facts expected from it."""
 
     result: Json | None
     outcome: str
@@ -51,8 +51,8 @@ class Ending:
 
 
 @dataclass(frozen=True)
-class Doing:
-    """A tool called with arguments, and what is told of it."""
+class ToolUse:
+    """A tool called with arguments, and the facts expected from them."""
 
     tool: str
     phrase: str
@@ -66,7 +66,7 @@ class ToolCall:
     """A call, and how its lines are written."""
 
     call_id: str
-    doing: Doing
+    use: ToolUse
     ending: Ending
     has_start: bool
     has_end: bool
@@ -84,7 +84,7 @@ class Finish:
     """The result of a run."""
 
     result: str | None
-    """`None` is the text, a string another one; see `says_nothing`."""
+    """`None` is the streamed text, a string another text; see `says_nothing`."""
     says_nothing: bool
     subtype: str
     is_error: bool
@@ -98,19 +98,19 @@ Step = Say | Think | Aside | ToolCall
 
 @dataclass(frozen=True)
 class RunStory:
-    """One run: its steps in order; a call stands where it starts and again where it ends."""
+    """One run with its steps in order; a call is listed at its start and again at its end."""
 
     session_id: str
     prompt: str
     steps: tuple[Step, ...]
     finish: Finish | None
     flushes: bool
-    """With partial output: whether a segment is repeated where it need not be."""
+    """With partial output: whether a segment is flushed even where this is optional."""
 
 
 @dataclass(frozen=True)
 class Story:
-    """What happened, and how its lines are written."""
+    """The runs of a session, and how its lines are written."""
 
     runs: tuple[RunStory, ...]
     line_end: bytes

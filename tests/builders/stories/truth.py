@@ -1,4 +1,4 @@
-"""What a story comes to: the summary that is true of it."""
+"""The true summary of a story."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from tests.builders.stories.story import Aside, Ending, Json, RunStory, Say, Sto
 
 
 def call_truth(call: ToolCall) -> Json:
-    """Return what the summary says of a call."""
-    told: Json = {"call_id": call.call_id, "tool": call.doing.tool, "target": call.doing.target}
+    """Return the expected summary of a call."""
+    facts: Json = {"call_id": call.call_id, "tool": call.use.tool, "target": call.use.target}
     ending = call.ending if call.has_end else Ending(None, "unfinished")
     note = ending.note or {"rejected": "rejected", "unfinished": "unfinished"}.get(ending.outcome)
     if ending.outcome == "failed":
         note = f"failed: {str(ending.error).partition(chr(10))[0]}"
-    words = [ending.phrase or call.doing.phrase, call.doing.target, note and f"({note})"]
+    words = [ending.phrase or call.use.phrase, call.use.target, note and f"({note})"]
     began = call.started_ms if call.has_start else None
     ended = call.ended_ms if call.has_end else None
     is_timed = began is not None and ended is not None and ended >= began
-    return told | {
+    return facts | {
         "action": " ".join(word for word in words if word),
         "outcome": ending.outcome,
         "error": ending.error,
@@ -31,17 +31,17 @@ def call_truth(call: ToolCall) -> Json:
 
 
 def calls_of(run: RunStory) -> list[ToolCall]:
-    """Return a run's calls in the order in which they first appear."""
+    """Return a run's calls in the order of their first steps."""
     return list({step.call_id: step for step in run.steps if isinstance(step, ToolCall)}.values())
 
 
 def text_of(run: RunStory) -> str:
-    """Return what the assistant says in a run."""
+    """Return the assistant's text of a run."""
     return "".join(step.text for step in run.steps if isinstance(step, Say))
 
 
 def thoughts_of(story: Story) -> str:
-    """Return what the model thinks in all runs."""
+    """Return the model's reasoning in all runs."""
     return "".join(step.text for run in story.runs for step in run.steps if isinstance(step, Think))
 
 
@@ -53,7 +53,7 @@ def result_of(run: RunStory) -> str | None:
 
 
 def truth(story: Story) -> Json:
-    """Return the summary that a story comes to, without the counts of lines."""
+    """Return the expected summary of a story, without the counts of total lines and events."""
     last = story.runs[-1]
     finish, result, text = last.finish, result_of(last), text_of(last)
     calls = [call for run in story.runs for call in calls_of(run)]
@@ -61,8 +61,8 @@ def truth(story: Story) -> Json:
     malformed = sum(step.malformed for step in steps if isinstance(step, Aside))
     unknown = sum(step.unknown for step in steps if isinstance(step, Aside))
     for call in calls:
-        odd_end = call.has_end and (call.doing.is_unknown or call.ending.is_unknown)
-        unknown += (call.has_start and call.doing.is_unknown) + odd_end
+        odd_end = call.has_end and (call.use.is_unknown or call.ending.is_unknown)
+        unknown += (call.has_start and call.use.is_unknown) + odd_end
     paired = sum(call.has_start and call.has_end for call in calls)
     matches = None if result is None else text == result
     compared = {True: "text = result", False: "text ≠ result", None: "no result to compare"}[matches]

@@ -1,1 +1,1 @@
-"""Tests of what the other tests rest on."""
+"""Tests of the test harness."""

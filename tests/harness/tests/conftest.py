@@ -1,4 +1,4 @@
-"""What the tests of the equipment share: a recording of three lines."""
+"""A recording of three lines, shared by the tests of the harness."""
 
 from pathlib import Path
 

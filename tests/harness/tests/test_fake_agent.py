@@ -1,4 +1,4 @@
-"""The fake agent does what the tests that rest on it take for granted."""
+"""The fake agent behaves as the tests that use it assume."""
 
 import json
 import os
@@ -22,7 +22,7 @@ def play(recording: Path, *switches: str) -> subprocess.CompletedProcess[bytes]:
 
 
 def writes(recording: Path, *switches: str) -> list[bytes]:
-    """Run the fake agent with a datagram socket as stdout, which keeps its writes apart."""
+    """Return the single writes of the fake agent, which a datagram socket as stdout keeps separate."""
     ours, stdout = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
     argv = command(recording, *switches)
     with ours, stdout:
@@ -34,7 +34,7 @@ def writes(recording: Path, *switches: str) -> list[bytes]:
 
 
 def wait_for_report(path: Path) -> dict[str, int]:
-    """Wait until the agent has written its report, and read it."""
+    """Wait until the agent has written its report, and return it."""
     deadline = time.monotonic() + 10
     while not path.exists():
         assert time.monotonic() < deadline, "no report"
@@ -44,13 +44,13 @@ def wait_for_report(path: Path) -> dict[str, int]:
 
 
 def test_plays_the_bytes_as_they_are(recording: Path) -> None:
-    """Without switches the agent writes the recording, unchanged, and exits with 0."""
+    """Without switches the agent writes the recording unchanged and exits with 0."""
     done = play(recording)
     assert (done.returncode, done.stdout, done.stderr) == (0, RECORDING, b"")
 
 
 def test_pace_is_one_write_for_each_line(recording: Path) -> None:
-    """A paced agent writes line by line, the first at once, and keeps its pace."""
+    """With --pace the agent writes line by line at that pace, the first line at once."""
     begun = time.monotonic()
     assert writes(recording, "--pace", "10") == [INIT, TEXT, RESULT]
     assert time.monotonic() - begun >= 2 / 10
@@ -72,7 +72,7 @@ def test_exit_code_and_stderr(recording: Path) -> None:
 
 
 def test_stderr_forever_is_more_than_a_pipe_holds(recording: Path) -> None:
-    """A noisy agent writes over 64 KiB to stderr before its first line, and more as it waits."""
+    """A noisy agent writes over 64 KiB to stderr before its first line, and more while it waits."""
     quick = play(recording, "--stderr-forever")
     slow = play(recording, "--stderr-forever", "--pace", "20")
     assert quick.stdout == slow.stdout == RECORDING
@@ -80,7 +80,7 @@ def test_stderr_forever_is_more_than_a_pipe_holds(recording: Path) -> None:
 
 
 def test_burst_is_exact_and_valid(recording: Path) -> None:
-    """A burst is so many bytes of numbered assistant lines of the recording's session."""
+    """A burst is exactly the given number of bytes in numbered assistant lines of the recording's session."""
     done = play(recording, "--burst", "200003")
     burst = done.stdout.removeprefix(RECORDING)
     events = [json.loads(line) for line in burst.splitlines()]
@@ -92,13 +92,13 @@ def test_burst_is_exact_and_valid(recording: Path) -> None:
 
 @pytest.mark.parametrize("pace", ["0", "1000"])
 def test_cut_ends_in_the_middle_of_a_line(recording: Path, pace: str) -> None:
-    """A cut agent writes the first bytes only."""
+    """With --cut the agent writes only that many bytes."""
     cut = len(INIT) + 7
     assert play(recording, "--cut", str(cut), "--pace", pace).stdout == RECORDING[:cut]
 
 
 def test_hang_ends_by_a_signal_only(recording: Path, tmp_path: Path) -> None:
-    """A hanging agent has reported all that it wrote, and TERM ends it by that signal."""
+    """A hanging agent has reported everything that it wrote, and SIGTERM ends it."""
     report = tmp_path / "report"
     argv = command(recording, "--hang", "--report", str(report))
     with subprocess.Popen(argv, stdout=subprocess.PIPE) as agent:
@@ -111,7 +111,7 @@ def test_hang_ends_by_a_signal_only(recording: Path, tmp_path: Path) -> None:
 
 
 def test_hang_before_result_holds_the_result_back(recording: Path, tmp_path: Path) -> None:
-    """The agent plays up to the result line, and that one never comes."""
+    """With --hang-before-result the agent writes everything up to the result line, and then hangs."""
     report = tmp_path / "report"
     argv = command(recording, "--hang-before-result", "--report", str(report))
     with subprocess.Popen(argv, stdout=subprocess.PIPE) as agent:
@@ -121,7 +121,7 @@ def test_hang_before_result_holds_the_result_back(recording: Path, tmp_path: Pat
 
 
 def test_ignore_term_leaves_other_signals(recording: Path, tmp_path: Path) -> None:
-    """An agent that ignores TERM is still there for INT."""
+    """An agent that ignores SIGTERM is ended by SIGINT."""
     report = tmp_path / "report"
     argv = command(recording, "--hang", "--ignore-term", "--report", str(report))
     with subprocess.Popen(argv, stdout=subprocess.DEVNULL) as agent:
@@ -133,7 +133,7 @@ def test_ignore_term_leaves_other_signals(recording: Path, tmp_path: Path) -> No
 
 @pytest.mark.parametrize("switch", ["--fork", "--setsid"])
 def test_child_holds_stdout_open(recording: Path, tmp_path: Path, switch: str) -> None:
-    """The agent ends, and its child, in its group or in a session of its own, holds stdout."""
+    """The agent ends while its child, in its group or in its own session, holds stdout open."""
     report = tmp_path / "report"
     argv = command(recording, switch, "60", "--report", str(report))
     with subprocess.Popen(argv, stdout=subprocess.PIPE, start_new_session=True) as agent:
@@ -149,14 +149,14 @@ def test_child_holds_stdout_open(recording: Path, tmp_path: Path, switch: str) -
 
 @pytest.mark.parametrize("name", ["KILL", "SIGTERM", "11"])
 def test_die_is_by_the_signal(recording: Path, name: str) -> None:
-    """The agent plays to the end, then the signal ends it."""
+    """The agent plays to the end and is then ended by the signal."""
     done = play(recording, "--die", name)
     assert done.stdout == RECORDING
     assert -done.returncode in (signal.SIGKILL, signal.SIGTERM, signal.SIGSEGV)
 
 
 def test_repeat_and_report(recording: Path, tmp_path: Path) -> None:
-    """The report counts lines and bytes, and knows the slowest write."""
+    """The report contains the lines and bytes written, and the slowest write."""
     report = tmp_path / "report"
     assert play(recording, "--repeat", "50", "--report", str(report)).stdout == RECORDING * 50
     facts = wait_for_report(report)
@@ -165,7 +165,7 @@ def test_repeat_and_report(recording: Path, tmp_path: Path) -> None:
 
 
 def test_reader_that_goes_away_ends_the_agent(recording: Path) -> None:
-    """When nobody reads its stdout any more, the agent exits with 1 and says nothing."""
+    """When the reader of its stdout goes away, the agent exits with 1 and prints nothing."""
     argv = command(recording, "--repeat", "100000")
     with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as agent:
         assert agent.stdout

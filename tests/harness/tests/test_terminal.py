@@ -1,4 +1,4 @@
-"""The terminal of the tests does what they take for granted."""
+"""The terminal of the tests behaves as they assume."""
 
 import os
 import random
@@ -42,7 +42,7 @@ raise SystemExit(probe.return_code)
 
 
 def test_terminal_drives_a_textual_app(tmp_path: Path) -> None:
-    """Keys reach the app, its screen is read, a resize arrives, and it leaves no trace."""
+    """Keys reach the app, its screen can be read, a resize arrives, and the terminal is restored."""
     app = tmp_path / "app.py"
     app.write_text(APP)
     with Terminal([sys.executable, str(app)], size=(60, 10)) as terminal:
@@ -62,8 +62,8 @@ def test_terminal_drives_a_textual_app(tmp_path: Path) -> None:
         assert terminal.screen_text().strip() == terminal.line(0) == "left"
 
 
-def test_terminal_sees_what_is_left_behind() -> None:
-    """Modes left on and settings left changed are named, and the terminal is not restored."""
+def test_terminal_reports_leftovers() -> None:
+    """Modes left on and changed tty settings are listed, and the terminal is not restored."""
     script = r"stty -echo; printf '\033[?1049h\033[?1000;1006hx\033[?1006l\033[?25l'"
     with Terminal(["sh", "-c", script]) as terminal:
         assert terminal.wait_exit() == 0
@@ -73,7 +73,7 @@ def test_terminal_sees_what_is_left_behind() -> None:
 
 
 def test_terminal_has_an_alternate_screen() -> None:
-    """Leaving the alternate screen brings back the text, and the place, from before."""
+    """Leaving the alternate screen restores the text and the cursor position."""
     script = r"printf 'one\033[?1049h\033[2;2Htwo'; read x; printf '\033[?1049l three'"
     with Terminal(["sh", "-c", script]) as terminal:
         terminal.wait_for("two")
@@ -100,8 +100,8 @@ def test_terminal_has_an_alternate_screen() -> None:
         "\u200d",
     ],
 )
-def test_terminal_passes_over_what_pyte_misreads(sequence: str) -> None:
-    """A sequence that shows nothing leaves the text, its colours and the title as they were."""
+def test_terminal_ignores_what_pyte_misreads(sequence: str) -> None:
+    """A sequence without visible effect leaves the text, its colours and the title unchanged."""
     script = rf"printf 'a{sequence}bc\n'"
     with Terminal(["sh", "-c", script], size=(20, 3)) as terminal:
         assert terminal.wait_exit() == 0
@@ -111,7 +111,7 @@ def test_terminal_passes_over_what_pyte_misreads(sequence: str) -> None:
 
 
 def test_terminal_reads_a_sequence_that_comes_in_parts() -> None:
-    """A sequence cut by the reads is one sequence all the same."""
+    """A sequence split over several reads is read as one sequence."""
     script = r"stty -echo; printf 'a\033['; read x; printf '<u'; read x; printf '\303'; read x; "
     with Terminal(["sh", "-c", script + r"printf '\251 end'"]) as terminal:
         terminal.wait_for("a")
@@ -122,7 +122,7 @@ def test_terminal_reads_a_sequence_that_comes_in_parts() -> None:
 
 
 def test_pipeline_has_the_pty_as_its_controlling_terminal(recording: Path, tmp_path: Path) -> None:
-    """In `producer | program | consumer` the program talks with /dev/tty, and bytes pass."""
+    """In `producer | program | consumer` the program can use /dev/tty, and bytes pass through."""
     script = "cat; printf 'name? ' >/dev/tty; read x </dev/tty; echo hello $x >/dev/tty; exit 7"
     passed = tmp_path / "passed"
     consumer = ["sh", "-c", f"cat >{passed}; exit 2"]
@@ -135,7 +135,7 @@ def test_pipeline_has_the_pty_as_its_controlling_terminal(recording: Path, tmp_p
 
 
 def test_program_ends_before_its_producer(recording: Path) -> None:
-    """A stage's end is known while the others live, and the terminal's end ends them all."""
+    """The end of a stage is reported while other stages live; closing the terminal kills them all."""
     with Terminal.pipeline(command(recording, "--hang"), ["head", "-n1"]) as terminal:
         assert terminal.wait_exit() == 0
         assert terminal.screen_text().startswith(INIT.decode().strip())
@@ -146,7 +146,7 @@ def test_program_ends_before_its_producer(recording: Path) -> None:
 
 
 def test_ctrl_z_stops_the_job() -> None:
-    """The keys for stop, interrupt and end of file do to a job what they do under a shell."""
+    """The keys for stop, interrupt and end of file affect a job as they do under a shell."""
     with Terminal(["cat"]) as terminal:
         terminal.send("one\n")
         terminal.wait_for("one\none")
@@ -161,7 +161,7 @@ def test_ctrl_z_stops_the_job() -> None:
 
 
 def test_hang_up_sends_sighup() -> None:
-    """When the terminal is closed, the program gets SIGHUP, and its exit is still known."""
+    """When the terminal is closed, the program receives SIGHUP, and its exit code is still reported."""
     script = "import signal, sys; signal.signal(1, lambda *_: sys.exit(3)); print('ready'); "
     with Terminal([sys.executable, "-Sc", script + "signal.pause()"]) as terminal:
         terminal.wait_for("ready")
@@ -170,7 +170,7 @@ def test_hang_up_sends_sighup() -> None:
 
 
 def test_leftover_children_live_until_the_close(recording: Path, tmp_path: Path) -> None:
-    """Children outlive their program, and none of them, in whatever session, the terminal."""
+    """Children outlive their program, and are killed with the terminal, whatever their session."""
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
     reader = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
@@ -185,7 +185,7 @@ def test_leftover_children_live_until_the_close(recording: Path, tmp_path: Path)
 
 
 def test_paused_terminal_reads_nothing(tmp_path: Path) -> None:
-    """While reading is paused no byte is taken, and a program with much to say has to wait."""
+    """While reading is paused no byte is read, and a program that writes much blocks."""
     begun, done = tmp_path / "begun", tmp_path / "done"
     script = f"read x; : >{begun}; head -c 200000 /dev/zero | tr '\\0' x; : >{done}; echo over"
     with Terminal(["sh", "-c", script]) as terminal:
@@ -199,7 +199,7 @@ def test_paused_terminal_reads_nothing(tmp_path: Path) -> None:
 
 
 def test_environment_is_small_and_sane(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What would change a screen is not inherited; what the test asks for is there."""
+    """Variables that change a screen are not inherited; variables given by the test are set."""
     for name in ("NO_COLOR", "CI", "COLUMNS", "TEXTUAL_DRIVER", "TMUX"):
         monkeypatch.setenv(name, "1")
     with Terminal(["env"], env={"ASKED": "yes"}) as terminal:
@@ -210,8 +210,8 @@ def test_environment_is_small_and_sane(monkeypatch: pytest.MonkeyPatch) -> None:
         assert line in text
 
 
-def test_a_wait_in_vain_shows_the_screen() -> None:
-    """A text that does not come fails with the screen; at once, if the program has ended."""
+def test_a_failed_wait_shows_the_screen() -> None:
+    """Waiting for a text that does not appear fails with the screen, at once if the program has ended."""
     with Terminal(["sh", "-c", "echo something else; kill -9 $$"]) as terminal:
         assert terminal.wait_exit() == 128 + signal.SIGKILL
         with pytest.raises(AssertionError, match=r"(?s)ended.*something else"):
@@ -220,8 +220,8 @@ def test_a_wait_in_vain_shows_the_screen() -> None:
         terminal.wait_for("anything", timeout=0.1)
 
 
-def test_program_that_is_not_there() -> None:
-    """A command that cannot be started exits with 127 and says so on the screen."""
+def test_program_that_is_not_found() -> None:
+    """A command that cannot be started exits with 127 and is reported on the screen."""
     with Terminal(["no-such-program"]) as terminal:
         assert terminal.wait_exit() == 127
         terminal.wait_for("no-such-program: No such file or directory")

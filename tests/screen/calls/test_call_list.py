@@ -1,4 +1,4 @@
-"""The list of calls takes what is new, and makes new rows bit by bit."""
+"""The list of calls applies changes, and builds new rows in slices."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from tests.builders.lines import completed, init, session, started
 from tests.builders.screen.made_calls import end, made
 
 
-def test_a_call_left_open_by_the_end_of_its_run_changes() -> None:
-    """A running call that its run's end leaves unfinished is told of, though no line has ended it."""
+def test_a_call_left_unfinished_by_its_run_counts_as_changed() -> None:
+    """A running call that becomes unfinished with its run counts as changed, although no line ended it."""
     read = Session()
     listed = CallList(read)
     whole = session(init(), started("shell", "c-1", command="a"), is_over=False)
@@ -26,7 +26,7 @@ def test_a_call_left_open_by_the_end_of_its_run_changes() -> None:
 
 
 def test_new_rows_are_made_in_slices() -> None:
-    """A filter of many calls is applied to some at a time; the old rows stay until it is whole."""
+    """A filter over many calls is applied in slices; the old rows stay until the new ones are complete."""
     many = [line for n in range(30) for line in (started("shell", f"{n}"), completed("shell", f"{n}"))]
     read = session(init(), *many)
     read.calls = [made("shell", f"{n % 7}") for n in range(20_000)]  # type: ignore[assignment]
@@ -43,8 +43,8 @@ def test_new_rows_are_made_in_slices() -> None:
     assert listed.title("2 Calls").startswith('2 Calls · 17,143 hidden by "3"')
 
 
-def test_what_changes_while_rows_are_made_is_not_lost() -> None:
-    """A call that ends between two slices stands in the new rows as it has ended."""
+def test_a_change_between_slices_is_in_the_new_rows() -> None:
+    """A call that ends between two slices is in the new rows with its outcome."""
     for by_duration in (False, True):
         read = session(
             init(), *(started("shell", f"c-{n}", command=f"{n}") for n in range(600)), is_over=False

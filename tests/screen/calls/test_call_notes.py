@@ -1,4 +1,4 @@
-"""A word that tells how a call came out is whole, or not there."""
+"""The note in the row of a call is shown whole or not at all."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.builders.screen.app import bundled, lines_of, opened
 
 @pytest.mark.parametrize("width", [40, 60, 80, 100, 110, 120, 160])
 async def test_no_word_is_cut(width: int) -> None:
-    """`exit 1` and `rejected` are whole at any width; what a call found is whole or not there."""
+    """`exit 1` and `rejected` are whole at any width; counts of lines and matches are whole or absent."""
     async with opened(bundled("demo"), (width, 40)) as stage:
         await stage.press("2")
         table = stage.pane("calls")

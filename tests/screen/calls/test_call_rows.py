@@ -1,4 +1,4 @@
-"""The rows of the calls: folding, repeats, the filter and the order, without a screen."""
+"""The rows of the calls without a screen: folding, repeats, filter and order."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ from tests.builders.screen.made_calls import end, made
 
 
 def by_time(calls: Sequence[Call], words: str = "") -> RowsByTime:
-    """Return the rows of calls."""
+    """Return the rows of the calls, filtered by `words`."""
     rows = RowsByTime(calls, call_filter(words))
     assert rows.fill()
     return rows
 
 
 def spans(rows: Rows) -> list[tuple[int, int]]:
-    """Return the first and the last call of each row."""
+    """Return the indices of the first and last call of each row."""
     return [(rows[y].first, rows[y].last) for y in range(len(rows))]
 
 
 def reads(*names: str) -> list[Call]:
-    """Return successful reads of files."""
+    """Return successful reads of the named files."""
     return [made("read", name) for name in names]
 
 
 def test_the_same_call_again_is_one_row() -> None:
-    """Calls of the same tool, target and outcome that follow each other are one row."""
+    """Consecutive calls with the same tool, target and outcome are one row."""
     calls = [made("shell", "make"), made("shell", "make"), made("shell", "test"), made("grep", "test")]
     assert spans(by_time(calls)) == [(0, 1), (2, 2), (3, 3)]
 
@@ -51,33 +51,33 @@ def test_the_same_call_again_is_one_row() -> None:
         made("shell", "make", Outcome.SUCCEEDED, error="another"),
     ],
 )
-def test_another_end_is_another_row(other: Call) -> None:
-    """A call that came to something else, that still runs or may still be told more of stands alone."""
+def test_a_different_call_is_another_row(other: Call) -> None:
+    """A call that differs in outcome, run, exit code or error, or lacks a start, has its own row."""
     assert spans(by_time([made("shell", "make"), other])) == [(0, 0), (1, 1)]
 
 
 def test_running_calls_are_never_folded() -> None:
-    """However often a call is made, those that run have a row each."""
+    """Each running call has its own row, even if it repeats another."""
     calls = [made("shell", "make", Outcome.RUNNING) for _ in range(3)]
     assert spans(by_time(calls)) == [(0, 0), (1, 1), (2, 2)]
 
 
 def test_three_reads_in_a_row_are_one_row() -> None:
-    """Of successful reads that follow each other three are folded, two are not."""
+    """Three or more consecutive successful reads are one row; two are not, unless they read the same file."""
     assert spans(by_time(reads("a", "b"))) == [(0, 0), (1, 1)]
     assert spans(by_time(reads("a", "b", "c"))) == [(0, 2)]
     assert spans(by_time(reads("a", "a"))) == [(0, 1)]
 
 
-def test_a_failed_read_parts_the_reads() -> None:
-    """A read that failed, or that still runs, is never inside a fold."""
+def test_a_read_without_success_separates_the_reads_around_it() -> None:
+    """A read that failed, was rejected, is running or is unfinished is never part of a fold."""
     for outcome in (Outcome.FAILED, Outcome.RUNNING, Outcome.REJECTED, Outcome.UNFINISHED):
         calls = [*reads("a", "b", "c"), made("read", "d", outcome), *reads("e", "f", "g")]
         assert spans(by_time(calls)) == [(0, 2), (3, 3), (4, 6)]
 
 
-def test_a_read_that_ends_joins_its_neighbours() -> None:
-    """When the call between two folds has ended like theirs, one row is left, and an open one stays open."""
+def test_a_read_that_succeeds_joins_its_neighbours() -> None:
+    """When a read between two folds succeeds, the folds join into one, which is open if either was."""
     calls = [*reads("a", "b", "c"), made("read", "d", Outcome.RUNNING), *reads("e", "f", "g")]
     rows = by_time(calls)
     rows.toggle(2)
@@ -102,7 +102,7 @@ def test_a_fold_opens_and_closes() -> None:
 
 
 def test_only_neighbours_are_folded_under_a_filter() -> None:
-    """Calls that the filter brings together did not follow each other, and stay apart."""
+    """Calls that are adjacent only because of the filter are not folded."""
     calls = [made("shell", "make"), made("read", "a"), made("shell", "make"), made("shell", "make")]
     assert spans(by_time(calls, "shell")) == [(0, 0), (2, 3)]
 
@@ -119,14 +119,14 @@ def test_only_neighbours_are_folded_under_a_filter() -> None:
     ],
 )
 def test_calls_of_one_step_are_bracketed(groups: str, marks: str) -> None:
-    """Several calls of one model step have corners around them; one alone has none."""
+    """The calls of one model step are bracketed; a step of a single call is not."""
     calls = [made("shell", f"{n}", group=None if g == "-" else g) for n, g in enumerate(groups)]
     rows = by_time(calls)
     assert "".join(rows.group_mark(y) for y in range(len(rows))) == marks
 
 
-def test_steps_of_two_runs_are_told_apart() -> None:
-    """The same group in another run is another step."""
+def test_steps_of_two_runs_are_distinct() -> None:
+    """The same group id in another run is another step."""
     rows = by_time([made("shell", "a", group="g"), made("shell", "b", group="g", run=2)])
     assert [rows.group_mark(0), rows.group_mark(1)] == [" ", " "]
 
@@ -147,7 +147,7 @@ def test_steps_of_two_runs_are_told_apart() -> None:
     ],
 )
 def test_words_filter(words: str, found: list[int]) -> None:
-    """Each word is to be in the tool or the target; an outcome's name, or its beginning, is that outcome."""
+    """Each word must be in the tool or target; outcomes match by name or its first three letters or more."""
     calls = [
         made("shell", "make"),
         made("shell", "make", Outcome.FAILED),
@@ -161,7 +161,7 @@ def test_words_filter(words: str, found: list[int]) -> None:
 
 
 def test_the_slowest_come_first() -> None:
-    """Running calls are on top, then the slowest, and at the end those of which it is not known."""
+    """By duration, running calls come first, then the slowest; calls of unknown duration come last."""
     calls = [
         made("shell", "quick", started_ms=0, ended_ms=10),
         made("shell", "unknown"),
@@ -193,10 +193,10 @@ _STEPS = st.lists(
 
 @PROPERTY
 @given(_STEPS, st.sampled_from(["", "failed", "a", "read", "running succeeded"]))
-def test_rows_do_not_depend_on_how_they_came(
+def test_rows_do_not_depend_on_the_order_of_events(
     steps: list[tuple[str, str | None, int, Outcome, bool]], words: str
 ) -> None:
-    """Whatever came when and however it ended, the rows are those of reading it all at once."""
+    """Rows built call by call, in any order of ends, equal rows built from all calls at once."""
     calls: list[Call] = []
     grown = RowsByTime(calls, call_filter(words))
     ranked = RowsByDuration(calls, call_filter(words))

@@ -1,4 +1,4 @@
-"""The table of calls: a row for each, drawn from the call as it stands at the time that it is."""
+"""The table of calls has a row for each call, drawn from the call's current state."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.conftest import Saver
 
 
 async def test_a_row_for_each_call() -> None:
-    """A row tells sign, tool, target, what is known of the outcome, and the duration."""
+    """A row shows sign, tool, target, outcome note and duration."""
     async with shown(bundled("failures"), NARROW) as (_, table, _):
         rows = [row.split() for row in lines_of(table)]
         assert rows[0] == ["✗", "shell", "make", "lint", "exit", "2", "2.3", "s"]
@@ -29,13 +29,13 @@ async def test_a_row_for_each_call() -> None:
     ("name", "signs"), [("rejected", "⊘⊘⊘"), ("unfinished", "✓◌"), ("parallel", "✓"), ("hostile", "✓✗✓✓⊘◌")]
 )
 async def test_each_outcome_has_its_sign(name: str, signs: str) -> None:
-    """How a call ended can be read without its colour."""
+    """Each outcome has its own sign, so that it can be read without colour."""
     async with shown(bundled(name)) as (_, table, _):
         assert "".join(row[1] for row in lines_of(table)) == signs
 
 
-async def test_a_running_clock_shows_the_time_that_it_is(recording: Saver) -> None:
-    """A running call's clock is the time since its start reached us, computed when it is drawn."""
+async def test_a_running_clock_shows_the_current_time(recording: Saver) -> None:
+    """A running call's clock is the time since its start arrived, computed when the row is drawn."""
     path = recording(init() + shell(1, None))
     path.with_suffix(".times").write_text("0 1000\n")
     async with shown(path, NARROW, follow=True) as (feed, table, _):
@@ -51,7 +51,7 @@ async def test_a_running_clock_shows_the_time_that_it_is(recording: Saver) -> No
 
 
 async def test_an_unknown_duration_is_a_dash(recording: Saver) -> None:
-    """Without a clock that gave both ends there is no duration, and none is invented."""
+    """A call without both times of one clock has no duration, and shows a dash."""
     args: dict[str, object] = {"command": "true"}
     alone = ended("a", "shell", args, {"success": {"exitCode": 0}})
     async with shown(recording(init() + alone + shell(2, None)), NARROW, follow=True) as (_, table, _):
@@ -59,7 +59,7 @@ async def test_an_unknown_duration_is_a_dash(recording: Saver) -> None:
 
 
 async def test_the_newest_call_is_chosen(recording: Saver) -> None:
-    """The cursor goes to each new call until the user moves it up, and again from the end on."""
+    """The cursor moves to each new call until the user moves it up, and again after End."""
     path = recording(init() + b"".join(shell(n) for n in range(20)))
     async with shown(path, follow=True) as (feed, table, pilot):
 
@@ -104,7 +104,7 @@ async def test_keys_move_the_cursor(recording: Saver, keys: str, row: int) -> No
 
 
 async def test_page_keys_move_the_cursor_by_a_page(recording: Saver) -> None:
-    """A page is one row less than there is room for."""
+    """A page key moves the cursor by one row less than the viewport."""
     path = recording(init() + b"".join(shell(n) for n in range(30)))
     async with shown(path) as (_, table, pilot):
         await pilot.press("pageup", "pageup")
@@ -115,8 +115,8 @@ async def test_page_keys_move_the_cursor_by_a_page(recording: Saver) -> None:
         assert table.cursor == 29
 
 
-async def test_a_click_chooses_the_row(recording: Saver) -> None:
-    """The row below the mouse is chosen."""
+async def test_a_click_selects_the_row(recording: Saver) -> None:
+    """A click selects the row under the mouse."""
     path = recording(init() + b"".join(shell(n) for n in range(30)))
     async with shown(path) as (_, table, pilot):
         await pilot.press("g")
@@ -124,8 +124,8 @@ async def test_a_click_chooses_the_row(recording: Saver) -> None:
         assert table.cursor == 3
 
 
-async def test_a_click_below_the_rows_chooses_none(recording: Saver) -> None:
-    """Where there is no row, a click changes nothing."""
+async def test_a_click_below_the_rows_does_nothing(recording: Saver) -> None:
+    """A click below the last row changes nothing."""
     async with shown(recording(init() + shell(1) + shell(2))) as (_, table, pilot):
         await pilot.press("g")
         await pilot.click(table, offset=(8, 8))
@@ -133,7 +133,7 @@ async def test_a_click_below_the_rows_chooses_none(recording: Saver) -> None:
 
 
 async def test_failures_are_found_in_both_directions(recording: Saver) -> None:
-    """The next and the previous call that failed or was rejected are chosen; at the last it stays."""
+    """`choose_failure` selects the next or previous failed call, and stays at the last one."""
     codes = [1 if n in (3, 7, 12) else 0 for n in range(20)]
     path = recording(init() + b"".join(shell(n, code) for n, code in enumerate(codes)))
     async with shown(path) as (_, table, _):
@@ -148,7 +148,7 @@ async def test_failures_are_found_in_both_directions(recording: Saver) -> None:
 
 
 async def test_an_unfinished_call_counts_as_no_failure() -> None:
-    """A call of which nothing is known is not a failure; a rejected one is."""
+    """A rejected call counts as a failure, an unfinished one does not."""
     async with shown(bundled("hostile")) as (_, table, _):
         found = []
         while table.choose_failure(-1):
@@ -157,7 +157,7 @@ async def test_an_unfinished_call_counts_as_no_failure() -> None:
 
 
 async def test_a_long_path_keeps_its_name(recording: Saver) -> None:
-    """Of a path that is too long the middle goes: whole folders, and never the name of the file."""
+    """A path that is too long loses whole folders from its middle, never its file name."""
     path: dict[str, object] = {"path": f"{CWD}/one/two/three/four/five/six/seven/eight/nine/ten/name.py"}
     call = started("a", "read", path) + ended("a", "read", path, {"success": {"totalLines": 4}})
     async with shown(recording(init() + call), (56, 10)) as (_, table, _):
@@ -165,8 +165,8 @@ async def test_a_long_path_keeps_its_name(recording: Saver) -> None:
         assert " one/two/…/ten/name.py " in row
 
 
-async def test_a_long_address_keeps_its_end(recording: Saver) -> None:
-    """Of the address of a page the middle goes: four pages of one host can be told from each other."""
+async def test_a_long_url_keeps_its_end(recording: Saver) -> None:
+    """A URL that is too long loses its middle, so that pages of one host can be told apart."""
     page: dict[str, object] = {"url": "https://tides.example.org/glossary/of/words/mean-low-water"}
     call = started("a", "webFetch", page) + ended("a", "webFetch", page, {"success": {"markdown": "# Page"}})
     async with shown(recording(init() + call), (56, 10)) as (_, table, _):
@@ -174,7 +174,7 @@ async def test_a_long_address_keeps_its_end(recording: Saver) -> None:
 
 
 async def test_a_long_path_of_wide_characters_keeps_its_name(recording: Saver) -> None:
-    """Wide characters are cut by columns, and the row is exactly as wide as the others."""
+    """A path of wide characters is cut by columns, and its row is as wide as the others."""
     path: dict[str, object] = {"path": f"{CWD}/{'東京' * 30}.md"}
     call = started("a", "read", path) + ended("a", "read", path, {"success": {"totalLines": 4}})
     async with shown(recording(init() + call + shell(2)), (56, 10)) as (_, table, _):
@@ -184,7 +184,7 @@ async def test_a_long_path_of_wide_characters_keeps_its_name(recording: Saver) -
 
 
 async def test_a_long_command_keeps_its_beginning(recording: Saver) -> None:
-    """Of a command that is too long the beginning stays."""
+    """A command that is too long keeps its beginning."""
     args: dict[str, object] = {"command": "grep -rn " + "needle " * 20}
     call = started("a", "shell", args) + ended("a", "shell", args, {"success": {"exitCode": 0}})
     async with shown(recording(init() + call), (56, 10)) as (_, table, _):
@@ -195,7 +195,7 @@ async def test_a_long_command_keeps_its_beginning(recording: Saver) -> None:
 
 
 async def test_the_note_gives_way_to_the_target(recording: Saver) -> None:
-    """What is known of the outcome has a column where there is room, less in less, and then none."""
+    """The outcome note gets shorter with the width, and is dropped in a narrow pane."""
     args: dict[str, object] = {"command": "make the whole of it"}
     reason = {"error": {"error": "No space left on the device"}}
     path = recording(init() + started("a", "shell", args) + ended("a", "shell", args, reason))
@@ -211,7 +211,7 @@ async def test_the_note_gives_way_to_the_target(recording: Saver) -> None:
 
 @pytest.mark.parametrize("width", [1, 3, 10, 20, 40, 64, 200])
 async def test_rows_fit_at_every_width(width: int) -> None:
-    """A row takes the width of the pane, and from 16 columns on its clock is in view."""
+    """Every rendered row is as wide as the pane; from 16 columns, so is every drawn line."""
     async with shown(bundled("demo"), (width + 4, 12)) as (_, table, _):
         room = table.scrollable_content_region.width
         assert {table.render_line(y).cell_length for y in range(5)} == {room}
@@ -220,14 +220,14 @@ async def test_rows_fit_at_every_width(width: int) -> None:
 
 
 async def test_the_chosen_call_is_copied_as_an_action(recording: Saver) -> None:
-    """What is copied of the chosen call is its line of the text format."""
+    """Copying the selected call gives its line of the text format."""
     async with shown(recording(init() + shell(1, 2) + shell(2) + result(""))) as (_, table, pilot):
         await pilot.press("k")
         assert table.chosen_text() == "Ran terminal command echo 1 (failed: exit 2)"
 
 
-async def test_an_edit_tells_its_size(recording: Saver) -> None:
-    """What an edit changed stands in its row; of several edits of a file, what all of them changed."""
+async def test_an_edit_shows_its_size(recording: Saver) -> None:
+    """A row shows the lines that an edit changed; a row of several edits shows their sum."""
     args: dict[str, object] = {"path": f"{CWD}/a.py"}
     change = {"success": {"linesAdded": 9, "linesRemoved": 1, "beforeFullFileContent": "x"}}
     edits = [started(f"e{n}", "edit", args) + ended(f"e{n}", "edit", args, change) for n in range(2)]
@@ -239,21 +239,21 @@ async def test_an_edit_tells_its_size(recording: Saver) -> None:
         assert " +18 −2 " in lines_of(table)[0]
 
 
-async def test_an_outcome_is_told_by_a_word(recording: Saver) -> None:
-    """Whatever did not succeed says so, not by its sign and colour alone."""
+async def test_an_outcome_has_a_word(recording: Saver) -> None:
+    """Each call that did not succeed has a word for its outcome besides sign and colour."""
     args: dict[str, object] = {"command": "x"}
-    told = [
+    unsuccessful = [
         started(f"c{n}", "shell", args) + ended(f"c{n}", "shell", args, {name: {"error": "Ω"}})
         for n, name in enumerate(("error", "rejected"))
     ]
-    path = recording(init() + b"".join(told) + shell(3, 7) + shell(4, None))
+    path = recording(init() + b"".join(unsuccessful) + shell(3, 7) + shell(4, None))
     async with shown(path, follow=True) as (_, table, _):
         words = ("failed: Ω", "rejected", "exit 7", "running")
         assert all(word in row for word, row in zip(words, lines_of(table), strict=True))
 
 
 async def test_parallel_calls_are_bracketed() -> None:
-    """The calls of one step of the model have corners at the beginning of their rows."""
+    """The calls of one model step are bracketed at the start of their rows."""
     async with shown(bundled("demo"), (70, 30)) as (_, table, _):
         marks = {row.split()[2]: row[0] for row in lines_of(table)}
         step = ("tidepool/nearest.py", "tests/test_nearest.py", "\\.seconds\\b")
@@ -263,7 +263,7 @@ async def test_parallel_calls_are_bracketed() -> None:
 
 
 async def test_the_time_strip_needs_room() -> None:
-    """Where the pane has 60 columns and more a strip shows when each call ran, in fewer it has none."""
+    """The time strip is shown in a terminal of 64 columns or more (a pane of 60), and in no narrower one."""
     for width, is_drawn in ((120, True), (64, True), (60, False), (40, False)):
         async with shown(bundled("demo"), (width, 30)) as (_, table, _):
             assert any(set(row) & set("▏▎▍▌▋▊▉█▐▕") for row in lines_of(table)) is is_drawn

@@ -1,4 +1,4 @@
-"""The filter of the calls in the whole app: its line takes the keys, and gives them back."""
+"""The filter bar of the calls in the whole app: it receives all keys while it is open."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from tests.builders.screen.lines import init, result, shell
 from tests.conftest import Saver
 
 
-async def test_keys_are_letters_while_words_are_typed(recording: Saver) -> None:
-    """In the line of the filter no letter does what it does elsewhere; esc and enter give the keys back."""
+async def test_keys_are_letters_in_the_filter_bar(recording: Saver) -> None:
+    """In the filter bar all letters are text; esc and enter return the keys to the calls."""
     path = recording(init() + b"".join(shell(n, n % 2) for n in range(10)) + result())
     async with opened(path) as stage:
         await stage.press("2", "f", *"q1jem", "space", "t")
@@ -24,8 +24,8 @@ async def test_keys_are_letters_while_words_are_typed(recording: Saver) -> None:
         assert '5 hidden by "failed"' in stage.text()
 
 
-async def test_the_line_of_the_filter_is_one_line(recording: Saver) -> None:
-    """The line lies below the calls and takes one row from them, at every size."""
+async def test_the_filter_bar_is_one_row(recording: Saver) -> None:
+    """The filter bar is one row below the calls, at every size."""
     path = recording(init() + b"".join(shell(n) for n in range(30)) + result())
     for size in ((120, 40), (80, 24), (40, 12)):
         async with opened(path, size) as stage:

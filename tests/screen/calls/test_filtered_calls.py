@@ -1,4 +1,4 @@
-"""The calls are filtered by words and put in order by keys, and every one can still be chosen."""
+"""The calls are filtered by words and sorted by duration, and any call can still be selected."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.conftest import Saver
 
 
 async def test_words_filter_while_they_are_typed(recording: Saver) -> None:
-    """Each letter filters, and the border says how many calls are hidden by what."""
+    """Each letter updates the filter, and the border shows how many calls it hides."""
     path = recording(init() + shell(1) + shell(2, 1) + reads("echo.py", "b.py", "c.py") + shell(3, 1))
     async with shown(path) as (_, table, pilot):
         assert len(await filtered(table, pilot, "f", "e", "c", "h")) == 4
@@ -27,7 +27,7 @@ async def test_words_filter_while_they_are_typed(recording: Saver) -> None:
 
 
 async def test_escape_drops_the_filter(recording: Saver) -> None:
-    """Esc in the bar shows all calls again, and chooses what was chosen before."""
+    """Esc in the filter bar shows all calls again, and restores the selection."""
     async with shown(recording(init() + b"".join(shell(n) for n in range(40)))) as (_, table, pilot):
         await pilot.press(*"kkkkk")
         before = table.chosen
@@ -44,7 +44,7 @@ async def test_escape_drops_the_filter(recording: Saver) -> None:
 
 
 async def test_new_calls_meet_the_filter(recording: Saver) -> None:
-    """What comes while the filter is on is shown if it matches, and followed; what fails later too."""
+    """New calls and later failures are shown, and followed, if they match the filter."""
     path = recording(init() + shell(1, 1) + shell(2))
     async with shown(path, follow=True) as (feed, table, pilot):
         await filtered(table, pilot, "f", *"failed", "enter")
@@ -61,8 +61,8 @@ async def test_new_calls_meet_the_filter(recording: Saver) -> None:
         assert [row.split()[3] for row in lines_of(table)] == ["1", "4", "5"]
 
 
-async def test_the_words_of_the_filter_are_no_markup(recording: Saver) -> None:
-    """What is typed is shown as it is."""
+async def test_markup_in_the_filter_is_text(recording: Saver) -> None:
+    """Markup in the filter is shown as text."""
     async with shown(recording(init() + shell(1))) as (_, table, pilot):
         await filtered(table, pilot, "f", *"[b]", "enter")
         assert '1 hidden by "[b]"' in table.title
@@ -72,7 +72,7 @@ async def test_the_words_of_the_filter_are_no_markup(recording: Saver) -> None:
 
 
 async def test_s_shows_the_slowest_first(recording: Saver) -> None:
-    """`s` puts the slowest call on top and chooses it; `s` again goes back to the order of time."""
+    """`s` sorts by duration and selects the slowest call; `s` again sorts by time."""
     args: dict[str, object] = {"command": "slow"}
     begun = 1_793_610_000_000
     slow = started("s", "shell", args, begun) + ended("s", "shell", args, {"success": {}}, begun + 90_000)
@@ -101,8 +101,8 @@ async def test_s_shows_the_slowest_first(recording: Saver) -> None:
         assert any("slow" in row for row in viewport(table))
 
 
-async def test_a_call_can_be_chosen_wherever_it_is(recording: Saver) -> None:
-    """Whoever comes from elsewhere finds the call: its fold is opened, and a filter that hides it dropped."""
+async def test_any_call_can_be_selected(recording: Saver) -> None:
+    """`choose_call` selects any call: it opens the call's fold, and drops a filter that hides the call."""
     path = recording(init() + reads("a.py", "b.py", "c.py") + shell(1) + shell(2))
     async with shown(path) as (feed, table, pilot):
         call = feed.session.calls[1]

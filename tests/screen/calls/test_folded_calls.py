@@ -1,4 +1,4 @@
-"""Calls in a row that are alike are one row, which opens and closes and stays chosen."""
+"""Similar consecutive calls are one row, which opens, closes and keeps its selection."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from tests.builders.screen.lines import CWD, append, ended, init, shell, started
 from tests.conftest import Saver
 
 
-async def test_a_run_of_reads_keeps_its_names(recording: Saver) -> None:
-    """Reads in a row are one row that names the files; enter opens it to its calls, and folds it again."""
+async def test_consecutive_reads_are_one_row_with_their_names(recording: Saver) -> None:
+    """Consecutive reads are one row with the file names; enter opens it into its calls, and closes it."""
     path = recording(init() + shell(1) + reads("src/a.py", "src/b.py", "c.md") + shell(2))
     async with shown(path) as (_, table, pilot):
         assert "read" in lines_of(table)[1]
@@ -26,7 +26,7 @@ async def test_a_run_of_reads_keeps_its_names(recording: Saver) -> None:
 
 
 async def test_a_fold_that_closes_leaves_no_empty_rows(recording: Saver) -> None:
-    """When a fold closes the rows before it fill the room that is left."""
+    """When a fold closes, earlier rows fill the space."""
     path = recording(
         init() + b"".join(map(shell, range(12))) + reads(*(f"{n}.py" for n in range(30))) + shell(50)
     )
@@ -39,13 +39,13 @@ async def test_a_fold_that_closes_leaves_no_empty_rows(recording: Saver) -> None
 
 
 async def test_files_are_counted_once(recording: Saver) -> None:
-    """Where a file was read twice the row tells of reads, and names each file once."""
+    """When a file was read twice, the row counts reads, and names each file once."""
     async with shown(recording(init() + reads("a.py", "b.py", "a.py"))) as (_, table, _):
         assert " ▸ 3 reads: a.py, b.py " in lines_of(table)[0]
 
 
-async def test_the_same_call_again_tells_how_often(recording: Saver) -> None:
-    """A repeated call is one row, and how often it was made is in view however long its target is."""
+async def test_a_repeated_call_shows_its_count(recording: Saver) -> None:
+    """A repeated call is one row with its count, which is visible however long the target is."""
     args: dict[str, object] = {"command": "make " + "all " * 40}
     one = b"".join(
         started(f"c{n}", "shell", args) + ended(f"c{n}", "shell", args, {"success": {"exitCode": 2}})
@@ -60,7 +60,7 @@ async def test_the_same_call_again_tells_how_often(recording: Saver) -> None:
 
 
 async def test_the_chosen_call_stays_when_rows_are_folded(recording: Saver) -> None:
-    """A call that ends and makes three rows one leaves the cursor on its call and the view where it is."""
+    """When calls fold into one row, the cursor stays on its call and the viewport does not move."""
     args: dict[str, object] = {"path": f"{CWD}/d.py"}
     head = init() + reads("a.py", "b.py") + started("d", "read", args)
     path = recording(head + b"".join(shell(n) for n in range(30)))
@@ -78,8 +78,8 @@ async def test_the_chosen_call_stays_when_rows_are_folded(recording: Saver) -> N
         assert f"{was.target} " in lines_of(table)[table.cursor]
 
 
-async def test_a_growing_fold_leaves_the_chosen_call(recording: Saver) -> None:
-    """The newest call of a fold is chosen; another that joins it is chosen only where the end is followed."""
+async def test_a_growing_fold_keeps_the_selected_call(recording: Saver) -> None:
+    """A new call in a fold becomes the selected one only while the end is followed."""
     path = recording(init() + shell(1) + reads("a.py", "b.py", "c.py"))
     async with shown(path, follow=True) as (feed, table, pilot):
         targets = []
@@ -94,7 +94,7 @@ async def test_a_growing_fold_leaves_the_chosen_call(recording: Saver) -> None:
 
 
 async def test_an_open_fold_stays_chosen(recording: Saver) -> None:
-    """The cursor on an open fold stays on it while more comes."""
+    """The cursor stays on an open fold while calls are added."""
     path = recording(init() + shell(1) + reads("a.py", "b.py", "c.py") + shell(2))
     async with shown(path, follow=True) as (feed, table, pilot):
         await pilot.press("k", "enter")

@@ -1,4 +1,4 @@
-"""The time strip: when in its run each call ran."""
+"""The time strip shows when each call ran, relative to its run."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def call(
     seen: tuple[int | None, int | None] = (None, None),
     outcome: Outcome = Outcome.SUCCEEDED,
 ) -> Call:
-    """Return a call with times by the agent's clock and by ours."""
+    """Return a call with times by the agent's clock and, in `seen`, by ours, in milliseconds."""
     ended = None if outcome is Outcome.RUNNING else Place(9, 9, seen[1])
     found = Call(1, 1, "c", "shell", "Ran", started=Place(0, 9, seen[0]), ended=ended, outcome=outcome)
     found.started_ms, found.ended_ms = begin_ms, end_ms
@@ -43,8 +43,8 @@ def bars(calls: Sequence[Call], run: Run | None = None, now_ms: int | None = Non
     return [strip.bar([each], WIDTH, now_ms).rstrip() for each in calls]
 
 
-def test_bars_stand_where_the_calls_ran() -> None:
-    """A call that takes half of the run takes half of the strip; calls at the same time stand together."""
+def test_bars_show_when_the_calls_ran() -> None:
+    """A bar covers the share of the run during which its call ran."""
     calls = [call(0, 5000), call(5000, 10_000), call(0, 10_000), call(2500, 7500)]
     assert bars(calls) == ["█████", "     █████", "██████████", "  ▐████▌"]
 
@@ -66,18 +66,18 @@ def test_bars_stand_where_the_calls_ran() -> None:
     ],
 )
 def test_bars_are_drawn_in_eighths(begin: int, end: int, bar: str) -> None:
-    """A column shows eighths at its left and halves at its right; the shortest call can still be seen."""
+    """A bar ends in eighths of a column and begins in eighths, halves or whole ones; the shortest shows."""
     assert bars([call(begin, end), call(0, 10_000)])[0] == bar
 
 
 def test_a_row_of_several_calls_shows_each() -> None:
-    """The bar of a fold has the times between its calls left free."""
+    """The bar of a fold leaves the times between its calls blank."""
     calls = [call(0, 2000), call(4000, 6000), call(8000, 10_000)]
     assert strip_of(calls).bar(calls, WIDTH, None) == "██  ██  ██"
 
 
 def test_a_running_call_grows_to_now() -> None:
-    """A running call's bar ends at the time that it is, counted on our clock from its start."""
+    """A running call's bar extends to the current time, counted on our clock from its start."""
     running = call(0, None, seen=(70_000, None), outcome=Outcome.RUNNING)
     run = Run(began_seen_ms=70_000)
     assert [bars([running], run, 70_000 + ms)[0] for ms in (0, 1000, 5000, 10_000)] == [
@@ -88,27 +88,27 @@ def test_a_running_call_grows_to_now() -> None:
     ]
 
 
-def test_the_scale_stands_still_while_there_is_room() -> None:
-    """The strip of a run that goes on has room ahead, and grows by half when that is used up."""
+def test_the_scale_grows_in_steps() -> None:
+    """The strip of a running run has time ahead; its scale grows by half when that is used up."""
     strip = strip_of([call(0, 1000, seen=(0, 1000))], Run(began_seen_ms=0))
     lengths = [scale[1] for now in (0, 9999, 10_001, 14_000, 15_001) if (scale := strip.scale(1, now))]
     assert lengths == [10_000, 10_000, 15_000, 15_000, 22_500]
 
 
 def test_the_end_of_a_run_is_the_end_of_its_strip() -> None:
-    """The time after the last call belongs to the run where its duration tells of it."""
+    """The strip extends to the end of the run, if the run's duration is known."""
     run = Run(outcome=Outcome.SUCCEEDED, duration_ms=20_000)
     assert bars([call(0, 10_000)], run) == ["█████"]
 
 
 def test_waiting_before_the_first_call_is_shown() -> None:
-    """The strip begins with the run: by our clock, moved by what the agent's is ahead."""
+    """The strip begins with the run: our clock's time for that is converted to the agent's clock."""
     run = Run(outcome=Outcome.SUCCEEDED, began_seen_ms=95_000)
     assert bars([call(0, 5000, seen=(100_000, 105_000))], run) == ["     █████"]
 
 
-def test_one_clock_is_never_measured_by_another() -> None:
-    """A time that only our clock gave is moved to the agent's, whichever of the two came first."""
+def test_times_are_converted_between_the_clocks() -> None:
+    """A time known only by our clock is converted to the agent's clock, in either order of the calls."""
     ours = call(None, None, seen=(1_000_000, 1_005_000))
     theirs = call(5000, 10_000, seen=(1_005_000, 1_010_000))
     assert bars([ours, theirs]) == ["█████", "     █████"]
@@ -120,15 +120,15 @@ def test_one_clock_is_never_measured_by_another() -> None:
     assert bars([agents, late]) == ["     █████", "██████████"]
 
 
-def test_what_is_not_known_is_not_drawn() -> None:
-    """Without a time there is no bar; of a call without an end there is but its beginning."""
+def test_unknown_times_are_not_drawn() -> None:
+    """A call without any time has no bar; a call without an end shows only its start."""
     assert bars([call(None, None)]) == [""]
     unfinished = call(5000, None, outcome=Outcome.UNFINISHED)
     assert bars([unfinished, call(0, 10_000)])[0] == "     ▏"
 
 
 @pytest.mark.parametrize(("begin", "end"), [(10**15, 0), (-(10**15), 10**15), (0, -5), (5, 5)])
-def test_times_out_of_order_are_drawn_all_the_same(begin: int, end: int) -> None:
-    """Whatever a clock says, a bar is as wide as the strip."""
+def test_times_out_of_order_are_drawn(begin: int, end: int) -> None:
+    """Whatever times a clock gave, a bar is as wide as the strip."""
     for run in (Run(), Run(outcome=Outcome.SUCCEEDED, duration_ms=-3)):
         assert len(strip_of([call(begin, end)], run).bar([call(begin, end)], WIDTH, 0)) == WIDTH

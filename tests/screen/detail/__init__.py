@@ -1,1 +1,1 @@
-"""Tests of the detail."""
+"""Tests of the detail pane."""

@@ -1,4 +1,4 @@
-"""The detail of a call is read back from the recording, and tells what it was given and gave back."""
+"""The detail of a call is read back from the recording and shows its arguments and its result."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.conftest import Saver
 
 
 async def test_arguments_and_output_of_a_command(recording: Saver) -> None:
-    """A command's detail holds its action, id, exit code, arguments, and all that it printed."""
+    """A command's detail shows its action, duration, exit code, arguments, output and call id."""
     args: dict[str, object] = {"command": "make lint", "timeout": 30000}
     failure = {"failure": {"exitCode": 2, "stdout": "checking\n\n  2 errors", "stderr": "make: *** [lint]"}}
     data = init() + started("toolu_7", "shell", args) + ended("toolu_7", "shell", args, failure)
@@ -30,7 +30,7 @@ async def test_arguments_and_output_of_a_command(recording: Saver) -> None:
 
 
 async def test_the_payload_is_read_back_from_the_file(recording: Saver) -> None:
-    """What a call gave back stays on disk until it is looked at: the lines are those of the file."""
+    """A call's payload is read from the file when its detail is shown, not kept in memory."""
     path = recording(init() + shell(1, 0, "needle of the file") + shell(2))
     async with shown(path, 1) as (feed, detail, _):
         path.write_bytes(path.read_bytes().replace(b"needle", b"NEEDLE"))
@@ -38,8 +38,8 @@ async def test_the_payload_is_read_back_from_the_file(recording: Saver) -> None:
         assert "NEEDLE of the file" in lines_of(detail)
 
 
-async def test_a_call_that_ends_is_told_anew(recording: Saver) -> None:
-    """While a call runs its arguments are shown; when it has ended, its output as well."""
+async def test_the_detail_is_updated_when_the_call_ends(recording: Saver) -> None:
+    """A running call's detail shows its arguments; once the call has ended, its output too."""
     path = recording(init() + shell(1, None))
     async with shown(path, follow=True) as (feed, detail, _):
         assert lines_of(detail)[0] == "Ran terminal command echo 1 (running)"
@@ -53,7 +53,7 @@ async def test_a_call_that_ends_is_told_anew(recording: Saver) -> None:
 
 
 async def test_an_error_is_shown_once(recording: Saver) -> None:
-    """Why a call failed stands in the detail in full, and not twice."""
+    """The reason of a failure is in the detail in full, and only once."""
     args: dict[str, object] = {"path": f"{CWD}/x.py"}
     reason = "The text occurs twice.\nIt must occur once."
     data = init() + started("a", "edit", args) + ended("a", "edit", args, {"error": {"error": reason}})
@@ -64,15 +64,15 @@ async def test_an_error_is_shown_once(recording: Saver) -> None:
 
 
 def tokens(text: str) -> str:
-    """Return JSON without any blanks."""
+    """Return JSON text without whitespace."""
     return "".join(text.split())
 
 
 async def test_raw_is_the_line_of_the_recording(recording: Saver) -> None:
-    """Raw, both lines of the call stand as recorded, each member in a line, and their places."""
+    """The raw view shows both recorded lines of the call, one member per line, with their byte offsets."""
     start, end = shell(1).splitlines(keepends=True)
     async with shown(recording(init() + start + end)) as (_, detail, _):
-        told = lines_of(detail)
+        formatted = lines_of(detail)
         detail.toggle_raw()
         raw = lines_of(detail)
         text = "".join(row.text for row in (detail.draw(y, 66) for y in range(detail.line_count())))
@@ -81,27 +81,27 @@ async def test_raw_is_the_line_of_the_recording(recording: Saver) -> None:
         assert '      "args": {' in raw
         assert raw[0] == f"started · byte {len(init())} · {len(start) - 1} bytes"
         detail.toggle_raw()
-        assert lines_of(detail) == told
+        assert lines_of(detail) == formatted
 
 
-async def test_many_lines_are_limited_and_said(recording: Saver) -> None:
-    """Of a very long output the beginning is shown, and how much is left out."""
+async def test_lines_above_the_limit_are_counted(recording: Saver) -> None:
+    """A very long output is cut after its first lines, and the number of lines left out is shown."""
     output = "\n".join(f"out {n}" for n in range(50_000))
     async with shown(recording(init() + shell(1, 0, output))) as (feed, detail, _):
         lines = lines_of(detail)
         assert 10_000 < len(lines) < 50_000
         assert "out 9999" in lines
-        [said] = [line for line in lines if line.startswith("… ")]
+        [notice] = [line for line in lines if line.startswith("… ")]
         shown_outputs = sum(line.startswith("out ") for line in lines)
-        assert shown_outputs + int(said.split()[1].replace(",", "")) == 50_000
+        assert shown_outputs + int(notice.split()[1].replace(",", "")) == 50_000
         ended_at = feed.session.calls[0].ended
         assert ended_at is not None
-        assert f"byte {ended_at.offset}" in said
+        assert f"byte {ended_at.offset}" in notice
         assert "command: echo 1" in lines
 
 
 async def test_one_enormous_line_is_limited(recording: Saver) -> None:
-    """A line of megabytes does not become ten thousands of rows."""
+    """A line of 3 MB takes fewer than 1,000 rows, in the detail and raw; the rest is counted."""
     async with shown(recording(init() + shell(1, 0, "x" * 3_000_000))) as (_, detail, _):
         assert 100 < detail.line_count() < 1_000
         assert "2,980,000 more characters" in " ".join(lines_of(detail))
@@ -111,7 +111,7 @@ async def test_one_enormous_line_is_limited(recording: Saver) -> None:
 
 
 async def test_long_lines_are_wrapped_by_columns(recording: Saver) -> None:
-    """A long line goes on in the next row, nothing of it is lost, and wide characters stay whole."""
+    """A long line wraps at any width without losing text, and wide characters are not split."""
     output = "東京の潮位" * 30
     async with shown(recording(init() + shell(1, 0, output)), size=(41, 30)) as (_, detail, pilot):
         for width in (41, 24, 60):
@@ -124,7 +124,7 @@ async def test_long_lines_are_wrapped_by_columns(recording: Saver) -> None:
 
 
 async def test_another_call_is_shown_from_its_beginning(recording: Saver) -> None:
-    """Whoever chooses another call sees its first line, wherever the last one was scrolled to."""
+    """A newly selected call is shown from its first line, however far the previous one was scrolled."""
     output = "\n".join(map(str, range(200)))
     async with shown(recording(init() + shell(1, 0, output) + shell(2, 0, output))) as (feed, detail, pilot):
         await pilot.press("G")
@@ -134,8 +134,8 @@ async def test_another_call_is_shown_from_its_beginning(recording: Saver) -> Non
         assert viewport(detail)[0] == "Ran terminal command echo 2"
 
 
-async def test_growth_elsewhere_leaves_the_detail_where_it_is(recording: Saver) -> None:
-    """A detail that is read is not moved by what the session brings."""
+async def test_new_lines_do_not_move_the_detail(recording: Saver) -> None:
+    """New lines in the session do not move the detail."""
     output = "\n".join(map(str, range(200)))
     path = recording(init() + shell(1, 0, output))
     async with shown(path, follow=True) as (feed, detail, pilot):
@@ -150,7 +150,7 @@ async def test_growth_elsewhere_leaves_the_detail_where_it_is(recording: Saver) 
 
 
 async def test_every_call_of_every_recording_has_a_detail() -> None:
-    """Whatever a call gave back, its detail begins with its action and can be shown raw."""
+    """Every call of the bundled recordings has a detail that begins with its action, and a raw view."""
     for name in ("demo", "failures", "rejected", "unfinished", "unknown", "hostile", "wide", "two-runs"):
         async with shown(bundled(name)) as (feed, detail, _):
             for call in feed.session.calls:
@@ -162,16 +162,16 @@ async def test_every_call_of_every_recording_has_a_detail() -> None:
 
 
 @pytest.mark.parametrize("columns", [5, 6, 8, 12, 40])
-async def test_combining_marks_without_a_letter(recording: Saver, columns: int) -> None:
-    """A line that begins with marks that take no column can be shown in a pane of any width."""
+async def test_leading_combining_marks_can_be_drawn(recording: Saver, columns: int) -> None:
+    """A line that begins with zero-width combining marks can be shown in a pane of any width."""
     output = "\u0300\u0301\u0302\u0303" * 2 + "letters after marks"
     async with shown(recording(init() + shell(1, 0, output)), size=(columns, 10)) as (_, detail, _):
         rows = "".join(detail.draw(y, 100).text for y in range(detail.line_count()))
         assert "lettersaftermarks" in rows.replace(" ", "")
 
 
-async def test_out_of_sight_nothing_is_read(recording: Saver) -> None:
-    """A call's lines are read when its detail is looked at, not before."""
+async def test_a_hidden_detail_reads_nothing(recording: Saver) -> None:
+    """A hidden detail reads nothing; the call's lines are read once it becomes visible."""
     async with shown(recording(init() + shell(1, 0, "one") + shell(2, 0, "two"))) as (feed, detail, pilot):
         detail.display = False
         await pilot.pause()
@@ -183,7 +183,7 @@ async def test_out_of_sight_nothing_is_read(recording: Saver) -> None:
 
 
 async def test_down_scrolls_where_there_is_no_branch(recording: Saver) -> None:
-    """In a text down and up move by a line; a branch that left the view is no longer chosen."""
+    """In a detail without branches, down and up scroll by a line."""
     output = "\n".join(map(str, range(200)))
     async with shown(recording(init() + shell(1, 0, output)), size=(70, 12)) as (_, detail, pilot):
         first = viewport(detail)
@@ -197,10 +197,10 @@ async def test_down_scrolls_where_there_is_no_branch(recording: Saver) -> None:
     "text", ['{"a": [1, {"b": "x, {y}: \\"z"}], "c": {}, "d": []}', '{"a": "cut off', "}}]] , :: {", ""]
 )
 def test_pretty_changes_no_token(text: str) -> None:
-    """A line of JSON, whole or cut off, is broken between its tokens only."""
+    """A line of JSON, whole or cut off, is broken between tokens only."""
     assert tokens(pretty(text)) == tokens(text)
 
 
 def test_pretty_gives_each_member_a_line() -> None:
-    """Members stand in lines of their own, two columns deeper than what they are in."""
+    """Each member is on its own line, indented two columns deeper than its parent."""
     assert pretty('{"a":[1,2],"b":{}}') == '{\n  "a": [\n    1,\n    2\n  ],\n  "b": {}\n}'

@@ -1,4 +1,4 @@
-"""Each kind of part in the detail is shown as what it is: diffs, files, branches, lists."""
+"""Each kind of block in the detail has its own display: diffs, files, trees and lists."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from tests.builders.screen.lines import CWD, ended, init, shell, started
 from tests.conftest import Saver
 
 
-async def test_a_diff_has_its_looks(recording: Saver) -> None:
-    """Lines added, removed and heads of hunks look different, with their signs; the file is named above."""
+async def test_a_diff_has_styles_signs_and_numbers(recording: Saver) -> None:
+    """Added lines, removed lines and hunk headers have their own styles, signs and line numbers."""
     diff = "--- a/x.py\n+++ b/x.py\n@@ -1,2 +1,2 @@\n kept\n-old\n+new"
     args: dict[str, object] = {"path": f"{CWD}/x.py"}
     success = {"success": {"diffString": diff, "linesAdded": 1, "linesRemoved": 1}}
@@ -26,12 +26,12 @@ READ: dict[str, object] = {"path": f"{CWD}/far.py"}
 
 
 def reading(source: str, **fields: object) -> bytes:
-    """Return a file that was read."""
+    """Return a run with one call that read a file."""
     return init() + ended("r", "read", dict(READ), {"success": {"content": source, **fields}})
 
 
 async def test_a_file_has_its_numbers_and_its_colours(recording: Saver) -> None:
-    """Lines of a file have the numbers that they have there, and the colours of its language."""
+    """Lines of a file show their line numbers in that file, and the colours of its language."""
     data = reading("def f():\n    return 'x'\n", readRange={"startLine": 9})
     async with shown(recording(data)) as (_, detail, _):
         lines = lines_of(detail)
@@ -41,8 +41,8 @@ async def test_a_file_has_its_numbers_and_its_colours(recording: Saver) -> None:
         assert styles["def"] != styles["f"]
 
 
-async def test_a_minified_file_stays_plain(recording: Saver) -> None:
-    """A file whose lines are too long to be coloured in time is shown without colours."""
+async def test_a_minified_file_has_no_colours(recording: Saver) -> None:
+    """A file whose lines are too long to highlight in time is shown without colours."""
     async with shown(recording(reading("x = 'a';" * 4_000))) as (_, detail, _):
         assert {str(s.style) for s in detail.draw(10, 66)} == {str(detail.line_style("plain"))}
 
@@ -51,7 +51,7 @@ DEEP = {"alpha": {"beta": {"gamma": [1, 2]}}, "flat": "x"}
 
 
 async def test_a_branch_folds_by_key(recording: Saver) -> None:
-    """Down and up choose the branches in view, to the last; enter or space folds one, and opens it again."""
+    """Down and up select the visible branches; enter or space folds and unfolds the selected one."""
     data = init() + ended("m", "mcp", {"args": DEEP}, {"success": {}}) + started("m", "mcp", {"args": DEEP})
     async with shown(recording(data)) as (_, detail, pilot):
         before = lines_of(detail)
@@ -67,7 +67,7 @@ async def test_a_branch_folds_by_key(recording: Saver) -> None:
 
 
 async def test_a_click_folds_a_branch(recording: Saver) -> None:
-    """A click on a branch folds it; one on anything else does nothing."""
+    """A click on a branch folds it; a click on any other row does nothing."""
     data = init() + started("m", "mcp", {"args": DEEP})
     async with shown(recording(data)) as (_, detail, pilot):
         row = lines_of(detail).index("▾ args: 2 members")
@@ -77,15 +77,15 @@ async def test_a_click_folds_a_branch(recording: Saver) -> None:
         assert "▸ args: 2 members" in lines_of(detail)
 
 
-async def test_without_a_branch_space_is_the_screens(recording: Saver) -> None:
-    """Where no branch is chosen, space freezes the view, also from the detail."""
+async def test_without_a_branch_space_freezes_the_view(recording: Saver) -> None:
+    """While no branch is selected, space in the detail freezes the view."""
     async with opened(recording(init() + shell(1, None)), follow=True) as stage:
         await stage.press("3", "space")
         assert stage.app.screen.has_class("-frozen")
 
 
-async def test_a_list_that_is_given_and_given_back_is_told_once(recording: Saver) -> None:
-    """A to-do list that came back as it was given stands in the detail once, with its signs."""
+async def test_an_echoed_list_is_shown_once(recording: Saver) -> None:
+    """A to-do list returned as it was given is shown once, with its signs."""
     todos: dict[str, object] = {"todos": [{"content": "Mend it", "status": "TODO_STATUS_IN_PROGRESS"}]}
     data = init() + started("t", "updateTodos", todos) + ended("t", "updateTodos", todos, {"success": todos})
     async with shown(recording(data)) as (_, detail, _):
@@ -96,8 +96,8 @@ async def test_a_list_that_is_given_and_given_back_is_told_once(recording: Saver
         ) + detail.line_style("running")
 
 
-async def test_another_theme_colours_anew(recording: Saver) -> None:
-    """Code is coloured for a light ground when a light theme is chosen."""
+async def test_another_theme_recolours_code(recording: Saver) -> None:
+    """Switching to a light theme recolours the code for a light background."""
     async with shown(recording(reading("def f(): pass"))) as (_, detail, pilot):
         row = lines_of(detail).index("1 def f(): pass")
 
@@ -111,7 +111,7 @@ async def test_another_theme_colours_anew(recording: Saver) -> None:
 
 
 async def test_a_search_and_a_subagent_are_lists(recording: Saver) -> None:
-    """Found lines stand below their file with their numbers; a subagent's steps each in a line."""
+    """Matches are listed under their file with line numbers; a subagent's steps take one line each."""
     match = {"lineNumber": 12, "content": "  x = 1"}
     found = {"content": {"matches": [{"file": "a.py", "matches": [match]}]}}
     grep = ended("g", "grep", {"pattern": "x"}, {"success": {"workspaceResults": {"/w": found}}})
@@ -130,7 +130,7 @@ async def test_a_search_and_a_subagent_are_lists(recording: Saver) -> None:
 
 
 async def test_everything_is_copied(recording: Saver) -> None:
-    """What is copied is all of the detail, with the signs of a diff and without its numbers."""
+    """Copying the detail copies all of it; diffs keep their signs and lose their line numbers."""
     diff = "@@ -1,2 +1,2 @@\n kept\n-old\n+new"
     success = {"success": {"diffString": diff}}
     async with shown(recording(init() + ended("a", "edit", dict(READ), success))) as (_, detail, _):

@@ -1,4 +1,4 @@
-"""An edit is shown as a diff with the numbers of its lines, unified or side by side."""
+"""An edit is shown as a diff with line numbers, unified or side by side."""
 
 from __future__ import annotations
 
@@ -33,22 +33,22 @@ PLAIN = CodeStyle("no language", "github-dark", Style())
 
 
 def style_of(name: str) -> Style:
-    """Return a style that tells its name."""
-    return Style(meta={"look": name})
+    """Return a style that contains its own name."""
+    return Style(meta={"style": name})
 
 
 def rows(diff: Diff, width: int) -> list[str]:
-    """Return the rows of a diff at a width, without the blanks at their ends."""
+    """Return the rows of a diff at a width, without trailing blanks."""
     return [diff.row(row, style_of).text.rstrip() for row in range(diff.lay_out(width))]
 
 
 def numbered(lines: list[DiffLine]) -> list[tuple[str, int | None, int | None]]:
-    """Return signs and numbers."""
+    """Return the sign, the old number and the new number of each line."""
     return [(line.sign, line.old, line.new) for line in lines]
 
 
 def test_lines_have_their_numbers() -> None:
-    """Each line has the number that it had and has; what looks like a file's name in a hunk is a line."""
+    """Each line has its old and new number; a line in a hunk that resembles a file header stays a line."""
     lines, left_out = parsed(EDIT, MOST)
     assert left_out == 0
     assert numbered(lines) == [
@@ -66,15 +66,15 @@ def test_lines_have_their_numbers() -> None:
 
 
 def test_a_diff_of_several_files_names_them() -> None:
-    """Where a diff is of more than one file, their names stand above their hunks."""
+    """In a diff of several files, the file names are shown above their hunks."""
     one = "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n"
     lines, _ = parsed(one + one.replace("/x", "/y"), MOST)
     assert [line.text for line in lines if line.sign == "f"] == ["--- a/x", "+++ b/x", "--- a/y", "+++ b/y"]
     assert numbered(lines)[-2:] == [("-", 1, None), ("+", None, 1)]
 
 
-def test_a_diff_without_heads_has_no_numbers() -> None:
-    """Lines with signs alone are a diff as well; nothing is made up for what is not known."""
+def test_a_diff_without_hunk_headers_has_no_numbers() -> None:
+    """Lines with signs but no hunk header form a diff whose line numbers are unknown."""
     lines, _ = parsed(" a\n-b\n+c\n", MOST)
     assert numbered(lines) == [
         (" ", None, None),
@@ -84,8 +84,8 @@ def test_a_diff_without_heads_has_no_numbers() -> None:
     assert rows(Diff(parsed("-b\n+c", MOST)[0], PLAIN), 60) == ["- b", "+ c"]
 
 
-def test_what_is_no_diff_is_shown_as_it_is() -> None:
-    """Any line that fits no rule stands whole."""
+def test_lines_outside_the_diff_format_are_unchanged() -> None:
+    """A line that fits no rule of the format is shown unchanged."""
     lines, _ = parsed("Binary files differ\n@@ odd @@\n@@ -1 +1 @@\n-a\n+b\nrest", MOST)
     texts = [line.text for line in lines]
     assert texts == [
@@ -99,7 +99,7 @@ def test_what_is_no_diff_is_shown_as_it_is() -> None:
 
 
 def test_the_lines_left_out_are_counted() -> None:
-    """Of a long diff the beginning is read, and the rest counted."""
+    """Lines of a diff beyond the limit are counted, not kept."""
     lines, left_out = parsed("@@ -0,0 +1,50 @@\n" + "+x\n" * 50, 20)
     assert (len(lines), left_out) == (20, 31)
     lines, left_out = compared("", "x\n" * 50, 20)
@@ -107,7 +107,7 @@ def test_the_lines_left_out_are_counted() -> None:
 
 
 def test_unified_rows() -> None:
-    """Unified, a row is the old number, the new one, the sign and the line; a long line goes on below."""
+    """A unified row is old number, new number, sign and text; a long line wraps onto further rows."""
     diff = Diff(parsed("@@ -9,2 +9,2 @@\n kept\n-old\n+new and then some more of it\n", MOST)[0], PLAIN)
     assert rows(diff, 60) == [
         "@@ -9,2 +9,2 @@",
@@ -119,18 +119,18 @@ def test_unified_rows() -> None:
     assert rows(diff, 5)[-1].strip()
 
 
-def test_a_changed_row_is_filled_with_its_ground() -> None:
-    """The ground of what was added reaches over the whole width, whatever its length."""
+def test_the_background_of_a_changed_row_spans_the_width() -> None:
+    """The background of a changed line spans the full width, however short the text."""
     diff = Diff(parsed("@@ -1 +1 @@\n-a\n+東京\n", MOST)[0], PLAIN)
     diff.lay_out(60)
     for row, name in ((1, "removed"), (2, "added")):
         strip = diff.row(row, style_of)
         assert strip.cell_length == 60
-        assert {segment.style.meta["look"] for segment in strip if segment.style} == {name}
+        assert {segment.style.meta["style"] for segment in strip if segment.style} == {name}
 
 
 def test_side_by_side() -> None:
-    """In 100 columns what was removed stands beside what was added in its place."""
+    """From 100 columns, removed lines are shown beside the added lines that replace them."""
     diff = Diff(parsed("@@ -9,3 +9,4 @@\n kept\n-old\n+new\n+more\n last\n\\ No newline\n", MOST)[0], PLAIN)
     assert diff.lay_out(99) == 7
     assert [[half.strip() for half in row.split("│")] for row in rows(diff, 101)] == [
@@ -143,8 +143,8 @@ def test_side_by_side() -> None:
     ]
 
 
-def test_what_is_added_before_what_is_removed_stands_apart() -> None:
-    """An unusual diff keeps its order side by side."""
+def test_additions_before_removals_keep_their_order() -> None:
+    """Side by side, a diff with additions before removals keeps that order."""
     diff = Diff(parsed("@@ -1,2 +1,2 @@\n+new\n-old\n same\n", MOST)[0], PLAIN)
     assert [row.split() for row in rows(diff, 101)[1:]] == [
         ["│1", "+", "new"],
@@ -154,7 +154,7 @@ def test_what_is_added_before_what_is_removed_stands_apart() -> None:
 
 
 def test_long_lines_fold_side_by_side() -> None:
-    """Nothing of a long line is lost side by side, and every row has the same width."""
+    """Side by side, a long line wraps without losing text, and all rows have the same width."""
     old, new = "ab " * 60, "東京" * 40
     diff = Diff(parsed(f"@@ -1 +1 @@\n-{old}\n+{new}\n", MOST)[0], PLAIN)
     for width in (100, 101, 120):
@@ -166,13 +166,13 @@ def test_long_lines_fold_side_by_side() -> None:
         assert "".join(right[4:] for _, right in halves).replace(" ", "") == new
 
 
-def test_a_new_file_is_not_split() -> None:
-    """Where nothing was removed there is nothing to stand beside it."""
+def test_a_diff_of_additions_is_unified() -> None:
+    """A diff without removed lines is shown unified at any width."""
     assert rows(Diff(parsed("@@ -1,0 +1,2 @@\n+a\n+b\n", MOST)[0], PLAIN), 120)[1:] == ["  1 + a", "  2 + b"]
 
 
-def test_a_change_is_worked_out() -> None:
-    """Without a diff, what the file held before and after is compared, with three lines around a change."""
+def test_a_diff_is_computed_from_the_contents() -> None:
+    """Without a recorded diff, the contents before and after are compared, with three lines of context."""
     old = "".join(f"{n}\n" for n in range(1, 31))
     new = old.replace("\n5\n", "\nfive\n").replace("\n25\n", "\n25\nmore\n")
     lines, _ = compared(old, new, MOST)
@@ -191,8 +191,8 @@ LINES = st.lists(st.sampled_from(["a", "b", "c", ""]), max_size=30)
 
 @PROPERTY
 @given(LINES, LINES)
-def test_a_worked_out_change_leads_from_one_to_the_other(old: list[str], new: list[str]) -> None:
-    """The lines that were removed and kept are those of before, added and kept those of after."""
+def test_a_computed_diff_gives_both_contents(old: list[str], new: list[str]) -> None:
+    """Removed and unchanged lines of a computed diff give the old text, added and unchanged the new one."""
     lines, _ = compared("".join(f"{n}\n" for n in old), "".join(f"{n}\n" for n in new), MOST)
     for line in lines:
         if line.old is not None:
@@ -210,8 +210,8 @@ def test_a_worked_out_change_leads_from_one_to_the_other(old: list[str], new: li
 
 @PROPERTY
 @given(LINES, LINES)
-def test_a_unified_diff_is_read_as_it_was_meant(old: list[str], new: list[str]) -> None:
-    """Every line of a diff of Python's own has the number that it has in its file."""
+def test_a_diff_of_difflib_is_numbered_correctly(old: list[str], new: list[str]) -> None:
+    """Every line of a diff made by `difflib` has the number that it has in its file."""
     text = "\n".join(difflib.unified_diff(old, new, "a/x", "b/x", lineterm=""))
     for line in parsed(text, MOST)[0] if text else []:
         if line.old is not None:
@@ -220,8 +220,8 @@ def test_a_unified_diff_is_read_as_it_was_meant(old: list[str], new: list[str]) 
             assert new[line.new - 1] == line.text
 
 
-def test_large_contents_are_replaced_as_a_whole() -> None:
-    """What would take seconds to be compared is shown as removed and added, between what is the same."""
+def test_large_contents_are_not_compared() -> None:
+    """Contents that differ over more than 2,000 lines are not compared, but shown as removed and added."""
     old = ["head", *(f"{n % 7} {n}" for n in range(5, 4_005)), "tail"]
     new = ["head", *(f"{n % 5} {n}" for n in range(5, 4_005)), "tail"]
     lines, _ = compared("\n".join(old), "\n".join(new), MOST)
@@ -231,7 +231,7 @@ def test_large_contents_are_replaced_as_a_whole() -> None:
 
 @pytest.mark.parametrize("width", [1, 3, 8, 40, 100, 160])
 def test_any_line_at_any_width(width: int) -> None:
-    """Whatever a line holds, it is shown whole at any width."""
+    """Any line can be drawn at any width, and from 40 columns without losing text."""
     texts = ["", "plain", "東京の潮位" * 30, "\u0300\u0301 marks", "a " * 70]
     diff = Diff([DiffLine(sign, 1, 1, SafeText(text)) for text in texts for sign in " +-@\\f"], PLAIN)
     shown = "".join(rows(diff, width)).replace(" ", "")
@@ -239,7 +239,7 @@ def test_any_line_at_any_width(width: int) -> None:
     assert len(rows(diff, width)) == diff.lay_out(width)
 
 
-def test_of_an_endless_line_the_rest_is_counted() -> None:
-    """A line of megabytes is cut, and says how much is missing."""
+def test_the_missing_part_of_a_long_line_is_counted() -> None:
+    """A line of 3 MB is cut, and shows how many characters are missing."""
     [_, line] = parsed("@@ -0,0 +1 @@\n+" + "x" * 3_000_000, MOST)[0]
     assert line.text.endswith("… 2,980,001 more characters in this line")

@@ -1,4 +1,4 @@
-"""What is found in what a call carries is scrolled to and marked in its detail."""
+"""A match in the payload of a call is scrolled to and marked in its detail."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 from textual.widgets import Input, Static
 
-from agentwatch.cli.terminal import HeldSignals
 from agentwatch.feed import Feed
 from agentwatch.screen.app import AgentwatchApp
+from agentwatch.screen.session_keys import SessionKeys
+from agentwatch.screen.terminal.signals import HeldSignals
 from agentwatch.sources.open import saved_source
 from tests.builders.screen.app import Stage, eventually, lines_of, opened, viewport
 from tests.builders.screen.lines import answer, ended, init, result, shell, started
@@ -20,8 +21,8 @@ Saver = Callable[[bytes], Path]
 OUTPUT = "\n".join(f"line {n}{' has a needle' if n in (150, 320) else ''}" for n in range(400))
 
 
-def standing_out(stage: Stage) -> list[str]:
-    """Return the pieces of the detail that look like the current match."""
+def current_matches(stage: Stage) -> list[str]:
+    """Return the pieces of the detail in the style of the current match."""
     pane = stage.pane("detail")
     style_of = pane.line_style("selected").bgcolor
     strips = [pane.render_line(y) for y in range(pane.scrollable_content_region.height)]
@@ -30,61 +31,63 @@ def standing_out(stage: Stage) -> list[str]:
     ]
 
 
-def shows_in_detail(stage: Stage, words: str) -> bool:
-    """Return whether words are in view in the detail."""
+def is_in_detail(stage: Stage, words: str) -> bool:
+    """Return whether the words are visible in the detail."""
     return any(words in row for row in viewport(stage.pane("detail")))
 
 
 def focus(stage: Stage) -> str | None:
-    """Return the pane that has the keys."""
+    """Return the name of the focused widget."""
     return stage.app.focused.id if stage.app.focused else None
 
 
 @pytest.mark.parametrize("size", [(160, 50), (80, 24), (40, 12)])
-async def test_a_match_in_a_long_output_is_brought_into_view(recording: Saver, size: tuple[int, int]) -> None:
-    """Each match in an output is scrolled to and stands out; esc takes the marks away."""
+async def test_a_match_in_a_long_output_is_scrolled_to(recording: Saver, size: tuple[int, int]) -> None:
+    """Each match in a long output is scrolled to and marked; esc removes the marks."""
     path = recording(init() + shell(1, 0, OUTPUT) + answer("Done.") + result("Done."))
     async with opened(path, size) as stage:
         await stage.press("slash", *"needle", "enter")
         for line in ("line 150 ", "line 320 ", "line 150 "):
-            await stage.until(partial(shows_in_detail, stage, line), line)
-            await stage.until(lambda: standing_out(stage) == ["needle"], "the mark")
+            await stage.until(partial(is_in_detail, stage, line), line)
+            await stage.until(lambda: current_matches(stage) == ["needle"], "the mark")
             assert focus(stage) == "detail"
             await stage.press("n")
         await stage.press("escape")
-        assert standing_out(stage) == []
+        assert current_matches(stage) == []
 
 
-async def test_a_folded_branch_opens_for_what_is_found_in_it(recording: Saver) -> None:
-    """A match below folded branches of a tree opens these."""
+async def test_a_match_unfolds_the_branches_around_it(recording: Saver) -> None:
+    """A match inside folded branches of a tree unfolds them."""
     value = {"outer": {"inner": {"deep": {"word": "a needle"}}}}
     call = started("c", "mcp", {}) + ended("c", "mcp", {}, {"success": value})
     async with opened(recording(init() + call + result())) as stage:
         await stage.press("2")
         assert not any("needle" in row for row in lines_of(stage.pane("detail")))
         await stage.press("slash", *"needle")
-        await stage.until(lambda: standing_out(stage) == ["needle"], "the mark")
+        await stage.until(lambda: current_matches(stage) == ["needle"], "the mark")
 
 
-async def test_keys_typed_at_once_after_the_slash_are_text(recording: Saver) -> None:
-    """Letters that come together with `/` are looked for, and are no keys of a pane."""
+async def test_slash_focuses_the_query_at_once(recording: Saver) -> None:
+    """After `/`, the query has the focus at once, so letters that follow do not act in a pane."""
     async with opened(recording(init() + shell(1, 0, OUTPUT) + result())) as stage:
-        stage.app.screen.query_one("#workspace").action_find()  # type: ignore[attr-defined]
+        stage.app.screen.query_one(SessionKeys).action_find()
         assert focus(stage) not in ("transcript", "calls", "detail", "log")
 
 
 class HeldFeed(Feed):
-    """A feed that reads nothing until it may."""
+    """A feed that reads nothing until `may_read` is set."""
 
     may_read = False
 
     def advance(self, seconds: float | None = None) -> int:
-        """Read, if it may."""
+        """Advance, if reading is allowed."""
         return super().advance(seconds) if self.may_read else 0
 
 
-async def test_a_search_goes_on_when_all_is_read(recording: Saver, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is being typed while a large file is read is looked for in all of it when all is read."""
+async def test_a_search_continues_in_the_whole_file(
+    recording: Saver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A query typed while a large file is being read is searched in the whole file once it is read."""
     monkeypatch.setattr("agentwatch.screen.app._LARGE_BYTES", 1 << 10)
     calls = b"".join(shell(number, 0, "needle") for number in range(4000))
     source = saved_source(recording(init() + calls + result()))
@@ -92,13 +95,13 @@ async def test_a_search_goes_on_when_all_is_read(recording: Saver, monkeypatch: 
     app = AgentwatchApp(source, feed, HeldSignals())
     async with app.run_test(size=(120, 40)) as pilot:
 
-        def told() -> str:
+        def found_text() -> str:
             return str(app.screen.query_one("#found", Static).content)
 
         await pilot.press("slash", *"needle")
-        await eventually(pilot, lambda: "… found" in told(), "the matches at the ends")
+        await eventually(pilot, lambda: "… found" in found_text(), "the matches at the ends")
         feed.may_read = True
-        await eventually(pilot, lambda: told().partition(" · ")[0].endswith(" of 4,000"), "all of them")
+        await eventually(pilot, lambda: found_text().partition(" · ")[0].endswith(" of 4,000"), "all of them")
         await pilot.press("s")
-        await eventually(pilot, lambda: told() == "not found", "the longer text")
+        await eventually(pilot, lambda: found_text() == "not found", "the longer text")
         assert app.screen.query_one("#find Input", Input).value == "needles"

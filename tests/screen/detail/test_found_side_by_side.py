@@ -1,4 +1,4 @@
-"""What is found in a diff is scrolled to and marked where it stands, side by side too."""
+"""A match in a diff is scrolled to and marked on its own side, unified or side by side."""
 
 from __future__ import annotations
 
@@ -39,19 +39,19 @@ def style_of(_name: str) -> Style:
 
 
 def diff_of(text: str) -> Diff:
-    """Return a diff without colours."""
+    """Return a diff without syntax colours."""
     return Diff(parsed(text, 1_000)[0], CodeStyle("no language", "github-dark", Style()))
 
 
 def marks(diff: Diff, found: FoundLines, row: int) -> list[str]:
-    """Return what is marked in a row."""
+    """Return the marked pieces of a row."""
     text = diff.row(row, style_of).text
     return [text[start:end] for start, end, _ in found.in_row(diff, row, style_of)]
 
 
 @pytest.mark.parametrize("width", [60, 99, 100, 101, 130])
-def test_each_match_is_marked_where_it_stands(width: int) -> None:
-    """All that is marked is the word, and it is marked wherever a row shows it."""
+def test_each_match_is_marked(width: int) -> None:
+    """Every occurrence of the word in every row is marked, and nothing else."""
     diff, found = diff_of(BOTH), FoundLines(Query("needle"))
     rows = range(diff.lay_out(width))
     assert [marks(diff, found, row) for row in rows] == [
@@ -60,8 +60,8 @@ def test_each_match_is_marked_where_it_stands(width: int) -> None:
 
 
 @pytest.mark.parametrize("width", [60, 99, 100, 101, 130])
-def test_the_row_of_a_match_shows_it(width: int) -> None:
-    """Each match that is chosen stands out in the row that is told for it."""
+def test_the_row_reported_for_a_match_contains_it(width: int) -> None:
+    """The row reported for a match contains that match, marked as the current one."""
     diff, found = diff_of(BOTH), FoundLines(Query("needle"))
     diff.lay_out(width)
     for nth in range(6):
@@ -73,8 +73,8 @@ def test_the_row_of_a_match_shows_it(width: int) -> None:
         assert current, f"match {nth} at {width} columns"
 
 
-def test_a_remark_that_is_not_shown_is_scrolled_to_where_it_belongs() -> None:
-    """Side by side the row of a remark on a line end is that of the line before it."""
+def test_a_match_in_a_hidden_remark_scrolls_to_the_line_before() -> None:
+    """Side by side, a remark on a line end is not shown; a match in it scrolls to the line before it."""
     diff, found = diff_of("@@ -1 +1 @@\n-a\n+b\n\\ No newline at end of file\n"), FoundLines(Query("newline"))
     assert diff.lay_out(100) == 2
     place = found.choose(diff, 0)
@@ -82,8 +82,8 @@ def test_a_remark_that_is_not_shown_is_scrolled_to_where_it_belongs() -> None:
     assert diff.row_of(*place) == 1
 
 
-def test_a_head_as_wide_as_both_sides_is_shown() -> None:
-    """A head of a hunk is folded to both sides and the rule between them, at an odd and an even width."""
+def test_a_hunk_header_wraps_at_the_width_of_both_sides() -> None:
+    """A hunk header wraps at the full width of both sides, whether that is odd or even."""
     for width in (100, 101, 102, 103):
         for length in (99, 100, 101, 102, 103):
             head = "@@ -1 +1 @@".ljust(length, "x")
@@ -92,8 +92,8 @@ def test_a_head_as_wide_as_both_sides_is_shown() -> None:
             assert "".join(shown[:-1]) == head
 
 
-def standing_out(stage: Stage) -> list[tuple[str, str]]:
-    """Return each row of the detail with a piece that looks like the current match, and that piece."""
+def current_matches(stage: Stage) -> list[tuple[str, str]]:
+    """Return each row of the detail with a piece in the style of the current match, and that piece."""
     pane = stage.pane("detail")
     ground = pane.line_style("selected").bgcolor
     strips = [pane.render_line(y) for y in range(pane.scrollable_content_region.height)]
@@ -105,8 +105,8 @@ def standing_out(stage: Stage) -> list[tuple[str, str]]:
     ]
 
 
-async def test_a_match_of_either_side_is_brought_into_view(recording: Saver) -> None:
-    """In a wide terminal a match in the old and one in the new side are scrolled to, and marked there."""
+async def test_a_match_on_either_side_is_scrolled_to(recording: Saver) -> None:
+    """Side by side, matches in the old and in the new text are scrolled to and marked on their side."""
     old = "".join(f"-line {n} {'with a needle ' if n == 150 else ''}{LONG}\n" for n in range(200))
     new = "".join(f"+row {n}{' has a needle' if n == 60 else ''}\n" for n in range(200))
     args: dict[str, object] = {"path": "/a"}
@@ -119,7 +119,7 @@ async def test_a_match_of_either_side_is_brought_into_view(recording: Saver) -> 
             def is_marked(words: str, half: int) -> bool:
                 return any(
                     mark == "needle" and f"{words}needle" in (row.split("│") * 2)[half]
-                    for row, mark in standing_out(stage)
+                    for row, mark in current_matches(stage)
                 )
 
             await stage.until(partial(is_marked, words, half), f"{words}: {viewport(stage.pane('detail'))}")

@@ -1,4 +1,4 @@
-"""Any JSON is a tree whose branches fold."""
+"""Any JSON value is shown as a tree whose branches fold."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def shown(tree: JsonTree, width: int = 60) -> list[str]:
 
 
 def test_it_is_open_two_levels_deep() -> None:
-    """At first the members and theirs are in sight, and what they hold is counted."""
+    """A new tree is unfolded two levels deep, and folded branches show the number of their members."""
     assert shown(JsonTree(DEEP)) == [
         "▾ a: 1 member",
         "  ▸ b: 1 member",
@@ -33,7 +33,7 @@ def test_it_is_open_two_levels_deep() -> None:
 
 
 def test_a_branch_opens_and_folds() -> None:
-    """A branch that is opened shows what it holds, folded; folding one hides all below it, and keeps it."""
+    """Unfolding shows the members, still folded; folding a parent hides them and keeps their state."""
     tree = JsonTree(DEEP)
     shown(tree)
     assert [tree.is_branch(row) for row in range(7)] == [True, True, True, False, False, False, False]
@@ -45,8 +45,8 @@ def test_a_branch_opens_and_folds() -> None:
     assert shown(tree)[1:3] == ["  ▾ b: 1 member", "    ▸ c: 1 member"]
 
 
-def test_values_tell_what_they_are() -> None:
-    """A text that reads like a number, a word of JSON or nothing is quoted; other texts stand as they are."""
+def test_ambiguous_strings_are_quoted() -> None:
+    """A string that resembles a number or a JSON literal, or is empty, is quoted; other strings are not."""
     values = {"n": 1.5, "t": "1.5", "yes": True, "text": "true", "none": None, "empty": "", "o": {}, "l": []}
     assert shown(JsonTree(values)) == [
         *("n: 1.5", 't: "1.5"', "yes: true", 'text: "true"', "none: null", 'empty: ""', "o: {}", "l: []"),
@@ -54,7 +54,7 @@ def test_values_tell_what_they_are() -> None:
 
 
 def test_a_text_of_several_lines_is_a_branch() -> None:
-    """The lines of a text stand below its name."""
+    """A text of several lines is a branch with its lines below the name."""
     assert shown(JsonTree({"body": "one\ntwo\n", "one": "x\n"})) == [
         "▾ body: 2 lines",
         "    one",
@@ -63,22 +63,22 @@ def test_a_text_of_several_lines_is_a_branch() -> None:
     ]
 
 
-def test_a_long_line_goes_on_below_its_branch() -> None:
-    """Only the first row of a folded line is that of the branch."""
+def test_only_the_first_row_of_a_wrapped_branch_is_the_branch() -> None:
+    """Only the first row of a wrapped line counts as the branch."""
     tree = JsonTree({"n" * 50: [1]})
     assert len(shown(tree, 20)) > 3
     assert [tree.is_branch(row) for row in range(3)] == [True, False, False]
 
 
-def test_of_a_very_long_list_the_rest_is_counted() -> None:
-    """What does not fit is not shown, and said."""
+def test_rows_above_the_limit_are_counted() -> None:
+    """Rows above the limit of 20,000 are left out, and the last row shows how many."""
     rows = shown(JsonTree({"numbers": list(range(30_000)), "after": 1}))
     assert len(rows) == 20_001
     assert rows[-1] == "… 10,002 more below; r shows the recording's line"
 
 
 def test_a_deep_value_is_a_tree() -> None:
-    """Depth costs nothing until it is opened."""
+    """A value nested 5,000 levels deep is shown folded; deep levels cost nothing until unfolded."""
     value: Any = 1
     for _ in range(5_000):
         value = [value]
@@ -89,7 +89,7 @@ def test_a_deep_value_is_a_tree() -> None:
 @PROPERTY
 @given(ANY_JSON)
 def test_every_branch_of_any_value_opens(value: Any) -> None:
-    """Whatever the value, each row is drawn, and opening all branches shows at least as many."""
+    """Any value can be drawn, and unfolding and folding each of its branches gives the same rows again."""
     tree = JsonTree(value)
     before = len(shown(tree))
     for row in reversed(range(before)):
@@ -101,7 +101,7 @@ def test_every_branch_of_any_value_opens(value: Any) -> None:
 
 
 def test_a_text_that_holds_json_is_its_value() -> None:
-    """An object or array in a text is a tree; anything else stays a text, also one that is too long."""
+    """A string that holds a JSON object or array is a tree, unless it is invalid or over the size limit."""
     assert from_text(json.dumps(DEEP), 1000) == DEEP
     for text in ("{}", "[1", "12", "", '"x"', json.dumps(DEEP) + "x", "[" * 100_000):
         assert from_text(text, 1_000_000) is None

@@ -1,4 +1,4 @@
-"""What a command printed keeps its colours, and nothing else that it asked the terminal for."""
+"""Command output keeps its colours, and no other escape sequence has an effect."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ GROUND = Style(color="#e0e0e0", bgcolor="#101010")
 
 
 def style_of(name: str) -> Style:
-    """Return the style of a look that the pane's plain text has."""
+    """Return an empty style for any name."""
     del name
     return Style()
 
 
 def laid_out(output: str, most: int = 100) -> tuple[Section, int]:
-    """Return an output as a section, and how many rows it takes."""
+    """Return an output as a section, and the number of its rows."""
     section, _ = shell_section(output, "plain", GROUND, most)
     return section, section.lay_out(200)
 
 
 def pieces(output: str) -> list[list[tuple[str, Style]]]:
-    """Return each row of an output as its pieces and their styles."""
+    """Return the pieces of each row of an output, with their styles."""
     section, rows = laid_out(output)
     return [[(s.text, s.style or Style()) for s in section.row(row, style_of)] for row in range(rows)]
 
@@ -56,8 +56,8 @@ def pieces(output: str) -> list[list[tuple[str, Style]]]:
         ("31;0", Style()),
     ],
 )
-def test_what_is_whitelisted_is_honoured(codes: str, style: Style) -> None:
-    """Colours of 16, 256 and all, bold, dim, italic, underline and reverse, and their ends."""
+def test_whitelisted_sequences_are_applied(codes: str, style: Style) -> None:
+    """The 16, 256 and true colours, bold, dim, italic, underline, reverse and their resets are applied."""
     [[*before, last]] = pieces(f"a\x1b[{codes}mb")
     assert "".join(text for text, _ in [*before, last]) == "ab"
     shown = {name: value for name, value in vars_of(last[1]).items() if value}
@@ -65,7 +65,7 @@ def test_what_is_whitelisted_is_honoured(codes: str, style: Style) -> None:
 
 
 def vars_of(style: Style) -> dict[str, object]:
-    """Return what a style says."""
+    """Return the attributes of a style by name."""
     names = ("color", "bgcolor", "bold", "dim", "italic", "underline", "reverse", "conceal", "blink")
     return {name: getattr(style, name) for name in names}
 
@@ -88,8 +88,8 @@ def vars_of(style: Style) -> dict[str, object]:
         *("\x1b[" + "1;" * 40 + "m", "\x1b[>4m", "\x1b[٣١m"),
     ],
 )
-def test_any_other_escape_stays_a_picture(escape: str) -> None:
-    """A sequence with anything in it that is not whitelisted is shown as safe text, and changes nothing."""
+def test_any_other_escape_is_shown_as_safe_text(escape: str) -> None:
+    """A sequence with anything outside the whitelist is shown as safe text and changes no style."""
     [[(text, style)]] = pieces(f"a{escape}b")
     assert text == safe_text(f"a{escape}b")
     assert style == Style()
@@ -97,8 +97,8 @@ def test_any_other_escape_stays_a_picture(escape: str) -> None:
     assert "".join(text for text, _ in row) == "ok " + safe_text(f"a{escape}b")
 
 
-def test_colours_go_on_in_the_next_line() -> None:
-    """A colour holds until it is ended, over lines, wherever the view begins."""
+def test_colours_continue_in_the_next_line() -> None:
+    """A colour continues over line ends until it is reset, even if its first line is not drawn."""
     section, rows = laid_out("\x1b[1;31mred\nstill red\x1b[0m plain\nplain")
     assert rows == 3
     shown = [
@@ -109,13 +109,13 @@ def test_colours_go_on_in_the_next_line() -> None:
 
 
 @pytest.mark.parametrize("codes", ["38;2;16;16;16", "38;5;233", "31;41", "38;2;250;0;0;48;2;240;9;9", "47"])
-def test_no_colour_hides_a_text(codes: str) -> None:
-    """What would stand in the colour of its ground is shown in the colours of the pane."""
+def test_unreadable_colours_are_dropped(codes: str) -> None:
+    """Text that could not be read on its background is shown in the colours of the pane."""
     assert pieces(f"\x1b[{codes}mrm -rf ~") == [[("rm -rf ~", Style())]]
 
 
-def test_long_lines_and_many() -> None:
-    """Coloured lines are folded by what is seen of them, and their number is limited and said."""
+def test_coloured_lines_wrap_and_are_limited() -> None:
+    """Coloured lines wrap by their visible width; lines above the limit are counted."""
     section, left_out = shell_section("\x1b[32m" + "ab " * 40 + "\x1b[0m\nx\ny\nz\n", "plain", GROUND, 2)
     assert left_out == 2
     assert section.lay_out(60) == 3
@@ -124,8 +124,8 @@ def test_long_lines_and_many() -> None:
     assert all(s.style and s.style.color for s in section.row(1, style_of))
 
 
-def test_marks_that_pile_up_are_limited_across_colours() -> None:
-    """Combining marks cannot pass their limit in pieces: such a line has no colours."""
+def test_combining_marks_are_limited_across_colours() -> None:
+    """Combining marks split by colour codes count towards their limit; such a line loses its colours."""
     piled = "e" + "\x1b[31m\u0301\x1b[32m\u0301" * 30
     [[(text, style)]] = pieces(piled)
     assert text == safe_text("e" + "\u0301" * 60)
@@ -134,8 +134,8 @@ def test_marks_that_pile_up_are_limited_across_colours() -> None:
 
 @PROPERTY
 @given(st.lists(st.sampled_from(["\x1b[31m", "\x1b[0m", "\x1b[8m", "\x1b[2J", *"a東\n\r\t\x1b", "\r\n"])))
-def test_whatever_is_printed_is_safe(output: list[str]) -> None:
-    """Each line is its safe text without the sequences that are honoured."""
+def test_any_output_is_safe(output: list[str]) -> None:
+    """Any output is shown as its safe text without the sequences that are applied."""
     text = "".join(output)
     section, rows = laid_out(text)
     shown = [section.row(row, style_of).text for row in range(rows)]
@@ -143,8 +143,8 @@ def test_whatever_is_printed_is_safe(output: list[str]) -> None:
     assert "".join(shown) == safe_text(bare).replace("\n", "")
 
 
-def test_grey_is_the_grey_of_the_theme() -> None:
-    """Bright black, which on many grounds is hardly to be seen, has the colour of the pane's muted text."""
+def test_bright_black_is_the_muted_colour_of_the_theme() -> None:
+    """Bright black, unreadable on many backgrounds, is drawn in the theme's muted colour."""
     [section, _] = shell_section("a\x1b[90mb", "plain", GROUND, 100)
     section.lay_out(80)
     muted = {"muted": Style(color="#a0a0a0")}

@@ -1,4 +1,4 @@
-"""Code has the colours of its language, in files and in diffs, and can be read on every ground."""
+"""Code in files and diffs has the colours of its language, readable on every background."""
 
 from __future__ import annotations
 
@@ -22,35 +22,35 @@ from tests.builders.screen.app import PaneApp
 MOST = 20_000
 PYTHON = CodeStyle("a.py", "github-dark", Style(bgcolor="#121212"))
 GROUNDS = {"added": "#103010", "removed": "#301010"}
-LOOKS = {name: Style(color="white", bgcolor=ground) for name, ground in GROUNDS.items()}
+STYLES = {name: Style(color="white", bgcolor=ground) for name, ground in GROUNDS.items()}
 
 
 class Pane(LineView):
     """A pane without lines."""
 
     def line_count(self) -> int:
-        """Return that there is none."""
+        """Return 0."""
         return 0
 
 
-class Watched(list[SafeText]):
-    """Lines that tell which of them were read."""
+class RecordedLines(list[SafeText]):
+    """A list of lines that records the indices that were read."""
 
     read: set[int] = set()
 
     def __getitem__(self, at: Any) -> Any:
-        """Return a line, or some."""
+        """Return the lines, and record their indices."""
         self.read |= set(range(*at.indices(len(self)))) if isinstance(at, slice) else {at}
         return super().__getitem__(at)
 
 
 def style_of(name: str) -> Style:
-    """Return a look of which the ground alone tells its name."""
-    return LOOKS.get(name, Style(color="white"))
+    """Return a style whose background identifies the name."""
+    return STYLES.get(name, Style(color="white"))
 
 
 def drawn(text: str, width: int = 60) -> list[list[Segment]]:
-    """Return the rows of a diff of Python, each as its pieces."""
+    """Return the rows of a Python diff as lists of segments."""
     diff = Diff(parsed(text, MOST)[0], PYTHON)
     return [list(diff.row(row, style_of)) for row in range(diff.lay_out(width))]
 
@@ -61,14 +61,14 @@ def colour(row: list[Segment], word: str) -> Color | None:
 
 
 def ground(row: list[Segment], word: str) -> str | None:
-    """Return the ground of a word in a row."""
+    """Return the name of the background colour of a word in a row."""
     [style] = [s.style for s in row if s.text.strip() == word and s.style]
     return style.bgcolor.name if style.bgcolor else None
 
 
 @pytest.mark.parametrize("width", [60, 120])
 def test_a_diff_has_the_colours_of_its_language(width: int) -> None:
-    """The words of a changed line have the colours that they have in a line that stayed; the ground tells."""
+    """Words of a changed line have the same colours as in an unchanged line; only the background differs."""
     rows = drawn("@@ -1,2 +1,2 @@\n return kept\n-return old\n+return new\n", width)
     [kept] = [row for row in rows if any("kept" in s.text for s in row)]
     [old] = [row for row in rows if any("old" in s.text for s in row)]
@@ -80,23 +80,23 @@ def test_a_diff_has_the_colours_of_its_language(width: int) -> None:
     assert ground(new, "new") == GROUNDS["added"]
 
 
-def test_what_begins_above_goes_on() -> None:
-    """A string of several lines is a string to its end, on either side of the diff for itself."""
+def test_a_string_over_several_lines_is_one_string() -> None:
+    """A string over several lines is one string to its end, on each side of the diff separately."""
     rows = drawn('@@ -1,3 +1,3 @@\n x = 1\n-y = """\n-return\n+y = 2\n+return x\n')
     string = colour(rows[2], '"""')
     assert colour(rows[3], "return") == string
     assert colour(rows[5], "return") != string
 
 
-def test_a_hunk_begins_anew() -> None:
-    """Between two hunks nobody knows what stands: a string that is open does not go on."""
+def test_a_string_does_not_continue_in_the_next_hunk() -> None:
+    """A string left open in one hunk does not continue in the next, as the lines between are unknown."""
     rows = drawn('@@ -1 +1 @@\n-x = """\n+y = """\n@@ -90 +90 @@\n-return x\n+return y\n')
     assert colour(rows[4], "return") == colour(drawn("@@ -1 +1 @@\n-return x\n")[1], "return")
 
 
-def test_only_what_is_in_view_is_read() -> None:
-    """Of 20,000 lines those around the view are read for their colours, and each of them once."""
-    lines = Watched(SafeText("x = 'a'") for _ in range(MOST))
+def test_only_lines_near_the_viewport_are_read() -> None:
+    """Of 20,000 lines only those near the viewport are read for highlighting, and each only once."""
+    lines = RecordedLines(SafeText("x = 'a'") for _ in range(MOST))
     colours = SyntaxColours(lines, PYTHON)
     for number in range(9_000, 9_040):
         assert colours.runs(number)
@@ -107,7 +107,7 @@ def test_only_what_is_in_view_is_read() -> None:
 
 
 def contrast(one: Color, other: Color) -> float:
-    """Return the contrast of two colours as WCAG 2.2 defines it."""
+    """Return the contrast ratio of two colours as defined by WCAG 2.2."""
     lights = []
     for colour in (one, other):
         parts = [part / 255 for part in colour.get_truecolor()]
@@ -117,7 +117,7 @@ def contrast(one: Color, other: Color) -> float:
 
 
 async def test_code_can_be_read_in_every_theme() -> None:
-    """Each colour of code has the contrast of 4.5 with the pane, with either tint and in a block of code."""
+    """In every theme, code has a contrast of at least 4.5 on plain, added, removed and code backgrounds."""
     pane = Pane("", id="detail")
     app = PaneApp(pane)
     async with app.run_test() as pilot:
@@ -133,8 +133,8 @@ async def test_code_can_be_read_in_every_theme() -> None:
                     assert text is None or contrast(text, under.bgcolor) > 4.49, (theme.name, name, kind)
 
 
-async def test_in_16_colours_the_signs_tell_what_changed() -> None:
-    """In a theme of the terminal's own colours a diff has no ground, and no other colours than these."""
+async def test_in_16_colours_changed_lines_have_signs_only() -> None:
+    """In a theme of the terminal's own colours, a diff has no background and uses no other colours."""
     pane = Pane("", id="detail")
     app = PaneApp(pane)
     async with app.run_test() as pilot:

@@ -1,4 +1,4 @@
-"""What is too long for its column loses the part that tells least."""
+"""Text too long for its column loses its least informative part."""
 
 from __future__ import annotations
 
@@ -23,5 +23,5 @@ from agentwatch.screen.lines.format import cut_middle
     ],
 )
 def test_a_path_is_cut_at_whole_folders(limit: int, shown: str) -> None:
-    """A long path loses folders from its middle, the name last of all."""
+    """A long path loses folders in its middle first, and characters of the file name last."""
     assert cut_middle(SafeText("agentwatch/screen/parser/tokens.py"), limit) == shown

@@ -1,4 +1,4 @@
-"""The rows that a pane paints by itself are those that Textual would compose, whatever changes."""
+"""The rows painted by `LinePainter` equal those that Textual composes, after any change."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SIZE = (40, 12)
 
 
 class Words(LineView):
-    """A pane of lines of two looks; none is said to be stable but those of `stable`."""
+    """A pane of lines in two styles; only the lines in `stable` are stable."""
 
     def __init__(self) -> None:
         super().__init__("Words", id="words")
@@ -25,7 +25,7 @@ class Words(LineView):
         self.stable: set[int] = set()
 
     def line_count(self) -> int:
-        """Return how many lines there are."""
+        """Return the number of lines."""
         return len(self.texts)
 
     def draw(self, y: int, width: int) -> Strip:
@@ -33,17 +33,17 @@ class Words(LineView):
         return self.strip_of([(SafeText(f"{y} "), "muted"), (SafeText(self.texts[y]), "strong")])
 
     def is_stable(self, line: int) -> bool:
-        """Return whether a line stays as it is."""
+        """Return whether the line is stable."""
         return line in self.stable
 
     def grow(self, count: int) -> None:
-        """Add lines."""
+        """Add `count` lines."""
         self.texts += [f"東京 line {len(self.texts) + n}" for n in range(count)]
         self.show_lines()
 
 
 def by_character(strips: list[Strip]) -> list[tuple[str, str]]:
-    """Return each character of rows, with its look in words."""
+    """Return each character of the rows with a description of its style."""
     styles = []
     for strip in strips:
         for segment in strip:
@@ -54,7 +54,7 @@ def by_character(strips: list[Strip]) -> list[tuple[str, str]]:
 
 
 def is_as_composed(view: LineView) -> bool:
-    """Return whether the pane paints what Textual composes from its lines and its styles."""
+    """Return whether the pane paints what Textual composes from its lines and styles."""
     area = view.region.reset_offset
     painted = by_character(view.render_lines(area))
     view._styles_cache.clear()
@@ -62,7 +62,7 @@ def is_as_composed(view: LineView) -> bool:
 
 
 async def test_rows_are_those_that_textual_composes() -> None:
-    """Growth, moves, focus, a class that changes the frame, another size: each row is as Textual's."""
+    """After growth, scrolling, focus, class, size and theme changes, each row equals Textual's."""
     view, chance = Words(), random.Random(5)
     app = PaneApp(view)
     async with app.run_test(size=SIZE) as pilot:
@@ -85,7 +85,7 @@ async def test_rows_are_those_that_textual_composes() -> None:
 
 
 async def test_a_selection_leaves_no_mark_behind() -> None:
-    """What was marked while it was selected is painted as before when it is no longer."""
+    """After a selection is cleared, its lines are painted as before."""
     view = Words()
     async with PaneApp(view).run_test(size=SIZE) as pilot:
         view.grow(5)
@@ -100,8 +100,8 @@ async def test_a_selection_leaves_no_mark_behind() -> None:
         assert by_character(view.render_lines(view.region.reset_offset)) == before
 
 
-async def test_a_line_that_changes_is_painted_as_it_is_now() -> None:
-    """A line that is not stable is drawn each time; one that is stays until it is forgotten."""
+async def test_only_stable_lines_are_cached() -> None:
+    """A line that is not stable is drawn each time; a stable one stays until it is forgotten."""
     view = Words()
     async with PaneApp(view).run_test(size=SIZE) as pilot:
         view.grow(3)
@@ -116,8 +116,8 @@ async def test_a_line_that_changes_is_painted_as_it_is_now() -> None:
 
 
 @pytest.mark.parametrize("count", [0, 5, 10, 11, 60, 2000])
-async def test_the_scrollbar_stands_where_the_view_is(count: int) -> None:
-    """However many lines there are, and wherever one moves, the thumb is where a new drawing would put it."""
+async def test_the_scrollbar_matches_the_viewport(count: int) -> None:
+    """For any number of lines and any move, the scrollbar's thumb is where a full redraw would draw it."""
     view = Words()
     async with PaneApp(view).run_test(size=SIZE) as pilot:
         view.focus()

@@ -1,4 +1,4 @@
-"""A pane of lines follows its end, lets go of it, and gives the text that is on the screen."""
+"""A pane of lines follows its end, stops following when moved, and lets its text be selected."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ INNER = HEIGHT - 2
 
 
 class Lines(LineView):
-    """A pane of given lines."""
+    """A pane of the given lines."""
 
     def __init__(self, *texts: str) -> None:
         super().__init__("Lines", id="lines")
         self.texts = [*texts]
 
     def line_count(self) -> int:
-        """Return how many lines there are."""
+        """Return the number of lines."""
         return len(self.texts)
 
     def draw(self, y: int, width: int) -> Strip:
@@ -34,24 +34,24 @@ class Lines(LineView):
         return self.strip_of([(SafeText(self.texts[y]), "plain")])
 
     def grow(self, count: int) -> None:
-        """Add numbered lines."""
+        """Add `count` numbered lines."""
         self.texts += [f"line {len(self.texts) + n}" for n in range(count)]
         self.show_lines()
 
     @property
     def is_at_end(self) -> bool:
-        """Whether the last line is the last in view."""
+        """Whether the last line is in the last row."""
         return viewport(self)[-1] == self.texts[-1]
 
     @property
     def subtitle(self) -> str:
-        """What stands in the lower border."""
+        """The text in the lower border."""
         return str(self.border_subtitle or "")
 
 
 @asynccontextmanager
 async def shown(view: Lines, width: int = 40) -> AsyncIterator[Pilot[None]]:
-    """Show a pane in a terminal of its own, focused."""
+    """Show the focused pane, alone in a terminal."""
     app = PaneApp(view)
     async with app.run_test(size=(width, HEIGHT)) as pilot:
         view.focus()
@@ -61,7 +61,7 @@ async def shown(view: Lines, width: int = 40) -> AsyncIterator[Pilot[None]]:
 
 
 async def test_the_end_stays_in_view_as_it_grows() -> None:
-    """A pane shows its last line as long as nobody moves away from it."""
+    """A pane keeps its last line in view while it grows."""
     view = Lines()
     async with shown(view) as pilot:
         for _ in range(5):
@@ -71,16 +71,16 @@ async def test_the_end_stays_in_view_as_it_grows() -> None:
         assert view.following
 
 
-async def test_lines_fewer_than_rows_stand_at_the_top() -> None:
-    """What fits into the pane begins in its first row."""
+async def test_fewer_lines_than_rows_are_drawn_at_the_top() -> None:
+    """Fewer lines than rows are drawn from the first row."""
     view = Lines("only")
     async with shown(view):
         assert viewport(view) == ["only", *[""] * (INNER - 1)]
 
 
 @pytest.mark.parametrize("key", ["up", "k", "pageup", "ctrl+b", "g", "home"])
-async def test_moving_up_lets_go_of_the_end(key: str) -> None:
-    """After a move up, by a line or more, growth leaves what is in view where it is."""
+async def test_moving_up_stops_following(key: str) -> None:
+    """Moving up stops following: new lines leave the viewport where it is."""
     view = Lines()
     async with shown(view) as pilot:
         view.grow(30)
@@ -97,7 +97,7 @@ async def test_moving_up_lets_go_of_the_end(key: str) -> None:
     [("up", 21), ("k", 21), ("pageup", 15), ("g", 0), ("g down", 1), ("g j", 1), ("g pagedown", 7)],
 )
 async def test_keys_move_by_a_line_a_page_or_all(keys: str, first: int) -> None:
-    """An arrow moves a line, a page key all but one of the lines in view, `g` goes to the beginning."""
+    """An arrow key moves by a line, a page key by one row less than the viewport, `g` to the start."""
     view = Lines()
     async with shown(view) as pilot:
         view.grow(30)
@@ -105,8 +105,8 @@ async def test_keys_move_by_a_line_a_page_or_all(keys: str, first: int) -> None:
         assert viewport(view)[0] == f"line {first}"
 
 
-async def test_the_wheel_lets_go_of_the_end() -> None:
-    """One notch of the wheel upwards lets go, and wheeling back down to the end takes hold again."""
+async def test_the_wheel_stops_following() -> None:
+    """Scrolling up with the wheel stops following; scrolling back to the end resumes it."""
     view = Lines()
     async with shown(view) as pilot:
         view.grow(30)
@@ -123,8 +123,8 @@ async def test_the_wheel_lets_go_of_the_end() -> None:
         assert view.is_at_end
 
 
-async def test_what_is_new_below_is_counted() -> None:
-    """The lower border tells how many lines have come since the end was let go, and only those."""
+async def test_new_lines_below_are_counted() -> None:
+    """The lower border counts the lines added since following stopped, and no others."""
     view = Lines()
     async with shown(view) as pilot:
         view.grow(30)
@@ -140,8 +140,8 @@ async def test_what_is_new_below_is_counted() -> None:
 
 
 @pytest.mark.parametrize("key", ["G", "end"])
-async def test_end_takes_hold_again(key: str) -> None:
-    """`G` and End go to the last line and follow what comes after it."""
+async def test_end_resumes_following(key: str) -> None:
+    """`G` and End go to the last line and resume following."""
     view = Lines()
     async with shown(view) as pilot:
         view.grow(30)
@@ -154,8 +154,8 @@ async def test_end_takes_hold_again(key: str) -> None:
         assert view.is_at_end
 
 
-async def test_moving_down_to_the_end_takes_hold_again() -> None:
-    """Whoever comes to the last line by moving down follows it again."""
+async def test_moving_down_to_the_end_resumes_following() -> None:
+    """Moving down to the last line resumes following."""
     view = Lines()
     async with shown(view) as pilot:
         view.grow(30)
@@ -169,7 +169,7 @@ async def test_moving_down_to_the_end_takes_hold_again() -> None:
 
 
 async def test_a_resize_keeps_the_end() -> None:
-    """The last line stays the last in view when the pane gets lower or higher."""
+    """While following, the last line stays in view when the height changes."""
     view = Lines()
     async with shown(view) as pilot:
         view.grow(40)
@@ -182,8 +182,8 @@ async def test_a_resize_keeps_the_end() -> None:
             assert view.following
 
 
-async def test_a_resize_leaves_who_has_let_go() -> None:
-    """A resize does not take hold of an end that was let go."""
+async def test_a_resize_does_not_resume_following() -> None:
+    """A resize does not resume following."""
     view = Lines()
     async with shown(view) as pilot:
         view.grow(40)
@@ -196,7 +196,7 @@ async def test_a_resize_leaves_who_has_let_go() -> None:
 
 
 async def test_selection_across_wide_characters() -> None:
-    """What the mouse selects across characters of two columns is the text between its columns."""
+    """A mouse selection across wide characters is the text between its columns."""
     view = Lines("東京 11:42 調査", "plain ascii", "게 🦀 crab")
     async with shown(view) as pilot:
         # Column 2 of the pane is column 0 of the text, after the border and the padding.
@@ -207,7 +207,7 @@ async def test_selection_across_wide_characters() -> None:
 
 
 async def test_a_selection_is_marked_where_it_is() -> None:
-    """The columns that are marked are those of the selected characters, wide ones included."""
+    """The marked columns are those of the selected characters, including wide ones."""
     view = Lines("東京 11:42")
     async with shown(view) as pilot:
         await pilot.mouse_down(view, offset=(2 + 2, 1))
@@ -219,8 +219,8 @@ async def test_a_selection_is_marked_where_it_is() -> None:
         assert "".join(marked) == "京 11" == pilot.app.screen.get_selected_text()
 
 
-async def test_a_selection_of_everything_is_every_line() -> None:
-    """All the text is selected, in view or not, without the blanks that fill the lines."""
+async def test_selecting_all_selects_every_line() -> None:
+    """Selecting all gives every line, visible or not, without the padding."""
     view = Lines()
     async with shown(view) as pilot:
         view.grow(50)
@@ -230,7 +230,7 @@ async def test_a_selection_of_everything_is_every_line() -> None:
 
 
 async def test_a_line_fills_the_width() -> None:
-    """Each row of the pane is as wide as the pane, whatever the text takes."""
+    """Each row is as wide as the pane, whatever the length of its text."""
     view = Lines("", "short", "東" * 60, "x" * 100)
     async with shown(view):
         width = view.scrollable_content_region.width

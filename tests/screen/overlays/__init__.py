@@ -1,1 +1,1 @@
-"""Tests of what opens over the panes."""
+"""Tests of the screens and bars that open over the panes."""

@@ -1,4 +1,4 @@
-"""The files screen: every file touched, the calls about the chosen one, and what is odd about them."""
+"""The files screen lists every file the session touched, and the calls on the selected file."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ BEGAN_MS = 1_793_610_000_000
 
 
 def call(number: int, tool: str, path: str, success: dict[str, Any] | None = None) -> bytes:
-    """Return a call about a file, a second after the one before."""
+    """Return a call on a file, one second after the call numbered before it."""
     call_id, at_ms = f"call-{number}", BEGAN_MS + number * 1000
     begun = started(call_id, tool, {"path": path}, at_ms)
     return begun + ended(call_id, tool, {"path": path}, {"success": success or {}}, at_ms + 100)
 
 
 def edit(number: int, path: str, before: str = "x", after: str = "y") -> bytes:
-    """Return an edit of a file from one text to another."""
-    told = {"linesAdded": 4, "linesRemoved": 2}
+    """Return an edit that changes a file's text from `before` to `after`."""
+    counts = {"linesAdded": 4, "linesRemoved": 2}
     contents = {"beforeFullFileContent": before, "afterFullFileContent": after}
-    return call(number, "edit", path, told | contents)
+    return call(number, "edit", path, counts | contents)
 
 
 SESSION = (
@@ -48,10 +48,10 @@ SESSION = (
 
 
 class FilesApp(ScreenApp[FilesScreen]):
-    """An app that opens the files."""
+    """An app that opens the files screen."""
 
     def pane(self, name: str) -> FilesView | FileCallsView:
-        """Return one of its lists."""
+        """Return one of the two lists of the screen."""
         view = self.opened.query_one(f"#{name}")
         assert isinstance(view, FilesView | FileCallsView)
         return view
@@ -61,7 +61,7 @@ class FilesApp(ScreenApp[FilesScreen]):
 async def opened(
     path: Path, size: tuple[int, int] = (120, 30), *, follow: bool = False
 ) -> AsyncIterator[tuple[FilesApp, Pilot[None]]]:
-    """Open the files of a recording."""
+    """Open the files screen of a recording."""
     feed = Feed(open_saved(path, follow))
     feed.advance()
     app = FilesApp(feed, FilesScreen(feed, TouchedFiles(feed.session)))
@@ -70,12 +70,12 @@ async def opened(
 
 
 def names(app: FilesApp) -> list[str]:
-    """Return the names of the files, from the top."""
+    """Return the names of the files, from top to bottom."""
     return [row.split()[0] for row in lines_of(app.pane("files"))]
 
 
-async def test_a_row_tells_what_was_done_to_a_file(recording: Saver) -> None:
-    """A row has the name from the cwd, the deeds, the changed lines, the time and the marks."""
+async def test_a_row_shows_what_was_done_to_a_file(recording: Saver) -> None:
+    """A row shows the path relative to the cwd, marks, actions, lines added and removed, and the time."""
     async with opened(recording(SESSION)) as (app, _):
         rows = [" ".join(row.split()) for row in lines_of(app.pane("files"))]
         assert rows == [
@@ -88,7 +88,7 @@ async def test_a_row_tells_what_was_done_to_a_file(recording: Saver) -> None:
 
 @pytest.mark.parametrize("width", [38, 60, 80, 120, 200])
 async def test_name_and_marks_stay_at_every_width(recording: Saver, width: int) -> None:
-    """However narrow, a row shows the end of the name and the beginning of the mark, and fits."""
+    """At any width a row fits and shows the end of the path and the start of the mark."""
     async with opened(recording(SESSION), (width, 20)) as (app, _):
         pane = app.pane("files")
         room = pane.scrollable_content_region.width
@@ -100,14 +100,14 @@ async def test_name_and_marks_stay_at_every_width(recording: Saver, width: int) 
 
 @pytest.mark.parametrize("size", [(20, 8), (8, 4), (3, 2)])
 async def test_no_terminal_is_too_small(recording: Saver, size: tuple[int, int]) -> None:
-    """Where nothing fits, what there is of a row is drawn."""
+    """In a terminal too small for a row, as much of the row as fits is drawn."""
     async with opened(recording(SESSION), size) as (app, pilot):
         await pilot.press("j", "enter", "j", "escape", "s")
         assert all(lines_of(app.pane("files")))
 
 
 async def test_the_files_are_sorted_by_time_or_by_name(recording: Saver) -> None:
-    """`s` changes the order; the chosen file stays chosen, and the title says which order it is."""
+    """`s` toggles the order: newest first or by name. The title shows it, and the selection stays."""
     async with opened(recording(SESSION)) as (app, pilot):
         await pilot.press("j")
         assert names(app) == ["/etc/hosts", "src/wheel.py", "src/mill.py", "README.md"]
@@ -121,7 +121,7 @@ async def test_the_files_are_sorted_by_time_or_by_name(recording: Saver) -> None
 
 
 async def test_the_calls_about_the_chosen_file_are_below(recording: Saver) -> None:
-    """Each call has its time, sign, phrase and size; what is odd about the file is in the title."""
+    """Each call shows its time, sign, phrase and duration; the title shows the marks of the file."""
     async with opened(recording(SESSION)) as (app, pilot):
         await pilot.press("j", "j")
         await pilot.pause()
@@ -135,7 +135,7 @@ async def test_the_calls_about_the_chosen_file_are_below(recording: Saver) -> No
 
 
 async def test_enter_leads_to_the_calls_and_to_one_of_them(recording: Saver) -> None:
-    """Enter goes to the file's calls; there it leaves with the chosen call."""
+    """Enter moves to the calls of the file; enter there closes the screen with the selected call."""
     async with opened(recording(SESSION)) as (app, pilot):
         await pilot.press("j", "j", "enter")
         assert app.focused is app.pane("file-calls")
@@ -145,8 +145,8 @@ async def test_enter_leads_to_the_calls_and_to_one_of_them(recording: Saver) -> 
 
 
 @pytest.mark.parametrize("keys", [("escape",), ("q",), ("F",), ("enter", "escape", "escape"), ("tab", "q")])
-async def test_leaving_chooses_no_call(recording: Saver, keys: tuple[str, ...]) -> None:
-    """Esc goes from the calls to the files and from there out; `q` and `F` leave at once."""
+async def test_closing_selects_no_call(recording: Saver, keys: tuple[str, ...]) -> None:
+    """Esc goes from the calls to the files and from there closes; `q` and `F` close at once."""
     async with opened(recording(SESSION)) as (app, pilot):
         await pilot.press(*keys)
         await eventually(pilot, lambda: app.given, "the end")
@@ -154,7 +154,7 @@ async def test_leaving_chooses_no_call(recording: Saver, keys: tuple[str, ...]) 
 
 
 async def test_it_grows_while_it_is_open(recording: Saver) -> None:
-    """A file that is touched comes to the top by itself; the chosen one stays chosen."""
+    """A file that is touched while the screen is open moves to the top; the selected file stays selected."""
     path = recording(SESSION)
     async with opened(path, follow=True) as (app, pilot):
         await pilot.press("j")
@@ -169,8 +169,8 @@ async def test_it_grows_while_it_is_open(recording: Saver) -> None:
         assert files.scroll_y == 0
 
 
-async def test_at_the_newest_the_newest_stays_chosen(recording: Saver) -> None:
-    """Whoever stands at the top of the newest sees what comes next there."""
+async def test_at_the_top_the_newest_file_becomes_selected(recording: Saver) -> None:
+    """While the newest file is selected, a newer one at the top becomes the selected one."""
     path = recording(SESSION)
     async with opened(path, follow=True) as (app, _):
         with path.open("ab") as file:
@@ -181,8 +181,8 @@ async def test_at_the_newest_the_newest_stays_chosen(recording: Saver) -> None:
         assert str(app.pane("file-calls").border_title).startswith("new.py")
 
 
-async def test_a_file_changed_again_is_looked_at_again(recording: Saver) -> None:
-    """A file that was back to its start is not when another edit has followed, and may be again."""
+async def test_back_to_start_is_updated_by_each_edit(recording: Saver) -> None:
+    """The mark `back to start` is updated with each further edit of the file."""
     path = recording(SESSION)
     async with opened(path, follow=True) as (app, _):
         for number, before, after, is_back in ((7, "a", "c", False), (8, "c", "a", True)):
@@ -194,16 +194,16 @@ async def test_a_file_changed_again_is_looked_at_again(recording: Saver) -> None
             assert ("back to start" in "".join(lines_of(app.pane("files")))) is is_back
 
 
-async def test_without_files_it_says_so(recording: Saver) -> None:
-    """A session that has touched none has one line, which says what is not told."""
+async def test_without_files_a_line_says_so(recording: Saver) -> None:
+    """A session that touched no file shows one line, which adds that shell commands are not tracked."""
     async with opened(recording(init())) as (app, pilot):
         assert lines_of(app.pane("files")) == ["no file touched yet; what shell commands do is not told"]
         await pilot.press("enter", "j", "s")
         assert app.focused is app.pane("files")
 
 
-async def test_a_second_click_does_what_enter_does(recording: Saver) -> None:
-    """A click chooses a row, a second one opens it."""
+async def test_a_double_click_acts_like_enter(recording: Saver) -> None:
+    """A click selects a row, and a double click opens it."""
     async with opened(recording(SESSION)) as (app, pilot):
         await pilot.click("#files", offset=(6, 3))
         assert app.pane("files").cursor == 2
@@ -211,8 +211,8 @@ async def test_a_second_click_does_what_enter_does(recording: Saver) -> None:
         await eventually(pilot, lambda: app.focused is app.pane("file-calls"), "its calls")
 
 
-async def test_only_the_files_in_view_are_read_back(recording: Saver) -> None:
-    """Of a thousand files, the contents of those in view are compared, one at a time."""
+async def test_only_visible_files_are_compared(recording: Saver) -> None:
+    """In a session with a thousand files, only the contents of the visible ones are compared."""
     data = init() + b"".join(edit(number, f"{CWD}/{number}.py", "x", "x") for number in range(1000))
     async with opened(recording(data)) as (app, _):
         marked = [row for row in lines_of(app.pane("files")) if "back to start" in row]
@@ -221,7 +221,7 @@ async def test_only_the_files_in_view_are_read_back(recording: Saver) -> None:
 
 
 async def test_foreign_names_cannot_act(recording: Saver) -> None:
-    """A file's name is shown as what it is, markup and escapes included."""
+    """Markup and escape sequences in a file name are shown as text."""
     async with opened(recording(init() + call(1, "read", f"{CWD}/[b]\x1b[31m\n.py"))) as (app, _):
         assert "[b]␛[31m␊.py" in lines_of(app.pane("files"))[0]
         shown = [strip.text for strip in app.screen._compositor.render_strips()]

@@ -1,4 +1,4 @@
-"""Find shows what is found where it stands, while it is typed, and leads back."""
+"""The find bar shows matches where they occur, while the query is typed, and esc returns to the start."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.conftest import Saver
 
 
 def history(count: int) -> bytes:
-    """Return a long session of numbered texts and calls; call 7 printed a needle, text 30 holds another."""
+    """Return a session of numbered texts and calls; call 7 printed a needle, and text 30 contains one."""
     made = [init(), prompt("go on")]
     for number in range(count):
         needle = " with a needle inside" if number == 30 else ""
@@ -21,15 +21,15 @@ def history(count: int) -> bytes:
 
 
 def marked(app: FindApp) -> list[str]:
-    """Return the pieces of the transcript that look like the current match."""
+    """Return the pieces of the transcript in the style of the current match."""
     pane = app.panes.transcript
     style = pane.line_style("selected").bgcolor
     strips = [pane.render_line(y) for y in range(pane.scrollable_content_region.height)]
     return [piece.text for strip in strips for piece in strip if piece.style and piece.style.bgcolor == style]
 
 
-async def test_what_is_found_is_shown_while_it_is_typed(recording: Saver) -> None:
-    """Typing goes to the first match from where the user is, marks it, and tells the count and the place."""
+async def test_matches_are_shown_while_the_query_is_typed(recording: Saver) -> None:
+    """Typing goes to the first match from the current position, marks it, and shows its number and place."""
     async with shown(recording(history(60))) as (app, pilot):
         app.panes.transcript.action_top()
         await pilot.press("slash", *"needle")
@@ -46,8 +46,8 @@ async def test_what_is_found_is_shown_while_it_is_typed(recording: Saver) -> Non
         assert app.told == "1 of 2 · call 8 shell echo 7, result · from the beginning again"
 
 
-async def test_the_screen_learns_where_it_is(recording: Saver) -> None:
-    """Each match that is shown names its pane."""
+async def test_a_shown_match_names_its_pane(recording: Saver) -> None:
+    """Each match that is shown names its pane, so that the screen can focus it."""
     async with shown(recording(history(60))) as (app, pilot):
         app.panes.transcript.action_top()
         await pilot.press("slash", *"needle", "down")
@@ -55,7 +55,7 @@ async def test_the_screen_learns_where_it_is(recording: Saver) -> None:
 
 
 async def test_escape_goes_back(recording: Saver) -> None:
-    """`esc` brings back the pane, the lines in view and the chosen call, and takes the marks away."""
+    """Esc restores the pane, the visible lines and the selected call, and removes the marks."""
     async with shown(recording(history(60))) as (app, pilot):
         app.action_pane("calls")
         app.panes.calls.choose(3)
@@ -77,7 +77,7 @@ async def test_escape_goes_back(recording: Saver) -> None:
 
 
 async def test_escape_follows_again(recording: Saver) -> None:
-    """Who followed the end when the search began follows it again after `esc`."""
+    """If the end was followed when the search began, esc follows it again."""
     path = recording(history(60))
     async with shown(path) as (app, pilot):
         await pilot.press("slash", *"text 3", "escape")
@@ -87,8 +87,8 @@ async def test_escape_follows_again(recording: Saver) -> None:
         assert viewport(app.panes.transcript)[-1].startswith("✓ succeeded")
 
 
-async def test_enter_keeps_the_place(recording: Saver) -> None:
-    """Enter gives the keys back where the match is; `n` and `N` go on; `esc` takes the marks away."""
+async def test_enter_moves_the_focus_to_the_match(recording: Saver) -> None:
+    """Enter moves the focus to the match. `n` and `N` go to other matches, and esc removes the marks."""
     async with shown(recording(history(60))) as (app, pilot):
         app.panes.transcript.action_top()
         await pilot.press("slash", *"needle", "enter")
@@ -109,7 +109,7 @@ async def test_enter_keeps_the_place(recording: Saver) -> None:
 
 
 async def test_another_query_starts_over_where_the_user_was(recording: Saver) -> None:
-    """Each change of the query looks from where the search began; an empty one shows that place."""
+    """Each change of the query searches from where the search began; an empty query goes back there."""
     async with shown(recording(history(60))) as (app, pilot):
         app.panes.transcript.action_top()
         before = viewport(app.panes.transcript)
@@ -126,8 +126,8 @@ async def test_another_query_starts_over_where_the_user_was(recording: Saver) ->
         await eventually(pilot, lambda: app.told == "not found", "the end of the search")
 
 
-async def test_a_folded_thought_opens_for_what_is_found_in_it(recording: Saver) -> None:
-    """A match in a folded thought opens it, and it is folded again when the search goes on or back."""
+async def test_a_match_opens_the_folded_thought_around_it(recording: Saver) -> None:
+    """A match in a folded thought opens it; it folds again when the search moves on or ends."""
     path = recording(init() + thinking("A needle.") + answer("text") + thinking("A needle too.") + result(""))
     async with shown(path) as (app, pilot):
         await pilot.press("slash", *"needle")
@@ -141,7 +141,7 @@ async def test_a_folded_thought_opens_for_what_is_found_in_it(recording: Saver) 
 
 
 async def test_a_wrapped_match_is_marked_whole(recording: Saver) -> None:
-    """A match that the pane wraps, between words or within one, is marked on each of its lines."""
+    """A match that wraps, between words or within one, is marked on each of its lines."""
     words = "padding of some length before the " + "x" * 20 + "/" + "y" * 70 + " end"
     async with shown(recording(init() + answer(words) + result("")), (120, 20)) as (app, pilot):
         await pilot.press("slash", *"xx/yyyy", *"y" * 66)
@@ -150,8 +150,8 @@ async def test_a_wrapped_match_is_marked_whole(recording: Saver) -> None:
         assert "".join(marked(app)) == "xx/" + "y" * 70
 
 
-async def test_what_comes_is_counted(recording: Saver) -> None:
-    """While the line stands, what comes is searched too, and nothing moves."""
+async def test_new_matches_are_counted(recording: Saver) -> None:
+    """While the bar is open, matches in new lines are counted, and the view does not move."""
     path = recording(history(20))
     async with shown(path) as (app, pilot):
         app.panes.transcript.action_top()
@@ -164,8 +164,8 @@ async def test_what_comes_is_counted(recording: Saver) -> None:
         assert viewport(app.panes.transcript) == seen
 
 
-async def test_what_is_pasted_is_safe(recording: Saver) -> None:
-    """A query that is pasted cannot drive the terminal, and finds what safe text shows."""
+async def test_a_pasted_query_is_safe(recording: Saver) -> None:
+    """A pasted query is shown as safe text, and finds what is displayed as that safe text."""
     path = recording(init() + answer("a \x1b[31mred word") + result(""))
     async with shown(path) as (app, pilot):
         await pilot.press("slash")
@@ -176,7 +176,7 @@ async def test_what_is_pasted_is_safe(recording: Saver) -> None:
 
 
 async def test_n_without_a_search_does_nothing(recording: Saver) -> None:
-    """Before anything was looked for there is no next match."""
+    """Before any search, `n` finds no match and does not open the bar."""
     async with shown(recording(history(3))) as (app, _):
         assert not app.bar.step(1, "transcript")
         assert not app.bar.display

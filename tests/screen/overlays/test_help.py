@@ -1,4 +1,4 @@
-"""The help tells every key as it is bound, at every size."""
+"""The help shows every key as it is bound, at every size."""
 
 from __future__ import annotations
 
@@ -7,42 +7,43 @@ import re
 import pytest
 from textual.widgets import Static
 
-from agentwatch.cli.config import Config, bound_keys
-from agentwatch.cli.terminal import HeldSignals
+from agentwatch.config import Config
 from agentwatch.feed import Feed
 from agentwatch.screen.app import AgentwatchApp
 from agentwatch.screen.calls.filter_bar import FilterBar
 from agentwatch.screen.calls.pane import CallTable
+from agentwatch.screen.keymap import bound_keys
 from agentwatch.screen.overlays.help import KEYS, Help
+from agentwatch.screen.terminal.signals import HeldSignals
 from agentwatch.sources.open import saved_source
 from tests.builders.screen.app import bundled, eventually, opened
 
 
 @pytest.mark.parametrize("size", [(160, 50), (100, 40), (80, 24), (40, 12)])
 async def test_no_word_of_the_help_is_cut(size: tuple[int, int]) -> None:
-    """What a key does is told to its last word, on as many lines as it takes."""
+    """What a key does is shown to the last word, wrapped over as many lines as it needs."""
     async with opened(bundled("demo"), size) as stage:
         await stage.press("?")
         await stage.until(lambda: stage.app.screen.query(".does"), "the help")
         room = stage.app.screen.query_one("#help").content_region
-        for static, told in zip(
+        for static, documented in zip(
             stage.app.screen.query(".does").results(Static),
             [does for _, keys in KEYS for _, does in keys],
             strict=True,
         ):
             assert static.region.right <= room.right
             shown = " ".join(strip.text.strip() for strip in static.render_lines(static.size.region))
-            assert "".join(shown.split()) == "".join(told.split())
+            assert "".join(shown.split()) == "".join(documented.split())
 
 
-def test_every_binding_is_told() -> None:
-    """The keys of every binding that can be rebound stand in the help, and no others."""
-    told = "".join(keys for _, rows in KEYS for keys, _ in rows)
-    assert set(re.findall(r"{(.+?)}", told)) == set(bound_keys({}))
+def test_every_binding_is_in_the_help() -> None:
+    """The help contains every binding that can be reconfigured, and no others."""
+    documented = "".join(keys for _, rows in KEYS for keys, _ in rows)
+    assert set(re.findall(r"{(.+?)}", documented)) == set(bound_keys({}))
 
 
-async def test_keys_of_the_user_are_told_and_work() -> None:
-    """Keys that the user has set stand in the place of the defaults, and the one of the help closes it."""
+async def test_configured_keys_are_shown_and_work() -> None:
+    """Configured keys replace the defaults in the help, and the configured help key closes it."""
     source = saved_source(bundled("demo"))
     keys = {"help": "f1", "freeze": "ctrl+g,.", "step": "f8", "filter-calls": "w", "slowest-calls": "f"}
     app = AgentwatchApp(source, Feed(source.reader), HeldSignals(), Config(keys=keys))
@@ -66,8 +67,8 @@ async def test_keys_of_the_user_are_told_and_work() -> None:
         assert not isinstance(app.screen, Help)
 
 
-async def test_a_key_that_was_taken_away_does_nothing_in_the_calls() -> None:
-    """Where filter and order have got other keys, the old ones do nothing in the calls either."""
+async def test_a_rebound_default_key_does_nothing_in_the_calls() -> None:
+    """Once the filter and order keys are rebound, the default keys do nothing in the calls either."""
     source = saved_source(bundled("demo"))
     keys = {"filter-calls": "w", "slowest-calls": "x"}
     app = AgentwatchApp(source, Feed(source.reader), HeldSignals(), Config(keys=keys))

@@ -1,4 +1,4 @@
-"""The time screen: where the time went, in bars that can be read without their colours."""
+"""The time screen shows where the time went, in bars that can be read without their colours."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from tests.conftest import Saver
 BEGAN_MS = 1_793_610_000_000
 
 
-class SpentApp(ScreenApp[TimeScreen]):
+class TimeApp(ScreenApp[TimeScreen]):
     """An app that opens the time screen."""
 
     def rows(self) -> list[str]:
-        """Return its lines, their blanks closed up."""
+        """Return the lines of the screen, with runs of blanks collapsed."""
         view = self.opened.query_one(TimeView)
         return [" ".join(row.split()) for row in lines_of(view)]
 
@@ -33,17 +33,17 @@ class SpentApp(ScreenApp[TimeScreen]):
 @asynccontextmanager
 async def opened(
     path: Path, size: tuple[int, int] = (90, 40), *, follow: bool = False
-) -> AsyncIterator[tuple[SpentApp, Pilot[None]]]:
-    """Open the time of a recording."""
+) -> AsyncIterator[tuple[TimeApp, Pilot[None]]]:
+    """Open the time screen of a recording."""
     feed = Feed(open_saved(path, follow))
     feed.advance()
-    app = SpentApp(feed, TimeScreen(feed.session, TimeBreakdown(feed.session)))
+    app = TimeApp(feed, TimeScreen(feed.session, TimeBreakdown(feed.session)))
     async with at_rest(app, size) as pilot:
         yield app, pilot
 
 
-async def test_the_demos_time() -> None:
-    """The parts have their time, their share of the whole and a bar; the whole says by which clock it is."""
+async def test_shares_of_the_demo() -> None:
+    """Each share shows its time, percentage and bar; the total names the clock it was measured by."""
     async with opened(bundled("demo")) as (app, _):
         rows = app.rows()
         assert rows[0] == "1:10 by the agent's clock"
@@ -64,8 +64,8 @@ async def test_the_demos_time() -> None:
         ]
 
 
-async def test_tokens_are_told_as_they_come(recording: Saver) -> None:
-    """The agent's own counts are shown by their names; without any nothing is said of tokens."""
+async def test_tokens_are_shown_under_the_agents_names(recording: Saver) -> None:
+    """Token counts are shown under the agent's own names; without them there is no section for tokens."""
     usage = {"inputTokens": 1_234_567, "odd[b]": "\x1b[31m", "cost": None}
     async with opened(recording(init() + shell(1) + result(usage=usage))) as (app, _):
         rows = app.rows()
@@ -80,31 +80,31 @@ async def test_tokens_are_told_as_they_come(recording: Saver) -> None:
 
 
 async def test_each_run_has_its_tokens() -> None:
-    """Of several runs each tells its own, and the time between them is told apart."""
+    """With several runs, each shows its own tokens, and the time between runs is listed separately."""
     async with opened(bundled("two-runs")) as (app, _):
         rows = app.rows()
         assert "not counted: 1:12 between runs" in rows
         assert rows.index("run 1") < rows.index("run 2")
 
 
-async def test_without_the_agents_clock_it_says_so(recording: Saver) -> None:
-    """A stream without times is told by ours, and without those nothing is claimed."""
+async def test_without_the_agents_clock_ours_is_named(recording: Saver) -> None:
+    """Without times from the agent, our clock is used and named; without either, no time is shown."""
     data = shell(1).replace(b', "timestamp_ms": 1793610000000', b"")
     begun, whole = data.replace(b', "timestamp_ms": 1793610001500', b"").splitlines(keepends=True)
     path = recording(init() + begun + whole)
     async with opened(path) as (app, _):
-        assert app.rows() == ["no time is known: neither the stream nor the recording bears any", ""]
+        assert app.rows() == ["no times known: neither the stream nor the recording has timestamps", ""]
     times = f"0 1000\n{len(init())} 2000\n{len(init() + begun)} 5000\n"
     path.with_suffix(".times").write_text(times)
     async with opened(path) as (app, _):
         rows = app.rows()
-        assert rows[0] == "4.0 s by our clock: the stream bears no times of its own"
+        assert rows[0] == "4.0 s by our clock: the stream has no timestamps"
         assert rows[2].startswith("tools 3.0 s 75 % ██")
         assert rows[3].startswith("unattributed 1.0 s 25 % ██")
 
 
 async def test_it_grows_while_it_is_open(recording: Saver) -> None:
-    """What the session learns comes by itself, and a running call is told as not counted yet."""
+    """The screen updates while it is open; a running call is listed as not counted yet."""
     path = recording(init() + thinking("Hm."))
     async with opened(path, follow=True) as (app, pilot):
         assert app.rows()[0] == "2.5 s by the agent's clock"
@@ -121,8 +121,8 @@ async def test_it_grows_while_it_is_open(recording: Saver) -> None:
         assert not any("running" in row for row in app.rows())
 
 
-async def test_many_tools_are_summed_up(recording: Saver) -> None:
-    """After the twelve tools of the longest time the others are one line."""
+async def test_tools_beyond_twelve_share_a_line(recording: Saver) -> None:
+    """The twelve tools with the longest time have a line each; the others share one."""
     calls = b"".join(
         started(f"c-{number}", f"tool{number}", {}, BEGAN_MS)
         + ended(f"c-{number}", f"tool{number}", {}, {"success": {}}, BEGAN_MS + 1000 * (20 - number))
@@ -136,7 +136,7 @@ async def test_many_tools_are_summed_up(recording: Saver) -> None:
 
 @pytest.mark.parametrize("size", [(100, 30), (60, 20), (38, 10), (12, 5)])
 async def test_it_fits(size: tuple[int, int]) -> None:
-    """At every size names and numbers stay; the bars give way first."""
+    """At every size names and numbers are shown; the bars are shortened first."""
     async with opened(bundled("demo"), size) as (app, _):
         view = app.opened.query_one(TimeView)
         width = view.scrollable_content_region.width
@@ -145,15 +145,15 @@ async def test_it_fits(size: tuple[int, int]) -> None:
 
 
 @pytest.mark.parametrize("key", ["escape", "q", "T"])
-async def test_it_is_left_by_its_keys(key: str) -> None:
-    """Esc, `q` and the key that opens it leave it."""
+async def test_its_keys_close_the_screen(key: str) -> None:
+    """Esc, `q` and `T` close the screen."""
     async with opened(bundled("plain")) as (app, pilot):
         await pilot.press(key)
         await eventually(pilot, lambda: app.given, "the end")
 
 
-def test_a_bar_tells_eighths() -> None:
-    """A bar is as long as its share; what is little shows, what is nothing does not."""
+def test_a_bar_is_drawn_in_eighths() -> None:
+    """A bar shows its share in eighths of a column: at least one eighth, and none for an empty share."""
     assert bar(50, 100, 8) == "████"
     assert bar(100, 100, 8) == "████████"
     assert bar(7, 16, 1) == "▍"

@@ -1,1 +1,1 @@
-"""Tests of the terminal under the screen."""
+"""Tests of the layer between the screen and the terminal."""

@@ -1,4 +1,4 @@
-"""The terminal rings, notes and titles what happens while it is watched, and nothing else."""
+"""The bell, the desktop notification and the terminal's title report events while a session is watched."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.cli.config import Config
+from agentwatch.config import Config
 from agentwatch.feed import Feed
 from agentwatch.feed.playhead import Replay
 from agentwatch.safe_text import SafeText, columns
@@ -26,7 +26,7 @@ SEQUENCES = re.compile(r"\x1b\[2[23];0t|\x1b\](?:0|9|777;notify);[^\x00-\x1f\x7f
 
 
 class Watched:
-    """A recording that is followed, and what its watcher wrote to the terminal."""
+    """A recording with its `Attention`, and what that writes to the terminal."""
 
     def __init__(
         self,
@@ -43,21 +43,21 @@ class Watched:
         self.attention = Attention(self.feed, self._written.append, config, environ)
         self.update()
 
-    def update(self, words: str = "told", *, is_quiet: bool = False) -> str:
-        """Tick, and return what this has written."""
+    def update(self, words: str = "writing", *, is_quiet: bool = False) -> str:
+        """Run one tick, and return what it wrote."""
         self._written.clear()
         self.feed.advance()
         self.attention.update(SafeText(words), is_quiet=is_quiet)
         return "".join(self._written)
 
-    def goes_on(self, *lines: bytes, words: str = "told", is_quiet: bool = False) -> str:
-        """Let the recording grow and the screen tick; return what this has written."""
+    def grow(self, *lines: bytes, words: str = "writing", is_quiet: bool = False) -> str:
+        """Append lines, run one tick, and return what it wrote."""
         with self._path.open("ab") as file:
             file.write(b"".join(lines))
         return self.update(words, is_quiet=is_quiet)
 
-    def gives_title_back(self) -> str:
-        """Return what is written at the end."""
+    def restore_title(self) -> str:
+        """Restore the title, and return what that wrote."""
         self._written.clear()
         self.attention.give_title_back()
         return "".join(self._written)
@@ -65,25 +65,25 @@ class Watched:
 
 @pytest.mark.parametrize("last", [SUCCEEDED, FAILED])
 def test_the_end_of_a_run_rings_once(tmp_path: Path, last: bytes) -> None:
-    """The bell rings when the result comes, not before and not again."""
+    """The bell rings when the result of a run arrives, and neither before nor again."""
     watched = Watched(tmp_path)
-    assert watched.goes_on(init(), started("shell")) == ""
-    assert watched.goes_on(completed("shell", result={"failure": {"exitCode": 1}})) == ""
-    assert watched.goes_on(last) == "\x07"
-    assert watched.update() == watched.goes_on(delta("More.")) == ""
+    assert watched.grow(init(), started("shell")) == ""
+    assert watched.grow(completed("shell", result={"failure": {"exitCode": 1}})) == ""
+    assert watched.grow(last) == "\x07"
+    assert watched.update() == watched.grow(delta("More.")) == ""
 
 
 def test_each_run_rings(tmp_path: Path) -> None:
-    """A second run's end rings too; so does a run that another follows without a result."""
+    """Each run rings at its end, also a run without a result that another run follows."""
     watched = Watched(tmp_path)
-    assert watched.goes_on(init(), SUCCEEDED) == "\x07"
-    assert watched.goes_on(init()) == ""
-    assert watched.goes_on(init()) == "\x07"
-    assert watched.goes_on(FAILED) == "\x07"
+    assert watched.grow(init(), SUCCEEDED) == "\x07"
+    assert watched.grow(init()) == ""
+    assert watched.grow(init()) == "\x07"
+    assert watched.grow(FAILED) == "\x07"
 
 
 def test_a_stream_that_ends_without_a_result_rings(tmp_path: Path) -> None:
-    """A recording that ends in the midst of a run rings, with whatever it held when it was opened."""
+    """A recording that ends in the middle of a run rings, although it was opened during that run."""
     watched = Watched(tmp_path, init(), b'{"half": ')
     (tmp_path / "session.ndjson").rename(tmp_path / "old")
     (tmp_path / "session.ndjson").write_bytes(b"")
@@ -91,8 +91,8 @@ def test_a_stream_that_ends_without_a_result_rings(tmp_path: Path) -> None:
     assert watched.feed.is_over
 
 
-def test_a_file_that_was_over_calls_nobody(tmp_path: Path) -> None:
-    """Opening a saved recording rings neither for its result nor for the lack of one."""
+def test_a_finished_recording_does_not_ring(tmp_path: Path) -> None:
+    """Opening a finished recording does not ring, with or without a result."""
     for last in (SUCCEEDED, FAILED, b""):
         watched = Watched(tmp_path, init(), last, follow=False, environ=ITERM)
         assert watched.feed.is_over
@@ -100,8 +100,8 @@ def test_a_file_that_was_over_calls_nobody(tmp_path: Path) -> None:
         assert not watched.attention.is_watching
 
 
-def test_a_replay_calls_nobody(tmp_path: Path) -> None:
-    """What is played again happened another day."""
+def test_a_replay_does_not_ring(tmp_path: Path) -> None:
+    """A replay does not ring."""
     path = tmp_path / "session.ndjson"
     path.write_bytes(init() + SUCCEEDED)
     written = list[str]()
@@ -109,13 +109,13 @@ def test_a_replay_calls_nobody(tmp_path: Path) -> None:
     attention = Attention(feed, written.append, NO_TITLE, PLAIN)
     while not feed.is_over:
         feed.advance()
-        attention.update(SafeText("told"), is_quiet=False)
+        attention.update(SafeText("writing"), is_quiet=False)
     assert written == []
     assert not attention.is_watching
 
 
-def test_history_calls_nobody(tmp_path: Path) -> None:
-    """Runs that had ended when the file was opened do not ring, though they are read bit by bit."""
+def test_history_does_not_ring(tmp_path: Path) -> None:
+    """Runs that ended before the file was opened do not ring, even when the file is read in steps."""
     watched = Watched(tmp_path)
     with (tmp_path / "session.ndjson").open("ab") as file:
         file.write((init() + SUCCEEDED) * 3 + init())
@@ -126,15 +126,15 @@ def test_history_calls_nobody(tmp_path: Path) -> None:
     while feed.backlog():
         feed.advance(0)
         seen.append(attention.is_watching)
-        attention.update(SafeText("told"), is_quiet=True)
+        attention.update(SafeText("writing"), is_quiet=True)
     assert written == []
     assert attention.is_watching
     assert not any(seen)
-    assert watched.goes_on(SUCCEEDED) == "\x07"
+    assert watched.grow(SUCCEEDED) == "\x07"
 
 
 def test_a_result_that_comes_with_the_history_rings(tmp_path: Path) -> None:
-    """What was written after the file was opened is new, though it is read together with what is old."""
+    """A result written after the file was opened rings, even if it is read together with older lines."""
     path = tmp_path / "session.ndjson"
     path.write_bytes(init() + SUCCEEDED[:20])
     written = list[str]()
@@ -143,23 +143,23 @@ def test_a_result_that_comes_with_the_history_rings(tmp_path: Path) -> None:
     with path.open("ab") as file:
         file.write(SUCCEEDED[20:])
     feed.advance()
-    attention.update(SafeText("told"), is_quiet=False)
+    attention.update(SafeText("writing"), is_quiet=False)
     assert written == ["\x07"]
 
 
-def test_a_stall_rings_once_an_episode(tmp_path: Path) -> None:
-    """The bell rings when it falls quiet, and again only after it was not."""
+def test_a_stall_rings_once(tmp_path: Path) -> None:
+    """The bell rings when the session falls quiet, and again only after it was active in between."""
     watched = Watched(tmp_path, init())
     assert watched.update(is_quiet=True) == "\x07"
     assert watched.update(is_quiet=True) == ""
-    assert watched.goes_on(delta("On.")) == ""
+    assert watched.grow(delta("On.")) == ""
     assert watched.update(is_quiet=True) == "\x07"
-    assert watched.goes_on(SUCCEEDED, is_quiet=True) == "\x07"
+    assert watched.grow(SUCCEEDED, is_quiet=True) == "\x07"
     assert watched.update() == watched.update(is_quiet=True) == ""
 
 
-def test_a_stall_that_was_there_already_does_not_ring(tmp_path: Path) -> None:
-    """A recording that was quiet when it was opened has not fallen quiet."""
+def test_a_stall_before_opening_does_not_ring(tmp_path: Path) -> None:
+    """A recording that was quiet when it was opened does not ring."""
     path = tmp_path / "session.ndjson"
     path.write_bytes(init())
     written = list[str]()
@@ -171,29 +171,29 @@ def test_a_stall_that_was_there_already_does_not_ring(tmp_path: Path) -> None:
     assert written == []
 
 
-def test_a_note_tells_the_project_and_what_is_going_on(tmp_path: Path) -> None:
-    """A note names the folder and says what the status line says, in the terminal's own way."""
+def test_a_notification_shows_project_and_status(tmp_path: Path) -> None:
+    """A notification names the project folder and repeats the status line, in the terminal's own format."""
     words = "succeeded · 2 calls failed on the way"
     watched = Watched(tmp_path, init(), environ=ITERM)
-    assert watched.goes_on(SUCCEEDED, words=words) == f"\x07\x1b]9;agentwatch: app: {words}\x07"
+    assert watched.grow(SUCCEEDED, words=words) == f"\x07\x1b]9;agentwatch: app: {words}\x07"
     watched = Watched(tmp_path, init(), environ=FOOT)
-    assert watched.goes_on(FAILED, words="failed: no") == "\x07\x1b]777;notify;agentwatch;app: failed: no\x07"
-    assert watched.goes_on(init()) == ""
-    assert watched.goes_on(init(), words="thinking").endswith("notify;agentwatch;app: unfinished\x07")
-    assert watched.goes_on(init(cwd=""), words="thinking") != ""
+    assert watched.grow(FAILED, words="failed: no") == "\x07\x1b]777;notify;agentwatch;app: failed: no\x07"
+    assert watched.grow(init()) == ""
+    assert watched.grow(init(), words="thinking").endswith("notify;agentwatch;app: unfinished\x07")
+    assert watched.grow(init(cwd=""), words="thinking") != ""
     assert watched.update("quiet for 9 s", is_quiet=True).endswith("notify;agentwatch;quiet for 9 s\x07")
 
 
 def test_each_can_be_switched_off(tmp_path: Path) -> None:
-    """Bell, note and title are each written alone, and not at all when all are off."""
-    for config, told in [
+    """Bell, notification and title can each be switched off; the others still work."""
+    for config, expected in [
         (Config(note=False, title=False), "\x07"),
-        (Config(bell=False, title=False), "\x1b]9;agentwatch: app: told\x07"),
+        (Config(bell=False, title=False), "\x1b]9;agentwatch: app: writing\x07"),
         (ONLY_TITLE, "\x1b]0;agentwatch succeeded – app\x07"),
         (Config(bell=False, note=False, title=False), ""),
     ]:
         watched = Watched(tmp_path, init(), config=config, environ=ITERM)
-        assert watched.goes_on(SUCCEEDED) == told
+        assert watched.grow(SUCCEEDED) == expected
 
 
 @pytest.mark.parametrize(
@@ -215,36 +215,36 @@ def test_each_can_be_switched_off(tmp_path: Path) -> None:
         ({"TERM": "foot", "TMUX": "/tmp/tmux-1/default,1,0"}, None),
     ],
 )
-def test_only_a_terminal_that_is_known_gets_a_note(environ: dict[str, str], code: str | None) -> None:
-    """OSC 9 or 777 where the terminal is known to show one; elsewhere only the bell."""
+def test_only_a_known_terminal_gets_a_notification(environ: dict[str, str], code: str | None) -> None:
+    """A terminal known to show notifications gets OSC 9 or 777; any other gets the bell only."""
     form = note_format(environ)
     assert form is None if code is None else form is not None and form.startswith(f"\x1b]{code}")
 
 
-def test_the_title_tells_the_state(tmp_path: Path) -> None:
-    """The title is kept, then follows the state, is written only when it changes, and is given back."""
+def test_the_title_shows_the_state(tmp_path: Path) -> None:
+    """The title is saved, follows the state, is written only when it changes, and is restored."""
     watched = Watched(tmp_path, config=ONLY_TITLE)
-    assert watched.update() == watched.gives_title_back() == ""
-    assert watched.goes_on(init(cwd="/home/ada/app/")) == "\x1b[22;0t\x1b]0;agentwatch running – app\x07"
-    assert watched.goes_on(delta("Some.")) == ""
+    assert watched.update() == watched.restore_title() == ""
+    assert watched.grow(init(cwd="/home/ada/app/")) == "\x1b[22;0t\x1b]0;agentwatch running – app\x07"
+    assert watched.grow(delta("Some.")) == ""
     assert watched.update(is_quiet=True) == "\x1b]0;agentwatch quiet – app\x07"
-    assert watched.goes_on(FAILED, is_quiet=True) == "\x1b]0;agentwatch failed – app\x07"
-    assert watched.gives_title_back() == "\x1b[23;0t"
-    assert watched.gives_title_back() == ""
+    assert watched.grow(FAILED, is_quiet=True) == "\x1b]0;agentwatch failed – app\x07"
+    assert watched.restore_title() == "\x1b[23;0t"
+    assert watched.restore_title() == ""
     assert watched.update() == "\x1b[22;0t\x1b]0;agentwatch failed – app\x07"
 
 
-def test_the_title_tells_of_a_file_that_is_over_too(tmp_path: Path) -> None:
-    """A title disturbs nobody: it tells the state of what is open, whatever it is."""
+def test_a_finished_recording_has_a_title(tmp_path: Path) -> None:
+    """The title also shows the state of a recording that was finished when it was opened."""
     watched = Watched(tmp_path, init(), config=Config(), follow=False)
-    watched.gives_title_back()
+    watched.restore_title()
     assert watched.update() == "\x1b[22;0t\x1b]0;agentwatch unfinished – app\x07"
 
 
 def test_the_linux_console_gets_no_title(tmp_path: Path) -> None:
-    """Old consoles would print it."""
+    """The Linux console gets no title, because old consoles print the sequence as text."""
     watched = Watched(tmp_path, init(), config=ONLY_TITLE, environ={"TERM": "linux"})
-    assert watched.update() == watched.gives_title_back() == ""
+    assert watched.update() == watched.restore_title() == ""
 
 
 @pytest.mark.parametrize("environ", [ITERM, FOOT])
@@ -260,14 +260,14 @@ def test_the_linux_console_gets_no_title(tmp_path: Path) -> None:
     ],
     ids=["clipboard", "controls", "separators", "wide", "surrogate", "long"],
 )
-def test_nothing_foreign_acts(tmp_path: Path, environ: dict[str, str], hostile: str) -> None:
-    """Whatever the folder and the status hold, what is written is our own sequences and short plain text."""
+def test_foreign_text_cannot_act(tmp_path: Path, environ: dict[str, str], hostile: str) -> None:
+    """For any folder and status, only our own sequences with short plain text are written."""
     watched = Watched(tmp_path, config=Config(), environ=environ)
-    written = watched.goes_on(init(cwd=f"/home/{hostile}"))
-    written += watched.goes_on(FAILED, words=hostile)
+    written = watched.grow(init(cwd=f"/home/{hostile}"))
+    written += watched.grow(FAILED, words=hostile)
     assert SEQUENCES.sub("", written) == ""
     found = SEQUENCES.findall(written)
-    assert len(found) == 5  # the title kept and twice told, bell, note
+    assert len(found) == 5  # the title saved and set twice, the bell, the notification
     for sequence in found:
         text = sequence.partition(";agentwatch")[2].removesuffix("\x07").lstrip(":; ")
         assert ";" not in text

@@ -1,5 +1,4 @@
-"""What is written to the terminal: enough to show what a full redraw would show, and no row that did not
-change."""
+"""The compositor writes only the rows that changed, and the result equals a full redraw."""
 
 from __future__ import annotations
 
@@ -16,9 +15,9 @@ from textual.screen import Screen as AppScreen
 from textual.strip import Strip
 from textual.widgets import Static
 
-from agentwatch.cli.terminal import HeldSignals
 from agentwatch.screen.app import AgentwatchApp
 from agentwatch.screen.terminal.compositor import ChangedPieces
+from agentwatch.screen.terminal.signals import HeldSignals
 from agentwatch.sources.open import saved_source
 from tests.builders.screen.app import CountedFeed, Stage
 from tests.builders.screen.lines import answer, init, prompt, result, shell, thinking
@@ -27,7 +26,7 @@ from tests.harness.pyte_screen import Screen, Stream
 SIZE = (120, 30)
 SAVE = Callable[[bytes], Path]
 KEYS = ("j", "k", "g", "G", "pageup", "pagedown", "tab", "1", "2", "3", "4", "m", "t", "s", "e", "]", "enter")
-SAID = (
+TEXTS = (
     "words and words ",
     "two rows\n\nof text ",
     "漢字と🙏 ",
@@ -38,7 +37,7 @@ SAID = (
 
 
 class DrawnApp(AgentwatchApp):
-    """The app, and a terminal that takes what it writes."""
+    """The app, with an emulated terminal that receives what the app writes."""
 
     written: list[str]
     terminal: Screen
@@ -50,13 +49,13 @@ class DrawnApp(AgentwatchApp):
         super()._display(screen, renderable)
 
     def forget(self) -> None:
-        """Begin with an empty terminal of the app's size."""
+        """Replace the emulated terminal by an empty one of the app's size."""
         self.written, self.terminal = [], Screen(*self.size)
 
 
 @asynccontextmanager
 async def drawn(path: Path, *, follow: bool = False) -> AsyncIterator[tuple[DrawnApp, Stage]]:
-    """Open a recording in an app that writes to a terminal of ours."""
+    """Open a recording in an app that writes to an emulated terminal."""
     source = saved_source(path, follow)
     feed = CountedFeed(source.reader)
     app = DrawnApp(source, feed, HeldSignals())
@@ -69,32 +68,32 @@ async def drawn(path: Path, *, follow: bool = False) -> AsyncIterator[tuple[Draw
 
 
 def cells(screen: Screen) -> list[list[Char]]:
-    """Return the characters of a terminal, with their attributes."""
+    """Return each character of an emulated terminal with its style."""
     rows = (screen.buffer[y] for y in range(screen.lines))
     return [[row[x] for x in range(screen.columns)] for row in rows]
 
 
 def redrawn(app: DrawnApp) -> list[list[Char]]:
-    """Return what a terminal shows on which all is drawn anew, by Textual alone."""
+    """Return what a terminal shows after a full redraw by Textual alone."""
     screen = Screen(*app.size)
     rows: list[Iterable[Strip]] = [[strip] for strip in app.screen._compositor.render_strips()]
     Stream(screen).take(LayoutUpdate(rows, app.size.region).render_segments(app.console).encode())
     return cells(screen)
 
 
-def said_by(chance: random.Random, number: int) -> bytes:
-    """Return some events."""
+def random_events(chance: random.Random, number: int) -> bytes:
+    """Return a few random events."""
     kind = chance.randrange(6)
     if kind < 3:
-        return b"".join(answer(chance.choice(SAID)) for _ in range(chance.randrange(1, 12)))
+        return b"".join(answer(chance.choice(TEXTS)) for _ in range(chance.randrange(1, 12)))
     if kind == 3:
-        return thinking(chance.choice(SAID))
-    return shell(number, chance.choice([0, 1, None]), chance.choice(SAID))
+        return thinking(chance.choice(TEXTS))
+    return shell(number, chance.choice([0, 1, None]), chance.choice(TEXTS))
 
 
 @pytest.mark.parametrize("seed", range(3))
-async def test_what_is_written_adds_up_to_the_screen(recording: SAVE, seed: int) -> None:
-    """Whatever comes and whatever is pressed, the terminal shows what it would show if all were redrawn."""
+async def test_the_terminal_equals_a_full_redraw(recording: SAVE, seed: int) -> None:
+    """After any events, keys and resizes, the terminal shows the same as after a full redraw."""
     chance = random.Random(seed)
     path = recording(init() + prompt("go"))
     async with drawn(path, follow=True) as (app, stage):
@@ -106,7 +105,7 @@ async def test_what_is_written_adds_up_to_the_screen(recording: SAVE, seed: int)
                 app.screen.refresh()
             elif chance.random() < 0.5:
                 with path.open("ab") as file:
-                    file.write(said_by(chance, number))
+                    file.write(random_events(chance, number))
                 await stage.until(lambda: not stage.feed.backlog(), "the end of the recording")
             else:
                 await stage.press(*chance.choices(KEYS, k=chance.randrange(1, 4)))
@@ -115,7 +114,7 @@ async def test_what_is_written_adds_up_to_the_screen(recording: SAVE, seed: int)
 
 
 async def test_rows_that_did_not_change_are_not_written(recording: SAVE) -> None:
-    """A line that is added writes its own row and nothing of those above it."""
+    """A new line writes its own row and none of the rows above it."""
     async with drawn(recording(init() + prompt("go") + answer("first\n\n")), follow=True) as (app, stage):
         await stage.append(answer("second\n\n"))
         await stage.until(lambda: "second" in "".join(app.written), "the second line")
@@ -126,8 +125,8 @@ async def test_rows_that_did_not_change_are_not_written(recording: SAVE) -> None
         assert not any(word in written for word in ("go", "first", "second"))
 
 
-async def test_what_is_drawn_as_it_was_writes_nothing(recording: SAVE) -> None:
-    """A pane that is asked to be drawn again, and looks as before, costs the terminal no byte."""
+async def test_an_unchanged_redraw_writes_nothing(recording: SAVE) -> None:
+    """Redrawing a pane that has not changed writes nothing to the terminal."""
     async with drawn(recording(init() + prompt("go") + shell(1) + result("done"))) as (app, stage):
         pane = stage.pane("calls")
         pane.refresh()
@@ -138,8 +137,8 @@ async def test_what_is_drawn_as_it_was_writes_nothing(recording: SAVE) -> None:
         assert app.written == [""]
 
 
-def test_what_stands_behind_a_change_is_written_again() -> None:
-    """The rest of a row is written after a change in it: a character may be wider than it is taken to be."""
+def test_the_rest_of_a_changed_row_is_written() -> None:
+    """The rest of a row is written after a change in it, as a character may be wider than expected."""
     console, shown = Console(), dict[tuple[int, int], str]()
     rows = [(0, 0, Strip.blank(3)), (0, 3, Strip.blank(1)), (1, 0, Strip.blank(3)), (1, 3, Strip.blank(1))]
     ChangedPieces(rows, shown).render_segments(console)
@@ -148,8 +147,8 @@ def test_what_stands_behind_a_change_is_written_again() -> None:
     assert written == "\x1b[1;1H   \x1b[1;4H "
 
 
-async def test_after_a_redraw_of_all_nothing_is_taken_for_shown(recording: SAVE) -> None:
-    """A row that a full redraw has changed is written when it becomes again what it was before."""
+async def test_a_full_redraw_invalidates_the_written_rows(recording: SAVE) -> None:
+    """A row is written again when it returns to the content it had before a full redraw."""
     async with drawn(recording(init() + prompt("go") + result("done"))) as (app, stage):
         status = app.screen.query_one("#status", Static)
         for words, is_full in (("one", False), ("two", True), ("one", False)):

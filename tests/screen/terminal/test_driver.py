@@ -1,4 +1,4 @@
-"""The driver bears a terminal that is gone."""
+"""The driver survives a terminal that goes away."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from contextlib import suppress
 from agentwatch.screen.terminal.driver import TolerantWriter
 
 
-def test_a_terminal_that_is_gone_holds_nobody_up() -> None:
-    """What is written to a closed terminal is dropped: neither who writes nor who ends waits for it."""
+def test_a_closed_terminal_blocks_no_thread() -> None:
+    """Writes to a closed terminal are dropped: neither `write` nor `stop` blocks."""
     master, slave = os.openpty()
     with open(slave, "w", closefd=False) as terminal:
         os.close(master)
@@ -27,6 +27,6 @@ def test_a_terminal_that_is_gone_holds_nobody_up() -> None:
         ending.join(20)
         assert not ending.is_alive()
         assert not writer.is_alive()
-        with suppress(OSError):  # what the file still holds cannot be written either
+        with suppress(OSError):  # the bytes still buffered in the file cannot be written either
             terminal.close()
     os.close(slave)

@@ -1,4 +1,4 @@
-"""A call's file is opened in the user's own editor, or a sentence says why not."""
+"""The file of a call opens in the user's editor, or a message says why it cannot."""
 
 from __future__ import annotations
 
@@ -22,13 +22,14 @@ from textual.widgets import Static
 from agentwatch.screen.terminal.editor import open_in_editor
 from agentwatch.screen.terminal.base_app import TerminalApp
 from agentwatch.session import Call, Run, Session
-from agentwatch.cli.terminal import HeldSignals, claimed_terminal
+from agentwatch.cli.terminal import claimed_terminal
+from agentwatch.screen.terminal.signals import HeldSignals
 
 class Opener(TerminalApp[None]):
     BINDINGS = [("o", "open"), ("q", "quit")]
     opened = 0
     def compose(self):
-        yield Static("READY", id="told")
+        yield Static("READY", id="status")
     def action_open(self):
         open_in_editor(self, Call(1, 1, "c", "edit", "Edited", path=sys.argv[1]), session)
         self.opened += 1
@@ -56,7 +57,7 @@ PRODUCER = [sys.executable, "-c", "import time; time.sleep(60)"]
 def opener(
     folder: Path, path: str, environ: Mapping[str, str] = NOTHING, producer: Sequence[str] = ()
 ) -> Iterator[Terminal]:
-    """Run an app that opens `path` on `o`, in a folder that holds a file and an editor."""
+    """Run an app that opens `path` on `o`, in a folder that contains a file and an editor."""
     (folder / "a file;.txt").write_text("text")
     (folder / "editor.py").write_text(EDITOR)
     argv = [sys.executable, "-c", APP, path]
@@ -67,7 +68,7 @@ def opener(
 
 
 def test_the_editor_has_the_terminal(tmp_path: Path) -> None:
-    """It gets its options and the file, keys as it wants them, and ctrl+c; then the screen is there again."""
+    """The editor gets its options, the file, all keys and ctrl+c; afterwards the screen is restored."""
     with opener(tmp_path, "a file;.txt", producer=PRODUCER) as terminal:
         for times in (1, 2):
             terminal.send("o")
@@ -80,14 +81,14 @@ def test_the_editor_has_the_terminal(tmp_path: Path) -> None:
             terminal.send("done\r")
             terminal.wait_for(f"BACK {times}")
             assert terminal.alt_screen_active
-        assert terminal.exit_status(0) is None  # ctrl+c was the editor's alone
+        assert terminal.exit_status(0) is None  # ctrl+c went to the editor only
         terminal.send("q")
         assert terminal.wait_exit() == 0
         assert terminal.restored(), terminal.leftovers()
 
 
 def test_a_stopped_editor_stops_the_job(tmp_path: Path) -> None:
-    """ctrl+z in the editor stops it and us; resumed, the editor has the terminal again."""
+    """ctrl+z in the editor stops the whole job; once resumed, the editor has the terminal again."""
     with opener(tmp_path, "a file;.txt") as terminal:
         terminal.send("o")
         terminal.wait_for("EDITING")
@@ -111,8 +112,8 @@ def test_a_stopped_editor_stops_the_job(tmp_path: Path) -> None:
         ("a file;.txt", {"EDITOR": "no-such-editor"}, "no-such-editor cannot be started: no such file"),
     ],
 )
-def test_why_not_is_said(tmp_path: Path, path: str, environ: dict[str, str], why: str) -> None:
-    """What stands in the way is said on the screen, which stays as it is and takes keys."""
+def test_the_reason_is_shown(tmp_path: Path, path: str, environ: dict[str, str], why: str) -> None:
+    """The reason why a file cannot be opened is shown, and the app keeps running."""
     with opener(tmp_path, path, environ) as terminal:
         terminal.send("o")
         terminal.wait_for(why)
@@ -121,8 +122,8 @@ def test_why_not_is_said(tmp_path: Path, path: str, environ: dict[str, str], why
         assert terminal.restored(), terminal.leftovers()
 
 
-def test_an_editor_that_fails_is_said(tmp_path: Path) -> None:
-    """The exit code of an editor that did not succeed is told."""
+def test_the_exit_code_of_a_failed_editor_is_shown(tmp_path: Path) -> None:
+    """The exit code of an editor that failed is shown."""
     with opener(tmp_path, "a file;.txt", {"EDITOR_CODE": "3"}) as terminal:
         terminal.send("o")
         terminal.wait_for("EDITING")
@@ -138,13 +139,13 @@ def test_an_editor_that_fails_is_said(tmp_path: Path) -> None:
         ({"VISUAL": " ", "EDITOR": "'my editor' -n; rm $HOME"}, ["my editor", "-n;", "rm", "$HOME"]),
     ],
 )
-def test_the_users_editor_is_taken(environ: dict[str, str], argv: list[str]) -> None:
-    """$VISUAL comes before $EDITOR; each is a list of words, and no shell reads it."""
+def test_visual_is_preferred_to_editor(environ: dict[str, str], argv: list[str]) -> None:
+    """$VISUAL is preferred to $EDITOR; each is split into words and not passed to a shell."""
     assert editor(environ) == argv
 
 
-def test_an_editor_that_is_no_command_is_said() -> None:
-    """None at all, and a quote that is not closed, are told."""
+def test_an_unusable_editor_setting_is_reported() -> None:
+    """An error names an unset editor, and one with an unclosed quote."""
     for none in ({}, {"VISUAL": "", "EDITOR": " "}):
         with pytest.raises(Unopened, match=r"^No editor is set: \$VISUAL and \$EDITOR are empty\.$"):
             editor(none)
@@ -153,7 +154,7 @@ def test_an_editor_that_is_no_command_is_said() -> None:
 
 
 def why_not(path: str | None, cwd: str | None, run: int = 1) -> str:
-    """Return why a file cannot be opened."""
+    """Return the message that says why a file cannot be opened."""
     session = Session()
     session.runs.append(Run(cwd=cwd))
     with pytest.raises(Unopened) as found:
@@ -163,8 +164,8 @@ def why_not(path: str | None, cwd: str | None, run: int = 1) -> str:
     return message
 
 
-def test_only_a_file_that_is_there_is_opened(tmp_path: Path) -> None:
-    """A folder, a pipe, a device, a missing file and a name that is none are not opened."""
+def test_only_an_existing_regular_file_is_opened(tmp_path: Path) -> None:
+    """Folders, pipes, devices, missing files and invalid names are not opened."""
     os.mkfifo(tmp_path / "pipe")
     here = str(tmp_path)
     assert why_not(".", here).endswith(" is a folder.")
@@ -176,15 +177,15 @@ def test_only_a_file_that_is_there_is_opened(tmp_path: Path) -> None:
         assert len(why_not(odd, "/")) < 90
 
 
-def test_a_call_without_a_file_is_said() -> None:
-    """A call that names no file, and no call at all, are told as that."""
+def test_a_call_without_a_file_is_refused() -> None:
+    """A message says that the call names no file, or that no call is selected."""
     assert why_not(None, "/") == "The chosen call, edit, names no file."
     with pytest.raises(Unopened, match=r"^No call is chosen\.$"):
         file_of(None, Session())
 
 
-def test_a_file_is_opened_where_the_run_worked(tmp_path: Path) -> None:
-    """A relative path is one of the call's own run; where that is not known, nothing is guessed."""
+def test_a_relative_path_is_resolved_in_the_cwd_of_its_run(tmp_path: Path) -> None:
+    """A relative path is resolved in the cwd of the call's own run; without a known cwd it is refused."""
     (tmp_path / "-rf").write_text("")
     session = Session()
     session.runs += [Run(cwd="/nowhere"), Run(), Run(cwd=str(tmp_path))]

@@ -1,4 +1,4 @@
-"""A key leads from a call to its line in the transcript."""
+"""Backspace goes from a call to its line in the transcript."""
 
 from __future__ import annotations
 
@@ -11,40 +11,40 @@ from tests.builders.screen.transcript_alone import chosen_lines
 from tests.conftest import Saver
 
 
-def chosen_in_view(stage: Stage) -> list[str]:
-    """Return the lines in view of the transcript that look chosen."""
+def selected_in_view(stage: Stage) -> list[str]:
+    """Return the visible lines of the transcript that are drawn as selected."""
     return chosen_lines(stage.app.screen.query_one(Transcript))
 
 
 @pytest.mark.parametrize("size", [(120, 40), (80, 24), (40, 12)])
 @pytest.mark.parametrize("pane", ["2", "3", "4"])
-async def test_backspace_leads_to_the_line_of_the_chosen_call(
+async def test_backspace_goes_to_the_line_of_the_selected_call(
     recording: Saver, size: tuple[int, int], pane: str
 ) -> None:
-    """From the calls, the detail and the actions `backspace` goes to the chosen call's line, in view."""
+    """In the calls, the detail and the actions, backspace goes to the selected call's transcript line."""
     async with opened(recording(session(60) + result()), size) as stage:
         await stage.press("2", "g", "j", "j", pane)
         assert stage.chosen == "echo 2"
         await stage.press("backspace")
         assert stage.focus == "transcript"
-        await stage.until(lambda: chosen_in_view(stage), "the line")
-        assert chosen_in_view(stage) == ["✓ Ran terminal command echo 2"]
+        await stage.until(lambda: selected_in_view(stage), "the line")
+        assert selected_in_view(stage) == ["✓ Ran terminal command echo 2"]
         await stage.press("right_square_bracket", "enter")
         await stage.until(lambda: stage.focus == "calls", "the calls")
         assert stage.chosen == "echo 3"
 
 
-async def test_backspace_leads_from_the_detail_to_the_call_shown_there(recording: Saver) -> None:
-    """Where the detail stays with a failure while newer calls are followed, its line is gone to."""
+async def test_backspace_in_the_detail_goes_to_the_call_shown_there(recording: Saver) -> None:
+    """In a detail that shows a failure while newer calls are followed, backspace goes to the failed call."""
     async with opened(recording(session(3)), follow=True) as stage:
         await stage.append(shell(50, 2, "it broke") + shell(51))
         await stage.press("3", "backspace")
-        await stage.until(lambda: chosen_in_view(stage), "the line")
-        assert chosen_in_view(stage) == ["✗ Ran terminal command echo 50 (failed: exit 2)"]
+        await stage.until(lambda: selected_in_view(stage), "the line")
+        assert selected_in_view(stage) == ["✗ Ran terminal command echo 50 (failed: exit 2)"]
 
 
 async def test_backspace_deletes_where_words_are_typed(recording: Saver) -> None:
-    """In the line of the filter and in that of `/` the key takes a letter away."""
+    """In the filter bar and the find bar, backspace deletes a character."""
     async with opened(recording(session(12) + result())) as stage:
         await stage.press("f", *"11x", "backspace", "enter")
         await stage.until(lambda: '"11"' in stage.calls.title, "the words")
@@ -54,8 +54,8 @@ async def test_backspace_deletes_where_words_are_typed(recording: Saver) -> None
         await stage.shows("of 3")
 
 
-async def test_backspace_without_a_call_stays(recording: Saver) -> None:
-    """While there is no call, the key leads nowhere."""
+async def test_backspace_without_a_call_does_nothing(recording: Saver) -> None:
+    """Without any call, backspace does nothing."""
     async with opened(recording(session(0))) as stage:
         await stage.press("2", "backspace")
         assert stage.focus == "calls"

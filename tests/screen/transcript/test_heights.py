@@ -1,4 +1,4 @@
-"""Heights that stand on each other add up, whatever is asked, changed, added or taken away."""
+"""`Heights`, the prefix sums of block heights, equals a plain list after any sequence of changes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from agentwatch.screen.transcript.heights import Heights
 
 
 def check(heights: Heights, expected: list[int]) -> None:
-    """Compare every answer with a sum over all."""
+    """Compare every result with a sum over a plain list."""
     tops = list(accumulate(expected, initial=0))
     assert [heights[index] for index in range(len(heights))] == expected
     assert [heights.top(index) for index in range(len(expected) + 1)] == tops
@@ -23,8 +23,8 @@ def check(heights: Heights, expected: list[int]) -> None:
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_they_add_up(seed: int) -> None:
-    """After any changes tops, lines and the total are those of a plain list."""
+def test_heights_equal_a_plain_list(seed: int) -> None:
+    """After any changes, tops, lines and the total equal those of a plain list."""
     chance = random.Random(seed)
     expected = [chance.choice((0, 0, 1, 1, 3, 9)) for _ in range(chance.randrange(40))]
     heights = Heights(expected)
@@ -42,6 +42,6 @@ def test_they_add_up(seed: int) -> None:
         check(heights, expected)
 
 
-def test_none_at_all() -> None:
-    """Without any height line 0 is behind all of them."""
+def test_no_heights() -> None:
+    """Without any heights, line 0 is past the end."""
     check(Heights(), [])

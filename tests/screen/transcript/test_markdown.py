@@ -1,4 +1,4 @@
-"""Markdown is cut into blocks that stand alone, and is shown without anything that could act."""
+"""Markdown is split into blocks that can be rendered separately, and its output cannot act."""
 
 from __future__ import annotations
 
@@ -11,31 +11,32 @@ from textual.strip import Strip
 from agentwatch.safe_text import safe_text
 from agentwatch.screen.transcript.markdown import MarkdownRenderer, split_blocks
 
-LOOKS = {name: Style(meta={"look": name}) for name in ("heading", "code", "link", "quote", "accent", "rule")}
+STYLE_NAMES = ("heading", "code", "link", "quote", "accent", "rule")
+STYLES = {name: Style(meta={"style": name}) for name in STYLE_NAMES}
 
 
 def style(name: str) -> Style:
-    """Return a look that tells its own name."""
-    return LOOKS.get(name, Style())
+    """Return a style that contains its own name."""
+    return STYLES.get(name, Style())
 
 
 @pytest.fixture
 def renderer() -> MarkdownRenderer:
-    """A renderer whose looks can be told apart."""
+    """A renderer whose styles contain their names."""
     return MarkdownRenderer(style, "github-dark")
 
 
 def texts(strips: list[Strip]) -> list[str]:
-    """Return lines without the blanks at their ends."""
+    """Return the lines as text, without trailing blanks."""
     return [strip.text.rstrip() for strip in strips]
 
 
 def styles(strips: list[Strip]) -> dict[str, str]:
-    """Return the text of each look."""
+    """Return the text drawn in each style."""
     found: dict[str, str] = {}
     for strip in strips:
         for segment in strip:
-            name = segment.style.meta.get("look") if segment.style and segment.style._meta else None
+            name = segment.style.meta.get("style") if segment.style and segment.style._meta else None
             if name:
                 found[name] = found.get(name, "") + segment.text
     return found
@@ -64,26 +65,26 @@ BLOCKS = [
 
 @pytest.mark.parametrize(("source", "expected"), BLOCKS)
 def test_blocks(source: str, expected: list[tuple[str, bool]]) -> None:
-    """A fence is a block; else a block ends at a blank line after which text goes on at the margin."""
+    """A code fence is one block; other blocks end at a blank line followed by an unindented line."""
     assert [(source[start:end], fence) for start, end, fence in split_blocks(source)] == expected
 
 
 @pytest.mark.parametrize("source", [source for source, _ in BLOCKS])
-def test_blocks_hold_all_that_is_not_blank(source: str) -> None:
-    """No character that shows falls between two blocks."""
+def test_blocks_contain_every_character_that_is_not_blank(source: str) -> None:
+    """Every character that is not blank belongs to a block."""
     held = "".join(source[start:end] for start, end, _ in split_blocks(source))
     assert held.split() == source.split()
 
 
-def test_a_heading_stands_in_its_place(renderer: MarkdownRenderer) -> None:
-    """A heading is at the left, without its signs and without a frame."""
+def test_a_heading_is_aligned_left(renderer: MarkdownRenderer) -> None:
+    """A heading is aligned left, without its `#` signs and without a frame."""
     strips = renderer.markdown(safe_text("# One"), 40)
     assert texts(strips) == ["One"]
     assert styles(strips) == {"heading": "One"}
 
 
 def test_a_list_has_bullets_and_numbers(renderer: MarkdownRenderer) -> None:
-    """Each item has its bullet or number, and nested items stand further in."""
+    """Each list item has its bullet or number, and nested items are indented."""
     bullets = texts(renderer.markdown(safe_text("- a\n- b\n  - c"), 40))
     assert [line.split() for line in bullets] == [["•", "a"], ["•", "b"], ["•", "c"]]
     indents = [len(line) - len(line.lstrip()) for line in bullets]
@@ -93,7 +94,7 @@ def test_a_list_has_bullets_and_numbers(renderer: MarkdownRenderer) -> None:
 
 
 def test_a_table_has_its_columns(renderer: MarkdownRenderer) -> None:
-    """The cells of a column begin below each other, wide characters counted as two."""
+    """The cells of a table column are aligned, with wide characters counted as two columns."""
     strips = renderer.markdown(safe_text("| 港 | b |\n|---|---|\n| 東京 | x |\n| a | y |"), 40)
     rows = [row for row in texts(strips) if row.strip("─ ")]
     assert [row.split() for row in rows] == [["港", "b"], ["東京", "x"], ["a", "y"]]
@@ -104,8 +105,8 @@ def test_a_table_has_its_columns(renderer: MarkdownRenderer) -> None:
     assert len(columns) == 1
 
 
-def test_looks_of_a_line(renderer: MarkdownRenderer) -> None:
-    """Code, quotes and links have the looks that the sheet names."""
+def test_code_quotes_and_links_have_styles(renderer: MarkdownRenderer) -> None:
+    """Code, quotes and links have the styles of the style sheet."""
     strips = renderer.markdown(safe_text("`f(x)` and [here](https://example.org)\n\n> said"), 60)
     found = styles(strips)
     assert found["code"] == "f(x)"
@@ -115,12 +116,12 @@ def test_looks_of_a_line(renderer: MarkdownRenderer) -> None:
 
 @pytest.mark.parametrize("source", ["```python\nif x:\n\n    y()\n```\n", "```python\nif x:\n\n    y()"])
 def test_code_is_shown_as_it_is(renderer: MarkdownRenderer, source: str) -> None:
-    """A fenced block shows its lines with their indentation and without the fence, closed or not."""
+    """A code block shows its lines with their indentation and without the fence, closed or not."""
     assert texts(renderer.code(safe_text(source), 30)) == [" if x:", "", "     y()"]
 
 
 def test_code_is_wrapped(renderer: MarkdownRenderer) -> None:
-    """A long line of code is wrapped, and nothing of it is lost."""
+    """A long line of code wraps without losing text."""
     strips = renderer.code(safe_text("```\n" + "0123456789" * 9 + "\n```"), 42)
     assert len(strips) > 1
     assert all(strip.cell_length <= 42 for strip in strips)
@@ -128,7 +129,7 @@ def test_code_is_wrapped(renderer: MarkdownRenderer) -> None:
 
 
 def test_nothing_is_wider_than_the_pane(renderer: MarkdownRenderer) -> None:
-    """Every line of every kind fits into the width."""
+    """No rendered line is wider than the pane."""
     source = "# " + "head " * 20 + "\n\n" + "東京" * 40 + "\n\n- " + "item " * 20 + "\n\n> " + "quote " * 20
     strips = renderer.markdown(safe_text(source), 24)
     assert max(strip.cell_length for strip in strips) <= 24
@@ -143,7 +144,7 @@ ENTITIES = ["&#x202e;", "&#27;", "&#x1b;[31m", "&#155;", "&#x200b;", "&#7;", "&#
     ["A{}B", "# A{}B", "- A{}B", "> A{}B", "| A{}B | c |\n|---|---|\n| d | A{}B |", "[A{}B](http://e)"],
 )
 def test_an_entity_cannot_act(renderer: MarkdownRenderer, entity: str, source: str) -> None:
-    """A character that an entity stands for is made safe as if it had been written itself."""
+    """A character written as an HTML entity is made safe like one written directly."""
     strips = renderer.markdown(safe_text(source.replace("{}", entity)), 60)
     shown = "".join(strip.text for strip in strips)
     assert not [char for char in shown if unicodedata.category(char) in ("Cc", "Cf", "Zl", "Zp")]
@@ -163,23 +164,23 @@ def test_an_entity_cannot_act(renderer: MarkdownRenderer, entity: str, source: s
     ],
 )
 def test_a_link_cannot_be_clicked(renderer: MarkdownRenderer, source: str) -> None:
-    """No link carries a target that a terminal or the app would follow."""
+    """No rendered link has a target that a terminal or the app would follow."""
     for strip in renderer.markdown(safe_text(source), 60):
         for segment in strip:
             assert segment.style is None or segment.style.link is None
-            assert not segment.style or not segment.style._meta or set(segment.style.meta) <= {"look"}
+            assert not segment.style or not segment.style._meta or set(segment.style.meta) <= {"style"}
 
 
-def test_a_link_tells_where_it_leads(renderer: MarkdownRenderer) -> None:
-    """The target of a link is shown beside its words."""
+def test_a_link_shows_its_target(renderer: MarkdownRenderer) -> None:
+    """The target of a link is shown beside its text."""
     assert "https://evil.example" in "".join(
         texts(renderer.markdown(safe_text("[bank](https://evil.example)"), 60))
     )
 
 
 @pytest.mark.parametrize("source", ["x" * 100_000, "word\n" * 20_000, "a" * 16_000 + "\n" + "b" * 40_000])
-def test_no_block_of_text_is_too_large_to_be_rendered_often(source: str) -> None:
-    """Text without an end in sight is cut, where it can be at a line end; nothing of it is lost."""
+def test_long_text_is_split_into_blocks(source: str) -> None:
+    """Text longer than 16,384 characters is split, at a line end where possible; no character is lost."""
     blocks = split_blocks(source)
     assert all(end - start <= 16_384 for start, end, _ in blocks)
     assert "".join(source[start:end] for start, end, _ in blocks) == source

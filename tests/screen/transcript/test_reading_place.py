@@ -1,4 +1,4 @@
-"""What the reader looks at stays where it is, whatever is cut, measured, wrapped anew or read behind it."""
+"""The lines in view stay in place while blocks are split, measured and wrapped, and when a preview ends."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from agentwatch.recording import open_saved
 from agentwatch.screen import app as screen_app
 from agentwatch.screen.calls.pane import CallTable
 from agentwatch.screen.panes import Panes
-from agentwatch.screen.preview import same_call
+from agentwatch.screen.preview.matching import same_call
 from agentwatch.screen.screen import WatchScreen
-from agentwatch.screen.transcript import block_view
+from agentwatch.screen.transcript import block_viewport
 from agentwatch.screen.transcript.pane import Transcript
 from tests.builders.screen.app import PaneApp, lines_of, opened, viewport
 from tests.builders.screen.lines import answer, init, prompt, result, shell, started, thinking
@@ -28,7 +28,7 @@ LINES = 3_000
 
 
 def history(paragraphs: int) -> bytes:
-    """Return numbered paragraphs of many lengths, with a call after each."""
+    """Return a session of numbered paragraphs of varying length, with a call after each."""
     made = [init(), prompt("go on")]
     for number in range(paragraphs):
         made.append(answer(f"p{number} " + "word " * (number * 13 % 90)))
@@ -37,28 +37,28 @@ def history(paragraphs: int) -> bytes:
 
 
 def numbered(count: int) -> str:
-    """Return lines that each tell their number."""
+    """Return `count` lines, each containing its number."""
     return "\n".join(f"line {number} of many" for number in range(count))
 
 
 def first_number(lines: list[str]) -> int:
-    """Return the number of the first paragraph or line that is told."""
+    """Return the number of the first numbered paragraph or line."""
     return next(int(found[1]) for line in lines if (found := re.search(r"\b(?:p|line )(\d+)\b", line)))
 
 
 def settle(transcript: Transcript) -> int:
-    """Let the ticks cut and measure all; return how many it took."""
+    """Measure until everything is split and measured, as the ticks do; return the number of ticks."""
     ticks = 0
-    while transcript.is_measuring:
-        transcript.measure_some()
+    while transcript.viewport.is_measuring:
+        transcript.viewport.measure_some()
         ticks += 1
         assert ticks < 10_000
     return ticks
 
 
 @pytest.mark.parametrize("width", [30, 44, 90])
-async def test_another_width_leaves_the_reader_where_they_are(recording: Saver, width: int) -> None:
-    """At another width the same paragraph stands at the top, at once and when all is measured."""
+async def test_another_width_keeps_the_reading_position(recording: Saver, width: int) -> None:
+    """After a change of width, the same paragraph is at the top, before and after re-measuring."""
     feed = Feed(open_saved(recording(history(90)), False))
     transcript = Transcript(feed.session)
     async with PaneApp(transcript).run_test(size=(60, 16)) as pilot:
@@ -76,8 +76,8 @@ async def test_another_width_leaves_the_reader_where_they_are(recording: Saver, 
         assert viewport(transcript) == seen
 
 
-async def test_a_width_and_back_comes_to_the_same(recording: Saver) -> None:
-    """After another width and back every line is where it was."""
+async def test_a_width_and_back_gives_the_same_lines(recording: Saver) -> None:
+    """After a change of width and back, every line is where it was."""
     feed = Feed(open_saved(recording(history(40)), False))
     transcript = Transcript(feed.session)
     async with PaneApp(transcript).run_test(size=(60, 16)) as pilot:
@@ -94,11 +94,11 @@ async def test_a_width_and_back_comes_to_the_same(recording: Saver) -> None:
 
 
 @pytest.mark.parametrize("where", ["prompt", "answer", "thought", "result"])
-async def test_a_long_text_is_cut_bit_by_bit(
+async def test_a_long_text_is_split_in_steps(
     recording: Saver, monkeypatch: pytest.MonkeyPatch, where: str
 ) -> None:
-    """Of a text of many pages no tick cuts or draws all, and all its lines can be read, each once."""
-    monkeypatch.setattr(block_view, "_CUT_SECONDS", 0.0)
+    """No single tick splits or draws all of a very long text, and each of its lines appears once."""
+    monkeypatch.setattr(block_viewport, "_CUT_SECONDS", 0.0)
     text = numbered(LINES) if where != "answer" else numbered(LINES).replace("\n", "\n\n")
     lines = {
         "prompt": prompt(text),
@@ -113,16 +113,16 @@ async def test_a_long_text_is_cut_bit_by_bit(
             transcript.toggle_reasoning()
         feed.advance()
         transcript.sync()
-        assert transcript.is_measuring
+        assert transcript.viewport.is_measuring
         assert settle(transcript) > 1
-        told = "\n".join(lines_of(transcript))
-        numbers = [int(number) for number in re.findall(r"line (\d+) of many", told)]
+        shown = "\n".join(lines_of(transcript))
+        numbers = [int(number) for number in re.findall(r"line (\d+) of many", shown)]
         assert numbers == list(range(LINES))
         assert max(block.end - block.start for block in transcript._blocks.all) < len(text) // 8
 
 
-async def test_blocks_stand_one_below_the_other(recording: Saver) -> None:
-    """Each block begins where the one before ends, while heights are guessed and when they are known."""
+async def test_blocks_are_adjacent(recording: Saver) -> None:
+    """Each block begins where the previous one ends, with estimated and with measured heights."""
     feed = Feed(open_saved(recording(history(60)), False))
     transcript = Transcript(feed.session)
     async with PaneApp(transcript).run_test(size=(40, 12)):
@@ -138,7 +138,7 @@ async def test_blocks_stand_one_below_the_other(recording: Saver) -> None:
 
 
 def large(path: Path) -> Path:
-    """Write a recording of which the ends are shown before the middle is read."""
+    """Write a recording whose two ends are shown before its middle is read."""
     lines = [init(), prompt("Do much.")]
     for number in range(1200):
         lines += [answer(f"p{number} is told. "), shell(number, stdout="x" * 2000)]
@@ -148,7 +148,7 @@ def large(path: Path) -> Path:
 
 @pytest.fixture
 def gate(monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
-    """Take a file of a megabyte for a large one, and show its ends until this is set."""
+    """Treat a file of 1 MiB as large, and show its preview until this event is set."""
     monkeypatch.setattr(screen_app, "_LARGE_BYTES", 1 << 20)
     is_open, take = asyncio.Event(), Panes.take
 
@@ -159,8 +159,8 @@ def gate(monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
     return is_open
 
 
-async def test_what_was_chosen_in_the_glimpse_stays_chosen(tmp_path: Path, gate: asyncio.Event) -> None:
-    """When all is read the call that was chosen meanwhile is chosen, in the same row, shown as it was."""
+async def test_the_call_selected_in_the_preview_stays_selected(tmp_path: Path, gate: asyncio.Event) -> None:
+    """The call selected in the preview is still selected after loading, in the same row and view."""
     async with opened(large(tmp_path / "r.ndjson")) as stage:
         calls = stage.pane("calls")
         assert isinstance(calls, CallTable)
@@ -178,8 +178,8 @@ async def test_what_was_chosen_in_the_glimpse_stays_chosen(tmp_path: Path, gate:
         assert stage.app.focused is whole
 
 
-async def test_what_was_read_in_the_glimpse_stays_in_view(tmp_path: Path, gate: asyncio.Event) -> None:
-    """When all is read the lines of the transcript that were in view still are, where they were."""
+async def test_the_lines_visible_in_the_preview_stay_visible(tmp_path: Path, gate: asyncio.Event) -> None:
+    """The transcript lines visible in the preview are in the same rows after loading."""
     async with opened(large(tmp_path / "r.ndjson")) as stage:
         await stage.press("1", "pageup", "pageup")
         assert "… calls" in stage.header
@@ -191,16 +191,16 @@ async def test_what_was_read_in_the_glimpse_stays_in_view(tmp_path: Path, gate: 
 
 
 def press_k(screen: WatchScreen) -> None:
-    """Let the app have a key as the terminal gives it."""
+    """Post a key to the app as the terminal would."""
     key = Key("k", "k")
     key.set_sender(screen.app)
     screen.app.post_message(key)
 
 
-async def test_a_key_pressed_while_the_panes_are_exchanged_is_done(
+async def test_a_key_pressed_while_the_panes_are_replaced_takes_effect(
     tmp_path: Path, gate: asyncio.Event, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is pressed while the whole takes the place of the glimpse counts from where the user was."""
+    """Keys pressed while the whole session replaces the preview act on the position the user was at."""
     recompose = WatchScreen.recompose
 
     async def pressed(screen: WatchScreen) -> None:
@@ -222,8 +222,8 @@ async def test_a_key_pressed_while_the_panes_are_exchanged_is_done(
         await stage.until(lambda: whole.chosen and whole.chosen.target == f"echo {number - 2}", "both")
 
 
-async def test_a_call_of_a_glimpse_is_found_by_either_line(recording: Saver) -> None:
-    """A call of which the glimpse has but the end is the one that ended there."""
+async def test_a_call_of_a_preview_is_matched_by_either_line(recording: Saver) -> None:
+    """A call of which the preview holds only one line is matched by that line."""
     path = recording(init() + b"".join(shell(number) for number in range(5)) + started("a", "read", {}))
     feed = Feed(open_saved(path, False))
     feed.advance()

@@ -1,4 +1,4 @@
-"""The transcript shows what was said and done, in order, each thing as what it is."""
+"""The transcript shows what was said and done, in order."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from tests.builders.screen.transcript_alone import brought_up, measure_all, of, 
 from tests.conftest import Saver
 
 
-async def test_everything_has_its_look(recording: Saver) -> None:
-    """Prompt, thinking, text, calls and result stand in the order in which they came."""
+async def test_everything_appears_in_order(recording: Saver) -> None:
+    """Prompt, thinking, text, calls and result appear in the order in which they came."""
     edit = {"path": f"{CWD}/src/wheel.py"}
     path = recording(
         init()
@@ -60,7 +60,7 @@ async def test_everything_has_its_look(recording: Saver) -> None:
 
 
 async def test_a_result_that_differs_is_shown(recording: Saver) -> None:
-    """A result whose text is not the text above is shown, and said to differ."""
+    """A result whose text differs from the text above it is shown, with a note that it differs."""
     feed, transcript = of(recording(init() + answer("Four.") + result("Five.")))
     async with shown(transcript):
         lines = brought_up(feed, transcript)
@@ -68,15 +68,15 @@ async def test_a_result_that_differs_is_shown(recording: Saver) -> None:
 
 
 async def test_a_failure_shows_its_reason(recording: Saver) -> None:
-    """Of a run that failed the reason stands below the outcome."""
+    """The reason of a failed run is shown below its outcome."""
     feed, transcript = of(recording(init() + result("out of quota\nretry later", is_error=True)))
     async with shown(transcript):
         lines = brought_up(feed, transcript)
         assert lines == ["✗ failed in 5.2 s", "  out of quota", "  retry later"]
 
 
-async def test_what_is_not_understood_is_shown(recording: Saver) -> None:
-    """A line of an unknown type and a line that is no event are shown in their place."""
+async def test_lines_not_understood_are_shown(recording: Saver) -> None:
+    """A line of unknown type and a line that is no event are shown where they occurred."""
     feed, transcript = of(recording(init() + event("weather") + b"not json\n" + answer("on")))
     async with shown(transcript):
         lines = brought_up(feed, transcript)
@@ -86,8 +86,8 @@ async def test_what_is_not_understood_is_shown(recording: Saver) -> None:
         assert lines[-1] == "on"
 
 
-async def test_a_call_marker_tells_how_the_call_stands(recording: Saver) -> None:
-    """The line of a running call tells of its end as soon as it is drawn again, and no other changes."""
+async def test_a_call_line_shows_the_current_outcome(recording: Saver) -> None:
+    """A running call's line shows the outcome once the call has ended, and no other line changes."""
     path = recording(init() + answer("a") + shell(1, None) + answer("b"))
     feed, transcript = of(path, follow=True)
     async with shown(transcript):
@@ -108,7 +108,7 @@ UNFOLDED = [
 
 
 async def test_thoughts_are_folded_when_they_are_done(recording: Saver) -> None:
-    """A thought that is done is one line; `t`'s toggle shows all of them, and folds them again."""
+    """A completed thought is one line; `toggle_reasoning` unfolds all thoughts, and folds them again."""
     feed, transcript = of(recording(THOUGHTS))
     async with shown(transcript):
         assert brought_up(feed, transcript) == FOLDED
@@ -121,8 +121,8 @@ async def test_thoughts_are_folded_when_they_are_done(recording: Saver) -> None:
         assert lines_of(transcript) == FOLDED
 
 
-async def test_a_thought_is_shown_while_it_is_thought(recording: Saver) -> None:
-    """The thinking is seen as it comes, and folds when it is done; who reads it keeps it open."""
+async def test_a_thought_is_shown_while_it_arrives(recording: Saver) -> None:
+    """A thought is shown while it arrives. It folds when completed, unless the user has stopped following."""
     begun = thought("It\n\nsqueaks", BEGAN_MS)
     done = thought_through(BEGAN_MS + 2500)
     for is_read in (False, True):
@@ -138,8 +138,8 @@ async def test_a_thought_is_shown_while_it_is_thought(recording: Saver) -> None:
             )
 
 
-async def test_a_thought_that_comes_in_pieces_folds_to_the_same(recording: Saver) -> None:
-    """However a thought came, folded and opened it is what it is when it came at once."""
+async def test_a_thought_in_pieces_gives_the_same_lines(recording: Saver) -> None:
+    """A thought that arrives in pieces is folded and unfolded like one that arrives at once."""
     for seed in range(3):
         path = recording(init() + prompt("p"))
         feed, transcript = of(path, follow=True)
@@ -170,7 +170,7 @@ async def test_a_thought_that_comes_in_pieces_folds_to_the_same(recording: Saver
 async def test_a_rule_marks_what_is_new(
     recording: Saver, before: bytes, after: bytes, expected: list[str]
 ) -> None:
-    """One rule stands above what comes next; nothing shows before it comes."""
+    """After `mark_new`, one rule appears above the next content, and none before there is any."""
     path = recording(init() + before)
     feed, transcript = of(path, follow=True)
     async with shown(transcript):
@@ -187,7 +187,7 @@ async def test_a_rule_marks_what_is_new(
 
 
 async def test_there_is_one_rule_at_most(recording: Saver) -> None:
-    """A later rule takes the place of the earlier one, whose line is gone."""
+    """A new rule replaces the previous one, which leaves no blank line behind."""
     path = recording(init() + answer("a"))
     feed, transcript = of(path, follow=True)
     async with shown(transcript):

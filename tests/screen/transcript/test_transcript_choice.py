@@ -1,4 +1,4 @@
-"""A line of the transcript is chosen by key or click, leads to its call and opens its thought."""
+"""A line of the transcript is selected by key or click; it leads to its call or unfolds its thought."""
 
 from __future__ import annotations
 
@@ -11,29 +11,37 @@ from textual.pilot import Pilot
 from agentwatch.screen.transcript.pane import Transcript
 from tests.builders.screen.app import PaneApp, lines_of, viewport
 from tests.builders.screen.lines import answer, init, prompt, shell, thinking
-from tests.builders.screen.transcript_alone import brought_up, chosen_lines, history, measure_all, of, shown
+from tests.builders.screen.transcript_alone import (
+    brought_up,
+    chosen_lines,
+    cut_all,
+    history,
+    measure_all,
+    of,
+    shown,
+)
 from tests.conftest import Saver
 
 
-class ChoosingApp(PaneApp):
-    """A pane alone, whose chosen calls are kept."""
+class SelectionApp(PaneApp):
+    """An app with the transcript only; it records the calls that were selected."""
 
     def __init__(self, transcript: Transcript) -> None:
         super().__init__(transcript)
         self.chosen: list[tuple[int, bool]] = []
 
     def on_transcript_call_chosen(self, event: Transcript.CallChosen) -> None:
-        """Take note of the call."""
+        """Record the number of the call, and whether the event asks to go to it."""
         self.chosen.append((event.call.number, event.goes_there))
 
 
 @asynccontextmanager
-async def choosing(
+async def shown_with_selection(
     path: Path, size: tuple[int, int] = (60, 20)
-) -> AsyncIterator[tuple[Transcript, ChoosingApp, Pilot[None]]]:
-    """Show a recording's transcript, and keep what is chosen in it."""
+) -> AsyncIterator[tuple[Transcript, SelectionApp, Pilot[None]]]:
+    """Show a recording's transcript in an app that records selections."""
     feed, transcript = of(path)
-    app = ChoosingApp(transcript)
+    app = SelectionApp(transcript)
     async with app.run_test(size=size) as pilot:
         transcript.focus()
         await pilot.pause()
@@ -41,10 +49,10 @@ async def choosing(
         yield transcript, app, pilot
 
 
-async def test_the_keys_lead_from_a_line_to_its_call(recording: Saver) -> None:
-    """`[` and `]` choose the lines of calls and thoughts; enter leads to the call and opens the thought."""
+async def test_keys_go_from_a_line_to_its_call(recording: Saver) -> None:
+    """`[` and `]` select the lines of calls and thoughts; enter goes to the call or unfolds the thought."""
     path = recording(init() + shell(1) + thinking("It squeaks.") + shell(2) + answer("end"))
-    async with choosing(path) as (transcript, app, pilot):
+    async with shown_with_selection(path) as (transcript, app, pilot):
         await pilot.press("enter")
         assert chosen_lines(transcript) == ["✓ Ran terminal command echo 2"]
         await pilot.press("enter", "left_square_bracket")
@@ -59,10 +67,10 @@ async def test_the_keys_lead_from_a_line_to_its_call(recording: Saver) -> None:
         assert "  It squeaks." not in lines_of(transcript)
 
 
-async def test_a_click_chooses_a_call_and_opens_a_thought(recording: Saver) -> None:
-    """A click on the line of a call chooses it, a second leads there; one on a thought opens it."""
+async def test_a_click_selects_a_call_and_unfolds_a_thought(recording: Saver) -> None:
+    """A click on a call's line selects it, a double click goes to it; a click on a thought unfolds it."""
     path = recording(init() + prompt("p") + shell(1) + thinking("It squeaks."))
-    async with choosing(path) as (transcript, app, pilot):
+    async with shown_with_selection(path) as (transcript, app, pilot):
         assert lines_of(transcript)[2:5:2] == ["  ✓ Ran terminal command echo 1", "thinking 2.5 s ▸"]
         await pilot.click(transcript, offset=(8, 1))
         assert app.chosen == []
@@ -76,12 +84,11 @@ async def test_a_click_chooses_a_call_and_opens_a_thought(recording: Saver) -> N
         assert lines_of(transcript)[-1] == "thinking 2.5 s ▸"
 
 
-async def test_a_call_leads_back_to_its_line(recording: Saver) -> None:
-    """A call's line is brought into view and chosen, also among blocks that are not measured yet."""
+async def test_reveal_call_selects_the_line_of_a_call(recording: Saver) -> None:
+    """`reveal_call` scrolls to a call's line and selects it, even among blocks not measured yet."""
     feed, transcript = of(recording(history(120)))
     async with shown(transcript, (50, 16)):
-        feed.advance()
-        transcript.sync()
+        cut_all(feed, transcript)
         for number in (3, 60, 119):
             transcript.reveal_call(feed.session.calls[number])
             assert chosen_lines(transcript) == [f"✓ Ran terminal command echo {number}"]

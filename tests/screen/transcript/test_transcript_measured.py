@@ -1,4 +1,4 @@
-"""A long transcript is laid out bit by bit, however its text comes, exactly as high as it is."""
+"""A long transcript is laid out in steps, with the same result as at once."""
 
 from __future__ import annotations
 
@@ -11,7 +11,15 @@ import pytest
 
 from tests.builders.screen.app import lines_of, viewport
 from tests.builders.screen.lines import answer, append, init, shell, thinking
-from tests.builders.screen.transcript_alone import brought_up, history, measure_all, of, pieces, shown
+from tests.builders.screen.transcript_alone import (
+    brought_up,
+    cut_all,
+    history,
+    measure_all,
+    of,
+    pieces,
+    shown,
+)
 from tests.conftest import Saver
 
 DOCUMENTS = {
@@ -27,8 +35,8 @@ DOCUMENTS = {
 }
 
 
-async def test_what_is_opened_is_not_new(recording: Saver) -> None:
-    """Lines that opening, measuring and wrapping bring are not among those that are new below."""
+async def test_lines_gained_by_unfolding_are_not_new(recording: Saver) -> None:
+    """Lines gained by unfolding, measuring or wrapping do not count as new below."""
     feed, transcript = of(recording(thinking("It squeaks.\n\nAlways.") + history(120)))
     async with shown(transcript, (50, 16)) as pilot:
         brought_up(feed, transcript)
@@ -43,8 +51,8 @@ async def test_what_is_opened_is_not_new(recording: Saver) -> None:
         assert transcript.below == 0
 
 
-async def test_a_tick_costs_what_is_new(recording: Saver) -> None:
-    """With a long history a tick lays out what is new, not what was there."""
+async def test_a_tick_lays_out_only_new_blocks(recording: Saver) -> None:
+    """With a long history, a tick lays out only the new blocks."""
     path = recording(history(400))
     feed, transcript = of(path, follow=True)
     async with shown(transcript, (50, 16)):
@@ -64,8 +72,8 @@ async def test_a_tick_costs_what_is_new(recording: Saver) -> None:
         assert min(first_changes) >= len(transcript._blocks.all) - 12
 
 
-async def test_blocks_are_as_high_as_their_lines(recording: Saver) -> None:
-    """In a long history that is measured bit by bit no line is lost and none is blank without reason."""
+async def test_measuring_in_steps_loses_no_line(recording: Saver) -> None:
+    """After measuring in steps, no line is lost and no two blank lines follow each other."""
     feed, transcript = of(recording(history(120)))
     async with shown(transcript, (50, 16)):
         lines = brought_up(feed, transcript)
@@ -78,34 +86,33 @@ async def test_blocks_are_as_high_as_their_lines(recording: Saver) -> None:
         assert lines[-1].startswith("✓ succeeded")
 
 
-async def test_measuring_leaves_what_is_in_view(recording: Saver) -> None:
-    """While blocks above are measured, what is read stays where it is."""
+async def test_measuring_does_not_move_the_viewport(recording: Saver) -> None:
+    """While blocks above the viewport are measured, the visible lines stay in place."""
     feed, transcript = of(recording(history(120)))
     async with shown(transcript, (50, 16)) as pilot:
-        feed.advance()
-        transcript.sync()
+        cut_all(feed, transcript)
         await pilot.press("pageup", "pageup", "pageup")
         transcript.sync()
         seen = viewport(transcript)
-        assert transcript.is_measuring
+        assert transcript.viewport.is_measuring
         measure_all(transcript)
         assert viewport(transcript) == seen
 
 
 async def test_the_end_is_in_view_while_all_is_measured(recording: Saver) -> None:
-    """A long history opens at its end and stays there."""
+    """A long history opens at its end, and stays there while it is measured."""
     feed, transcript = of(recording(history(120)))
     async with shown(transcript, (50, 16)):
-        feed.advance()
-        transcript.sync()
+        cut_all(feed, transcript)
+        assert transcript.viewport.is_measuring
         assert viewport(transcript)[-1].startswith("✓ succeeded")
         measure_all(transcript)
         assert viewport(transcript)[-1].startswith("✓ succeeded")
 
 
 @pytest.mark.parametrize("width", [24, 50, 100])
-async def test_a_resize_wraps_anew(recording: Saver, width: int) -> None:
-    """After a resize every line is what it is in a pane that had this width from the beginning."""
+async def test_a_resize_gives_the_lines_of_the_new_width(recording: Saver, width: int) -> None:
+    """After a resize every line equals that of a pane which had this width from the start."""
     path = recording(history(30))
     feed, transcript = of(path)
     async with shown(transcript, (width, 16)):
@@ -120,8 +127,8 @@ async def test_a_resize_wraps_anew(recording: Saver, width: int) -> None:
         assert viewport(transcript)[-1].startswith("✓ succeeded")
 
 
-async def comes_to(path: Path, chunks: list[str]) -> list[str]:
-    """Return the lines of a text that came in chunks, each shown before the next."""
+async def lines_after(path: Path, chunks: list[str]) -> list[str]:
+    """Return the lines of a text that arrives in chunks, each drawn before the next arrives."""
     feed, transcript = of(path, follow=True)
     async with shown(transcript, (40, 12)):
         for chunk in chunks:
@@ -134,17 +141,17 @@ async def comes_to(path: Path, chunks: list[str]) -> list[str]:
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
-async def test_a_growing_text_comes_to_the_same(recording: Saver, name: str) -> None:
-    """Text that comes in pieces of any size ends as the same lines as text that comes at once."""
+async def test_a_growing_text_gives_the_same_lines(recording: Saver, name: str) -> None:
+    """Text that arrives in pieces of any size gives the same lines as text that arrives at once."""
     text = DOCUMENTS[name]
-    expected = await comes_to(recording(init()), [text])
+    expected = await lines_after(recording(init()), [text])
     for seed in range(4):
         chunks = list(text) if seed == 0 else pieces(text, random.Random(seed))
-        assert await comes_to(recording(init()), chunks) == expected, chunks
+        assert await lines_after(recording(init()), chunks) == expected, chunks
 
 
-async def test_inline_code_of_three_ticks_comes_to_the_same(recording: Saver) -> None:
-    """What begins like a fence and turns out to be code within a line is shown as at once."""
+async def test_inline_code_of_three_ticks_gives_the_same_lines(recording: Saver) -> None:
+    """Text that begins like a fence but is inline code is shown the same, in pieces or at once."""
     text = "Run\n```make all``` now, in\nthis folder."
-    at_once = await comes_to(recording(init()), [text])
-    assert await comes_to(recording(init()), list(text)) == at_once
+    at_once = await lines_after(recording(init()), [text])
+    assert await lines_after(recording(init()), list(text)) == at_once

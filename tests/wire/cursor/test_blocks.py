@@ -1,4 +1,4 @@
-"""What a line of a call carries for its detail: a person's first question first, and nothing twice."""
+"""The blocks of a call's line for the detail pane: most useful first, and nothing twice."""
 
 from __future__ import annotations
 
@@ -7,54 +7,89 @@ from typing import Any
 
 import pytest
 
-from agentwatch.events import Malformed, Outcome, Oversize, Part, ToolEnded
+from agentwatch.analysis.block_text import block_text
+from agentwatch.blocks import (
+    Block,
+    ChangeBlock,
+    ContentBlock,
+    ErrorBlock,
+    FieldsBlock,
+    FilesBlock,
+    FoundFile,
+    FoundLine,
+    MatchesBlock,
+    OutputBlock,
+    PlanBlock,
+    StepsBlock,
+    TextBlock,
+)
+from agentwatch.events import Malformed, Outcome, Oversize, PlanEntry, PlanStatus, ToolEnded
 from agentwatch.session import Call, Place
 from agentwatch.wire import Decoder
-from agentwatch.wire.cursor.known_fields import drift
+from agentwatch.wire.cursor.known_fields import unknown_fields
 from tests.builders.lines import completed, event, events, init, result, session, started, user
 
+NAMES: dict[type[Block], str] = {
+    ErrorBlock: "error",
+    ContentBlock: "content",
+    FilesBlock: "files",
+    MatchesBlock: "matches",
+    PlanBlock: "plan",
+    StepsBlock: "steps",
+}
 
-def parts(line: bytes, *before: bytes) -> list[tuple[str, str]]:
-    """Return the pieces of a line, read in a recording of Cursor's."""
+
+def name_of(block: Block) -> str:
+    """Return a short name for what a block is."""
+    match block:
+        case TextBlock() | FieldsBlock():
+            return block.name
+        case OutputBlock():
+            return block.stream
+        case ChangeBlock():
+            return "diff" if block.diff else "change"
+    return NAMES[type(block)]
+
+
+def blocks(line: bytes, *before: bytes) -> list[tuple[str, str]]:
+    """Return the name and the text of each block of a line in a Cursor recording."""
     decoder = Decoder()
     for known in before or (init(),):
         decoder.decode(known)
-    return [(part.kind, part.text) for part in decoder.parts(line.removesuffix(b"\n"))]
+    return [(name_of(block), block_text(block)) for block in decoder.blocks(line.removesuffix(b"\n"))]
 
 
-def test_arguments_are_told_a_line_for_each() -> None:
-    """Short arguments stand together, long ones by themselves, and what tells nothing is left out."""
+def test_arguments_are_listed_one_per_line() -> None:
+    """Short arguments share a part, long ones have their own, and empty or internal ones are left out."""
     line = started("shell", command="cat <<E\nx\nE", timeout=5, toolCallId="x", description="", deep={"a": 1})
-    assert parts(line) == [("arguments", 'timeout: 5\ndeep: {\n  "a": 1\n}'), ("command", "cat <<E\nx\nE")]
+    assert blocks(line) == [("arguments", 'timeout: 5\ndeep: {\n  "a": 1\n}'), ("command", "cat <<E\nx\nE")]
 
 
-def test_what_is_to_be_written_is_a_content() -> None:
-    """The text of a file that a call writes is told as what a file holds."""
-    assert parts(started("write", path="/a", fileText="x\ny\n")) == [
+def test_text_to_write_is_a_content() -> None:
+    """The text of a file that a call writes is a content block."""
+    assert blocks(started("write", path="/a", fileText="x\ny\n")) == [
         ("arguments", "path: /a"),
         ("content", "x\ny\n"),
     ]
 
 
 def test_todos_are_a_list_with_signs() -> None:
-    """Each to-do has the sign of its status, in the arguments and in the result; the rest follows."""
+    """Each to-do has the sign of its status, in arguments and result; the remaining fields follow."""
     names = ("COMPLETED", "IN_PROGRESS", "CANCELLED", "PENDING")
     todos: list[Any] = [{"status": f"TODO_STATUS_{name}", "content": name[:1]} for name in names]
-    told = "✓ C\n◐ I\n✗ C\n○ P\n○ "
-    assert parts(started("updateTodos", todos=[*todos, 7], merge=True)) == [
-        ("to-do list", told),
+    shown = "✓ C\n◐ I\n✗ C\n○ P\n○ "
+    assert blocks(started("updateTodos", todos=[*todos, 7], merge=True)) == [
+        ("plan", shown),
         ("arguments", "merge: true"),
     ]
-    assert parts(completed("updateTodos", result={"success": {"todos": [*todos, {}]}})) == [
-        ("to-do list", told)
-    ]
+    assert blocks(completed("updateTodos", result={"success": {"todos": [*todos, {}]}})) == [("plan", shown)]
 
 
 COUNTED = 'workspaceResults: {\n  "/a": {\n    "count": {\n      "a.py": 3\n    }\n  }\n}'
 
 
 @pytest.mark.parametrize(
-    ("outcome", "told"),
+    ("outcome", "expected"),
     [
         ({"error": {"errorMessage": "gone", "path": "/a"}}, [("error", "gone"), ("result", "path: /a")]),
         ({"rejected": {"reason": "no"}}, [("error", "no")]),
@@ -73,7 +108,7 @@ COUNTED = 'workspaceResults: {\n  "/a": {\n    "count": {\n      "a.py": 3\n    
         ),
         (
             {"success": {"files": ["a", 7, "b"], "totalFiles": 2}},
-            [("list", "a\nb"), ("result", "totalFiles: 2")],
+            [("files", "a\nb"), ("result", "totalFiles: 2")],
         ),
         (
             {"success": {"conversationSteps": [{"assistantMessage": {"text": "I looked"}}, {}]}},
@@ -88,37 +123,42 @@ COUNTED = 'workspaceResults: {\n  "/a": {\n    "count": {\n      "a.py": 3\n    
         ({"success": {}, "isBackground": True}, []),
     ],
 )
-def test_a_result_is_told_in_pieces(outcome: dict[str, Any], told: list[tuple[str, str]]) -> None:
-    """Errors, output, changes, contents and lists have a piece of their own; the rest is told in lines."""
-    assert parts(completed("read", result=outcome)) == told
+def test_a_result_is_split_into_blocks(outcome: dict[str, Any], expected: list[tuple[str, str]]) -> None:
+    """Errors, output, changes, contents and lists have blocks of their own; the rest is listed in lines."""
+    assert blocks(completed("read", result=outcome)) == expected
 
 
-def test_what_has_a_structure_keeps_it() -> None:
-    """Arguments carry their JSON, a change or diff the file before and after, a content where it begins."""
+def test_parts_keep_their_structure() -> None:
+    """Arguments keep their JSON, changes the file before and after, contents their first line number."""
     decoder = Decoder()
     decoder.decode(init())
 
-    def pieces(line: bytes) -> list[Part]:
-        return decoder.parts(line.rstrip())
+    def pieces(line: bytes) -> list[Block]:
+        return decoder.blocks(line.rstrip())
 
     [given] = pieces(started("await", taskId="t", deep={"a": [1]}, empty=[]))
-    assert given.value == {"taskId": "t", "deep": {"a": [1]}}
-    assert hash(given) == hash(pieces(started("await", taskId="t", deep={"a": [1]}))[0])
+    assert given == FieldsBlock("arguments", {"taskId": "t", "deep": {"a": [1]}})
     edit = {"success": {"beforeFullFileContent": "old\n", "afterFullFileContent": "new\n"}}
-    assert pieces(completed("edit", result=edit)) == [Part("change", "new\n", before="old\n", after="new\n")]
+    assert pieces(completed("edit", result=edit)) == [ChangeBlock(None, before="old\n", after="new\n")]
     made = {"success": {"afterFullFileContent": ""}}
-    assert pieces(completed("edit", result=made)) == [Part("change", "", after="")]
+    assert pieces(completed("edit", result=made)) == [ChangeBlock(None, after="")]
     drawn = {"success": edit["success"] | {"diffString": "-old\n+new"}}
     assert pieces(completed("edit", result=drawn)) == [
-        Part("diff", "-old\n+new", before="old\n", after="new\n")
+        ChangeBlock("-old\n+new", before="old\n", after="new\n")
     ]
     for start, first in ((41, 41), (0, 1), ("x", 1)):
         read = {"success": {"content": "x", "readRange": {"startLine": start}}}
-        assert pieces(completed("read", result=read))[0].first_line == first
+        assert pieces(completed("read", result=read))[0] == ContentBlock("x", first_line=first)
+    todos = [{"content": "a\nb", "status": "TODO_STATUS_COMPLETED"}]
+    [plan] = pieces(completed("updateTodos", result={"success": {"todos": todos}}))
+    assert plan == PlanBlock((PlanEntry("a\nb", PlanStatus.COMPLETED),))
+    found = {"content": {"matches": [{"file": "a.py", "matches": [{"lineNumber": 1, "content": "x"}]}]}}
+    [matches] = pieces(completed("grep", result={"success": {"workspaceResults": {"/w": found}}}))
+    assert matches == MatchesBlock((FoundFile("a.py", (FoundLine("x", number=1),)),))
 
 
-def test_matches_stand_below_their_file() -> None:
-    """A search tells each file, its lines with their numbers, context and cuts; then the rest it knows."""
+def test_matches_are_listed_below_their_file() -> None:
+    """A search lists each file with its numbered lines, context and cuts, and then the remaining fields."""
     lines = [
         {"lineNumber": 11, "content": "def f():\n", "isContextLine": True},
         {"lineNumber": 12, "content": "a\nb", "contentTruncated": True},
@@ -127,15 +167,15 @@ def test_matches_stand_below_their_file() -> None:
     found = {"matches": [{"file": "a.py", "matches": lines}, {"matches": 7}], "totalLines": 3}
     names = {"files": ["b.py", 7], "totalLines": 1}
     result = {"success": {"workspaceResults": {"/w": {"content": found, "files": names}}}}
-    assert parts(completed("grep", result=result)) == [
+    assert blocks(completed("grep", result=result)) == [
         ("matches", "a.py\n11-def f():\n12:a␊b…\n:x\n?"),
-        ("list", "b.py"),
+        ("files", "b.py"),
         ("result", 'content: {\n  "totalLines": 3\n}\nfiles: {\n  "totalLines": 1\n}'),
     ]
 
 
 def test_the_steps_of_a_subagent() -> None:
-    """What a subagent thought and said stands with a sign, each of its calls in a line with its outcome."""
+    """A subagent's thoughts and texts begin with a sign; each of its calls is a line with its outcome."""
     steps: list[Any] = [
         {"thinkingMessage": {"text": "hm\nwell"}},
         {"assistantMessage": {"text": "I look.\n"}},
@@ -150,9 +190,9 @@ def test_the_steps_of_a_subagent() -> None:
         {"toolCall": {"awaitToolCall": {"result": {}}, "ToolCall": {}, "id": "x"}},
         {"toolCall": {"updateTodosToolCall": {"result": {"success": {}}}}},
     ]
-    [(kind, told)] = parts(completed("task", result={"success": {"conversationSteps": steps}}))
+    [(kind, text)] = blocks(completed("task", result={"success": {"conversationSteps": steps}}))
     assert kind == "steps"
-    assert told.split("\n") == [
+    assert text.split("\n") == [
         "~ hm",
         "  well",
         "› I look.",
@@ -165,35 +205,35 @@ def test_the_steps_of_a_subagent() -> None:
     ]
 
 
-def test_what_cannot_be_read_is_its_own_content() -> None:
-    """A line that is no object, or of no known agent, is shown as it is."""
-    assert parts(b"oops \xff") == [("content", "oops \ufffd")]
-    assert parts(b"[1]") == [("content", "[1]")]
-    assert parts(started("read", path="a"), b'{"a":1}') == [
+def test_an_undecodable_line_is_shown_unchanged() -> None:
+    """A line that is not an object, or of no known agent, is shown unchanged."""
+    assert blocks(b"oops \xff") == [("content", "oops \ufffd")]
+    assert blocks(b"[1]") == [("content", "[1]")]
+    assert blocks(started("read", path="a"), b'{"a":1}') == [
         ("content", started("read", path="a").decode().rstrip()),
     ]
-    assert [*Decoder().parts(b"{}")] == [Part("content", "{}")]
+    assert Decoder().blocks(b"{}") == [ContentBlock("{}")]
 
 
-def test_a_variant_that_is_no_object_says_nothing() -> None:
-    """A result whose only variant is a plain value tells no outcome."""
+def test_a_variant_that_is_not_an_object_has_no_outcome() -> None:
+    """A result whose only variant is a plain value has no outcome."""
     [ended] = events(init(), completed("read", result={"later": 7, "isBackground": False}))
     assert isinstance(ended, ToolEnded)
     assert (ended.outcome, ended.error) == (Outcome.UNFINISHED, "came back without a result")
 
 
-def test_a_tool_without_lists_of_its_fields_is_not_listed() -> None:
-    """Of a tool that is only known by name no argument and no field of a success is new."""
+def test_fields_of_a_tool_known_by_name_are_not_listed() -> None:
+    """For a tool without known fields, no argument and no field of a success is reported as unknown."""
     line = completed("await", result={"success": {"anything": 1}}, whatever=2)
-    assert list(drift(json.loads(line))) == []
+    assert list(unknown_fields(json.loads(line))) == []
     bare = event(
         "tool_call", "started", call_id="c", tool_call={"function": {"name": "x", "arguments": "{}"}}
     )
-    assert list(drift(json.loads(bare))) == []
+    assert list(unknown_fields(json.loads(bare))) == []
 
 
-def test_the_seen_duration_is_that_of_two_reads() -> None:
-    """By our clock a call takes the time between its two lines, if they did not come in one read."""
+def test_the_seen_duration_needs_two_reads() -> None:
+    """The duration by arrival times needs two lines that arrived in different reads."""
     call = Call(1, 1, "c", "read", "Read file")
     assert call.seen_duration_ms is None
     call.started = Place(0, 1, 1000)
@@ -204,7 +244,7 @@ def test_the_seen_duration_is_that_of_two_reads() -> None:
 
 
 def test_a_path_without_a_cwd_stays_whole() -> None:
-    """A recording whose head is missing shows paths as the agent named them."""
+    """In a recording without its head, paths are shown as the agent wrote them."""
     read = session(
         started("read", path="/home/ada/app/a"), init("/"), started("read", path="/home/ada/app/a"), user()
     )
@@ -212,7 +252,7 @@ def test_a_path_without_a_cwd_stays_whole() -> None:
 
 
 def ends(line: bytes, kept: int) -> tuple[bytes, bytes, int]:
-    """Return what is kept of a line as Cursor writes it, and how long it is."""
+    """Return the first and last `kept` bytes of a line as Cursor writes it, and its length."""
     data = json.dumps(json.loads(line), separators=(",", ":")).encode()
     return data[:kept], data[-kept:], len(data)
 
@@ -226,8 +266,8 @@ def ends(line: bytes, kept: int) -> tuple[bytes, bytes, int]:
         ("read", {"error": {"error": "gone", "more": "x" * 999}}, Outcome.FAILED),
     ],
 )
-def test_of_an_oversize_line_no_outcome_is_made_up(tool: str, outcome: Any, expected: Outcome) -> None:
-    """What the ends of a line do not carry is not told: an exit code may stand behind the output."""
+def test_an_oversize_line_invents_no_outcome(tool: str, outcome: Any, expected: Outcome) -> None:
+    """An outcome that is not in the ends of a line stays unknown: the exit code may come after the output."""
     decoder = Decoder()
     decoder.decode(init())
     line = completed(tool, result=outcome)
@@ -237,7 +277,7 @@ def test_of_an_oversize_line_no_outcome_is_made_up(tool: str, outcome: Any, expe
     assert ended.outcome is expected
 
 
-def test_the_ends_of_what_is_no_object_are_malformed() -> None:
+def test_an_oversize_line_that_is_not_an_object_is_malformed() -> None:
     """An oversize line of noise, of an array or of a cut object without members is malformed."""
     for data in (b"x" * 500, b"[" * 500, b"{" * 500, b"[1,{}]" * 90):
         [found] = Decoder().decode_oversize(data[:200], data[-200:], len(data))
@@ -245,17 +285,17 @@ def test_the_ends_of_what_is_no_object_are_malformed() -> None:
         assert found.reason == f"not JSON, {len(data)} bytes"
 
 
-def test_the_outcome_of_nothing_is_known_at_its_end() -> None:
-    """A stream without a run is running while it lasts, and then unfinished."""
+def test_the_outcome_of_an_empty_stream() -> None:
+    """A stream without a run is running until it ends, and then unfinished."""
     assert (session(is_over=False).outcome, session().outcome) == (Outcome.RUNNING, Outcome.UNFINISHED)
     assert session(result("x")).outcome is Outcome.SUCCEEDED
 
 
-def test_steps_of_a_subagent_are_told_in_other_words() -> None:
-    """Only of a line that holds a subagent's steps the parts have words that its bytes have not."""
+def test_only_steps_of_a_subagent_are_shown_in_other_words() -> None:
+    """Only lines with a subagent's steps have blocks with text that is not in their bytes."""
     steps = completed("task", "t", {"success": {"conversationSteps": []}})
     decoder = Decoder()
-    assert not decoder.is_retold(steps)
+    assert not decoder.searchable_text_differs(steps)
     decoder.decode(init())
-    assert decoder.is_retold(steps)
-    assert not decoder.is_retold(completed("read", "r", {"success": {"content": "steps"}}))
+    assert decoder.searchable_text_differs(steps)
+    assert not decoder.searchable_text_differs(completed("read", "r", {"success": {"content": "steps"}}))

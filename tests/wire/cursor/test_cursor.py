@@ -1,4 +1,4 @@
-"""Cursor's lines become events: each type by its fields, all that is foreign as unknown."""
+"""Cursor's lines become events, each type by its own fields; foreign lines are unknown."""
 
 from __future__ import annotations
 
@@ -10,33 +10,33 @@ from agentwatch.events import Notice, Outcome, Permission, Prompt, RunEnded, Run
 from tests.builders.lines import answered, asked, event, events, init, message, result, started, user
 
 
-def test_an_init_tells_the_run() -> None:
-    """The init bears session, model, cwd, permission mode and key source."""
-    told = RunStarted("cursor", "s-1", "Auto", "/home/ada/app", "default", "login")
-    assert events(init()) == [told]
+def test_an_init_starts_a_run() -> None:
+    """The init contains session, model, cwd, permission mode and key source."""
+    expected = RunStarted("cursor", "s-1", "Auto", "/home/ada/app", "default", "login")
+    assert events(init()) == [expected]
 
 
 def test_the_prompt_is_the_user_line() -> None:
-    """A user line is a prompt, also where its content is a bare string."""
+    """A user line is a prompt, even if its content is a bare string."""
     assert events(init(), user("Do it.")) == [Prompt("Do it.")]
     assert events(init(), event("user", message={"content": "Do it."})) == [Prompt("Do it.")]
 
 
 @pytest.mark.parametrize("role", ["user", "assistant"])
 def test_a_message_without_text_is_unknown(role: str) -> None:
-    """A message whose content is not text is no empty message."""
+    """A message without text is unknown, not an empty message."""
     for content in ([], [{"type": "image"}], None, 7):
         [found] = events(init(), event(role, message={"content": content}))
         assert isinstance(found, Unknown)
 
 
-def test_a_request_is_a_question_that_answers_itself() -> None:
+def test_a_request_is_a_permission_without_an_answer() -> None:
     """A query is a permission without an answer yet."""
     assert events(init(), asked("webFetch", 5)) == [Permission("webFetch", None, at_ms=5)]
 
 
 @pytest.mark.parametrize(
-    ("answer", "told", "reason"),
+    ("answer", "decision", "reason"),
     [
         ({"approved": {}}, "approved", None),
         ({"rejected": {"reason": "no"}}, "rejected", "no"),
@@ -44,9 +44,9 @@ def test_a_request_is_a_question_that_answers_itself() -> None:
         ({}, "answered", None),
     ],
 )
-def test_a_response_tells_the_answer(answer: dict[str, Any], told: str, reason: str | None) -> None:
-    """The answer is approved, or rejected with its reason, also one level down."""
-    expected = Permission("webFetch", told, reason, at_ms=5)
+def test_a_response_contains_the_answer(answer: dict[str, Any], decision: str, reason: str | None) -> None:
+    """The answer is approved, or rejected with its reason, even if nested one level deeper."""
+    expected = Permission("webFetch", decision, reason, at_ms=5)
     assert events(init(), answered(answer, "webFetch", 5)) == [expected]
 
 
@@ -74,7 +74,7 @@ def test_the_subject_of_a_question_is_without_its_suffix() -> None:
     ],
 )
 def test_what_happens_to_the_connection_is_a_notice(line: bytes, notice: str) -> None:
-    """A lost connection, a retry and a background task are told in words."""
+    """A lost connection, a retry and a background task become notices."""
     assert events(init(), line) == [Notice(notice, 5)]
 
 
@@ -91,14 +91,14 @@ def test_what_happens_to_the_connection_is_a_notice(line: bytes, notice: str) ->
     ],
 )
 def test_is_error_decides_and_the_subtype_only_without_it(fields: dict[str, Any], outcome: Outcome) -> None:
-    """A translated subtype does not fail a run; a result without is_error is told by its subtype."""
+    """A translated subtype does not fail a run; the subtype decides only without is_error."""
     [ended] = events(init(), result("x", **fields))
     assert isinstance(ended, RunEnded)
     assert ended.outcome is outcome
 
 
-def test_a_result_bears_what_it_bears() -> None:
-    """Text, request, durations and usage are those of the line; what is absent is None."""
+def test_a_result_has_the_fields_of_its_line() -> None:
+    """Text, request, durations and usage are those of the line; missing fields are None."""
     usage = {"inputTokens": 5, "note": "as it is"}
     whole = RunEnded(Outcome.SUCCEEDED, "x", "s-1", "r-1", 5234, 5200, usage)
     assert events(init(), result("x", usage=usage)) == [whole]
@@ -120,24 +120,24 @@ def test_a_result_bears_what_it_bears() -> None:
     ],
 )
 def test_an_unknown_type_or_subtype_is_kept_as_unknown(line: bytes, what: str) -> None:
-    """What no version knows is an event that says so."""
+    """An unknown type or subtype becomes an unknown event with its name."""
     assert events(init(), line) == [Unknown(what)]
 
 
 def test_an_unknown_tool_is_a_call_and_unknown() -> None:
-    """A tool that no version knows is a call like any other, and is said to be unknown."""
+    """An unknown tool is a call like any other, with an unknown event besides."""
     first, second = events(init(), started("teleport", place="home"))
     assert isinstance(first, ToolStarted)
     assert second == Unknown("tool teleport")
 
 
 @pytest.mark.parametrize("tool", ["askQuestion", "await", "createPlan", "getMcpTools"])
-def test_a_tool_that_is_known_by_name_is_not_unknown(tool: str) -> None:
-    """A tool that is seen in the wild counts as an event, though nothing more is told of it."""
+def test_a_tool_known_by_name_is_not_unknown(tool: str) -> None:
+    """A tool seen in real recordings is known, even if only its name is."""
     assert len(events(init(), started(tool))) == 1
 
 
-def test_fields_that_nobody_knows_do_no_harm() -> None:
-    """A line with more keys than this version knows says the same as without them."""
+def test_unknown_fields_do_not_change_the_event() -> None:
+    """Additional fields do not change the event."""
     extra = message("user", "Hi", locale="en", nested={"a": [1]})
     assert events(init(), extra) == [Prompt("Hi")]

@@ -1,4 +1,4 @@
-"""Halves of an emoji that come apart are one emoji again, or each a bad character."""
+"""Emoji whose surrogates arrive in separate deltas are joined; lone surrogates become U+FFFD."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ HIGH, LOW, EMOJI, BAD = "\ud83d", "\ude00", "\U0001f600", "\ufffd"
 
 
 def escaped(line: bytes) -> bytes:
-    """Return a line whose halves of emoji are escapes, as an agent writes them."""
+    """Return a line with its surrogates escaped, as an agent writes them."""
     text = line.decode(errors="surrogatepass")
     return "".join(f"\\u{ord(char):04x}" if "\ud800" <= char <= "\udfff" else char for char in text).encode()
 
 
-def told(*lines: bytes) -> Session:
-    """Return what lines come to whose halves of emoji are escapes."""
+def session_of(*lines: bytes) -> Session:
+    """Return the session of lines whose surrogates are escaped."""
     return session(init(), *map(escaped, lines))
 
 
@@ -42,8 +42,8 @@ def thoughts(read: Session) -> list[str]:
 
 
 def test_halves_of_an_emoji_in_two_deltas_are_one() -> None:
-    """An emoji whose halves came in two deltas is whole, in the answer and in the reasoning."""
-    read = told(
+    """An emoji split over two deltas is joined, in the answer and in the reasoning."""
+    read = session_of(
         thought(f"t{HIGH}"),
         thought(f"{LOW}!"),
         thought_through(),
@@ -58,15 +58,17 @@ def test_halves_of_an_emoji_in_two_deltas_are_one() -> None:
     assert read.lines == LineCounts(events=9, repaired=5)
 
 
-def test_an_empty_delta_between_the_halves_parts_them_not() -> None:
-    """Between the halves a delta without text, a thought and a notice may stand."""
-    read = told(delta(f"a{HIGH}"), delta(""), thought("hm"), event("connection", "reconnected"), delta(LOW))
+def test_other_lines_between_the_halves_do_not_part_them() -> None:
+    """A delta without text, a thought or a notice between the surrogates does not prevent joining."""
+    read = session_of(
+        delta(f"a{HIGH}"), delta(""), thought("hm"), event("connection", "reconnected"), delta(LOW)
+    )
     assert read.text == f"a{EMOJI}"
 
 
-def test_halves_of_the_answer_and_of_the_reasoning_do_not_meet() -> None:
-    """A half in a thought and a half in the answer are two bad characters."""
-    read = told(thought(f"t{HIGH}"), delta(f"{LOW}a"), thought("u"), thought_through())
+def test_halves_in_answer_and_reasoning_are_not_joined() -> None:
+    """A surrogate in a thought and one in the answer are not joined."""
+    read = session_of(thought(f"t{HIGH}"), delta(f"{LOW}a"), thought("u"), thought_through())
     assert read.text == f"{BAD}a"
     assert "".join(thoughts(read)) == f"t{BAD}u"
 
@@ -87,14 +89,14 @@ def test_halves_of_the_answer_and_of_the_reasoning_do_not_meet() -> None:
     ids=["call", "end of a call", "query", "result", "init", "flush", "halved flush", "final flush", "empty"],
 )
 def test_a_lone_half_at_the_end_of_a_segment_is_a_bad_character(closer: bytes) -> None:
-    """Half an emoji whose other half does not come in its segment is U+FFFD, once, where it stood."""
-    read = told(delta(f"a{HIGH}"), closer, escaped(delta(f"{LOW}b")))
+    """A surrogate without its other half in the segment is one U+FFFD in its place."""
+    read = session_of(delta(f"a{HIGH}"), closer, escaped(delta(f"{LOW}b")))
     assert read.text == f"a{BAD}{BAD}b"
 
 
-def test_a_lone_half_in_the_midst_is_a_bad_character_at_once() -> None:
-    """A half that something else follows in its delta waits for nothing."""
-    read = told(delta(f"a{HIGH}b"), delta(f"{LOW}c"), delta(f"{HIGH}{HIGH}"), delta(LOW))
+def test_a_lone_half_in_the_middle_is_a_bad_character_at_once() -> None:
+    """A surrogate followed by other text in its delta becomes U+FFFD at once."""
+    read = session_of(delta(f"a{HIGH}b"), delta(f"{LOW}c"), delta(f"{HIGH}{HIGH}"), delta(LOW))
     assert read.text == f"a{BAD}b{BAD}c{BAD}{EMOJI}"
 
 
@@ -102,19 +104,19 @@ def test_a_lone_half_in_the_midst_is_a_bad_character_at_once() -> None:
     "lines", [(delta(f"a{HIGH}"),), (delta(f"a{HIGH}"), final(f"a{HIGH}"))], ids=["killed", "flushed"]
 )
 def test_a_lone_half_at_the_end_of_the_stream_is_a_bad_character(lines: tuple[bytes, ...]) -> None:
-    """A stream that ends after half an emoji shows it as U+FFFD: nothing is dropped."""
-    assert told(*lines).text == f"a{BAD}"
+    """A stream that ends after a lone surrogate shows it as U+FFFD; nothing is dropped."""
+    assert session_of(*lines).text == f"a{BAD}"
 
 
 def test_a_lone_half_at_the_end_of_a_thought_is_a_bad_character() -> None:
-    """Half an emoji at the end of a block of reasoning is U+FFFD, and no part of the next block."""
-    read = told(thought(f"a{HIGH}"), thought_through(), thought(f"{LOW}b"), thought_through())
+    """A lone surrogate at the end of a block of reasoning is U+FFFD, and not part of the next block."""
+    read = session_of(thought(f"a{HIGH}"), thought_through(), thought(f"{LOW}b"), thought_through())
     assert thoughts(read) == [f"a{BAD}", f"{BAD}b"]
 
 
 def test_a_flush_of_halves_is_recognised() -> None:
-    """A flush repeats the whole emoji that its deltas brought in halves, and is not told again."""
-    read = told(
+    """A flush with the whole emoji repeats deltas with its surrogates, and adds no text."""
+    read = session_of(
         delta(HIGH), delta(LOW), segment(EMOJI), started("read"), delta(f"x{HIGH}"), final(f"x{HIGH}")
     )
     assert read.text.startswith(f"{EMOJI}x")
@@ -122,13 +124,13 @@ def test_a_flush_of_halves_is_recognised() -> None:
 
 
 def test_a_repair_is_an_event_besides_the_others() -> None:
-    """A repaired line says what it says, and that it was repaired."""
+    """A repaired line gives its own event and a Repair event."""
     assert events(init(), escaped(delta(f"a{HIGH}"))) == [Text(Channel.ANSWER, "a", 1000), Repair()]
 
 
 def test_half_a_thought_does_not_reach_the_next_run() -> None:
-    """Half an emoji at the end of a block that nobody closed is told there, not in the next block."""
+    """A lone surrogate at the end of an unclosed block belongs to that block, not to the next."""
     half = thought("a?").replace(b"?", b"\\ud83d")
     read = session(half, init(), thought("b"))
-    told = [entry.text for entry in read.transcript if entry.kind is Kind.REASONING]
-    assert told == ["a\ufffd", "b"]
+    blocks = [entry.text for entry in read.transcript if entry.kind is Kind.REASONING]
+    assert blocks == ["a\ufffd", "b"]

@@ -1,4 +1,4 @@
-"""The facts of a result decide how its call came out, and what is told of it."""
+"""The facts of a result decide the outcome and the note of its call."""
 
 from __future__ import annotations
 
@@ -52,13 +52,13 @@ OUTCOMES: list[tuple[str, Any, Outcome, str | None, int | None]] = [
 def test_the_facts_decide_the_outcome(
     tool: str, ending: Any, outcome: Outcome, error: str | None, exit_code: int | None
 ) -> None:
-    """The exit code and isError decide whatever the variant is called; each variant has its outcome."""
-    told = call(started(tool), completed(tool, result=ending))
-    assert (told.outcome, told.error, told.exit_code) == (outcome, error, exit_code)
+    """Exit code and isError decide over the name of the variant; otherwise each variant has its outcome."""
+    found = call(started(tool), completed(tool, result=ending))
+    assert (found.outcome, found.error, found.exit_code) == (outcome, error, exit_code)
 
 
 def test_a_variant_that_is_unknown_counts_as_unknown() -> None:
-    """A result variant of another version ends the call, and its line is counted as unknown."""
+    """A result variant of another version ends the call, and its line counts as unknown."""
     lines = (init(), started("read"), completed("read", result={"deferred": {}}))
     assert events(*lines)[1:] == [Unknown("result deferred of tool read")]
     assert session(*lines).lines.unknown == 1
@@ -83,15 +83,20 @@ def test_a_variant_that_is_unknown_counts_as_unknown() -> None:
         ({}, "Edited file", None),
     ],
 )
-def test_an_edit_of_no_file_creates_it(success: dict[str, Any], phrase: str, note: str | None) -> None:
-    """An edit created the file when there was no file before; an empty file is a file."""
-    told = call(started("edit", path="a"), completed("edit", result={"success": success}, path="a"))
-    assert (told.phrase, told.note) == (phrase, note)
-    assert (told.lines_added, told.lines_removed) == (success.get("linesAdded"), success.get("linesRemoved"))
+def test_an_edit_without_a_file_before_creates_it(
+    success: dict[str, Any], phrase: str, note: str | None
+) -> None:
+    """An edit created the file if there was no file before; an empty file is a file."""
+    found = call(started("edit", path="a"), completed("edit", result={"success": success}, path="a"))
+    assert (found.phrase, found.note) == (phrase, note)
+    assert (found.lines_added, found.lines_removed) == (
+        success.get("linesAdded"),
+        success.get("linesRemoved"),
+    )
 
 
 def test_an_edit_that_failed_created_nothing() -> None:
-    """Only a success tells that a file is new."""
+    """Only a success can report a new file."""
     assert call(started("edit", path="a"), completed("edit", result={"error": {}})).phrase == "Edited file"
 
 
@@ -112,8 +117,6 @@ def test_an_edit_that_failed_created_nothing() -> None:
         ("updateTodos", {"todos": [{"status": "TODO_STATUS_COMPLETED"}, {"status": "x"}]}, "1 of 2 done"),
     ],
 )
-def test_a_success_tells_its_size_where_it_is_known(
-    tool: str, success: dict[str, Any], note: str | None
-) -> None:
-    """The note of a success is a count from its result, and there is none where the result has none."""
+def test_the_note_of_a_success_is_a_count(tool: str, success: dict[str, Any], note: str | None) -> None:
+    """The note of a success is a count from its result, and None if the result has no count."""
     assert call(completed(tool, result={"success": success})).note == note

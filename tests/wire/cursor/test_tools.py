@@ -1,4 +1,4 @@
-"""A call is told by its tool and by what it is about, wherever its lines say so."""
+"""Tool and target of a call are read from any of the places where lines may have them."""
 
 from __future__ import annotations
 
@@ -35,35 +35,35 @@ TARGETS: list[tuple[str, dict[str, Any], str, str | None]] = [
 def test_each_tool_has_a_phrase_and_a_target(
     tool: str, args: dict[str, Any], phrase: str, target: str | None
 ) -> None:
-    """A call is told by its tool's phrase and by what it is about, as the agent's documentation has them."""
-    told = call(started(tool, **args))
-    assert (told.tool, told.phrase, told.target) == (tool, phrase, target)
+    """A call has its tool's phrase and a target, as in the agent's documentation."""
+    found = call(started(tool, **args))
+    assert (found.tool, found.phrase, found.target) == (tool, phrase, target)
 
 
 def test_an_mcp_call_is_about_a_server_and_a_tool() -> None:
-    """An MCP call's target is the server and the tool; without them, the name of both."""
+    """An MCP call's target is server and tool; without them, the combined name."""
     args = {"name": "tracker-close", "args": {}, "providerIdentifier": "tracker", "toolName": "close"}
     line = event("tool_call", "started", call_id="c", tool_call={"mcpToolCall": {"args": args}})
-    told = call(line)
-    assert (told.tool, told.phrase, told.target) == ("mcp", "Called MCP tool", "tracker close")
+    found = call(line)
+    assert (found.tool, found.phrase, found.target) == ("mcp", "Called MCP tool", "tracker close")
     bare = event("tool_call", "started", call_id="c", tool_call={"mcpToolCall": {"args": {"name": "a-b"}}})
     assert call(bare).target == "a-b"
 
 
 @pytest.mark.parametrize("as_string", [False, True], ids=["object", "string"])
-def test_the_tool_is_the_key_that_says_so(as_string: bool) -> None:
-    """Siblings may stand before the tool's key, and all of it may be a string of JSON."""
+def test_the_tool_is_found_among_its_siblings(as_string: bool) -> None:
+    """Siblings may precede the tool's key, and the whole value may be a string of JSON."""
     siblings = {"hookAdditionalContexts": [], "toolCallId": "c", "startedAtMs": "1"}
     tool_call = siblings | {"readToolCall": {"args": {"path": "/home/ada/app/a"}}} | {"completedAtMs": "2"}
     line = event(
         "tool_call", "started", call_id="c", tool_call=json.dumps(tool_call) if as_string else tool_call
     )
-    told = call(line)
-    assert (told.tool, told.target) == ("read", "a")
+    found = call(line)
+    assert (found.tool, found.target) == ("read", "a")
 
 
-def test_an_id_may_stand_beside_the_tool() -> None:
-    """Calls without a call_id at the top are told apart by the toolCallId beside their tools."""
+def test_an_id_may_be_beside_the_tool() -> None:
+    """Calls without a call_id at the top level are identified by the toolCallId beside their tools."""
 
     def one(subtype: str, name: str, **result: Any) -> bytes:
         body = {"readToolCall": {"args": {"path": name}} | result, "toolCallId": f"id-{name}"}
@@ -71,46 +71,46 @@ def test_an_id_may_stand_beside_the_tool() -> None:
 
     ends = one("completed", "b", result={"success": {}}), one("completed", "a", result={"success": {}})
     read = session(init(), one("started", "a"), one("started", "b"), *ends)
-    assert [(told.call_id, told.target) for told in read.ended_calls] == [("id-b", "b"), ("id-a", "a")]
+    assert [(found.call_id, found.target) for found in read.ended_calls] == [("id-b", "b"), ("id-a", "a")]
 
 
 def test_a_function_is_named_by_its_name() -> None:
-    """The documented `function` form has its name and, as a string, its arguments."""
+    """The documented `function` form has a name and, as a string, its arguments."""
     function = {"name": "lookup", "arguments": '{"query": "tides"}'}
     lines = (init(), event("tool_call", "started", call_id="c", tool_call={"function": function}))
-    told = call(*lines[1:])
-    assert (told.tool, told.phrase, told.target) == ("lookup", "Used tool", "lookup tides")
+    found = call(*lines[1:])
+    assert (found.tool, found.phrase, found.target) == ("lookup", "Used tool", "lookup tides")
     assert events(*lines)[1:] == [Unknown("tool lookup")]
 
 
 def test_numbers_may_be_strings() -> None:
-    """A number in a string of digits is that number; a string of something else is none."""
+    """A string of digits is read as a number; any other string is not."""
     ended = completed("read", result={"success": {"totalLines": "54"}}, at_ms="1706")
-    told = call(started("read", at_ms="1000", path="a", timeout="12 s"), ended)
-    assert (told.started_ms, told.ended_ms, told.duration_ms, told.note) == (1000, 1706, 706, "54 lines")
-    assert told.limit_ms is None
+    found = call(started("read", at_ms="1000", path="a", timeout="12 s"), ended)
+    assert (found.started_ms, found.ended_ms, found.duration_ms, found.note) == (1000, 1706, 706, "54 lines")
+    assert found.limit_ms is None
 
 
 def test_a_tool_call_without_a_tool_is_kept() -> None:
-    """A call whose tool cannot be told has a name all the same, and its line counts as unknown."""
+    """A call without a recognisable tool still has a phrase, and its line counts as unknown."""
     read = session(init(), event("tool_call", "started", call_id="c", tool_call={"toolCallId": "c"}))
-    assert [told.phrase for told in read.calls] == ["Used tool"]
+    assert [found.phrase for found in read.calls] == ["Used tool"]
     assert (read.lines.events, read.lines.unknown) == (1, 1)
 
 
 @pytest.mark.parametrize(
     "ending", [{"rejected": {"reason": "skipped"}}, {"error": {"error": "no"}}, {"success": {"answer": "b"}}]
 )
-def test_what_only_the_start_told_stays(ending: dict[str, Any]) -> None:
-    """When the end bears no arguments, the target is that of the start, whatever the result holds."""
-    told = call(started("askQuestion", title="Which?"), completed("askQuestion", result=ending))
-    assert told.target == "askQuestion Which?"
+def test_the_target_of_the_start_is_kept(ending: dict[str, Any]) -> None:
+    """If the end has no arguments, the target of the start is kept, whatever the result contains."""
+    found = call(started("askQuestion", title="Which?"), completed("askQuestion", result=ending))
+    assert found.target == "askQuestion Which?"
 
 
-def test_an_end_that_bears_no_arguments_tells_its_path() -> None:
-    """A call that was never started is about the path in its result."""
-    told = call(completed("edit", result={"error": {"path": "/home/ada/app/a.py", "error": "no"}}))
-    assert (told.target, told.path, told.error) == ("a.py", "/home/ada/app/a.py", "no")
+def test_an_end_without_arguments_has_the_path_of_its_result() -> None:
+    """The target of a call without a start is the path in its result."""
+    found = call(completed("edit", result={"error": {"path": "/home/ada/app/a.py", "error": "no"}}))
+    assert (found.target, found.path, found.error) == ("a.py", "/home/ada/app/a.py", "no")
 
 
 @pytest.mark.parametrize(
@@ -134,11 +134,11 @@ def test_an_end_that_bears_no_arguments_tells_its_path() -> None:
     ],
 )
 def test_a_path_inside_the_cwd_is_shown_relative_to_it(cwd: str, path: str, shown: str) -> None:
-    """Only what lies in the cwd is shortened, by the rules of the agent's system; the path stays whole."""
-    [told] = session(init(cwd), started("read", path=path)).calls
-    assert (told.target, told.path) == (shown, path)
+    """Only paths inside the cwd are shortened, by the rules of the agent's system; `path` stays complete."""
+    [found] = session(init(cwd), started("read", path=path)).calls
+    assert (found.target, found.path) == (shown, path)
 
 
 def test_only_paths_are_shortened() -> None:
-    """A command or pattern that begins with the cwd is no path and stays as it is."""
+    """A command or pattern that begins with the cwd is not a path and is not shortened."""
     assert call(started("shell", command="/home/ada/app/run.sh")).target == "/home/ada/app/run.sh"

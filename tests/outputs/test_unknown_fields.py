@@ -1,4 +1,4 @@
-"""What a recording holds that this version does not know is listed, ready to paste into an issue."""
+"""The drift report lists what a recording contains and this version does not know, ready for an issue."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from agentwatch import __version__
 from agentwatch.outputs.summary import summary
+from agentwatch.outputs.unknown_fields import report
 from agentwatch.recording import open_saved
 from agentwatch.safe_text import columns, safe_line
-from agentwatch.wire import cursor
-from agentwatch.wire.drift import report
+from agentwatch.wire.cursor.known_fields import unknown_fields
 from tests.builders.lines import (
     ANY_JSON,
     CURSOR_SHAPED,
@@ -42,7 +42,7 @@ Drift = Callable[..., list[str]]
 
 @pytest.fixture
 def drift(tmp_path: Path) -> Drift:
-    """Return the report on a recording of these lines."""
+    """Return a function that reports on a recording of these lines."""
 
     def read(*lines: bytes) -> list[str]:
         path = tmp_path / "case.ndjson"
@@ -58,23 +58,27 @@ def head(lines: int, unknown: int, name: str = "cursor") -> str:
 
 
 @pytest.mark.parametrize("path", KNOWN + FOREIGN, ids=lambda path: path.stem)
-def test_nothing_is_listed_for_what_is_known(path: Path) -> None:
-    """Real captures, the documentation's examples and the bundled recordings hold nothing unknown."""
-    [told] = report(open_saved(path))
-    assert told == head(path.read_bytes().count(b"\n") + (not path.read_bytes().endswith(b"\n")), 0)
+def test_nothing_is_listed_for_known_lines(path: Path) -> None:
+    """Real captures, the documentation's examples and the bundled recordings contain nothing unknown."""
+    [listed] = report(open_saved(path))
+    assert listed == head(path.read_bytes().count(b"\n") + (not path.read_bytes().endswith(b"\n")), 0)
 
 
 def test_an_unknown_type_is_listed(drift: Drift) -> None:
-    """A type and a subtype that nobody knows are listed with their line as the sample."""
-    told = drift(init(), event("weather", "sunny", degrees=21), user(), event("weather", "sunny", degrees=3))
+    """An unknown type and subtype are listed with their line as the sample."""
+    listed = drift(
+        init(), event("weather", "sunny", degrees=21), user(), event("weather", "sunny", degrees=3)
+    )
     fields = {"type": "weather", "subtype": "sunny", "session_id": "s-1", "degrees": 21}
-    assert told == [head(4, 1), "2 × type weather/sunny, first in line 2", f"    {json.dumps(fields)}"]
+    assert listed == [head(4, 1), "2 × type weather/sunny, first in line 2", f"    {json.dumps(fields)}"]
 
 
 def test_an_unknown_tool_is_listed(drift: Drift) -> None:
-    """A tool that nobody knows is listed for its lines, with what stands under its key."""
-    told = drift(init(), started("teleport", to="Mars"), completed("teleport", result={"success": {"x": 1}}))
-    assert told == [
+    """An unknown tool is listed once for its lines, with the value of its key as the sample."""
+    listed = drift(
+        init(), started("teleport", to="Mars"), completed("teleport", result={"success": {"x": 1}})
+    )
+    assert listed == [
         head(3, 1),
         "2 × tool teleport, first in line 2",
         '    {"args": {"to": "Mars"}}',
@@ -82,9 +86,9 @@ def test_an_unknown_tool_is_listed(drift: Drift) -> None:
 
 
 def test_an_unknown_result_is_listed(drift: Drift) -> None:
-    """A result variant that nobody knows is listed with its tool."""
-    told = drift(init(), completed("read", result={"postponed": {"until": 7}, "isBackground": False}))
-    assert told == [
+    """An unknown result variant is listed with its tool."""
+    listed = drift(init(), completed("read", result={"postponed": {"until": 7}, "isBackground": False}))
+    assert listed == [
         head(2, 1),
         "1 × result postponed of tool read, first in line 2",
         '    {"until": 7}',
@@ -131,20 +135,20 @@ def test_an_unknown_result_is_listed(drift: Drift) -> None:
         ),
     ],
 )
-def test_an_unknown_field_is_listed_where_it_stands(
+def test_an_unknown_field_is_listed_with_its_location(
     drift: Drift, line: bytes, what: str, sample: str
 ) -> None:
-    """A field that nobody knows is listed with its place and its value, wherever it stands."""
-    told = drift(init(), user(), line)
-    assert told[0] == head(3, 1)
-    assert what in told[1]
-    assert told[1].endswith("first in line 3")
-    assert told[2:] == [f"    {sample}"]
+    """An unknown field is listed with its location and its value."""
+    listed = drift(init(), user(), line)
+    assert listed[0] == head(3, 1)
+    assert what in listed[1]
+    assert listed[1].endswith("first in line 3")
+    assert listed[2:] == [f"    {sample}"]
 
 
-def test_the_most_frequent_stands_first(drift: Drift) -> None:
-    """Findings are told by how often they occur, and then in the order of the recording."""
-    told = drift(
+def test_the_most_frequent_finding_is_first(drift: Drift) -> None:
+    """Findings are ordered by frequency, then by their order in the recording."""
+    listed = drift(
         init(),
         event("one"),
         event("two"),
@@ -154,43 +158,43 @@ def test_the_most_frequent_stands_first(drift: Drift) -> None:
         event("two"),
         event("three"),
     )
-    assert [line.split(",")[0] for line in told[1::2]] == ["3 × type three", "2 × type two", "1 × type one"]
-    assert [line.rpartition(" ")[2] for line in told[1::2]] == ["4", "3", "2"]
+    assert [line.split(",")[0] for line in listed[1::2]] == ["3 × type three", "2 × type two", "1 × type one"]
+    assert [line.rpartition(" ")[2] for line in listed[1::2]] == ["4", "3", "2"]
 
 
-def test_two_results_that_nobody_knows_are_told_in_their_order(drift: Drift) -> None:
-    """The report is the same each time: unknown keys of one result are told as they stand there."""
+def test_unknown_results_are_listed_in_their_order(drift: Drift) -> None:
+    """Unknown keys of one result are listed in the order of the line, so reports are reproducible."""
     names = [f"variant{number}" for number in range(12)]
-    told = drift(init(), completed("read", result=dict.fromkeys(names, 1)))
-    assert [line.split()[3] for line in told[1::2]] == names
+    listed = drift(init(), completed("read", result=dict.fromkeys(names, 1)))
+    assert [line.split()[3] for line in listed[1::2]] == names
 
 
-def test_what_is_unknown_in_a_line_that_was_cut_is_listed(drift: Drift) -> None:
-    """A line that raw line ends have cut is read here as the session reads it."""
+def test_unknown_parts_of_a_cut_line_are_listed(drift: Drift) -> None:
+    """A line cut by raw line ends is joined for the report as it is for the session."""
     cut = event("weather", text="a\nb").replace(b"\\n", b"\n")
-    told = drift(init(), cut)
-    assert [line.split(",")[0] for line in told[1::2]] == ["1 × type weather"]
+    listed = drift(init(), cut)
+    assert [line.split(",")[0] for line in listed[1::2]] == ["1 × type weather"]
 
 
 def test_hostile_text_is_listed_safely(drift: Drift) -> None:
-    """Names and samples from the stream cannot drive a terminal, and stay one short line each."""
+    """Names and samples from the stream do not act on a terminal, and each is one short line."""
     evil = "\x1b[2J\n[/]\u202e"
-    told = drift(
+    listed = drift(
         init(),
         event(evil, evil, **{evil: evil}),
         started(evil, path=evil * 200),
         completed("read", result={evil: evil, "success": {evil: evil}}),
     )
-    assert told[0] == head(4, 4)
-    for line in told:
+    assert listed[0] == head(4, 4)
+    for line in listed:
         assert line == safe_line(line)
         assert "\x1b" not in line
         assert "\n" not in line
-    assert all(columns(safe_line(line)) <= 164 for line in told[2::2])
+    assert all(columns(safe_line(line)) <= 164 for line in listed[2::2])
 
 
 def test_a_recording_of_no_known_agent_says_so(drift: Drift) -> None:
-    """Where no line tells the agent every event is listed by its type: the session counts it as unknown."""
+    """In a recording of no known agent, every event is listed by its type and counted as unknown."""
     assert drift() == [head(0, 0, "no known agent")]
     assert drift(b"oops\n", b"[1]\n") == [head(2, 0, "no known agent")]
     assert drift(event("thread.started"), b'{"a":1}\n') == [
@@ -202,35 +206,39 @@ def test_a_recording_of_no_known_agent_says_so(drift: Drift) -> None:
     ]
 
 
-def test_what_comes_before_the_agent_is_known_is_listed(drift: Drift) -> None:
-    """A line that any agent could have written is unknown, in the summary and here, and no other is."""
-    told = drift(event("hello"), init(), user())
-    assert told[:2] == [head(3, 1), "1 × type hello of no known agent, first in line 1"]
-    assert session(event("hello"), init(), user()).lines.unknown == 1
+def test_lines_before_the_agent_is_known_are_read_with_its_format(drift: Drift) -> None:
+    """A line before the first that only one agent writes is compared with that agent's known fields."""
+    assert drift(event("hello"), init(), user())[:2] == [head(3, 1), "1 × type hello, first in line 1"]
 
 
-def test_lines_that_are_no_events_are_passed_over(drift: Drift) -> None:
-    """Text of stderr, half lines and blank ones are no additions to the format."""
+def test_lines_of_no_known_agent_are_listed(drift: Drift) -> None:
+    """Without a known agent the lines are listed as of no known agent."""
+    assert drift(event("hello"))[1] == "1 × type hello of no known agent, first in line 1"
+    assert drift(*[event("hello")] * 60, init())[1] == "50 × type hello of no known agent, first in line 1"
+
+
+def test_lines_that_are_not_events_are_ignored(drift: Drift) -> None:
+    """Stderr text, incomplete lines and blank lines are not listed as additions to the format."""
     assert drift(b"warning\n", b"\n", init(), b'{"type":"we', b"\n", thought("x"), b"7\n") == [head(6, 0)]
 
 
 @settings(PROPERTY, max_examples=60)
 @given(st.lists(CURSOR_SHAPED | st.dictionaries(st.text(max_size=3), ANY_JSON), max_size=3))
 def test_no_line_raises(lines: list[dict[str, Any]]) -> None:
-    """Whatever a line holds, what is unknown of it can be told."""
+    """The unknown parts of any line can be listed."""
     for fields in lines:
-        assert all(what for what, _ in cursor.drift(fields))
+        assert all(what for what, _ in unknown_fields(fields))
 
 
-def test_what_the_session_calls_unknown_is_listed() -> None:
-    """Where the summary counts unknown lines, the report is not empty; the bundled ones prove it."""
+def test_unknown_lines_of_the_summary_are_listed() -> None:
+    """The report lists something if and only if the summary counts unknown lines."""
     for path in sorted(RECORDINGS.glob("*.ndjson")):
         unknown = json.loads(b"".join(summary(session(path.read_bytes()))))["lines"]["unknown"]
         assert (len(list(report(open_saved(path)))) > 1) == (unknown > 0)
 
 
 def test_the_command_prints_the_report() -> None:
-    """`agentwatch drift FILE` prints the report and exits 0; a file that is not there is said."""
+    """`agentwatch drift FILE` prints the report and exits with 0; for a missing file it exits with 2."""
     path = RECORDINGS / "unknown.ndjson"
     done = watch("drift", path)
     assert (done.returncode, done.stderr) == (0, b"")
@@ -242,5 +250,5 @@ def test_the_command_prints_the_report() -> None:
 
 
 def test_a_report_of_a_result_alone(drift: Drift) -> None:
-    """A recording of the json format is read too."""
+    """A recording of the json format can be reported on too."""
     assert drift(result("x")) == [head(1, 0)]

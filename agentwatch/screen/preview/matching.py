@@ -1,4 +1,4 @@
-"""A glimpse of a large recording knows but its two ends; what it showed is found again in the whole."""
+"""Finds in the whole session what its preview showed: the preview knows only the recording's two ends."""
 
 from __future__ import annotations
 
@@ -11,7 +11,12 @@ _MOST_PARALLEL = 100
 
 
 def same_call(calls: Sequence[Call], match_shown: Call) -> Call | None:
-    """Return the call that has a line of `sought`, which may lack its other line."""
+    """Return the call that shares a line of the recording with `match_shown`, which may lack its other line.
+
+    Args:
+        calls: The calls of the whole session, in order.
+        match_shown: A call of the preview.
+    """
     places = [place for place in (match_shown.started, match_shown.ended) if place is not None]
     if not places:
         return None
@@ -21,7 +26,7 @@ def same_call(calls: Sequence[Call], match_shown: Call) -> Call | None:
 
 
 def call_near(entries: Sequence[Entry], number: int) -> tuple[Call, int] | None:
-    """Return the call that stands nearest to an entry, the next before that above; and its entry."""
+    """Return the call nearest to an entry, and the number of its entry; of two as near, the later one."""
     for distance in range(len(entries)):
         for at in (number + distance, number - distance):
             if 0 <= at < len(entries) and (call := entries[at].call) is not None:

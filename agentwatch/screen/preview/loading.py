@@ -1,29 +1,36 @@
-"""A large recording that is read while a glimpse of it is shown, and made ready to be shown whole."""
+"""Loads a large recording in the background while a preview of it is shown."""
 
 from __future__ import annotations
 
+from agentwatch.byte_size import byte_size
 from agentwatch.feed import Feed
-from agentwatch.feed.catalog import size
 from agentwatch.safe_text import SafeText
 from agentwatch.screen.workspace import Workspace
 
 REST_SECONDS = 0.05
 _SLICE_SECONDS = 0.015
-"""A key that is pressed meanwhile waits so long."""
+"""Seconds of work per slice; a key pressed meanwhile waits this long at most."""
 
 
 class Loading:
-    """Reads a feed, and then makes the workspace that shows it, a slice at a time."""
+    """Reads a feed and then lays out the workspace that will show it, one time slice at a time."""
 
     def __init__(self, feed: Feed, *, shows_thinking: bool) -> None:
         self.feed = feed
         self.workspace: Workspace | None = None
-        """What will show it; None until all is read."""
+        """The workspace that will replace the preview; None until everything is read."""
         self._shows_thinking = shows_thinking
         self._is_to_rest = False
 
     def advance(self, preview: Workspace) -> Workspace | None:
-        """Go on; return what is to take the place of the glimpse once it is ready to be shown."""
+        """Continue loading for one time slice.
+
+        Args:
+            preview: The workspace that shows the preview; its width is used for the layout.
+
+        Returns:
+            The workspace that replaces the preview, once it is ready to be shown; None until then.
+        """
         self.feed.advance(_SLICE_SECONDS)
         if self.feed.backlog():
             return None
@@ -36,16 +43,16 @@ class Loading:
         return self.workspace
 
     def make_way(self) -> None:
-        """Rest once before the next slice: a key was pressed, and is answered by two frames."""
+        """Skip the next slice: a key was pressed, and answering it takes two frames."""
         self._is_to_rest = True
 
     def take_rest(self) -> bool:
-        """Return whether it is time for a rest; while a key is held down every other time it is not."""
+        """Return whether to skip this slice, and clear the request: a held key skips every other slice."""
         is_to_rest, self._is_to_rest = self._is_to_rest, False
         return is_to_rest
 
     def words(self) -> SafeText:
-        """Return how much is left to be read, or to be laid out."""
+        """Return how much is left to read, or the percentage that is laid out."""
         if self.workspace is None:
-            return SafeText(f"reading · {size(self.feed.backlog())} to go")
-        return SafeText(f"laying out · {self.workspace.panes.transcript.taken_percent} %")
+            return SafeText(f"reading · {byte_size(self.feed.backlog())} to go")
+        return SafeText(f"laying out · {self.workspace.panes.transcript.viewport.taken_percent} %")

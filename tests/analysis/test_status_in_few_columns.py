@@ -1,10 +1,10 @@
-"""In few columns the status has fewer words and still the answer."""
+"""In few columns the status has fewer words but still the essential facts."""
 
 from __future__ import annotations
 
 import pytest
 
-from agentwatch.analysis.silence import NO_FACTS, AgentFacts
+from agentwatch.agent_facts import NO_FACTS, AgentFacts
 from agentwatch.safe_text import columns
 from tests.builders.lines import init, result, started, user
 from tests.builders.sentences import BUSY, IDLE, of_step, sentence
@@ -14,7 +14,7 @@ from tests.builders.sentences import BUSY, IDLE, of_step, sentence
     "path", ["/home/ada/app/" + "deep/" * 20 + "test_nearest.py", "東京/" * 30 + "東.py"]
 )
 def test_a_path_keeps_its_end(path: str) -> None:
-    """In little room a path makes place for the time, and keeps its end, which names the file."""
+    """A path is shortened to make space for the time, and keeps its end, which names the file."""
     words = sentence(init(), started("read", path=path), after_ms=12_000, room=37)
     assert words.startswith("running read …")
     assert words.endswith(path[-4:] + " · 12 s")
@@ -57,10 +57,10 @@ MANY = tuple(started("shell", name, command=name, timeout=5000) for name in "ab"
         ((started("t" * 99, "t", x="y"),), NO_FACTS, 37, "running tttttttttt… ttttttttt… · 12 s"),
     ],
 )
-def test_a_narrow_screen_still_has_the_answer(
+def test_a_narrow_screen_still_has_the_time(
     lines: tuple[bytes, ...], agent: AgentFacts, room: int, words: str
 ) -> None:
-    """In little room the words are fewer, and what a call is about gives way to its time."""
+    """In few columns the wording is shorter, and the target is cut before the time."""
     found = sentence(init(), *lines, after_ms=12_000, agent=agent, room=room)
     assert found == words
     assert len(found) <= room
@@ -90,13 +90,13 @@ def test_a_silence_is_explained_in_forty_columns(
     agent: AgentFacts,
     words: str,
 ) -> None:
-    """A screen of 40 columns says whether it hangs, and by what evidence; what is cut off is marked."""
+    """40 columns are enough to show a stall and its evidence; cut text ends with an ellipsis."""
     found = sentence(init(), *lines, after_ms=after_s * 1000, is_over=is_over, agent=agent, room=37)
     assert found == words
 
 
-def test_with_room_enough_nothing_is_cut() -> None:
-    """A command is cut at 60 columns even where there is room, so that its time is found."""
+def test_a_command_is_cut_at_60_columns() -> None:
+    """A command is cut at 60 columns even where there is space, so that its time is easy to find."""
     command = "pytest -q " + "tests/test_nearest.py " * 9
     words = f"running {command[:59]}… · 12 s of its 120 s limit"
     for room in (None, 200):

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.feed import Feed
-from agentwatch.recording import HeadTailReader, open_saved
+from agentwatch.feed import preview_feed
+from agentwatch.recording import open_saved
 from agentwatch.session import Kind
 from tests.builders.lines import completed, delta, final, init, result, started, user
 
@@ -24,8 +24,7 @@ def test_the_end_begins_with_a_call(tmp_path: Path, calls: int) -> None:
         lines.append(completed("edit", f"c{number}", DONE, path=f"{number}.py"))
     path = tmp_path / "r.ndjson"
     path.write_bytes(b"".join([*lines, delta("Done."), final("Done."), result("all")]))
-    preview = Feed(HeadTailReader(open_saved(path)))
-    preview.advance()
+    preview = preview_feed(open_saved(path))
     entries = preview.session.transcript
     assert [entry.kind for entry in entries] == [
         Kind.PROMPT,

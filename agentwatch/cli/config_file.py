@@ -1,0 +1,108 @@
+"""Reads the user's settings from `config.toml`: keys, theme, thinking, and what may call for attention.
+
+The file is read only when a screen is drawn. Whatever is wrong with it is reported in one line.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from agentwatch.config import Config
+from agentwatch.faults import USAGE, Fault, cannot_open
+from agentwatch.safe_text import SafeText, cut, safe_line
+
+_SHOWN_COLUMNS = 40
+_SECTIONS: Mapping[str, Mapping[str, type] | None] = {
+    "keys": None,
+    "screen": {"theme": str, "thinking": bool},
+    "attention": {"bell": bool, "note": bool, "title": bool},
+}
+"""The keys of each section and their types; those of `[keys]` are the ids of bindings."""
+
+
+def read_config(environ: Mapping[str, str] = os.environ) -> Config:
+    """Return the settings; without a file, the defaults.
+
+    Raises:
+        Fault: The file cannot be read, or says something that means nothing here.
+    """
+    import tomllib  # 1.5 ms
+
+    path, is_named = _place(environ)
+    try:
+        sections = tomllib.loads(path.read_bytes().decode())
+    except FileNotFoundError as error:
+        if is_named:
+            raise cannot_open(path, error) from None
+        return Config()
+    except OSError as error:
+        raise cannot_open(path, error) from None
+    except UnicodeDecodeError as error:
+        raise _fault(path, f"UTF-8 is expected, byte {error.start} is not") from None
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise _fault(path, f"this is not TOML: {error}") from None
+    for name, section in sections.items():
+        _check_section(path, name, section)
+    found = {key: value for name in ("screen", "attention") for key, value in sections.get(name, {}).items()}
+    config = Config(keys=sections.get("keys", {}), **found)
+    if config.theme is not None:
+        _check_theme(path, config.theme)
+    if config.keys:
+        _check_keys(path, config.keys)
+    return config
+
+
+def _place(environ: Mapping[str, str]) -> tuple[Path, bool]:
+    """Return where the file is, and whether the user has named it."""
+    named = environ.get("AGENTWATCH_CONFIG")
+    if named:
+        return Path(named), True
+    from platformdirs import user_config_path
+
+    return user_config_path("agentwatch") / "config.toml", False
+
+
+def _check_section(path: Path, name: str, section: object) -> None:
+    if name not in _SECTIONS:
+        raise _fault(path, f"{_shown(name)} is not known; {_listed(f'[{known}]' for known in _SECTIONS)} are")
+    if not isinstance(section, dict):
+        raise _fault(path, f"{name}: a table is expected, [{name}]")
+    types = _SECTIONS[name]
+    for key, value in section.items():
+        expected = str if types is None else types.get(key)
+        if types is not None and expected is None:
+            raise _fault(path, f"[{name}] {_shown(key)} is not known; {_listed(types)} are")
+        if type(value) is not expected:
+            wanted = "true or false is" if expected is bool else "a text in quotes is"
+            raise _fault(path, f"[{name}] {_shown(key)}: {wanted} expected, not {_shown(repr(value))}")
+
+
+def _check_theme(path: Path, theme: str) -> None:
+    from agentwatch.screen.themes import theme_names
+
+    known = theme_names()
+    if theme not in known:
+        raise _fault(path, f"[screen] theme: there is no theme {_shown(theme)}; there are {_listed(known)}")
+
+
+def _check_keys(path: Path, keys: Mapping[str, str]) -> None:
+    from agentwatch.screen.keymap import InvalidKeys, check_keys
+
+    try:
+        check_keys(keys)
+    except InvalidKeys as error:
+        raise _fault(path, f"[keys] {error}") from None
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(names)
+
+
+def _shown(text: str) -> SafeText:
+    return cut(safe_line(text), _SHOWN_COLUMNS)
+
+
+def _fault(path: Path, what: str) -> Fault:
+    return Fault(safe_line(f"{path}: {what}"), USAGE)

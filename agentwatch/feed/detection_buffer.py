@@ -1,0 +1,64 @@
+"""The first lines of a recording, held back until the agent that wrote them is known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from agentwatch.events import Unknown
+from agentwatch.feed.line_joiner import DecodedLine
+from agentwatch.wire import Decoder
+
+
+class DetectionBuffer:
+    """Holds lines back while the decoder does not know the agent.
+
+    Some agents print lines that others print too before the first line that is only theirs. Once the agent is
+    known, the held lines are released with the events that its decoder reads from them. If the agent is still
+    unknown after 50 lines or 1 MiB, or at the end of the stream, they are released as unknown.
+    """
+
+    def __init__(self, decoder: Decoder) -> None:
+        self._decoder = decoder
+        self._held: list[DecodedLine] = []
+
+    @property
+    def is_active(self) -> bool:
+        """Whether lines are held, or may still be."""
+        return self._decoder.is_detecting or bool(self._held)
+
+    @property
+    def held_lines(self) -> int:
+        """The number of physical lines that are held."""
+        return sum(line.physical_lines for line in self._held)
+
+    @property
+    def end(self) -> int:
+        """The position in the recording, in bytes, behind the last held line; 0 if none is held."""
+        return self._held[-1].place.offset + self._held[-1].place.length + 1 if self._held else 0
+
+    def release(self, lines: Iterable[DecodedLine]) -> Iterator[DecodedLine]:
+        """Yield the lines that can be applied now, in order.
+
+        A line is held if its agent is unknown, or if a line before it is held.
+        """
+        for line in lines:
+            if self._decoder.is_detecting and (self._held or _is_undetected(line)):
+                self._held.append(line)
+                continue
+            yield from self.rest()
+            yield line
+
+    def rest(self) -> list[DecodedLine]:
+        """Return the held lines, with their real events if the agent is known."""
+        held, self._held = self._held, []
+        redecoded = iter(self._decoder.take_redecoded())
+        for number, line in enumerate(held):
+            events = next(redecoded, None) if _is_undetected(line) else None
+            if events is not None:
+                kept = [event for event in line.events if type(event) is not Unknown]
+                held[number] = line._replace(events=[*events, *kept])
+        return held
+
+
+def _is_undetected(line: DecodedLine) -> bool:
+    return any(type(event) is Unknown for event in line.events)

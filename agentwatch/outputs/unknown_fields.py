@@ -1,0 +1,110 @@
+"""The report of `agentwatch drift`: what a recording contains that this version does not know."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from agentwatch import __version__
+from agentwatch.analysis.block_text import as_json
+from agentwatch.events import Event, Malformed
+from agentwatch.feed.line_joiner import LineJoiner
+from agentwatch.recording import LineReader
+from agentwatch.safe_text import SafeText, cut, safe_line
+from agentwatch.wire.agent import Agent
+from agentwatch.wire.agents import detect
+from agentwatch.wire.decoder import MAX_UNDETECTED_BYTES, MAX_UNDETECTED_LINES
+from agentwatch.wire.fields import Fields
+from agentwatch.wire.json_line import parse, parse_joined
+from agentwatch.wire.oversize import salvage
+
+_SAMPLE_COLUMNS = 160
+
+
+@dataclass(slots=True)
+class Finding:
+    """Something unknown in the recording."""
+
+    count: int
+    line: int
+    """The number of the first line that contains it, counted from 1."""
+    sample: str
+
+
+class _Collector:
+    """Collects what is unknown in the lines that a `LineJoiner` passes to it."""
+
+    def __init__(self) -> None:
+        self.agent: Agent | None = None
+        self.found: dict[str, Finding] = {}
+        self.line = 0
+        self._undetected: list[tuple[int, Fields]] = []
+        """The lines before the agent is known, each with its number."""
+        self._undetected_bytes = 0
+
+    def decode(self, data: bytes) -> list[Event]:
+        """Collect from a line."""
+        try:
+            return self._collect(parse(data), len(data))
+        except ValueError:
+            return [Malformed("", "")]
+
+    def decode_joined(self, pieces: list[bytes]) -> list[Event] | None:
+        """Collect from a line that was cut into pieces."""
+        try:
+            return self._collect(parse_joined(pieces), sum(map(len, pieces)))
+        except ValueError:
+            return None
+
+    def decode_oversize(self, head: bytes, tail: bytes, _size: int) -> list[Event]:
+        """Collect from the head and tail of a line."""
+        return self._collect(salvage(head, tail), len(head) + len(tail))
+
+    def end(self) -> None:
+        """Count the lines that were kept as lines of no known agent."""
+        for number, fields in self._undetected:
+            self._add(f"type {fields.get('type')} of no known agent", fields, number)
+        self._undetected.clear()
+
+    def _collect(self, fields: object, size: int) -> list[Event]:
+        if not isinstance(fields, dict):
+            return [Malformed("", "")]
+        self.agent = self.agent or detect(fields)
+        self._undetected.append((self.line, fields))
+        if self.agent is not None:
+            for number, kept in self._undetected:
+                for what, sample in self.agent.unknown_fields(kept) if self.agent.unknown_fields else ():
+                    self._add(what, sample, number)
+            self._undetected.clear()
+        else:
+            self._undetected_bytes += size
+            if (
+                len(self._undetected) >= MAX_UNDETECTED_LINES
+                or self._undetected_bytes >= MAX_UNDETECTED_BYTES
+            ):
+                self.end()
+        return []
+
+    def _add(self, what: str, sample: object, line: int) -> None:
+        if what in self.found:
+            self.found[what].count += 1
+        else:
+            self.found[what] = Finding(1, line, as_json(sample))
+
+
+def report(reader: LineReader) -> Iterator[SafeText]:
+    """Yield the lines of the report on a complete recording."""
+    collector = _Collector()
+    joiner = LineJoiner(collector)
+    while lines := reader.read():
+        for line in lines:
+            collector.line += 1
+            for _ in joiner.take(line):
+                pass
+    collector.end()
+    name = collector.agent.name if collector.agent else "no known agent"
+    found = collector.found
+    yield safe_line(f"agentwatch {__version__}, format {name}, {collector.line} lines, {len(found)} unknown")
+    for what, finding in sorted(found.items(), key=lambda item: -item[1].count):
+        yield safe_line(f"{finding.count} × {what}, first in line {finding.line}")
+        yield SafeText(f"    {cut(safe_line(finding.sample), _SAMPLE_COLUMNS)}")

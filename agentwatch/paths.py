@@ -1,0 +1,33 @@
+"""Paths as agents write them: by the rules of the agent's system, which may not be ours."""
+
+from __future__ import annotations
+
+
+def is_windows(path: str) -> bool:
+    """Return whether an absolute path is a Windows path: `C:\\src`, `C:/src`, `\\\\host\\share`."""
+    return path.startswith("\\\\") or (path[1:2] == ":" and path[2:3] in ("", "/", "\\"))
+
+
+def relative_to(path: str, folder: str) -> str | None:
+    """Return a path relative to a folder, or None if it is not inside.
+
+    The comparison is lexical: `..` is not resolved. In a Windows folder case and the kind of slash are
+    ignored.
+
+    Args:
+        path: The path.
+        folder: The folder, without a separator at its end.
+
+    Returns:
+        The relative path, `.` for the folder itself, None if the path is not inside or the folder is empty.
+    """
+    if not folder:
+        return None
+    start, rest = path[: len(folder)], path[len(folder) :]
+    separators = "/"
+    if is_windows(folder):
+        folder, start = (name.replace("\\", "/").lower() for name in (folder, start))
+        separators = "/\\"
+    if start != folder or (rest and rest[0] not in separators):
+        return None
+    return rest.lstrip(separators) or "."

@@ -1,0 +1,100 @@
+"""The keys of every binding: the defaults, the user's own, and the check that these can work.
+
+A binding that can be given other keys has an id, which names it in `config.toml`.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Mapping
+
+from textual.binding import Binding, InvalidBinding
+from textual.dom import DOMNode
+from textual.keys import KEY_NAME_REPLACEMENTS, Keys, format_key
+
+from agentwatch.safe_text import cut, safe_line
+
+_MODIFIERS = frozenset(("ctrl", "shift", "alt", "meta", "super", "hyper"))
+_SHOWN_COLUMNS = 40
+_NAMED_KEYS = frozenset(("enter", "backspace", "delete"))
+"""Keys shown by name; Textual has signs for them that few people know."""
+
+
+class InvalidKeys(Exception):
+    """The user's keys cannot be bound; the message says which binding is at fault and why."""
+
+
+def bound_keys(rebound: Mapping[str, str]) -> dict[str, list[str]]:
+    """Return the keys of every binding that can be rebound, by its id.
+
+    Args:
+        rebound: The keys that replace the defaults, as in `Config.keys`.
+    """
+    import agentwatch.screen.app  # noqa: F401 - defines every binding; it imports this module itself
+
+    found: dict[str, dict[str, None]] = {}
+    left: list[type] = [DOMNode]
+    while left:
+        node = left.pop()
+        left += node.__subclasses__()
+        if node.__module__.startswith("agentwatch."):
+            for made in Binding.make_bindings(vars(node).get("BINDINGS", [])):
+                if made.id is not None:
+                    found.setdefault(made.id, {})[made.key] = None
+    return {name: list(keys) for name, keys in found.items()} | {
+        name: _keys_of(value) for name, value in rebound.items()
+    }
+
+
+def check_keys(keys: Mapping[str, str]) -> None:
+    """Check that each binding exists, each key can be pressed, and no key gets a second meaning.
+
+    Args:
+        keys: The keys that replace the defaults, as in `Config.keys`.
+
+    Raises:
+        InvalidKeys: One of them cannot be bound.
+    """
+    defaults, pressed = bound_keys({}), bound_keys(keys)
+    for name in keys:
+        if name not in defaults:
+            raise InvalidKeys(f"{_shown(name)} is not known; {', '.join(sorted(defaults))} are")
+        for key in pressed[name]:
+            if not _can_be_pressed(key):
+                shown = _shown(key.strip()) or "nothing"
+                raise InvalidKeys(f"{name}: {shown} is no key; expected are keys like f, ctrl+g, space")
+    for name in keys:
+        for other in sorted(defaults.keys() - {name}):
+            shared = set(pressed[name]) & set(pressed[other]) - (set(defaults[name]) & set(defaults[other]))
+            if shared:  # defaults share a key only where a focused pane or field handles it first
+                raise InvalidKeys(f"{name}: {min(shared)} is the key of {other}; give that another")
+
+
+def key_label(key: str) -> str:
+    """Return how a key is shown: `↓`, `esc`, `?` for `question_mark`, `ctrl+.` for `ctrl+full_stop`."""
+    modifiers, _, name = key.rpartition("+")
+    label = name if name in _NAMED_KEYS else format_key(name)
+    return f"{modifiers}+{label}" if modifiers else label
+
+
+def _keys_of(value: str) -> list[str]:
+    try:
+        return [made.key for made in Binding.make_bindings([Binding(value, "press")])]
+    except InvalidBinding:
+        return [value]
+
+
+def _can_be_pressed(key: str) -> bool:
+    *modifiers, name = key.split("+")
+    if not _MODIFIERS.issuperset(modifiers):
+        return False
+    if name in {*Keys, *KEY_NAME_REPLACEMENTS.values()} or (len(name) == 1 and name.isprintable()):
+        return True
+    try:
+        return name.islower() and bool(unicodedata.lookup(name.replace("_", " ")))
+    except KeyError:
+        return False
+
+
+def _shown(text: str) -> str:
+    return cut(safe_line(text), _SHOWN_COLUMNS)

@@ -1,0 +1,116 @@
+"""The keys that act on the session: find, filter, failures, thinking, and what is chosen."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+
+from agentwatch.feed import Feed
+from agentwatch.screen.overlays.integrity import IntegrityScreen
+from agentwatch.screen.terminal.editor import open_in_editor
+from agentwatch.screen.workspace import Workspace
+
+
+class SessionKeys(Vertical):
+    """A workspace, and the keys that work in whichever of its panes the user is."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "back", "Back", show=False, id="back"),
+        Binding("slash", "find", "Find", key_display="/", id="find", tooltip="Search everywhere"),
+        Binding("n", "find_step(1)", "Next found", show=False, id="next-found"),
+        Binding("N", "find_step(-1)", "Found before", show=False, id="previous-found"),
+        Binding("f", "filter_calls", "Filter", id="filter-calls", tooltip="Only the calls that match words"),
+        Binding("s", "slowest_calls", "Slowest", show=False, id="slowest-calls"),
+        Binding("backspace", "show_in_transcript", "In transcript", show=False, id="show-in-transcript"),
+        Binding("e", "failure(1)", "Failure", id="next-failure", tooltip="The next call that failed"),
+        Binding("E", "failure(-1)", "Failure before", show=False, id="previous-failure"),
+        Binding("i", "integrity", "Integrity", show=False, id="integrity"),
+        Binding("t", "reasoning", "Thinking", show=False, id="thinking"),
+        Binding("r", "raw", "Raw", show=False, id="raw"),
+        Binding(
+            "o", "open_file", "Open file", show=False, id="open-file", tooltip="The call's file in $EDITOR"
+        ),
+        Binding("y", "copy", "Copy", show=False, id="copy", tooltip="Copy what is chosen"),
+    ]
+
+    def __init__(self, workspace: Workspace, feed: Feed) -> None:
+        """Act on the session of `feed`, which `workspace` shows."""
+        super().__init__()
+        self._workspace = workspace
+        self._panes = workspace.panes
+        self._feed = feed
+
+    def compose(self) -> ComposeResult:
+        """Lay out the workspace alone."""
+        yield self._workspace
+
+    def action_back(self) -> None:
+        """Leave what was opened last: the find bar, the maximized pane, the detail."""
+        workspace = self._workspace
+        if workspace.find_bar.close():
+            return
+        if workspace.is_maximized:
+            workspace.is_maximized = False
+        elif workspace.pane == "detail":
+            workspace.action_pane("calls")
+
+    def action_find(self) -> None:
+        """Search for a text everywhere."""
+        self._workspace.find_bar.open(self._workspace.pane)
+
+    def action_find_step(self, direction: int) -> None:
+        """Go to the next match (1) or the one before (-1)."""
+        if not self._workspace.find_bar.step(direction, self._workspace.pane):
+            self.notify("nothing was looked for yet: /", markup=False)
+
+    def action_filter_calls(self) -> None:
+        """Go to the calls, and type the words that filter them."""
+        self._workspace.action_pane("calls")
+        self._panes.calls.action_filter()
+
+    def action_slowest_calls(self) -> None:
+        """Go to the calls, and show the slowest first, or all by time again."""
+        self._workspace.action_pane("calls")
+        self._panes.calls.action_slowest()
+
+    def action_show_in_transcript(self) -> None:
+        """Go to the transcript, to the line of the chosen call; from the detail, of the call shown there."""
+        panes, is_in_detail = self._panes, self._workspace.pane == "detail"
+        call = panes.detail.call if is_in_detail else panes.calls.chosen
+        if call is not None:
+            self._workspace.action_pane("transcript")
+            panes.transcript.reveal_call(call)
+
+    def action_failure(self, step: int) -> None:
+        """Choose the next call that failed (1) or the one before (-1)."""
+        calls = self._panes.calls
+        if not calls.choose_failure(step):
+            shown = " among those shown" if "hidden by" in calls.title else ""
+            words = "no other call failed" if step > 0 else "no call failed before"
+            self.notify(f"{words}{shown}", markup=False)
+
+    def action_integrity(self) -> None:
+        """Show the details of the integrity check."""
+        self.app.push_screen(IntegrityScreen(self._feed))
+
+    def action_reasoning(self) -> None:
+        """Show the model's thinking, or fold it."""
+        self._panes.transcript.toggle_reasoning()
+
+    def action_raw(self) -> None:
+        """Show the chosen call's lines of the recording, or what they mean."""
+        self._panes.detail.toggle_raw()
+
+    def action_open_file(self) -> None:
+        """Open the chosen call's file in the user's editor."""
+        open_in_editor(self.app, self._panes.calls.chosen, self._feed.session)
+
+    def action_copy(self) -> None:
+        """Copy what is chosen in the pane, as safe text."""
+        text = self._panes.chosen_text(self._workspace.pane)
+        if text:
+            self.app.copy_to_clipboard(text)
+            self.notify(f"copied {len(text)} characters", markup=False)

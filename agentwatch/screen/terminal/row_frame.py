@@ -1,0 +1,38 @@
+"""The frame to the left and right of a pane's rows: border, padding, and their colours."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.segment import Segment
+from textual.filter import LineFilter
+from textual.geometry import Region
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+
+def row_frame(pane: ScrollView, filters: Sequence[LineFilter]) -> tuple[list[Segment], list[Segment]]:
+    """Return what stands to the left and to the right of each row of a pane's text, filters applied.
+
+    StylesCache is where Textual draws borders and padding. Nothing public draws one row of them, and a row
+    that is composed by Textual, text included, costs 0.2 ms.
+    """
+    from textual._styles_cache import StylesCache  # imported here: stock Textual does without
+
+    base_background, background = pane.background_colors
+    gutter, inner, style = pane.styles.gutter, pane.scrollable_content_region, pane.rich_style
+    (row,) = StylesCache().render(
+        pane.styles,
+        pane.region.size,
+        base_background,
+        background,
+        lambda _: Strip.blank(inner.width, style),
+        filters,
+        None,
+        None,
+        content_size=pane.content_region.size,
+        padding=pane.styles.padding,
+        crop=Region(0, gutter.top, pane.region.width, 1),
+        opacity=pane.opacity,
+    )
+    return list(row.crop(0, gutter.left)), list(row.crop(gutter.left + inner.width))

@@ -1,0 +1,38 @@
+"""The signals that end the program, held while no screen can handle them; imports no Textual."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable
+from types import FrameType
+
+ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+"""The signals whose default action would leave a screen's terminal in disorder."""
+
+
+class HeldSignals:
+    """Collects the signals that arrive before the screen has its own handlers.
+
+    Without it, a signal in the 200 ms of start-up cost the recording of a pipe, or left the terminal in
+    disorder.
+    """
+
+    def __init__(self) -> None:
+        self.noted: list[int] = []
+        """The signals received so far; the screen ends by the first of them."""
+        self._before: dict[signal.Signals, Callable[[int, FrameType | None], object] | int | None] = {}
+
+    def hold(self) -> None:
+        """Collect ending signals from now on instead of ending."""
+        for number in ENDING:
+            if number not in self._before:
+                self._before[number] = signal.signal(number, self._note)
+
+    def release(self) -> None:
+        """Restore the handlers from before `hold`."""
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+        self._before.clear()
+
+    def _note(self, received: int, _frame: FrameType | None) -> None:
+        self.noted.append(received)

@@ -1,0 +1,183 @@
+"""The blocks of a transcript in a pane: they stand on estimates until they are measured bit by bit."""
+
+from __future__ import annotations
+
+from time import perf_counter
+
+from agentwatch.screen.lines.line_view import LineView
+from agentwatch.screen.transcript.block_renderer import BlockRenderer
+from agentwatch.screen.transcript.blocks import Blocks
+from agentwatch.session import Session
+
+_CUT_SECONDS = 0.008
+_MEASURE_SECONDS = 0.008
+_LAY_OUT_SECONDS = 0.5
+
+
+class BlockViewport:
+    """Cuts a session's transcript into blocks, measures them, and keeps the view of a pane on them still.
+
+    Blocks have an estimated height until they are measured: those in view at once, the others a few
+    milliseconds at a time. Measuring all at once would block the screen: 28 s for 1 M tokens.
+    """
+
+    def __init__(self, pane: LineView, session: Session) -> None:
+        """Show the transcript of `session` in `pane`, which scrolls and draws the lines."""
+        self._pane = pane
+        self._transcript = session.transcript
+        self.blocks = Blocks(session.transcript)
+        self.layout = self.blocks.layout
+        self.renderer = BlockRenderer(pane, self.blocks.all, self.layout)
+        self._measured = 0
+        """The height of every block before this one is known."""
+        self._found_heights: dict[int, int] = {}
+        """Measured heights by block that are not laid out yet."""
+        self._lay_out_at = 0.0
+
+    def take(self, width: int, seconds: float) -> bool:
+        """Cut what the session holds before the pane is shown.
+
+        Args:
+            width: How many columns the pane will have.
+            seconds: About how long it may take; 250,000 blocks take 700 ms.
+
+        Returns:
+            Whether all is cut.
+        """
+        self.layout.width = width
+        self.blocks.take(folds=True, seconds=seconds)
+        return not self.blocks.is_behind
+
+    @property
+    def taken_percent(self) -> int:
+        """The percentage of the session's entries that are cut."""
+        return 100 * self.blocks.entry_count // max(len(self._transcript), 1)
+
+    def sync(self) -> bool:
+        """Cut what the session has learnt since the last time; return whether the pane was drawn again."""
+        first_changed = self.blocks.take(folds=self._pane.following, seconds=_CUT_SECONDS)
+        has_changed = first_changed < len(self.blocks.all)
+        if has_changed:
+            self.forget_from(first_changed)
+        is_drawn = self.measure_view() or has_changed
+        if is_drawn:
+            self._pane.show_lines()
+        while self._measured < len(self.blocks.all) and self.layout.is_measured(self._measured):
+            self._measured += 1
+        return is_drawn
+
+    @property
+    def is_measuring(self) -> bool:
+        """Whether there is text that is not cut into blocks, or a block whose height is an estimate."""
+        is_all_known = self._measured == len(self.blocks.all) and not self._found_heights
+        return self.blocks.is_behind or not is_all_known
+
+    def measure_some(self) -> None:
+        """Cut what is left to be cut, or else measure blocks, for about 8 ms.
+
+        Measured heights are laid out twice a second: all that is in view then moves to other lines.
+        """
+        if self.blocks.is_behind:
+            if not self.sync():
+                self._pane.refresh()
+        elif self.is_measuring and self.layout.width:
+            until = perf_counter() + _MEASURE_SECONDS
+            end = len(self.blocks.all)
+            while self._measured < end and perf_counter() < until:
+                if not self.layout.is_measured(self._measured):
+                    self._found_heights[self._measured] = len(self.renderer.render(self._measured))
+                self._measured += 1
+            if self._measured == end or until >= self._lay_out_at:
+                self._lay_out()
+
+    def wrap(self, width: int) -> None:
+        """Wrap the blocks to a new width; the first character in view stays about where it is."""
+        if self.layout.width == width:
+            return
+        place = self._place()
+        self.layout.width, self._measured = width, 0
+        self.forget_from(0)
+        if place is not None:
+            index, row, height = place
+            self.measure(index)
+            row = row * self.blocks.all[index].height // height if row > 0 else row
+            self._pane.settle_at(self.layout.line_of(index, row))
+        self.measure_view()
+        self._pane.show_lines()
+
+    def forget_from(self, first: int) -> None:
+        """Render the blocks again from one on; the rendered lines of those before stay."""
+        self.renderer.forget_from(first)
+        self._measured = min(self._measured, first)
+        for index in [index for index in self._found_heights if index >= first]:
+            del self._found_heights[index]
+        self._pane.painter.forget_from(self.layout.top(first) if first else 0)
+
+    def measure(self, index: int) -> None:
+        """Replace the estimated height of a block that is in view."""
+        self._set_height(index, len(self.renderer.kept(index)))
+        self._pane.painter.forget_from(self.layout.top(index) if index else 0)
+
+    def count_as_old(self, top: int, lines: int) -> None:
+        """Do not count lines that a block at line `top` gains as new, if it stood above the end left."""
+        pane = self._pane
+        if not pane.following and top < pane.count_when_let_go:
+            pane.count_when_let_go += lines
+
+    def measure_view(self) -> bool:
+        """Measure every block in view, which may bring others into view; return whether there was one."""
+        has_measured, pane = False, self._pane
+        height = pane.scrollable_content_region.height
+        while self.layout.width:
+            top = max(self.layout.line_count() - height, 0) if pane.following else pane.scroll_offset.y
+            pending = [index for index in self.in_view(top) if not self.layout.is_measured(index)]
+            if not pending:
+                break
+            place = self._place()
+            self.measure(pending[-1] if pane.following else pending[0])
+            self._stay_at(place)
+            has_measured = True
+        return has_measured
+
+    def in_view(self, top: int | None = None) -> range:
+        """Return the blocks that have a line in view; `top` is its first line, by default the pane's."""
+        if not self.layout.line_count():
+            return range(0)
+        first = self._pane.scroll_offset.y if top is None else top
+        last = min(first + self._pane.scrollable_content_region.height, self.layout.line_count() - 1)
+        return range(self.layout.at(min(first, last))[0], self.layout.at(last)[0] + 1)
+
+    def _lay_out(self) -> None:
+        """Replace estimated heights by the measured ones."""
+        place = self._place()
+        first = min(self._found_heights, default=0)
+        for index, height in self._found_heights.items():
+            self._set_height(index, height)
+        self._found_heights.clear()
+        self._pane.painter.forget_from(self.layout.top(first) if first else 0)
+        self._lay_out_at = perf_counter() + _LAY_OUT_SECONDS
+        self._stay_at(place)
+        self.measure_view()
+        self._pane.show_lines()
+
+    def _set_height(self, index: int, height: int) -> None:
+        more = self.layout.set_height(index, height)
+        if more and not self._pane.following:
+            self.count_as_old(self.layout.top(index), more)
+
+    def _place(self) -> tuple[int, int, int] | None:
+        """Return the block and row at the top of the view, and the block's height; None at the end."""
+        if self._pane.following or not self.layout.line_count():
+            return None
+        index, row = self.layout.at(min(self._pane.scroll_offset.y, self.layout.line_count() - 1))
+        return index, row, self.blocks.all[index].height
+
+    def _stay_at(self, place: tuple[int, int, int] | None) -> None:
+        """Scroll back to the row that was at the top of the view, counted from the end of its block."""
+        if place is not None:
+            index, row, height = place
+            self._pane.show_lines(redraw=False)
+            row = row + self.blocks.all[index].height - height if row > 0 else row
+            line = self.layout.line_of(index, row)
+            if line != self._pane.scroll_offset.y:
+                self._pane.settle_at(line)

@@ -1,0 +1,97 @@
+"""Where the reader of a transcript stands, and how the view gets there again."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from agentwatch.screen.lines.line_view import LineView
+from agentwatch.screen.preview.matching import call_near, same_call
+from agentwatch.screen.transcript.block_viewport import BlockViewport
+from agentwatch.session import Call, Session
+
+_MOST_SETTLINGS = 8
+"""What is measured on the way may push the line out of view again; each time there is less of it."""
+
+
+class ReadingPosition(NamedTuple):
+    """Where the reader stands: at the end, or with a row of a block at the top of the view."""
+
+    block: int
+    row: int
+    is_following: bool
+    chosen: int | None
+    """The number of the entry whose line is chosen."""
+
+
+class Reader:
+    """Finds the position of a reader in a transcript's blocks, and scrolls to positions."""
+
+    def __init__(self, pane: LineView, viewport: BlockViewport, session: Session) -> None:
+        self._pane = pane
+        self._viewport = viewport
+        self._session = session
+
+    def entry_of(self, call: Call) -> int:
+        """Return the number of the entry that is the place of a call."""
+        return self._viewport.blocks.entry_of_call(call.number) or 0
+
+    def top_entry(self) -> tuple[int, int]:
+        """Return the entry at the top of the view and the character of its text at which its block begins."""
+        if not self._pane.line_count():
+            return 0, 0
+        block = self._viewport.blocks.all[self.position().block]
+        return block.number, block.start
+
+    def position(self) -> ReadingPosition:
+        """Return where the reader stands, to return to it."""
+        following, chosen = self._pane.following, self._viewport.renderer.chosen
+        if not self._pane.line_count():
+            return ReadingPosition(0, 0, following, chosen)
+        line = min(self._pane.scroll_offset.y, self._pane.line_count() - 1)
+        return ReadingPosition(*self._viewport.layout.at(line), following, chosen)
+
+    def restore(self, position: ReadingPosition) -> None:
+        """Scroll back to where the reader stood."""
+        pane, viewport = self._pane, self._viewport
+        viewport.renderer.chosen = position.chosen
+        if position.is_following:
+            pane.action_bottom()
+        elif position.block < len(viewport.blocks.all):
+            pane.following = False
+            for _ in range(_MOST_SETTLINGS):
+                pane.show_lines()
+                pane.settle_at(viewport.layout.line_of(position.block, position.row))
+                if not viewport.measure_view():
+                    break
+        pane.show_lines()
+
+    def same_position(self, preview: Reader) -> ReadingPosition | None:
+        """Return the position of the reader of a preview in this whole session, found by the nearest call.
+
+        Returns:
+            None where the reader follows the end, or where the preview's entry is not in this session.
+        """
+        if preview._pane.following or not preview._pane.line_count():
+            return None
+        position, blocks = preview.position(), self._viewport.blocks
+        block = preview._viewport.blocks.all[position.block]
+        near = call_near(preview._session.transcript, block.number)
+        call = None if near is None else same_call(self._session.calls, near[0])
+        at = None if call is None else blocks.entry_of_call(call.number)
+        number = block.number if near is None or at is None else at + block.number - near[1]
+        if not 0 <= number < blocks.entry_count:
+            return None
+        return position._replace(block=blocks.holding(number, block.start), chosen=None)
+
+    def bring_into_view(self, index: int, row: int) -> None:
+        """Scroll to a row of a block unless it is in view; what is measured on the way does not move it."""
+        pane, viewport = self._pane, self._viewport
+        for _ in range(_MOST_SETTLINGS):
+            pane.show_lines()
+            line, top = viewport.layout.line_of(index, row), pane.scroll_offset.y
+            height = pane.scrollable_content_region.height
+            if not top <= line < top + height:
+                pane.settle_at(max(line - height // 3, 0))
+            elif not viewport.measure_view():
+                break
+        pane.refresh()

@@ -1,0 +1,63 @@
+"""Which of the model's thoughts are shown in full, and which are folded into a title."""
+
+from __future__ import annotations
+
+from agentwatch.screen.lines.line_view import LineView
+from agentwatch.screen.transcript.block_viewport import BlockViewport
+
+
+class Thoughts:
+    """Folds the thoughts of a transcript and opens them, all together or one by one."""
+
+    def __init__(self, pane: LineView, viewport: BlockViewport) -> None:
+        self._pane = pane
+        self._viewport = viewport
+        self._layout = viewport.layout
+        self._opened_by_find: int | None = None
+
+    @property
+    def are_shown(self) -> bool:
+        """Whether the thoughts that are done are shown in full."""
+        return self._layout.shows_thinking
+
+    def toggle_all(self) -> None:
+        """Show all of the model's thinking, or fold what is done."""
+        self._layout.shows_thinking = not self._layout.shows_thinking
+        self._layout.exceptions.clear()
+        before = self._layout.line_count()
+        self._layout.fold_all()
+        self._viewport.count_as_old(0, self._layout.line_count() - before)
+        self._viewport.forget_from(0)
+        self._viewport.measure_view()
+
+    def toggle(self, number: int) -> None:
+        """Open the thought that an entry is when it is folded, or fold it again."""
+        blocks, layout = self._viewport.blocks, self._layout
+        span, before = blocks.of_entry(number), layout.line_count()
+        layout.exceptions ^= {blocks.all[span.start].entry}
+        blocks.fold(number)
+        self._viewport.forget_from(span.start)
+        self._viewport.count_as_old(layout.top(span.start), layout.line_count() - before)
+        self._viewport.measure_view()
+        self._pane.show_lines()
+
+    def toggle_by_user(self, number: int) -> None:
+        """Do the same at the user's wish: the thought then stays so when a search ends."""
+        self._opened_by_find = None
+        self.toggle(number)
+
+    def open_for_find(self, number: int) -> None:
+        """Open an entry in which something was found, if it is a folded thought, until `fold_again`."""
+        if self._opened_by_find == number:
+            return
+        self.fold_again()
+        blocks = self._viewport.blocks
+        if self._layout.is_folded(blocks.all[blocks.of_entry(number).start].entry):
+            self._opened_by_find = number
+            self.toggle(number)
+
+    def fold_again(self) -> None:
+        """Fold the thought that was opened to show what was found in it."""
+        number, self._opened_by_find = self._opened_by_find, None
+        if number is not None:
+            self.toggle(number)

@@ -1,0 +1,125 @@
+"""Imports point one way: from the command line and the screen down to the recording, never back."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+
+PACKAGE = ROOT / "agentwatch"
+NOTHING = frozenset[str]()
+WORDS = frozenset({"byte_size", "plurals", "safe_text"})
+"""Modules that make words of values, for every folder that has something to say."""
+ALLOWED = {
+    "recording": NOTHING,
+    "wire": {"blocks", "events", "paths"} | WORDS,
+    "session": {"events"},
+    "sources": {"agent_facts", "events", "faults", "recording"},
+    "feed": {"blocks", "events", "recording", "session", "wire"} | WORDS,
+    "analysis": {"actions", "agent_facts", "blocks", "events", "feed", "paths", "recording", "session"}
+    | WORDS,
+    "outputs": {"actions", "analysis", "events", "feed", "recording", "session"} | WORDS,
+    "actions": {"events", "session"} | WORDS,
+    "blocks": {"events"},
+    **dict.fromkeys(
+        (
+            "agent_facts",
+            "byte_size",
+            "config",
+            "events",
+            "faults",
+            "paths",
+            "plurals",
+            "resources",
+            "safe_text",
+        ),
+        NOTHING,
+    ),
+}
+"""What each folder, and each module beside them, may import of the package. The screen may import all but
+the command line, the command line all."""
+EXCEPTIONS = {"outputs/unknown_fields.py": {"", "wire"}}
+"""The report on unknown fields asks the agent's format, and names the program's version."""
+FREE = {"cli", "screen"}
+AGENTS = {path.stem for path in (PACKAGE / "wire").iterdir() if path.is_dir() and path.name != "__pycache__"}
+DRAWING = {"textual", "rich"}
+
+
+def room(path: Path) -> str:
+    """Return the folder of the package that a module is in, or the module itself if it is in none."""
+    return path.relative_to(PACKAGE).with_suffix("").parts[0]
+
+
+def imported(path: Path) -> Iterator[str]:
+    """Yield the dotted name of all that a module imports, anywhere in it and for types alone too."""
+    for node in ast.walk(ast.parse(path.read_bytes())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert not node.level, f"{path}: a relative import"
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def rooms_imported(path: Path) -> set[str]:
+    """Return the rooms that a module imports from; the empty name is the package itself."""
+    rooms = {room(each) for each in PACKAGE.iterdir()}
+    found = {name.split(".")[1] for name in imported(path) if name.startswith("agentwatch.")}
+    return {name if name in rooms else "" for name in found} - {room(path)}
+
+
+MODULES = sorted(PACKAGE.rglob("*.py"))
+ROOMS = sorted({room(path) for path in MODULES if not room(path).startswith("__")})
+
+
+def modules_of(name: str) -> list[Path]:
+    """Return the modules of a folder."""
+    found = [path for path in MODULES if room(path) == name]
+    assert found, f"{name} is gone"
+    return found
+
+
+@pytest.mark.parametrize("name", [name for name in ROOMS if name not in FREE])
+def test_a_folder_imports_only_what_is_below_it(name: str) -> None:
+    """Each folder imports what it is built on, and each new folder declares what that is."""
+    for path in modules_of(name):
+        more = EXCEPTIONS.get(str(path.relative_to(PACKAGE)), NOTHING)
+        assert rooms_imported(path) <= ALLOWED[name] | more, path
+
+
+@pytest.mark.parametrize("path", EXCEPTIONS)
+def test_an_exception_is_still_needed(path: str) -> None:
+    """A module that may import more than its folder does so."""
+    assert EXCEPTIONS[path] <= rooms_imported(PACKAGE / path)
+
+
+@pytest.mark.parametrize("name", [name for name in ROOMS if name != "cli"])
+def test_nothing_imports_the_command_line(name: str) -> None:
+    """Only the program's own beginning imports cli/."""
+    assert [path for path in modules_of(name) if "cli" in rooms_imported(path)] == []
+
+
+@pytest.mark.parametrize("name", [name for name in ROOMS if name != "screen"])
+def test_only_the_screen_draws(name: str) -> None:
+    """Outside screen/ neither Textual nor rich is imported, not even where it is needed."""
+    for path in modules_of(name):
+        assert {found.partition(".")[0] for found in imported(path)}.isdisjoint(DRAWING), path
+
+
+@pytest.mark.parametrize("name", [name for name in ROOMS if name != "wire"])
+def test_only_the_wire_knows_an_agent(name: str) -> None:
+    """Outside wire/ no module of an agent is imported."""
+    assert "cursor" in AGENTS
+    known = {f"agentwatch.wire.{agent}" for agent in AGENTS}
+    for path in modules_of(name):
+        names = {".".join(found.split(".")[:3]) for found in imported(path)}
+        assert names.isdisjoint(known), path
+
+
+def test_the_signals_are_held_without_textual() -> None:
+    """The command line holds signals before Textual is loaded, by a module of the screen's."""
+    path = PACKAGE / "screen" / "terminal" / "signals.py"
+    assert {name.partition(".")[0] for name in imported(path)}.isdisjoint({*DRAWING, "agentwatch"})

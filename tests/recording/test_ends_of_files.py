@@ -1,0 +1,56 @@
+"""The first and last lines of a file are read without what lies between them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from agentwatch.recording import create_file, first_lines, last_lines, line_start
+
+
+@pytest.fixture
+def of(tmp_path: Path) -> Callable[[bytes], int]:
+    """Make a file of some bytes, and return its descriptor."""
+
+    def made(data: bytes) -> int:
+        fd = create_file(tmp_path / "file")
+        (tmp_path / "file").write_bytes(data)
+        return fd
+
+    return made
+
+
+@pytest.mark.parametrize(
+    ("most_bytes", "lines"), [(0, []), (2, []), (3, [b"ab\n"]), (6, [b"ab\n"]), (99, [b"ab\n", b"cde\n"])]
+)
+def test_the_first_lines_are_whole(of: Callable[[bytes], int], most_bytes: int, lines: list[bytes]) -> None:
+    """A line that does not end within the bytes that are read is left out."""
+    assert first_lines(of(b"ab\ncde\nf"), most_bytes) == lines
+
+
+@pytest.mark.parametrize(
+    ("data", "most_bytes", "lines"),
+    [
+        (b"ab\ncde\nf", 99, [b"ab", b"cde", b"f"]),
+        (b"ab\ncde\nf", 4, [b"de", b"f"]),
+        (b"ab\ncde\n", 4, [b"cde", b""]),
+        (b"", 4, [b""]),
+    ],
+)
+def test_the_last_lines_end_with_the_file(
+    of: Callable[[bytes], int], data: bytes, most_bytes: int, lines: list[bytes]
+) -> None:
+    """What follows the last line end comes last; the first line may be cut."""
+    assert last_lines(of(data), most_bytes) == lines
+
+
+@pytest.mark.parametrize("step", [1, 2, 1 << 20])
+@pytest.mark.parametrize(("end", "start"), [(0, 0), (2, 0), (3, 3), (5, 3), (6, 3), (7, 7), (8, 7)])
+def test_a_line_start_is_found_from_its_end(
+    of: Callable[[bytes], int], monkeypatch: pytest.MonkeyPatch, end: int, start: int, step: int
+) -> None:
+    """However many reads it takes, a line begins behind the last line end before it."""
+    monkeypatch.setattr("agentwatch.recording.head_tail._STEP_BYTES", step)
+    assert line_start(of(b"ab\ncde\nf"), end) == start

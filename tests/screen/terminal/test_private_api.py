@@ -1,0 +1,67 @@
+"""The private names of Textual that the screen uses: all of them in one folder, and each still there.
+
+A new version of Textual that takes one away fails here, with the list of what is missing.
+"""
+
+from __future__ import annotations
+
+from tests.conftest import ROOT
+from tests.harness.private_names import UNKNOWN, has, own_names, used
+
+PRIVATE = {
+    ("textual._compositor", "Compositor"),
+    ("textual._compositor", "CompositorUpdate"),
+    ("textual._compositor", "LayoutUpdate"),
+    ("textual._compositor.Compositor", "_dirty_regions"),
+    ("textual._compositor.Compositor", "_regions_to_spans"),
+    ("textual._compositor.Compositor", "cuts"),
+    ("textual._compositor.Compositor", "layers_visible"),
+    ("textual._compositor.Compositor", "render_full_update"),
+    ("textual._compositor.Compositor", "render_partial_update"),
+    ("textual._compositor.Compositor", "visible_widgets"),
+    ("textual._compositor.CompositorUpdate", "render_segments"),
+    ("textual._styles_cache", "StylesCache"),
+    ("textual.app.App", "_driver"),
+    ("textual.app.App", "_handle_exception"),
+    ("textual.drivers._writer_thread", "WriterThread"),
+    ("textual.drivers._writer_thread.WriterThread", "_queue"),
+    ("textual.drivers._writer_thread.WriterThread", "run"),
+    ("textual.drivers.linux_driver", "WriterThread"),
+    ("textual.drivers.linux_driver", "getincrementaldecoder"),
+    ("textual.message_pump.MessagePump", "_close_messages_no_wait"),
+    ("textual.screen.Screen", "_compositor"),
+    ("textual.screen.Screen", "_get_breakpoint_classes"),
+}
+"""Each private name that is used, with the module or the class that has it.
+
+In a private module every name is private; the globals of `linux_driver` are replaced.
+"""
+SCREEN = ROOT / "agentwatch" / "screen"
+FILES = sorted(SCREEN.rglob("*.py"))
+FOLDER = SCREEN / "terminal"
+
+
+def test_textual_has_every_private_name_that_is_used() -> None:
+    """The installed Textual has each of them."""
+    missing = [f"{where}.{name}" for where, name in sorted(PRIVATE) if not has(where, name)]
+    assert not missing, f"Textual has no longer: {', '.join(missing)}"
+
+
+def test_only_the_terminal_touches_a_private_name() -> None:
+    """No module of the screen outside of `terminal` uses a private name of Textual."""
+    own = own_names(FILES)
+    outside = {
+        f"{path.relative_to(SCREEN)}: {where}.{name}"
+        for path in FILES
+        if FOLDER not in path.parents
+        for where, name in used(path, own)
+    }
+    assert not outside, outside
+
+
+def test_the_list_of_private_names_is_that_of_the_code() -> None:
+    """The names in the list are those that the modules of `terminal` use, no more and no fewer."""
+    own = own_names(FILES)
+    found = {pair for path in FILES if FOLDER in path.parents for pair in used(path, own)}
+    assert {name for _, name in found} == {name for _, name in PRIVATE}
+    assert {pair for pair in found if pair[0] != UNKNOWN} <= PRIVATE

@@ -1,0 +1,50 @@
+"""What a format can express decides what is missing from a session, and what is not."""
+
+from __future__ import annotations
+
+from agentwatch.analysis.integrity import integrity
+from agentwatch.analysis.status import status
+from agentwatch.events import Event, FormatDetected, Outcome, RunStarted, ToolEnded, ToolKind, Traits
+from agentwatch.session import Place, Session
+
+START = RunStarted("other", session_id="s", model="one")
+ENDED = ToolEnded("c", "s", "Bash", ToolKind.EXECUTE, Outcome.SUCCEEDED, "Ran")
+
+
+def session_of(traits: Traits, *events: Event, is_over: bool = True) -> Session:
+    """Return a session of a format with these traits."""
+    session = Session()
+    for event in (FormatDetected(traits), *events):
+        session.apply([event], Place(0, 1, None))
+    if is_over:
+        session.close()
+    return session
+
+
+def test_a_call_without_a_start_is_paired_if_calls_are_not_announced() -> None:
+    """A format whose calls have one line only has nothing unpaired; in others the start is missing."""
+    assert integrity(session_of(Traits(announces_calls=False), START, ENDED)).paired == 1
+    assert integrity(session_of(Traits(), START, ENDED)).paired == 0
+
+
+def test_a_format_without_a_result_line_waits_for_none() -> None:
+    """While a run goes on, no result is missing from a format that has none."""
+    assert "no result yet" in integrity(session_of(Traits(), START, is_over=False)).line()
+    found = integrity(session_of(Traits(has_result=False), START, is_over=False))
+    assert "no result to compare" in found.line()
+
+
+def test_the_end_of_a_format_without_a_result_line_is_no_lack() -> None:
+    """The status says that a result is missing only if the format has one."""
+    assert status(session_of(Traits(), START), None) == "ended without a result"
+    assert status(session_of(Traits(has_result=False), START), None) == "ended"
+
+
+def test_a_repeated_start_line_adds_to_its_run() -> None:
+    """If a format repeats its start, a second start of the same session adds facts and starts no run."""
+    again = RunStarted("other", session_id="s", cwd="/src")
+    session = session_of(Traits(repeats_start=True), START, again)
+    assert (len(session.runs), session.run.model, session.run.cwd) == (1, "one", "/src")
+    other = RunStarted("other", session_id="t")
+    assert len(session_of(Traits(repeats_start=True), START, other).runs) == 2
+    assert len(session_of(Traits(), START, again).runs) == 2
