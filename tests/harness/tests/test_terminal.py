@@ -126,7 +126,7 @@ def test_pipeline_has_the_pty_as_its_controlling_terminal(recording: Path, tmp_p
     script = "cat; printf 'name? ' >/dev/tty; read x </dev/tty; echo hello $x >/dev/tty; exit 7"
     passed = tmp_path / "passed"
     consumer = ["sh", "-c", f"cat >{passed}; exit 2"]
-    with Terminal.pipeline(command(recording), ["sh", "-c", script], consumer) as terminal:
+    with Terminal(["sh", "-c", script], producer=command(recording), consumer=consumer) as terminal:
         terminal.wait_for("name?")
         terminal.send("you\n")
         terminal.wait_for("hello you")
@@ -136,7 +136,7 @@ def test_pipeline_has_the_pty_as_its_controlling_terminal(recording: Path, tmp_p
 
 def test_program_ends_before_its_producer(recording: Path) -> None:
     """The end of a stage is reported while other stages live; closing the terminal kills them all."""
-    with Terminal.pipeline(command(recording, "--hang"), ["head", "-n1"]) as terminal:
+    with Terminal(["head", "-n1"], producer=command(recording, "--hang")) as terminal:
         assert terminal.wait_exit() == 0
         assert terminal.screen_text().startswith(INIT.decode().strip())
         assert terminal.exit_status(stage=0) is None
@@ -151,7 +151,7 @@ def test_ctrl_z_stops_the_job() -> None:
         terminal.send("one\n")
         terminal.wait_for("one\none")
         terminal.send("\x1a")
-        terminal.wait_stopped()
+        terminal.wait_until(lambda: terminal.job.is_stopped(terminal.pid), what="stop")
         terminal.signal(signal.SIGCONT)
         terminal.send("two\n")
         terminal.wait_for("two\ntwo")
@@ -189,11 +189,11 @@ def test_paused_terminal_reads_nothing(tmp_path: Path) -> None:
     begun, done = tmp_path / "begun", tmp_path / "done"
     script = f"read x; : >{begun}; head -c 200000 /dev/zero | tr '\\0' x; : >{done}; echo over"
     with Terminal(["sh", "-c", script]) as terminal:
-        terminal.pause_reading()
+        terminal.reader.pause()
         terminal.send("\n")
         terminal.wait_until(begun.exists)
         assert (terminal.raw, done.exists()) == (b"", False)
-        terminal.resume_reading()
+        terminal.reader.resume()
         terminal.wait_for("over")
         assert terminal.raw.count(b"x") == 200_000
 
