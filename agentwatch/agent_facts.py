@@ -1,22 +1,24 @@
-"""What is known about the process of an agent: observed by `sources`, judged by `analysis`."""
+"""Facts about the process of an agent, which `sources` observes and `analysis` interprets."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 LATE_EXIT_MS = 30_000
-"""How long after its result an agent may take to exit: agents are known to hang then."""
+"""How long an agent may take to exit after its result, in milliseconds; some agents hang at that point."""
 
 
 class AgentFacts(NamedTuple):
-    """The process of an agent that agentwatch started; of any other agent nothing is known."""
+    """The facts about the process of a started agent; all None for an agent that agentwatch did not start."""
 
     pid: int | None = None
     """None once the process has ended."""
     started_ms: int | None = None
+    """The time of its start, in milliseconds since the epoch."""
     exit_code: int | None = None
+    """128 + n if signal n ended the process; None while it runs."""
     stderr: str | None = None
-    """The last line of its stderr, once the process has ended."""
+    """The last non-blank line of its stderr, once the process has ended."""
     uses_cpu: bool | None = None
     """Whether the agent's processes use CPU; None if unknown."""
 

@@ -1,6 +1,6 @@
-"""Blocks: what a tool call was given and what it returned, as data for its detail.
+"""Blocks: the arguments and the result of a tool call, as data for the detail pane.
 
-A decoder produces the blocks of one line. `agentwatch.analysis.block_text` gives their text, and
+A decoder produces the blocks of one line. `agentwatch.analysis.block_text` converts them to text, and
 `agentwatch.screen.detail` draws them.
 """
 
@@ -11,7 +11,7 @@ from agentwatch.events import Outcome, PlanEntry
 
 
 class TextBlock(NamedTuple):
-    """An argument of several lines."""
+    """An argument whose value has several lines."""
 
     name: str
     """The name of the argument."""
@@ -33,7 +33,7 @@ class OutputBlock(NamedTuple):
 
 
 class ContentBlock(NamedTuple):
-    """The content of a file, or of anything else that a tool returned."""
+    """The content of a file, or other text that a tool returned."""
 
     text: str
     first_line: int = 1

@@ -1,10 +1,10 @@
-"""Sizes in words."""
+"""Formats sizes in bytes."""
 
 from __future__ import annotations
 
 
 def byte_size(count: int) -> str:
-    """Return a number of bytes in the unit that fits: `999 B`, `12.3 kB`, `4.0 GB`."""
+    """Return a number of bytes in a suitable decimal unit: `999 B`, `12.3 kB`, `4.0 GB`."""
     if count < 1000:
         return f"{count} B"
     amount = float(count)

@@ -8,14 +8,17 @@ from typing import NamedTuple
 
 
 class Config(NamedTuple):
-    """What the user can set; the defaults apply without a file."""
+    """The settings of the user. Without a configuration file, the defaults apply."""
 
     keys: Mapping[str, str] = MappingProxyType({})
     """The keys of bindings, by the binding's id: `{"freeze": "f,space"}`."""
     theme: str | None = None
-    """The name of one of Textual's themes."""
+    """The name of one of Textual's themes; None for the default theme."""
     thinking: bool = False
-    """Whether completed thinking is shown at first; otherwise it is folded."""
+    """Whether completed thinking is initially shown; otherwise it is folded."""
     bell: bool = True
+    """Whether the terminal bell may ring."""
     note: bool = True
+    """Whether desktop notifications may be sent."""
     title: bool = True
+    """Whether the terminal's title shows the state of the session."""

@@ -1,9 +1,11 @@
 """Events: what can happen in a session, independent of any agent's format.
 
 The decoders in `agentwatch.wire` turn lines into events; the session applies them. All times are milliseconds
-since the epoch by the agent's own clock, or None if the line has no time. Events are named tuples because a
-recording has millions: a tuple is created in half the time of a frozen dataclass. Annotations are not
-postponed: a named tuple would compile each annotation string, 1 ms of start-up in total.
+since the epoch by the agent's own clock, or None if the line has no time.
+
+Events are named tuples because a recording can have millions: a tuple is created in half the time of a frozen
+dataclass. This module does not import `annotations` from `__future__`, because named tuples compile
+postponed annotations at start-up, which takes 1 ms in total.
 """
 
 from collections.abc import Mapping
@@ -26,8 +28,8 @@ class Outcome(StrEnum):
 class ToolKind(StrEnum):
     """What a tool does, independent of what the agent calls it.
 
-    The kinds of the Agent Client Protocol, and `plan`, `delegate` and `mcp`. The decoder sets the kind.
-    Everything behind the decoder matches on the kind, never on a tool's name or phrase.
+    The kinds are those of the Agent Client Protocol, and also `plan`, `delegate` and `mcp`. The decoder sets
+    the kind. The rest of the program matches on the kind, never on a tool's name or phrase.
     """
 
     READ = "read"
@@ -65,7 +67,7 @@ class Channel(StrEnum):
 
 
 class Traits(NamedTuple):
-    """What an agent's format can express. Integrity, exit codes and words depend on it."""
+    """What an agent's format can express. Integrity checks, exit codes and texts depend on it."""
 
     announces_calls: bool = True
     """A call has a line for its start and a line for its end."""
@@ -84,7 +86,7 @@ class FormatDetected(NamedTuple):
 
 
 class RunStarted(NamedTuple):
-    """An agent process started to work."""
+    """An agent process started a run."""
 
     format: str
     session_id: str | None = None
@@ -163,14 +165,14 @@ class ToolEnded(NamedTuple):
     outcome: Outcome
     phrase: str
     has_arguments: bool = False
-    """The line repeats the arguments. If not, target and path come from the result alone."""
+    """The line repeats the arguments. If not, target and path come only from the result."""
     target: str | None = None
     path: str | None = None
     group: str | None = None
     error: str | None = None
     """Why the call failed or was rejected, in the agent's words."""
     note: str | None = None
-    """The result of a successful call in a word or two: `54 lines`."""
+    """The result of a successful call in one or two words: `54 lines`."""
     exit_code: int | None = None
     is_new_file: bool = False
     """The call created its file."""
@@ -180,17 +182,17 @@ class ToolEnded(NamedTuple):
 
 
 class Permission(NamedTuple):
-    """The agent asked for permission, or received an answer; it may answer itself without waiting."""
+    """The agent asked for permission, or received an answer; the agent may also answer itself at once."""
 
     subject: str
     answer: str | None
-    """None for a question without an answer yet."""
+    """None if the question has no answer yet."""
     reason: str | None = None
     at_ms: int | None = None
 
 
 class Notice(NamedTuple):
-    """Something the user may want to know: a lost connection, a retry, a background task."""
+    """An incident that the user may want to know of: a lost connection, a retry, a background task."""
 
     message: str
     at_ms: int | None = None
@@ -215,7 +217,7 @@ class Unknown(NamedTuple):
     """Valid JSON whose type, subtype, tool or result variant this version does not know."""
 
     what: str
-    """`type weather`, `tool teleportToolCall`."""
+    """The unknown part and its value: `type weather`, `tool teleportToolCall`."""
 
 
 class Repair(NamedTuple):

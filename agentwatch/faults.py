@@ -1,4 +1,4 @@
-"""What can go wrong for the user, with the exit code of each case."""
+"""The errors that are reported to the user, and the exit codes of the program."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NOT_FOUND = 127
 
 
 class Fault(Exception):
-    """Something that the user asked for cannot be done; the message is one line for the user."""
+    """A request of the user cannot be carried out; the message is one line for the user."""
 
     def __init__(self, message: str, exit_code: int) -> None:
         super().__init__(message)
@@ -29,12 +29,12 @@ class Signalled(BaseException):
 
 
 def cannot_open(path: Path, error: OSError) -> Fault:
-    """Return the fault of an input that cannot be opened."""
+    """Return the fault for an input that cannot be opened."""
     return Fault(f"cannot open {path}: {_reason(error)}", USAGE)
 
 
 def cannot_create(path: Path, error: OSError) -> Fault:
-    """Return the fault of a recording or log that cannot be created."""
+    """Return the fault for a recording or log that cannot be created."""
     return Fault(f"cannot create {path}: {_reason(error)}", CANNOT_CREATE)
 
 

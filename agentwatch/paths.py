@@ -1,4 +1,4 @@
-"""Paths as agents write them: by the rules of the agent's system, which may not be ours."""
+"""Paths as agents write them, which may follow the rules of another operating system than this one."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ def is_windows(path: str) -> bool:
 def relative_to(path: str, folder: str) -> str | None:
     """Return a path relative to a folder, or None if it is not inside.
 
-    The comparison is lexical: `..` is not resolved. In a Windows folder case and the kind of slash are
-    ignored.
+    The comparison is lexical: `..` is not resolved. Case and the kind of slash are ignored if the folder is a
+    Windows path.
 
     Args:
         path: The path.
         folder: The folder, without a separator at its end.
 
     Returns:
-        The relative path, `.` for the folder itself, None if the path is not inside or the folder is empty.
+        The relative path, `.` for the folder itself, None if the path is not inside or `folder` is empty.
     """
     if not folder:
         return None

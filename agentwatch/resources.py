@@ -1,6 +1,6 @@
 """Finds the stylesheets and the bundled recordings.
 
-In a wheel they are inside the package; in a checkout or an editable install they are beside it.
+They are inside the package in a wheel, and beside it in a checkout or an editable install.
 """
 
 from __future__ import annotations
@@ -17,6 +17,6 @@ def resource(folder: str) -> Path:
 
 
 def stylesheets() -> list[str | PurePath]:
-    """Return the files of the screen's stylesheet, in the order in which they are read."""
+    """Return the stylesheets of the screen, in the order in which they are read."""
     names = ("app", "lines", "calls", "workspace", "overlays", "short")
     return [resource("styles") / f"{name}.tcss" for name in names]

@@ -1,1 +1,1 @@
-"""The tests mirror the rooms of `agentwatch`; `pty` is the program in a real terminal."""
+"""The tests, in the same folders as the code in `agentwatch`; `pty` tests the program in a real terminal."""

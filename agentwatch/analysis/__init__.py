@@ -1,4 +1,5 @@
-"""What a session means: integrity, silence, status, loops, files, the time breakdown, and search.
+"""The analysis of a session: integrity, silence, status, loops, files, the time breakdown, and search.
 
-It may import `session`, `feed`, `events`, `actions` and `safe_text`; it knows no agent and no screen.
+This folder may import `session`, `feed`, `recording`, `events`, `blocks`, `actions`, `agent_facts`, `paths`,
+`byte_size`, `plurals` and `safe_text`. It does not depend on any agent or on the screen.
 """

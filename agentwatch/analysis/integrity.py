@@ -1,4 +1,4 @@
-"""Checks whether the screen can be relied on: text equals result, calls are paired, lines are understood."""
+"""Checks a session: the text equals the result, calls are paired, and all lines are understood."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ from agentwatch.session import Session
 
 @dataclass(frozen=True, slots=True)
 class Integrity:
-    """What agentwatch can and cannot prove about a session."""
+    """The results of the checks of a session."""
 
     text_matches_result: bool | None
-    """None without a result or without a stream."""
+    """None if there is no result, or no streamed text to compare it with."""
     difference_at: int | None
-    """The index of the first character at which text and result differ."""
+    """The index of the first character at which text and result differ; None if they do not."""
     calls: int
     paired: int
-    """Calls whose start and end are both in the recording."""
+    """The number of calls whose start and end are both in the recording."""
     malformed: int
     unknown: int
     repaired: int
     oversize: int
     open_calls: int
-    """Calls that may still end."""
+    """The number of calls that may still end. They do not count as unpaired."""
     is_running: bool
-    """The run may still end with a result line."""
+    """Whether the run may still end with a result line."""
 
     @property
-    def holds(self) -> bool:
-        """Whether nothing is amiss; repaired lines were read successfully and do not count."""
-        return not self.amiss()
+    def passes(self) -> bool:
+        """Whether no check failed. Repaired lines were read successfully and do not count."""
+        return not self.problems()
 
-    def amiss(self) -> SafeText:
-        """Return the failed checks in few words: `text ≠ result · 3 calls not paired · 2 unknown`."""
+    def problems(self) -> SafeText:
+        """Return the failed checks: `text ≠ result · 3 calls not paired · 2 unknown`; empty if none."""
         unpaired = self.calls - self.paired - self.open_calls
         parts = {
             "text ≠ result": self.text_matches_result is False,
@@ -63,7 +63,7 @@ class Integrity:
 
 
 def integrity(session: Session) -> Integrity:
-    """Return the integrity of a session; while it is running, of its lines so far."""
+    """Check the lines of a session so far; it may still be running."""
     run, lines, traits = session.run, session.lines, session.traits
     matches = run.text_matches_result
     unpaired = session.never_completed + (session.completed_without_started if traits.announces_calls else 0)

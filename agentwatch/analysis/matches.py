@@ -111,12 +111,12 @@ class Matcher:
 
 def length_of(entry: Entry) -> int:
     """Return the number of characters that an entry shows of its text."""
-    return len(entry.said) if entry.run is None else len(_result(entry))
+    return len(entry.content) if entry.run is None else len(_result(entry))
 
 
 def text_of(entry: Entry, start: int, end: int) -> str:
     """Return the characters from `start` to `end` of the text that an entry shows."""
-    return entry.said.part(start, end) if entry.run is None else _result(entry)[start:end]
+    return entry.content.part(start, end) if entry.run is None else _result(entry)[start:end]
 
 
 def _result(entry: Entry) -> str:

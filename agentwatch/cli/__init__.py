@@ -1,4 +1,4 @@
-"""The command line: which source, which front end, which exit code, and every message on stderr.
+"""The command line: it chooses the source, the front end and the exit code, and prints messages on stderr.
 
-It may import everything, the screen only where one is drawn; nothing imports it.
+This folder may import everything, the screen only when it is drawn. No other folder imports it.
 """

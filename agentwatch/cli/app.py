@@ -1,6 +1,6 @@
-"""The command line: which source, which front, which exit code.
+"""The commands with their options, and the exit code for each way in which they end.
 
-Textual is imported only where a screen is drawn: it costs 150 ms, `--help` and `--print` 40.
+Textual is imported only when a screen is drawn: it takes 150 ms, while `--help` and `--print` take 40 ms.
 """
 
 from __future__ import annotations
@@ -52,11 +52,11 @@ class DefaultCommand(click.Group):
         return [*found, CompletionItem(incomplete, type="file")]
 
     def format_usage(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Show what stands first: a pipe or a FILE."""
+        """Show the usage without a command first: a pipe or a FILE."""
         formatter.write_usage("agentwatch", "[OPTIONS] [FILE] | COMMAND [ARGS]...")
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Show the options of `watch`, which are ours."""
+        """Show the options of `watch`, which the program accepts without a command."""
         self.commands["watch"].format_options(ctx, formatter)
         self.format_commands(ctx, formatter)
 
@@ -100,7 +100,7 @@ _colour = click.option("--no-color", is_flag=True, help="No colour codes at all;
 )
 @click.version_option(__version__, prog_name="agentwatch", message="%(prog)s %(version)s")
 def agentwatch() -> None:
-    """Hold the commands together."""
+    """The command group; its commands do the work."""
 
 
 @agentwatch.command(hidden=True)
@@ -206,12 +206,12 @@ def _options(given: dict[str, Any]) -> Options:
         return options
     from agentwatch.cli.config_file import read_config
 
-    return options._replace(config=read_config())  # before a recording is made or an agent started
+    return options._replace(config=read_config())  # before a file is created or an agent started
 
 
 def main() -> None:
     """Run the command line and exit."""
-    gc.set_threshold(50_000, 20, 1000)  # objects are many and no cycles: a collection found nothing in 100 ms
+    gc.set_threshold(50_000, 20, 1000)  # many objects, no cycles: a collection takes 100 ms and frees nothing
     code: int | None
     fill_descriptors()
     try:
@@ -226,9 +226,9 @@ def main() -> None:
         code = stop.exit_code
     except (KeyboardInterrupt, click.Abort):
         code = 128 + signal.SIGINT
-    except Exception as error:  # noqa: BLE001 - the outermost edge: whatever it is, it is ours
+    except Exception as error:  # noqa: BLE001 - the outermost edge: any other error is a bug
         code = _report(f"a fault of our own, {error!r}; {write_crash(error)}", INTERNAL_ERROR)
-    gc.freeze()  # or the end would look through all of it for cycles: 8 % of what `--print` takes
+    gc.freeze()  # otherwise the exit searches all objects for cycles: 8 % of the duration of `--print`
     sys.exit(code or 0)
 
 

@@ -22,11 +22,18 @@ from agentwatch.screen.terminal.signals import HeldSignals
 from agentwatch.sources.open import agent_source, create_log, pipe_source, saved_source
 
 _STOPPING = (signal.SIGINT, signal.SIGTERM)
-"""These stop the agent that we started too; a closed terminal (SIGHUP) leaves it alone."""
+"""The signals that also stop a started agent; a closed terminal (SIGHUP) does not."""
 
 
 def watch_stdin(options: Options) -> int:
-    """Watch the pipe on stdin; if stdin is a terminal, let the user choose a saved session."""
+    """Watch the pipe on stdin, or let the user choose a saved session if stdin is a terminal.
+
+    Returns:
+        The exit code.
+
+    Raises:
+        Fault: stdin is closed, or it is a terminal and no screen is drawn.
+    """
     if sys.stdin is None:
         raise Fault("nothing to watch: stdin is closed", USAGE)
     if os.isatty(0):
@@ -37,9 +44,15 @@ def watch_stdin(options: Options) -> int:
 
 
 def watch_file(path: Path, options: Options) -> int:
-    """Open a recording; a FIFO or a device is watched like stdin.
+    """Watch a recording, or a FIFO or device like stdin.
 
-    A followed file that is truncated or replaced is a new recording, watched from its start.
+    When a followed file is truncated or replaced, it is a new recording and is watched from its start.
+
+    Returns:
+        The exit code.
+
+    Raises:
+        Fault: The file cannot be opened, or an option does not apply to a recording.
     """
     try:
         is_stream = path.is_fifo() or path.is_char_device()
@@ -60,8 +73,15 @@ def watch_file(path: Path, options: Options) -> int:
 
 
 def watch_agent(command: Sequence[str], options: Options) -> int:
-    """Start an agent and watch it; a signal that ends us stops the agent too."""
-    source = agent_source(command, options.keeps(by_default=True))
+    """Start an agent and watch it; SIGINT and SIGTERM stop the agent too.
+
+    Returns:
+        The exit code, which is the agent's own if the agent failed.
+
+    Raises:
+        Fault: A file cannot be created, or the agent cannot start.
+    """
+    source = agent_source(command, options.keep_options(by_default=True))
     try:
         with _raising_on(signal.SIGTERM):
             return watch(source, options)
@@ -74,7 +94,7 @@ def watch_agent(command: Sequence[str], options: Options) -> int:
 
 
 def replay_file(path: Path, options: Options) -> int:
-    """Replay a recording with its original timing."""
+    """Replay a recording with its original timing, and return the exit code."""
     pace = Replay(options.speed, options.max_idle)
     log_fd = None if options.log is None else create_log(options.log)
     return watch(saved_source(path, log_fd=log_fd), options, pace)
@@ -84,7 +104,7 @@ def _watch_pipe(source_fd: int, options: Options) -> int:
     held = HeldSignals()
     if not options.prints():
         held.hold()
-    source = pipe_source(source_fd, options.keeps(by_default=not options.prints()))
+    source = pipe_source(source_fd, options.keep_options(by_default=not options.prints()))
     try:
         return watch(source, options, held=held)
     except (KeyboardInterrupt, Signalled):

@@ -21,22 +21,22 @@ from agentwatch.sources.source import Source
 def watch(
     source: Source, options: Options, pace: Replay | None = None, held: HeldSignals | None = None
 ) -> int:
-    """Show a source on the screen or print it, and return our exit code.
+    """Show a source on the screen or print it, and return the exit code.
 
-    After an internal error, what an agent still writes is recorded all the same, and printed in the text
+    After an internal error, recording continues until the agent ends, and the calls are printed in the text
     format if possible.
 
     Args:
-        source: Where the session comes from.
-        options: What the command line asked for.
-        pace: The pace of a replay; None to show lines as they come.
-        held: The signals held since before the source was opened.
+        source: The source of the session.
+        options: The options of the command line.
+        pace: The pace of a replay; None to show lines as they arrive.
+        held: The signals that were held before the source was opened; None if none were.
     """
     feed = _feed(source, pace, prints=options.prints())
     held = held or HeldSignals()
     try:
         return _show_or_print(source, feed, options, held)
-    except Exception as error:  # noqa: BLE001 - the edge of a session: the error is reported, and recording goes on
+    except Exception as error:  # noqa: BLE001 - the edge of a session: the error is reported, and recording continues
         held.release()
         _report_internal_error(error, source)
         reported = repr(error)
@@ -54,10 +54,10 @@ def watch(
 
 
 def _feed(source: Source, pace: Replay | None, *, prints: bool) -> Feed:
-    """Return the feed that is shown or printed, and begin to write the action log if there is to be one.
+    """Return the feed that is shown or printed, and start to write the action log if one is wanted.
 
-    Only a screen's own session is followed. A printed one waits for its reader, and that of a replay waits
-    for its moments, which gives its lines other times.
+    The log follows the session of a live screen only. A printed session may have to wait for the program that
+    reads stdout, and a replay gives the lines other times. In both cases the log reads the recording itself.
     """
     log_fd = source.written.log_fd
     if log_fd is None:
@@ -82,18 +82,18 @@ def _show_or_print(source: Source, feed: Feed, options: Options, held: HeldSigna
 
 
 def _check_integrity(feed: Feed, code: int) -> int:
-    """Report a failed integrity check, and return our exit code."""
+    """Report a failed integrity check, and return the exit code."""
     from agentwatch.analysis.integrity import integrity
 
     found = integrity(feed.session)
-    if found.holds:
+    if found.passes:
         return code
     say(f"the integrity does not hold: {found.line()}")
     return code or 1
 
 
 def _show_and_tee(source: Source, feed: Feed, options: Options, held: HeldSignals) -> int:
-    """Draw the screen on the terminal while stdout gets every byte."""
+    """Draw the screen on the terminal, and copy every byte of the recording to stdout."""
     from agentwatch.outputs.stream_json import Tee
 
     tee = Tee(source.reader.fd, source.reader.growth, os.dup(1))
@@ -106,7 +106,7 @@ def _show_and_tee(source: Source, feed: Feed, options: Options, held: HeldSignal
 
 
 def _show(source: Source, feed: Feed, options: Options, held: HeldSignals) -> int:
-    """Draw the screen until the user quits; then record and print what a pipe still brings."""
+    """Draw the screen until the user quits; then record and print the rest of a pipe."""
     held.hold()
     with claimed_terminal():
         from agentwatch.screen.app import AgentwatchApp, Leave
@@ -129,7 +129,7 @@ def _show(source: Source, feed: Feed, options: Options, held: HeldSignals) -> in
         code = 0
     else:
         if not source.is_live:
-            source.leave()  # a file that is followed grows on without us
+            source.leave()  # a followed file may keep growing
         code = end_session(source, feed.session)
     if source.written.files is not None:
         say(f"recorded in {source.written.files.recording}")
@@ -139,10 +139,10 @@ def _show(source: Source, feed: Feed, options: Options, held: HeldSignals) -> in
 def _watch_without_terminal(source: Source, feed: Feed) -> None:
     """Keep recording after the terminal was closed, until the agent ends."""
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    nowhere = os.open(os.devnull, os.O_RDWR)
+    null_fd = os.open(os.devnull, os.O_RDWR)
     for fd in (0, 1, 2):
-        os.dup2(nowhere, fd)
-    print_rest(source, feed, nowhere)
+        os.dup2(null_fd, fd)
+    print_rest(source, feed, null_fd)
 
 
 def _report_internal_error(error: Exception, source: Source) -> None:

@@ -5,29 +5,29 @@ from __future__ import annotations
 import sys
 from contextlib import suppress
 
-from agentwatch.cli.ci_runner import broken, in_runner
+from agentwatch.cli.ci_runner import in_runner, without_commands
 from agentwatch.recording import SessionFiles, create_file, new_session_files
 
 
 def say(message: str) -> None:
-    """Print a message to the user in one line on stderr."""
+    """Print a message to the user on stderr, on one line."""
     line = f"agentwatch: {message}"
     with suppress(OSError):  # a closed stderr must not end the monitor while the agent still writes
-        print(broken(line) if in_runner() else line, file=sys.stderr, flush=True)
+        print(without_commands(line) if in_runner() else line, file=sys.stderr, flush=True)
 
 
 def write_crash(error: BaseException, files: SessionFiles | None = None) -> str:
     """Write the traceback of an internal error to a file, without the values of variables.
 
-    Variables may hold what the agent read, secrets included.
+    Variables may contain text that the agent has read, including secrets.
 
     Args:
-        error: What was raised.
-        files: The session's files, beside which the traceback is written; None for a new stem among the
-            saved sessions.
+        error: The exception.
+        files: The session's files; the traceback is written beside them. None for a new path among the saved
+            sessions.
 
     Returns:
-        Where the traceback is, as a clause for the user.
+        A clause for the user that contains the path of the traceback.
     """
     import traceback
 

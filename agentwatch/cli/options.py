@@ -1,4 +1,4 @@
-"""What the command line asked for."""
+"""The options of the command line."""
 
 import os
 from pathlib import Path
@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 from agentwatch.cli.terminal import has_terminal
 from agentwatch.config import Config
-from agentwatch.sources.open import Keep
+from agentwatch.sources.open import KeepOptions
 
 
 class Options(NamedTuple):
-    """The options of every command; one that a command does not take stays at its default."""
+    """The options of all commands. An option that a command does not have keeps its default."""
 
     printing: bool = False
     output_format: str | None = None
@@ -26,21 +26,29 @@ class Options(NamedTuple):
     speed: float = 1.0
     max_idle: float | None = None
     config: Config = Config()
-    """The user's settings; the defaults where no screen is drawn."""
+    """The user's settings; the defaults if no screen is drawn."""
 
     def prints(self) -> bool:
-        """Return whether to print instead of drawing a screen, as asked or as can be inferred."""
+        """Return whether to print instead of drawing a screen.
+
+        Printing is implied by an output format, if there is no terminal, and if stdout is not one and `--tee`
+        is not given.
+        """
         if self.printing or self.output_format is not None or not has_terminal():
             return True
         return not os.isatty(1) and not self.tee
 
     def printed_format(self) -> str:
-        """Return what is printed; `--tee` without a terminal still passes the bytes on."""
+        """Return the output format; for `--tee` without a terminal, the one that copies the bytes."""
         return self.output_format or ("stream-json" if self.tee else "text")
 
-    def keeps(self, by_default: bool) -> Keep:
-        """Return what is kept of a session; `by_default` is said of what no option names."""
-        return Keep(
+    def keep_options(self, by_default: bool) -> KeepOptions:
+        """Return which files of a session are kept.
+
+        Args:
+            by_default: Whether a recording and a log are kept if no option mentions them.
+        """
+        return KeepOptions(
             recording=self.record,
             record=by_default and not self.no_record,
             log=self.log,

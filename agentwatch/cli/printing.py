@@ -1,4 +1,4 @@
-"""Printing instead of a screen: the agent's own formats, and the summary, on stdout."""
+"""Prints a session on stdout instead of drawing a screen: the agent's own formats, and the summary."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterable
 
 from agentwatch.actions import action, brief_action
-from agentwatch.cli.ci_runner import broken, broken_json, in_runner
+from agentwatch.cli.ci_runner import in_runner, json_without_commands, without_commands
 from agentwatch.cli.messages import say
 from agentwatch.events import Outcome
 from agentwatch.faults import INCOMPLETE_RECORDING
@@ -24,14 +24,20 @@ _BROKEN_PIPE = 141
 _STDERR_LINES = 10
 
 
-class _Unprintable(Exception):
-    """Stdout takes no more, though somebody may still read it."""
+class _PrintingFailed(Exception):
+    """Writing to stdout failed, for another reason than that its reader has closed the pipe."""
 
 
 def print_session(source: Source, feed: Feed, output_format: str, *, brief: bool = False) -> int:
-    """Print a session while it runs, and return our exit code.
+    """Print a session while it runs, and return the exit code.
 
-    When nobody reads stdout any more, what an agent still writes is recorded all the same.
+    When stdout cannot be written to any more, the agent's output is still recorded.
+
+    Args:
+        source: The source of the session.
+        feed: The feed of the session.
+        output_format: `text`, `json`, `stream-json` or `summary`.
+        brief: Print only the phrase of each call, in the text format.
     """
     try:
         if output_format == "text":
@@ -46,7 +52,7 @@ def print_session(source: Source, feed: Feed, output_format: str, *, brief: bool
         if not source.is_live:
             return _BROKEN_PIPE
         _follow(source, feed)
-    except _Unprintable as fault:
+    except _PrintingFailed as fault:
         say(f"cannot print: {fault}")
         _follow(source, feed)
         return end_session(source, feed.session) or INCOMPLETE_RECORDING
@@ -54,28 +60,28 @@ def print_session(source: Source, feed: Feed, output_format: str, *, brief: bool
 
 
 def print_lines(lines: Iterable[str]) -> int:
-    """Print lines as long as somebody reads them, and return our exit code."""
+    """Print lines until the reader of stdout closes the pipe, and return the exit code."""
     try:
         for line in lines:
             _print_line(line)
     except BrokenPipeError:
         return _BROKEN_PIPE
-    except _Unprintable as fault:
+    except _PrintingFailed as fault:
         say(f"cannot print: {fault}")
         return INCOMPLETE_RECORDING
     return 0
 
 
 def print_rest(source: Source, feed: Feed, sink_fd: int) -> int:
-    """Print in the text format the calls that end from now on, and return our exit code."""
+    """Print the calls that end from now on, in the text format, and return the exit code."""
     lines = ActionLines(feed.session, action, skip=len(feed.session.ended_calls))
     _follow(source, feed, lambda: _print_actions(lines, sink_fd))
     return end_session(source, feed.session)
 
 
 def end_session(source: Source, session: Session) -> int:
-    """Finish the files that are written, report what went wrong, and return our exit code."""
-    outcome = session.outcome  # of what was shown; to finish the log may read on
+    """Finish the written files, report their faults, and return the exit code."""
+    outcome = session.outcome  # as it was shown; finishing the log may advance the session
     source.finish()
     report_survivors(source)
     if outcome is not Outcome.SUCCEEDED:
@@ -86,7 +92,7 @@ def end_session(source: Source, session: Session) -> int:
 
 
 def report_survivors(source: Source) -> None:
-    """Print the processes that outlived our agent."""
+    """Print the processes that outlived the started agent."""
     for survivor in source.survivors():
         say(f"process {survivor.pid} ({safe_line(survivor.name)}) outlived the agent and still runs")
 
@@ -95,9 +101,9 @@ def _exit_code(source: Source, outcome: Outcome, *, has_result: bool) -> int:
     """Return the exit code for a session with this outcome.
 
     Args:
-        source: Where the session came from.
-        outcome: The outcome of its last run.
-        has_result: Whether the agent's format has a result line. If not, a run without one is no failure.
+        source: The source of the session.
+        outcome: The outcome of the session's last run.
+        has_result: Whether the agent's format has a result line. If not, a run without one has not failed.
     """
     if source.agent_exit_code:
         return source.agent_exit_code
@@ -109,7 +115,7 @@ def _exit_code(source: Source, outcome: Outcome, *, has_result: bool) -> int:
 
 
 def _follow(source: Source, feed: Feed, after: Callable[[], object] = lambda: None) -> None:
-    """Advance a session until its recording has ended; `after` is called after each step."""
+    """Advance a session until its recording has ended, and call `after` after each step."""
     while not feed.is_over:
         _report_faults(source)
         ended = feed.session.run.ended
@@ -123,7 +129,7 @@ def _follow(source: Source, feed: Feed, after: Callable[[], object] = lambda: No
 
 
 def _report_faults(source: Source) -> None:
-    """Print, once, each fault of the files that are written."""
+    """Print each fault of the written files once."""
     for fault in source.new_faults():
         say(fault)
 
@@ -139,16 +145,16 @@ def _print(data: bytes, sink_fd: int = 1) -> None:
     except BrokenPipeError:
         raise
     except OSError as error:
-        raise _Unprintable(error.strerror) from error
+        raise _PrintingFailed(error.strerror) from error
 
 
 def _print_line(line: str, sink_fd: int = 1) -> None:
-    shown = broken(line) if in_runner() else line
+    shown = without_commands(line) if in_runner() else line
     _print(f"{shown}\n".encode(), sink_fd)
 
 
 def _print_result(feed: Feed, place: Place) -> None:
-    """Print the line of a result as the agent sent it, however long it is."""
+    """Print the line of a result as the agent wrote it, in pieces if it is longer than 16 MiB."""
     if place.length <= MOST_LINE_BYTES:
         from agentwatch.outputs.safe_json import safe_json
 
@@ -162,7 +168,7 @@ def _print_result(feed: Feed, place: Place) -> None:
 
 
 def _print_json(line: bytes) -> None:
-    _print((broken_json(line) if in_runner() else line) + b"\n")
+    _print((json_without_commands(line) if in_runner() else line) + b"\n")
 
 
 def _print_summary(feed: Feed) -> None:
@@ -187,7 +193,7 @@ def _print_bytes(feed: Feed, source: Source) -> None:
     except BrokenPipeError:
         raise
     except OSError as error:
-        raise _Unprintable(error.strerror) from error
+        raise _PrintingFailed(error.strerror) from error
 
 
 def _print_end(feed: Feed, output_format: str) -> None:

@@ -1,7 +1,8 @@
-"""The terminal: whether there is one, and giving it to the screen when stdin or stdout are pipes.
+"""Detects the terminal, and makes it available to the screen when stdin or stdout is a pipe.
 
-Textual reads keys from descriptor 0 and asks descriptor 1 for the size, whatever they are: without
-this, `cat FILE | agentwatch` would take the stream for keys (measured: its letters fired bindings).
+Textual reads keys from descriptor 0 and the terminal's size from descriptor 1, even if they are pipes.
+Without this module, `cat FILE | agentwatch` would read the stream as keys (measured: its letters triggered
+bindings).
 """
 
 from __future__ import annotations
@@ -13,18 +14,21 @@ from contextlib import contextmanager
 
 
 def fill_descriptors() -> None:
-    """Open /dev/null where 0, 1 or 2 is closed: another file would take the number, and be drawn on."""
+    """Open /dev/null for each of the descriptors 0, 1 and 2 that is closed.
+
+    Otherwise a file opened later would get that number, and the screen would be drawn into it.
+    """
     for fd in (0, 1, 2):
         try:
             os.fstat(fd)
         except OSError:
             os.open(os.devnull, os.O_RDWR)
-    if sys.__stdin__ is None:  # Textual asks it for its descriptor
-        vars(sys)["__stdin__"] = open(0, closefd=False)  # noqa: SIM115 - open as long as we are
+    if sys.__stdin__ is None:  # Textual calls its `fileno`
+        vars(sys)["__stdin__"] = open(0, closefd=False)  # noqa: SIM115 - it stays open until the program ends
 
 
 def has_terminal() -> bool:
-    """Return whether a screen can be drawn: there is a controlling terminal, and it is not dumb."""
+    """Return whether a screen can be drawn: there is a controlling terminal and TERM is not `dumb`."""
     if os.environ.get("TERM", "dumb") == "dumb":
         return False
     try:
@@ -36,12 +40,12 @@ def has_terminal() -> bool:
 
 @contextmanager
 def claimed_terminal() -> Iterator[None]:
-    """Give descriptors 0, 1 and 2 to the terminal, and put back afterwards what was there.
+    """Connect the descriptors 0, 1 and 2 to the terminal, and restore them afterwards.
 
     Raises:
         OSError: There is no controlling terminal.
     """
-    if "TEXTUAL_DRIVER" in os.environ:  # a web driver speaks on 0 and 1 itself
+    if "TEXTUAL_DRIVER" in os.environ:  # a web driver uses descriptors 0 and 1 itself
         yield
         return
     tty = os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY)

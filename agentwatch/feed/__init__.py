@@ -1,9 +1,9 @@
-"""Lines of a recording decoded and applied to a session at the reader's pace; the list of saved sessions.
+"""The feed, which decodes the lines of a recording and applies them to a session; the list of saved sessions.
 
-It may import `recording`, `wire`, `session` and `events`.
+This folder may import `recording`, `wire`, `session`, `blocks`, `events`, `byte_size`, `plurals` and
+`safe_text`.
 """
 
 from agentwatch.feed.feed import POLL_SECONDS, Feed, Pace, Reader
-from agentwatch.feed.preview import preview_feed
 
-__all__ = ["POLL_SECONDS", "Feed", "Pace", "Reader", "preview_feed"]
+__all__ = ["POLL_SECONDS", "Feed", "Pace", "Reader"]

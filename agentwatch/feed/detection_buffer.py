@@ -12,9 +12,9 @@ from agentwatch.wire import Decoder
 class DetectionBuffer:
     """Holds lines back while the decoder does not know the agent.
 
-    Some agents print lines that others print too before the first line that is only theirs. Once the agent is
-    known, the held lines are released with the events that its decoder reads from them. If the agent is still
-    unknown after 50 lines or 1 MiB, or at the end of the stream, they are released as unknown.
+    Several agents may begin with the same lines, before the first line that identifies the agent. Once the
+    agent is known, the held lines are released with the events that its decoder reads from them. If the agent
+    is still unknown after 50 lines or 1 MiB, or at the end of the stream, they are released as unknown.
     """
 
     def __init__(self, decoder: Decoder) -> None:
@@ -23,7 +23,7 @@ class DetectionBuffer:
 
     @property
     def is_active(self) -> bool:
-        """Whether lines are held, or may still be."""
+        """Whether lines are being held, or may still have to be."""
         return self._decoder.is_detecting or bool(self._held)
 
     @property
@@ -33,7 +33,7 @@ class DetectionBuffer:
 
     @property
     def end(self) -> int:
-        """The position in the recording, in bytes, behind the last held line; 0 if none is held."""
+        """The offset in the recording after the last held line, in bytes; 0 if no line is held."""
         return self._held[-1].place.offset + self._held[-1].place.length + 1 if self._held else 0
 
     def release(self, lines: Iterable[DecodedLine]) -> Iterator[DecodedLine]:

@@ -7,15 +7,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from agentwatch.blocks import Block, TooLargeBlock
 from agentwatch.events import Event
 from agentwatch.feed.detection_buffer import DetectionBuffer
 from agentwatch.feed.line_joiner import DecodedLine, LineJoiner, is_whole
 from agentwatch.recording import MOST_LINE_BYTES, Growth, Line, Lines
 from agentwatch.session import Place, Session
 from agentwatch.wire import Decoder
+
+if TYPE_CHECKING:
+    from agentwatch.blocks import Block
 
 POLL_SECONDS = 0.01
 """Seconds between two polls of a reader without new lines. New bytes wait 5 ms on average."""
@@ -36,7 +38,7 @@ class Reader(Protocol):
 
     @property
     def growth(self) -> Growth:
-        """How far the recording has grown."""
+        """The growth of the recording."""
 
     def read(self) -> Lines:
         """Return the next whole lines, or no lines if no whole line has arrived."""
@@ -90,7 +92,7 @@ class Feed:
         return applied
 
     def backlog(self) -> int:
-        """Return how many bytes of the recording are not yet applied."""
+        """Return the number of bytes of the recording that are not applied yet."""
         if self.is_over:
             return 0
         return max(self.reader.growth.size() - max(self.offset, self._detection.end), 0)
@@ -101,8 +103,10 @@ class Feed:
         return self._detection.held_lines
 
     def blocks(self, place: Place) -> list[Block]:
-        """Return the blocks of the line at a place, read back from the recording."""
+        """Return the blocks of the line at a place, which is read from the recording again."""
         if place.length > MOST_LINE_BYTES:
+            from agentwatch.blocks import TooLargeBlock
+
             return [TooLargeBlock(place.length, place.offset)]
         return self._decoder.blocks(self.line_at(place))
 
@@ -111,11 +115,11 @@ class Feed:
         return self._decoder.searchable_text_differs(data)
 
     def line_at(self, place: Place) -> bytes:
-        """Return the line at a place, read back from the recording."""
+        """Return the line at a place, which is read from the recording again."""
         return self.reader.line_at(place.offset, place.length)
 
     def _read_on(self) -> DecodedLine | None:
-        """Read on, and return the first decoded line; None if no line has arrived or the feed is over."""
+        """Read more lines, and return the first decoded one; None if none has arrived or the feed is over."""
         found: DecodedLine | None = None
         while found is None and not self.is_over:
             lines = self.reader.read()
@@ -131,7 +135,7 @@ class Feed:
         return found
 
     def _decode(self, lines: Lines) -> Iterator[DecodedLine]:
-        """Yield decoded lines; a burst of deltas counts as one, unless a replay must time each delta."""
+        """Yield decoded lines. A burst of deltas is one of them, unless a replay must time each delta."""
         joiner, decoder, data = self._joiner, self._decoder, lines.data
         if lines.oversize or self.pace is not None:
             for line in lines:

@@ -14,17 +14,17 @@ _MOST_PIECES = 4096
 _MOST_BYTES = 16 << 20
 _OBJECT = re.compile(rb"(?:\xef\xbb\xbf)?\s*\{")
 _EVENT = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"type"\s*:\s*"')
-"""A line that matches begins an event of its own, so it cannot continue a string."""
+"""A line that matches is the start of an event, so it cannot continue a string."""
 
 
 class LineDecoder(Protocol):
     """Decodes lines."""
 
     def decode(self, data: bytes) -> list[Event]:
-        """Return the events of a line that is not blank; the first is `Malformed` if it is no object."""
+        """Return the events of a non-blank line; the first is `Malformed` if it is not a JSON object."""
 
     def decode_joined(self, pieces: list[bytes]) -> list[Event] | None:
-        """Return the events of the joined lines; None if they are no object together either."""
+        """Return the events of the joined lines; None if together they are not a JSON object either."""
 
     def decode_oversize(self, head: bytes, tail: bytes, size: int, /) -> list[Event]:
         """Return the events that the head and the tail of a line of `size` bytes contain."""
@@ -82,7 +82,7 @@ class LineJoiner:
         return decoded
 
     def rest(self) -> list[DecodedLine]:
-        """Return the held lines as malformed lines, because no further line can complete them."""
+        """Return the held lines as malformed lines; call this when no later line can complete them."""
         held, self._held = self._held, []
         return [
             DecodedLine(self._decoder.decode(line.data), _place(line), 1)

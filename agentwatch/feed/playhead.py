@@ -23,7 +23,13 @@ class Replay:
         max_idle: float | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Play at `speed` times the recorded pace, with no silence longer than `max_idle` seconds."""
+        """Create a replay that is not paused.
+
+        Args:
+            speed: Seconds of the recording that pass per second of real time.
+            max_idle: Longer silences are shortened to this duration, in recorded seconds; None is no limit.
+            clock: Returns the present time in seconds.
+        """
         self.is_paused = False
         self._speed = speed
         self._max_idle_ms = None if max_idle is None else max_idle * 1000
@@ -64,7 +70,7 @@ class Replay:
         return self._at_ms
 
     def now_ms(self) -> int | None:
-        """Return the present time in the recording."""
+        """Return the current position in recorded time; None before the first line with a time."""
         self._pass_time()
         return None if self._at_ms is None else self._at_ms + int(self._waited_ms)
 
@@ -84,7 +90,7 @@ class Replay:
         self._speed = next((speed for speed in reversed(SPEEDS) if speed < self._speed), self._speed)
 
     def step(self) -> None:
-        """Make the next event due now, with all other events of the same moment."""
+        """Make the next event due now, together with all other events of the same recorded time."""
         self._steps += 1
 
     def _pass_time(self) -> None:

@@ -1,7 +1,7 @@
-"""The action log: the text format with a time before each line, and two `#` lines around a run.
+"""The action log: the text format with a time before each line, and a `#` line before and after each run.
 
-Times, text and order are a pure function of the recording and its arrival times: what the live run
-wrote, `agentwatch log FILE` prints again, byte for byte.
+Times, text and order depend only on the recording and its arrival times. `agentwatch log FILE` therefore
+prints the bytes that were written during the live run.
 """
 
 from __future__ import annotations
@@ -28,12 +28,18 @@ class ActionLog:
         self._runs_ended = 0
         self._logged = 0
         self._calls = 0
-        """Calls of the present run in the log. All are there when it is summed up: a run that ends settles
-        its open calls."""
+        """The number of logged calls of the current run. It is complete when the run's closing line is due,
+        because the end of a run also ends its open calls."""
         self._failed = 0
+        """The number of logged calls of the current run that failed."""
 
     def new_lines(self, is_over: bool) -> Iterator[SafeText]:
-        """Yield the lines that are new; a run is summed up when the next begins or all is over."""
+        """Yield the lines since the last call.
+
+        Args:
+            is_over: The recording has ended, so the closing line of the last run is due. The closing
+                line of any other run is due when the next run starts.
+        """
         runs, ended = self._session.runs, self._session.ended_calls
         while self._logged < len(ended):
             call = ended[self._logged]
@@ -54,7 +60,10 @@ class ActionLog:
             yield safe_line(f"# session {run.session_id or '–'} · {run.model or '–'} · {run.cwd or '–'}")
 
     def _end_run(self, number: int) -> Iterator[SafeText]:
-        """Sum up the run of this number, unless it was summed up; 0 is the time before the first run."""
+        """Yield the closing line of a run unless it was yielded before.
+
+        Runs are counted from 1. Number 0 is the time before the first run, which has no line.
+        """
         if self._runs_ended < number:
             self._runs_ended = number
             counts = f"{plural(self._calls, 'call')}, {self._failed} failed"
@@ -63,9 +72,14 @@ class ActionLog:
 
 
 def follow_log(feed: Feed, wait: Callable[[], object] = lambda: None) -> Iterator[SafeText]:
-    """Yield the lines of the log as the recording grows, until it has ended; `wait` for more of it.
+    """Yield the lines of the log as the recording grows, until it has ended.
 
-    Of the session only runs and calls are kept: the texts would be in memory twice, and tell nothing.
+    The texts of the session are dropped: the log does not need them, and the screen may have a second copy in
+    memory.
+
+    Args:
+        feed: The feed of the recording.
+        wait: Called when no new line has arrived; it should wait a moment.
     """
     log = ActionLog(feed.session)
     while not feed.is_over:
@@ -76,12 +90,12 @@ def follow_log(feed: Feed, wait: Callable[[], object] = lambda: None) -> Iterato
 
 
 def seconds(duration_ms: int) -> str:
-    """Return a duration as the log tells it: `5.2 s`."""
+    """Return a duration in the format of the log: `5.2 s`."""
     return f"{duration_ms / 1000:.1f} s"
 
 
 def _time(call: Call) -> str:
-    """Return when a call ended, to the second; `-` where it is not known, or no time of four-digit years."""
+    """Return the second in which a call ended; `-` if unknown or outside the years 1970 to 9999."""
     at_ms = ended_ms(call)
     if at_ms is None or not 0 <= at_ms < _YEAR_10000_MS:
         return "-"
@@ -89,5 +103,5 @@ def _time(call: Call) -> str:
 
 
 def _run_outcome(run: Run) -> str:
-    known = "" if run.duration_ms is None else f" in {seconds(run.duration_ms)}"
-    return f"{run.outcome}{known}"
+    duration = "" if run.duration_ms is None else f" in {seconds(run.duration_ms)}"
+    return f"{run.outcome}{duration}"

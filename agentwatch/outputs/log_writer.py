@@ -1,10 +1,11 @@
-"""Writing the action log while its recording grows, without decoding the recording twice.
+"""Writes the action log while its recording grows, without decoding the recording twice.
 
-The log follows the session that the screen shows. That session stands still while the view is frozen,
-while an editor has the terminal, and while the terminal reads nothing; the log must not. So a thread
-watches the screen's feed, and reads the recording itself once the feed leaves bytes unread for 3 s. The
-second decoding, half a core at 10,000 lines a second, is paid only then. Keeping the screen's feed
-running instead would move a frozen view, and could not help where the whole event loop waits.
+The log follows the session that the screen shows. That session is not advanced while the view is frozen,
+while an editor has the terminal, or while the terminal does not read, but the log must continue. A thread
+therefore monitors the screen's feed, and reads the recording itself once the feed has left bytes unread for
+3 s. Only then is every line decoded a second time, which takes half a core at 10,000 lines a second.
+Advancing the screen's feed instead would move a frozen view, and is impossible while the event loop is
+blocked.
 """
 
 from __future__ import annotations
@@ -22,37 +23,37 @@ from agentwatch.recording import LineReader
 
 _POLL_SECONDS = 0.1
 _STALL_SECONDS = 3.0
-"""A running session is advanced at least once a second, whatever else the screen does."""
+"""The log stops following after this time; a screen that is not blocked advances its feed every second."""
 
 
 class LogWriter:
-    """Writes an action log in a thread; a disk that is slow or full delays nobody else."""
+    """Writes an action log in a thread, so that a slow or full disk delays neither agent nor screen."""
 
     def __init__(self, reader: LineReader, log_fd: int, followed: Feed | None = None) -> None:
-        """Begin to write.
+        """Start the thread.
 
         Args:
-            reader: Whose recording is logged; its own place stays where it is.
-            log_fd: Where the log is written; closed at the end.
-            followed: The feed whose session is logged. It belongs to the calling thread, and calls `update`.
-                None to read the recording instead.
+            reader: The reader of the recording that is logged; its own position stays unchanged.
+            log_fd: The descriptor of the log; it is closed at the end.
+            followed: The feed whose session is logged. It belongs to the calling thread, and must call
+                `update`. None to read the recording instead.
         """
         self.fault: OSError | None = None
-        """Why the log is incomplete."""
+        """Why the log is incomplete; None while no write has failed."""
         self._reader = LineReader(reader.fd, reader.growth, reader.times)
         self._log_fd = log_fd
         self._followed = followed
         self._log = None if followed is None else ActionLog(followed.session)
         self._owner = threading.get_ident()
         self._queue: SimpleQueue[list[str] | None] = SimpleQueue()
-        """Lines of the followed session; None behind its last line."""
+        """The lines of the followed session; None after its last line."""
         self._updated = time.monotonic()
-        self._hurry = threading.Event()
+        self._finishing = threading.Event()
         self._thread = threading.Thread(target=self._run, name="log", daemon=True)
         self._thread.start()
 
     def update(self) -> None:
-        """Queue the lines that are new in the followed session."""
+        """Queue the new lines of the followed session."""
         followed, log = self._followed, self._log
         if followed is None or log is None:
             return
@@ -64,35 +65,39 @@ class LogWriter:
             self.unfollow()
 
     def unfollow(self) -> None:
-        """Follow the session no more; what it did not log is read from the recording."""
+        """Stop following the session; the rest of the log is read from the recording."""
         self._followed = None
 
     def finish(self) -> None:
         """Wait until the log of an ended recording is written.
 
-        The thread that owns the followed feed reads the rest into it here: the screen may have been quit
-        before it showed everything. From another thread this does nothing until the feed is over.
+        The screen may have been closed before it had read everything. The thread that owns the followed feed
+        therefore advances it to its end here. In another thread, this does nothing until the feed is over.
         """
         while (followed := self._followed) is not None:
             if self._owner != threading.get_ident():
                 return
             if not followed.advance(POLL_SECONDS):
                 time.sleep(POLL_SECONDS)
-        self._hurry.set()
+        self._finishing.set()
         self._thread.join()
 
     def _run(self) -> None:
         try:
             written = self._write_followed()
             if written is not None:
-                self._write_own(written)
+                self._write_from_recording(written)
         except OSError as error:
             self.fault = error
         finally:
             os.close(self._log_fd)
 
     def _write_followed(self) -> int | None:
-        """Write what is queued; return how many lines that were when no more come, None after the last."""
+        """Write the queued lines of the followed session.
+
+        Returns:
+            The number of lines written when the session is no longer followed; None if the log is complete.
+        """
         written = 0
         while True:
             is_followed = self._is_followed()
@@ -107,7 +112,7 @@ class LogWriter:
                 return None
 
     def _is_followed(self) -> bool:
-        """Return whether a session is followed; one that leaves bytes unread for too long is no more."""
+        """Return whether a session is followed; stop following one that has left bytes unread for 3 s."""
         followed = self._followed
         if followed is None:
             return False
@@ -116,27 +121,36 @@ class LogWriter:
             return False
         return True
 
-    def _write_own(self, written: int) -> None:
-        """Write the log from the recording, but for its first lines, which are written."""
-        lines = follow_log(Feed(self._reader), lambda: self._hurry.wait(_POLL_SECONDS))
+    def _write_from_recording(self, written: int) -> None:
+        """Write the log from the recording, except its first `written` lines."""
+        lines = follow_log(Feed(self._reader), lambda: self._finishing.wait(_POLL_SECONDS))
         for line in islice(lines, written, None):
             write_all(self._log_fd, f"{line}\n".encode())
 
 
 class LoggedFeed(Feed):
-    """A feed that keeps an action log up to date with its session."""
+    """A feed that writes an action log of its session."""
 
     def __init__(self, reader: LineReader, log_fd: int) -> None:
-        """Read by `reader`, and log to a descriptor."""
+        """Create a feed without a pace.
+
+        Args:
+            reader: Reads the recording.
+            log_fd: The descriptor of the log; it is closed at the end.
+        """
         super().__init__(reader)
         self.log = LogWriter(reader, log_fd, self)
 
     def advance(self, seconds: float | None = None) -> int:
-        """Apply the lines that are there, for about `seconds` at most, and log them; return how many."""
+        """Apply the lines that have arrived, log the calls that ended, and return the number of lines.
+
+        Args:
+            seconds: Stop after about this time; None is no limit.
+        """
         try:
             applied = super().advance(seconds)
             self.log.update()
-        except BaseException:  # a signal or a fault may have left the session, or its log, half updated
+        except BaseException:  # the exception may have left the session or its log half updated
             self.log.unfollow()
             raise
         return applied

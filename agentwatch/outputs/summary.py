@@ -1,4 +1,4 @@
-"""The summary: everything the screen knows, as one JSON object on one line."""
+"""The summary format: the state of a session as one JSON object on one line."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _TEXTS_AT_ONCE = 100
 
 
 def summary(session: Session) -> Iterator[bytes]:
-    """Yield the summary of a session piece by piece, without a line end.
+    """Yield the summary of a session in pieces, without a line end.
 
     Characters that could control a terminal are written as JSON escapes, which leaves the values unchanged.
     The text of a session may be long, so it is never joined in memory.
     """
-    run, found = session.run, integrity(session)
+    run, checks = session.run, integrity(session)
     yield _members(
         b"{",
         format=run.format,
@@ -37,11 +37,11 @@ def summary(session: Session) -> Iterator[bytes]:
     for earlier in session.runs[:-1]:
         yield from _texts(earlier)
     text: Iterable[bytes] = _texts(run)
-    if found.text_matches_result:
+    if checks.text_matches_result:
         text = list(text)  # printed twice; at most 16 MB, because a result line is
     yield from text
     yield b'"'
-    if found.text_matches_result:
+    if checks.text_matches_result:
         yield b',"result":"'
         yield from text
         yield b'"'
@@ -49,7 +49,7 @@ def summary(session: Session) -> Iterator[bytes]:
         yield _members(b",", result=run.result)
     yield _members(
         b",",
-        text_matches_result=found.text_matches_result,
+        text_matches_result=checks.text_matches_result,
         duration_ms=run.duration_ms,
         duration_api_ms=run.duration_api_ms,
         request_id=run.request_id,
@@ -75,7 +75,7 @@ def summary(session: Session) -> Iterator[bytes]:
             "completed_without_started": session.completed_without_started,
             "never_completed": session.never_completed,
         },
-        integrity={"holds": found.holds, "line": found.line(), "difference_at": found.difference_at},
+        integrity={"holds": checks.passes, "line": checks.line(), "difference_at": checks.difference_at},
     )
     yield b"}"
 
@@ -87,7 +87,7 @@ def _texts(run: Run) -> Iterator[bytes]:
 
 
 def _members(lead: bytes, **members: object) -> bytes:
-    """Return members of the object as JSON, after `lead`."""
+    """Return members of an object as JSON, preceded by `lead`: `{` or a comma."""
     return lead + _json(members)[1:-1]
 
 

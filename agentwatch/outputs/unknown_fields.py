@@ -23,45 +23,50 @@ _SAMPLE_COLUMNS = 160
 
 @dataclass(slots=True)
 class Finding:
-    """Something unknown in the recording."""
+    """A name or value in the recording that this version does not know."""
 
     count: int
+    """The number of its occurrences."""
     line: int
     """The number of the first line that contains it, counted from 1."""
     sample: str
+    """The first occurrence, as JSON."""
 
 
 class _Collector:
-    """Collects what is unknown in the lines that a `LineJoiner` passes to it."""
+    """Collects the unknown names and values in the lines that a `LineJoiner` passes to it.
+
+    Its `decode` methods return no events except `Malformed`, which the joiner needs.
+    """
 
     def __init__(self) -> None:
         self.agent: Agent | None = None
         self.found: dict[str, Finding] = {}
         self.line = 0
         self._undetected: list[tuple[int, Fields]] = []
-        """The lines before the agent is known, each with its number."""
+        """The lines read before the agent is known, each with its number."""
         self._undetected_bytes = 0
 
     def decode(self, data: bytes) -> list[Event]:
-        """Collect from a line."""
+        """Collect the findings of a line."""
         try:
             return self._collect(parse(data), len(data))
         except ValueError:
             return [Malformed("", "")]
 
     def decode_joined(self, pieces: list[bytes]) -> list[Event] | None:
-        """Collect from a line that was cut into pieces."""
+        """Collect the findings of a line that raw line ends have split."""
         try:
             return self._collect(parse_joined(pieces), sum(map(len, pieces)))
         except ValueError:
             return None
 
     def decode_oversize(self, head: bytes, tail: bytes, _size: int) -> list[Event]:
-        """Collect from the head and tail of a line."""
+        """Collect the findings of an oversize line."""
         return self._collect(salvage(head, tail), len(head) + len(tail))
 
     def end(self) -> None:
-        """Count the lines that were kept as lines of no known agent."""
+        """Report the buffered lines as lines of no known agent."""
         for number, fields in self._undetected:
             self._add(f"type {fields.get('type')} of no known agent", fields, number)
         self._undetected.clear()

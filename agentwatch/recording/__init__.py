@@ -1,7 +1,7 @@
 """The recording: the bytes that an agent wrote, their arrival times, and readers that follow its growth.
 
-It imports nothing else of the package: it is the queue between an agent and all that watches it, whose
-writers wait for nobody and whose readers each go at their own pace.
+This folder may import nothing else of the package. The recording is the queue between an agent and its
+readers: writing never waits for a reader, and each reader proceeds at its own pace.
 """
 
 from agentwatch.recording.disk_sync import DiskSync

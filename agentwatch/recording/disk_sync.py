@@ -19,19 +19,19 @@ class DiskSync:
         """The error that ended the flushing. The system may have lost data that was already written."""
         self._fd = fd
         self._growth = growth
-        self._hurry = threading.Event()
+        self._finishing = threading.Event()
         self._thread = threading.Thread(target=self._run, name="disk sync", daemon=True)
         self._thread.start()
 
     def finish(self) -> None:
         """Flush the rest of a recording that has ended, and wait until it is on the disk."""
-        self._hurry.set()
+        self._finishing.set()
         self._thread.join()
 
     def _run(self) -> None:
         synced, has_ended = 0, False
         while not has_ended:
-            has_ended = self._growth.has_ended() or self._hurry.wait(_SYNC_SECONDS)
+            has_ended = self._growth.has_ended() or self._finishing.wait(_SYNC_SECONDS)
             size = self._growth.size()
             if size == synced:
                 continue

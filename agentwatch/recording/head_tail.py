@@ -42,7 +42,7 @@ def last_lines(fd: int, most_bytes: int) -> list[bytes]:
 
 
 def line_start(fd: int, end: int) -> int:
-    """Return the offset behind the last line end before `end`, in bytes; 0 without one.
+    """Return the offset after the last line end before `end`, in bytes; 0 if there is none.
 
     Raises:
         OSError: The file cannot be read.

@@ -145,7 +145,9 @@ class LineReader:
             self._keep(lines[0][:-1])
             if self._tail_bytes > MOST_LINE_BYTES:
                 line = self._kept_line(start)
-                self._offset -= len(data) - len(lines[0])  # read the rest again: an oversize line comes alone
+                self._offset -= len(data) - len(
+                    lines[0]
+                )  # read the rest again: an oversize line has its own batch
                 self._tail, self._tail_bytes = [], 0
                 return line
             lines[0] = b"".join((*self._tail, b"\n"))

@@ -51,7 +51,7 @@ class SavedGrowth:
         return not self._follow or self.ended_by is not None
 
     def stop_following(self) -> None:
-        """Let the recording end where the file ended when its size was last read."""
+        """Stop following the file; the recording ends where the file ended when its size was last read."""
         self._follow = False
 
     def _is_replaced(self) -> bool:

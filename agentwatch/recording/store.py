@@ -1,4 +1,7 @@
-"""Where recordings are stored, and how their files are created: private, new, and never through a link."""
+"""The paths of recordings, and the creation of their files.
+
+A file is always new, only the user may read it, and no link is followed.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +19,7 @@ _CREATE = (
     | getattr(os, "O_NOFOLLOW", 0)
     | getattr(os, "O_CLOEXEC", 0)
 )
-
-
-_ENDINGS = (".times", ".log", ".stderr", ".crash", ".json")
+_SUFFIXES = (".times", ".log", ".stderr", ".crash", ".json")
 
 
 class SessionFiles(NamedTuple):
@@ -38,7 +39,7 @@ class SessionFiles(NamedTuple):
 
     @property
     def stderr(self) -> Path:
-        """What the agent wrote to its standard error."""
+        """The standard error of the agent."""
         return self._beside(".stderr")
 
     @property
@@ -48,17 +49,17 @@ class SessionFiles(NamedTuple):
 
     @property
     def process(self) -> Path:
-        """The command, its start, end and exit code, as JSON."""
+        """The agent's command, working directory, process id, times and exit code, as JSON."""
         return self._beside(".json")
 
-    def _beside(self, ending: str) -> Path:
+    def _beside(self, suffix: str) -> Path:
         """Return the path beside the recording with another suffix.
 
         The suffix is appended if the recording itself has one of these suffixes, so that nothing overwrites
         it.
         """
         path = self.recording
-        return path.with_name(path.name + ending) if path.suffix in _ENDINGS else path.with_suffix(ending)
+        return path.with_name(path.name + suffix) if path.suffix in _SUFFIXES else path.with_suffix(suffix)
 
 
 def sessions_folder() -> Path:
@@ -82,10 +83,10 @@ def new_session_files() -> SessionFiles:
     folder = sessions_folder()
     for parent in reversed([folder, *folder.parents]):
         parent.mkdir(mode=0o700, exist_ok=True)  # `parents=True` would ignore `mode` for the parents
-    found = folder.stat()
-    if found.st_uid != os.geteuid():
+    status = folder.stat()
+    if status.st_uid != os.geteuid():
         raise PermissionError(errno.EPERM, "it belongs to another user", str(folder))
-    if found.st_mode & 0o077:
+    if status.st_mode & 0o077:
         folder.chmod(0o700)
     now_ns = time.time_ns()
     second = time.strftime("%Y%m%d-%H%M%S", time.localtime(now_ns // 10**9))

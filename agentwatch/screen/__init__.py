@@ -1,4 +1,4 @@
-"""The Textual app that shows a session: four panes under a header and a status line.
+"""The Textual app that shows a session: four panes below a header and a status line.
 
-It may import everything but `cli`; nothing else imports Textual or rich.
+This folder may import everything except `cli`. No other folder imports Textual or rich.
 """

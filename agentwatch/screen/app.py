@@ -1,11 +1,12 @@
-"""The app that shows a session, and the way out of it."""
+"""The app that shows a session, and its quit dialogs."""
 
 from __future__ import annotations
 
 from enum import Enum
 
 from agentwatch.config import Config
-from agentwatch.feed import Feed, preview_feed
+from agentwatch.feed import Feed
+from agentwatch.feed.preview import preview_feed
 from agentwatch.safe_text import SafeText, safe_line
 from agentwatch.screen.overlays.help import Help
 from agentwatch.screen.overlays.leave import LeaveChoice, LeaveDialog
@@ -15,19 +16,20 @@ from agentwatch.screen.terminal.signals import HeldSignals
 from agentwatch.sources.source import Source
 
 _LARGE_BYTES = 8 << 20
+"""A saved recording that is larger than this is shown as a preview until it is read."""
 
 
 class Leave(Enum):
     """How the screen was left."""
 
     OVER = "over"
-    """No agent of ours runs any more."""
+    """No agent that agentwatch started is running any more."""
     RUNNING = "running"
-    """Our agent still runs, by the user's choice."""
+    """The agent that agentwatch started is still running, by the user's choice."""
 
 
 class AgentwatchApp(TerminalApp[Leave]):
-    """Shows one session until the user leaves."""
+    """Shows one session until the user quits."""
 
     def __init__(
         self,
@@ -38,12 +40,21 @@ class AgentwatchApp(TerminalApp[Leave]):
         *,
         no_color: bool = False,
     ) -> None:
+        """Create the app.
+
+        Args:
+            source: Where the recording comes from; it stops the agent on request.
+            feed: Reads the recording into the session that is shown.
+            held: The signals that arrived before the app runs; they are handled first.
+            config: The user's configuration; None uses the defaults.
+            no_color: Whether to draw without colours.
+        """
         super().__init__(held, config, no_color=no_color)
         self._source = source
         self._feed = feed
 
     def get_default_screen(self) -> WatchScreen:
-        """Begin with the session; of a large saved one with its two ends, while the middle is read."""
+        """Return the session's screen; a large saved recording starts with a preview of its head and tail."""
         reader = self._source.reader
         is_large = self._feed.pace is None and self._feed.backlog() > _LARGE_BYTES
         if not is_large or self._source.wakeup is not None:
@@ -54,43 +65,43 @@ class AgentwatchApp(TerminalApp[Leave]):
         return WatchScreen(self._source, feed, loading, config=self.config, write=self.write_to_terminal)
 
     def on_app_blur(self) -> None:
-        """Remember what the user has seen."""
+        """Record what the user has seen, because the terminal lost the focus."""
         if isinstance(screen := self.screen_stack[0], WatchScreen):
             screen.app_blurred()
 
     def on_app_focus(self) -> None:
-        """Tell what happened meanwhile."""
+        """Show what happened while the terminal did not have the focus."""
         if isinstance(screen := self.screen_stack[0], WatchScreen):
             screen.app_focused()
 
     def action_suspend_process(self) -> None:
-        """Give the shell its title back too."""
+        """Suspend the job; restore the terminal's title first."""
         if isinstance(screen := self.screen_stack[0], WatchScreen):
             screen.notices.rest()
         super().action_suspend_process()
 
     def action_help(self) -> None:
-        """Tell every key as it is bound."""
+        """Show the help, with every key as it is bound."""
         self.push_screen(Help(self.config.keys))
 
     def action_leave(self) -> None:
-        """Leave; when our agent or what it started still runs, ask what is to become of it."""
+        """Quit; if the agent or a process that it started is still running, ask whether to stop it."""
         survivors = self._source.survivors()
         if self._source.runs_agent:
             self.push_screen(LeaveDialog(SafeText("The agent is still running.")), self._leave_agent)
         elif survivors:
-            told = SafeText("The agent has ended; what it started still runs:")
+            question = SafeText("The agent has ended; what it started still runs:")
             named = [safe_line(f"{survivor.pid} {survivor.name}") for survivor in survivors]
-            self.push_screen(LeaveDialog(told, named), self._leave_survivors)
+            self.push_screen(LeaveDialog(question, named), self._leave_survivors)
         else:
             self.exit(Leave.OVER)
 
     def action_help_quit(self) -> None:
-        """Take ctrl+c, where no text is selected, for a wish to leave."""
+        """Treat ctrl+c as `leave` when no text is selected."""
         self.action_leave()
 
     async def action_quit(self) -> None:
-        """Take ctrl+q and the palette's Quit the same way."""
+        """Treat ctrl+q and the palette's Quit as `leave`."""
         self.action_leave()
 
     def _leave_agent(self, choice: LeaveChoice | None) -> None:
@@ -105,8 +116,8 @@ class AgentwatchApp(TerminalApp[Leave]):
         elif choice is LeaveChoice.STOP:
             self._stop("stopping what the agent started …")
 
-    def _stop(self, told: str) -> None:
-        self.notify(told, markup=False, timeout=10)
+    def _stop(self, message: str) -> None:
+        self.notify(message, markup=False, timeout=10)
         self.run_worker(self._stop_agent, thread=True)
 
     def _stop_agent(self) -> None:

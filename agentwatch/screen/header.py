@@ -1,4 +1,4 @@
-"""The two lines above the panes: facts about the run, and what is going on now."""
+"""The two lines above the panes: facts about the run, and the current status."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class HeaderLine(Static):
         super().__init__(id="header")
         self._drawn: tuple[object, ...] = ()
 
-    def tell(self, session: Session, now_ms: int | None, *, is_preview: bool = False) -> None:
+    def show_run(self, session: Session, now_ms: int | None, *, is_preview: bool = False) -> None:
         """Show the state of the run at `now_ms`; redraw only if something changed.
 
         Args:
@@ -71,17 +71,17 @@ class HeaderLine(Static):
 
 
 class StatusLine(Static):
-    """What is going on; at the right, the view's state (frozen, replaying, behind) or the integrity."""
+    """The current status; at the right, the view's state (frozen, replaying, behind) or the integrity."""
 
     def __init__(self) -> None:
         super().__init__(id="status")
         self._drawn: tuple[object, ...] = ()
 
-    def tell(self, words: SafeText, view: SafeText, integrity: Integrity) -> None:
+    def show_status(self, words: SafeText, view: SafeText, integrity: Integrity) -> None:
         """Show the status; redraw only if something changed.
 
         Args:
-            words: What is going on.
+            words: The status of the session.
             view: The state of the view; if it is empty, the integrity is shown in its place.
             integrity: The result of the integrity checks, shortened to the space available.
         """
@@ -89,18 +89,22 @@ class StatusLine(Static):
         if drawn == self._drawn:
             return
         self._drawn = drawn
-        is_proof = not view
+        is_integrity = not view
         view = view or self._fitting(integrity, self.size.width - columns(words) - 4)
         room = self.size.width - columns(view) - 3
         shown = words
         while columns(shown) > room and shown:
             shown = SafeText(shown[: room - 1] if len(shown) >= room else shown[:-2])
         gap = " " * max(room - columns(shown) + 1, 0)
-        style = "$foreground-muted" if is_proof and integrity.holds else "$text-accent"
+        style = "$foreground-muted" if is_integrity and integrity.passes else "$text-accent"
         self.update(Content.assemble(f" {shown}{gap}", (view, style), " "), layout=False)
 
     def _fitting(self, integrity: Integrity, room: int) -> SafeText:
-        lines = (integrity.line(), integrity.amiss() or SafeText("integrity holds"), SafeText("i: integrity"))
+        lines = (
+            integrity.line(),
+            integrity.problems() or SafeText("integrity holds"),
+            SafeText("i: integrity"),
+        )
         return next((line for line in lines if columns(line) <= room), SafeText(""))
 
 

@@ -1,6 +1,6 @@
-"""The keys of every binding: the defaults, the user's own, and the check that these can work.
+"""The keys of every binding: the defaults, the user's own, and a check of the user's keys.
 
-A binding that can be given other keys has an id, which names it in `config.toml`.
+A binding that can be rebound has an id, by which `config.toml` refers to it.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ _NAMED_KEYS = frozenset(("enter", "backspace", "delete"))
 
 
 class InvalidKeys(Exception):
-    """The user's keys cannot be bound; the message says which binding is at fault and why."""
+    """The user's keys cannot be bound; the message names the binding and the reason."""
 
 
 def bound_keys(rebound: Mapping[str, str]) -> dict[str, list[str]]:
-    """Return the keys of every binding that can be rebound, by its id.
+    """Return the keys of every binding that can be rebound, by binding id.
 
     Args:
         rebound: The keys that replace the defaults, as in `Config.keys`.

@@ -15,7 +15,7 @@ NAMES = ("transcript", "calls", "detail", "log")
 
 
 class Panes:
-    """Transcript, calls, detail and log, as attributes and by name."""
+    """Transcript, calls, detail and log, available as attributes and by name."""
 
     def __init__(self, feed: Feed) -> None:
         self.transcript = Transcript(feed.session)
@@ -26,15 +26,18 @@ class Panes:
         self._synced_calls = (0, 0, 0)
 
     def named(self, name: str) -> LineView:
-        """Return a pane."""
+        """Return the pane with a name from `NAMES`."""
         return (self.transcript, self.calls, self.detail, self.log)[NAMES.index(name)]
 
     def take(self, width: int, seconds: float) -> bool:
-        """Take a slice of what the session holds before it is shown; return whether all is taken.
+        """Process a part of the session before the panes are shown.
 
         Args:
-            width: How many columns the transcript will have.
-            seconds: About how long it may take.
+            width: The width that the transcript will have, in columns.
+            seconds: The approximate time limit.
+
+        Returns:
+            Whether the whole session is processed.
         """
         return self.transcript.viewport.take(width, seconds) and self.calls.take(seconds)
 
@@ -53,7 +56,11 @@ class Panes:
             self.transcript.restore(position)
 
     def sync(self, now_ms: int | None) -> None:
-        """Update the panes; calls and detail are drawn again only when a call has changed."""
+        """Update the panes; calls and detail are redrawn only if a call has changed.
+
+        Args:
+            now_ms: The session's current time, in ms since the epoch; None if it is unknown.
+        """
         session = self._session
         calls = (len(session.calls), len(session.ended_calls), len(session.open_calls))
         are_calls_new, self._synced_calls = calls != self._synced_calls, calls
@@ -64,6 +71,9 @@ class Panes:
         self.log.sync()
 
     def chosen_text(self, name: str) -> SafeText:
-        """Return what `y` copies in a pane, without the line end that would run it when it is pasted."""
+        """Return the text that `y` copies in a pane.
+
+        It has no newline at its end, with which a shell would run it as soon as it is pasted.
+        """
         panes = (self.transcript, self.calls, self.detail, self.log)
         return SafeText(panes[NAMES.index(name)].chosen_text().rstrip("\n"))

@@ -1,4 +1,4 @@
-"""The agent's to-do list, in view as long as there is one."""
+"""The agent's to-do list, shown above the panes."""
 
 from __future__ import annotations
 
@@ -20,11 +20,14 @@ _LEAST_WIDE = 100
 _MOST_LINES = 3
 _GAP = 3
 _MORE = 15
-"""Columns for `… N more`."""
+"""Columns reserved for `… N more`."""
 
 
 class PlanView(Static):
-    """How much is done and what is being done; where there is room, every item as long as one is open."""
+    """Shows the plan: the number of completed items and the current item.
+
+    On a wide screen it shows all items in up to three lines while an item is open.
+    """
 
     def __init__(self, session: Session) -> None:
         super().__init__(id="todo")
@@ -37,7 +40,7 @@ class PlanView(Static):
         self._draw()
 
     def on_resize(self) -> None:
-        """Fit it into its new width."""
+        """Redraw the plan for the new width."""
         self._draw()
 
     def _draw(self) -> None:
@@ -60,7 +63,7 @@ def _count(plan: Entries) -> SafeText:
 
 
 def _line(plan: Entries, width: int) -> Content:
-    """Return the count and the item that is being done, or is next."""
+    """Return the count and the item in progress, or else the next pending one."""
     first = {entry.status: entry for entry in reversed(plan)}
     now = first.get(PlanStatus.IN_PROGRESS) or first.get(PlanStatus.PENDING)
     count = cut(_count(plan), width)
@@ -72,7 +75,7 @@ def _line(plan: Entries, width: int) -> Content:
 
 
 def _whole(plan: Entries, width: int) -> Content:
-    """Return the count and the items, in a few lines; where they do not fit, from the first open one on."""
+    """Return the count and the items in a few lines; if not all fit, start at the first open item."""
     rows, left = _rows(_count(plan), plan, width)
     if left:
         opened = next((number for number, entry in enumerate(plan) if _is_open(entry)), 0)
@@ -81,7 +84,7 @@ def _whole(plan: Entries, width: int) -> Content:
 
 
 def _rows(count: SafeText, plan: Entries, width: int) -> tuple[list[list[Content]], int]:
-    """Return the rows that the items fill, and how many of them did not fit in: the last row says so."""
+    """Return the rows of the items, and the number of items that do not fit; the last row shows it."""
     rows: list[list[Content]] = [[Content.styled(count, "$text-muted")]]
     room = width - columns(count)
     for number, entry in enumerate(plan):

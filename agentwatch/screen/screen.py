@@ -1,7 +1,7 @@
-"""The screen of a session: its panes under a header and a status line, kept true by one tick.
+"""The screen of a session: its panes under a header and a status line, updated by a periodic tick.
 
-The tick applies what the recording brings for a few milliseconds, then everything syncs once. Never a
-message per event: Textual's ceiling for those is 490 to 711 a second.
+A tick reads new lines of the recording for a few milliseconds and then updates every pane once. Events are
+not sent as Textual messages: Textual handles at most 490 to 711 of those per second.
 """
 
 from __future__ import annotations
@@ -46,14 +46,15 @@ _FOLLOW_SECONDS = 0.05
 _CALL_SECONDS = 0.2
 _CLOCK_SECONDS = 1.0
 _BUSY_LINES = 100
-"""So many lines in a tick are 3,000 a second and more."""
+"""More lines than this in one tick count as a burst; they amount to at least 3,000 lines a second."""
 _SURVIVORS_SECONDS = 1.0
 _APPLY_SECONDS = 0.012
+"""Seconds of reading per tick; while the screen is behind, `_CATCH_UP_SECONDS`."""
 _CATCH_UP_SECONDS = 0.015
 
 
 class WatchScreen(Screen[None]):
-    """A session, live or saved."""
+    """Shows a session, live or saved."""
 
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]
     VERTICAL_BREAKPOINTS = [(0, "-short"), (16, "-tall")]
@@ -80,7 +81,16 @@ class WatchScreen(Screen[None]):
         config: Config,
         write: Callable[[str], None],
     ) -> None:
-        """Show what `feed` has read; where that is but a glimpse, until `loading` has read it all."""
+        """Create the screen.
+
+        Args:
+            source: Where the recording comes from.
+            feed: Reads the session that is shown; with `loading`, only a preview of it.
+            loading: Reads the whole recording, which replaces the preview when it is read; None if `feed`
+                reads all of it.
+            config: The user's configuration.
+            write: Writes a control sequence to the terminal.
+        """
         super().__init__()
         prepare(self)
         self._swap = None if loading is None else PreviewSwap(loading, shows_thinking=config.thinking)
@@ -91,7 +101,7 @@ class WatchScreen(Screen[None]):
         self._take(feed, Workspace(feed, shows_thinking=config.thinking, is_preview=loading is not None))
 
     def _take(self, feed: Feed, workspace: Workspace) -> None:
-        """Show a feed from now on, in a workspace that was made for it."""
+        """Show the session of `feed` from now on, in the workspace that was created for it."""
         self._feed = feed
         self._replay = feed.pace if isinstance(feed.pace, Replay) else None
         self._was_over = False
@@ -102,49 +112,50 @@ class WatchScreen(Screen[None]):
         self._status = StatusLine()
 
     def compose(self) -> ComposeResult:
-        """Lay out the lines and the panes."""
+        """Lay out the two lines at the top, the panes and the footer."""
         yield self._header
         yield self._status
         yield SessionKeys(self.workspace, self._feed)
         yield Footer(show_command_palette=False, compact=True)
 
     def on_mount(self) -> None:
-        """Show what is there at once, then keep it true."""
+        """Start the ticks; the first one comes after the first refresh."""
         self.frame_scheduler = FrameScheduler(self._tick, self.call_next)
         if self._source.wakeup is not None:
             self.frame_scheduler.listen(self._source.wakeup)
         self.call_after_refresh(self.frame_scheduler.within, 0)
         if self._source.agent_pid is not None:
-            self.set_interval(_SURVIVORS_SECONDS, self._look_for_survivors)
+            self.set_interval(_SURVIVORS_SECONDS, self._check_survivors)
 
     def on_unmount(self) -> None:
-        """Take no more."""
+        """Stop the ticks, and restore the terminal's title."""
         self.frame_scheduler.stop()
         self.notices.rest()
 
     def on_resize(self) -> None:
-        """Fit the lines above the panes into their new width."""
+        """Redraw the lines above the panes for the new width."""
         self.frame_scheduler.within(0)
 
     def _tick(self) -> float | None:
-        """Take what is new and show it; return in how many seconds there will be more to show."""
+        """Read new lines and show them; return the seconds until the next tick, None to wait for new data."""
         is_leaving = isinstance(self.app, TerminalApp) and self.app.is_leaving
         if is_leaving or (self._swap is not None and self._swap.is_exchanging):
             return None
         feed, workspace, applied = self._feed, self.workspace, 0
+        loading = self._swap if self._swap is not None and self._swap.is_loading else None
         is_behind = False
         if not self.is_frozen:
             is_behind = feed.backlog() > BEHIND_BYTES
             applied = feed.advance(_CATCH_UP_SECONDS if is_behind else _APPLY_SECONDS)
-            if said := self._source.new_stderr():
-                workspace.panes.log.add_stderr(said)
+            if stderr := self._source.new_stderr():
+                workspace.panes.log.add_stderr(stderr)
                 applied += 1
         self.frame_scheduler.share = (
             LOADING_SHARE if is_behind else BUSY_SHARE if applied > _BUSY_LINES else CALM_SHARE
         )
         now = shown_ms(feed, is_frozen=self.is_frozen)
         if applied or feed.is_over != self._was_over:
-            if feed.is_over and not self._was_over:
+            if feed.is_over and not self._was_over and loading is None:
                 self.run_worker(self._source.finish, thread=True)
                 if self._source.ended_by is not None:
                     self.app.exit()
@@ -155,41 +166,40 @@ class WatchScreen(Screen[None]):
             workspace.panes.calls.tick(now)
         if not applied:
             workspace.panes.transcript.viewport.measure_some()
-        loading = self._swap if self._swap is not None and self._swap.is_loading else None
-        self._header.tell(feed.session, now, is_preview=loading is not None)
+        self._header.show_run(feed.session, now, is_preview=loading is not None)
         if loading is not None:
             return self._load(loading)
-        self._tell(now)
-        return self._seconds_to_the_next()
+        self._show_status(now)
+        return self._seconds_to_next_tick()
 
-    def _tell(self, now: int | None) -> None:
-        """Say in words what is going on, here and to a user who looks elsewhere."""
+    def _show_status(self, now: int | None) -> None:
+        """Update the status line, and notify a user who is not watching the screen."""
         session, workspace = self._feed.session, self.workspace
         below = workspace.panes.named(workspace.pane).below if self.has_class("-narrow") else 0
         view = view_words(self._source, self._feed, self._survivors, is_frozen=self.is_frozen, below=below)
         facts, room = self._source.agent_facts(), self._status.size.width - columns(view) - 3
-        self._status.tell(status(session, now, facts, room), view, self._integrity)
+        self._status.show_status(status(session, now, facts, room), view, self._integrity)
         words = status(session, now, facts)
         for warning in self.notices.update(words, is_quiet=is_stalled(session, now, facts)):
             self.notify(warning, severity="warning", timeout=10, markup=False)
 
     def _load(self, swap: PreviewSwap) -> float | None:
-        """Read on behind the preview, and show the whole session when all is read."""
+        """Continue loading behind the preview, and show the whole session once it is loaded."""
         self.frame_scheduler.share = LOADING_SHARE
         wait, whole = swap.load(self.workspace)
         if whole is None:
-            self._status.tell(SafeText("this is its end"), swap.words(), self._integrity)
+            self._status.show_status(SafeText("this is its end"), swap.words(), self._integrity)
             return wait
         self._take(swap.feed, whole)
         self.call_next(swap.exchange, self, whole, lambda: self.frame_scheduler.within(0))
         return None
 
     def on_key(self, event: events.Key) -> None:
-        """Let the exchange of a preview answer or keep a key."""
+        """Pass the key to the preview swap, which delays it while panes are being replaced."""
         if self._swap is not None:
             self._swap.on_key(event)
 
-    def _seconds_to_the_next(self) -> float | None:
+    def _seconds_to_next_tick(self) -> float | None:
         feed = self._feed
         if self._replay is not None and not feed.is_over:
             return None if self._replay.is_paused else _REPLAY_SECONDS
@@ -202,7 +212,7 @@ class WatchScreen(Screen[None]):
         ]
         return min((wait for wait in waits if wait is not None), default=None)
 
-    def _look_for_survivors(self) -> None:
+    def _check_survivors(self) -> None:
         self._survivors = self._source.survivors()
         self.frame_scheduler.within(0)
 
@@ -212,22 +222,22 @@ class WatchScreen(Screen[None]):
             self.app.copy_to_clipboard(selected)
 
     def app_blurred(self) -> None:
-        """Mark where the user has stopped to look."""
+        """Mark the end of what the user has seen, because the terminal lost the focus."""
         is_preview = self._swap is not None and self._swap.is_loading
         if not is_preview and self.notices.app_blurred():
             self.workspace.panes.transcript.mark_new(now_ms())
 
     def app_focused(self) -> None:
-        """Tell what happened since."""
-        if told := self.notices.app_focused():
-            self.notify(told, timeout=15, markup=False)
+        """Show what happened while the terminal did not have the focus."""
+        if summary := self.notices.app_focused():
+            self.notify(summary, timeout=15, markup=False)
 
     def action_pane(self, name: str) -> None:
         """Go to a pane."""
         self.workspace.action_pane(name)
 
     def action_files(self) -> None:
-        """Show the files that the session touched; a call that is chosen there is gone to."""
+        """Show the files that the session touched; if a call is selected there, go to it."""
 
         def go(call: Call | None) -> None:
             if call is not None:
@@ -236,11 +246,11 @@ class WatchScreen(Screen[None]):
         self.app.push_screen(FilesScreen(self._feed, self._touched), go)
 
     def action_time(self) -> None:
-        """Show where the time went."""
+        """Show the time breakdown."""
         self.app.push_screen(TimeScreen(self._feed.session, self._spent))
 
     def action_freeze(self) -> None:
-        """Hold the view still; a replay is paused."""
+        """Freeze the view, or resume; a replay is paused instead."""
         if self._replay is not None:
             self._replay.pause()
         else:
@@ -248,7 +258,7 @@ class WatchScreen(Screen[None]):
         self.frame_scheduler.at_once()
 
     def action_pace(self, change: str) -> None:
-        """Play the replay `faster` or `slower`, or let it `step` one event on."""
+        """Change the pace of a replay: `faster`, `slower`, or `step` to advance by one event."""
         if self._replay is not None:
             {"faster": self._replay.faster, "slower": self._replay.slower, "step": self._replay.step}[
                 change

@@ -1,4 +1,4 @@
-"""The keys that act on the session: find, filter, failures, thinking, and what is chosen."""
+"""The keys that act on the session: find, filter, failures, thinking, and actions on the selected call."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from agentwatch.screen.workspace import Workspace
 
 
 class SessionKeys(Vertical):
-    """A workspace, and the keys that work in whichever of its panes the user is."""
+    """A workspace, and the keys that work in every pane of it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "back", "Back", show=False, id="back"),
@@ -37,7 +37,7 @@ class SessionKeys(Vertical):
     ]
 
     def __init__(self, workspace: Workspace, feed: Feed) -> None:
-        """Act on the session of `feed`, which `workspace` shows."""
+        """Create the keys for `workspace`, which shows the session of `feed`."""
         super().__init__()
         self._workspace = workspace
         self._panes = workspace.panes
@@ -48,7 +48,7 @@ class SessionKeys(Vertical):
         yield self._workspace
 
     def action_back(self) -> None:
-        """Leave what was opened last: the find bar, the maximized pane, the detail."""
+        """Close the find bar; else restore a maximized pane; else go from the detail to the calls."""
         workspace = self._workspace
         if workspace.find_bar.close():
             return
@@ -58,26 +58,26 @@ class SessionKeys(Vertical):
             workspace.action_pane("calls")
 
     def action_find(self) -> None:
-        """Search for a text everywhere."""
+        """Open the find bar, which searches the whole session."""
         self._workspace.find_bar.open(self._workspace.pane)
 
     def action_find_step(self, direction: int) -> None:
-        """Go to the next match (1) or the one before (-1)."""
+        """Go to the next (1) or previous (-1) match."""
         if not self._workspace.find_bar.step(direction, self._workspace.pane):
             self.notify("nothing was looked for yet: /", markup=False)
 
     def action_filter_calls(self) -> None:
-        """Go to the calls, and type the words that filter them."""
+        """Go to the calls pane and open the filter bar."""
         self._workspace.action_pane("calls")
         self._panes.calls.action_filter()
 
     def action_slowest_calls(self) -> None:
-        """Go to the calls, and show the slowest first, or all by time again."""
+        """Go to the calls pane and toggle between the slowest calls first and the order by time."""
         self._workspace.action_pane("calls")
         self._panes.calls.action_slowest()
 
     def action_show_in_transcript(self) -> None:
-        """Go to the transcript, to the line of the chosen call; from the detail, of the call shown there."""
+        """Go to the selected call's line in the transcript; from the detail pane, to that of its call."""
         panes, is_in_detail = self._panes, self._workspace.pane == "detail"
         call = panes.detail.call if is_in_detail else panes.calls.chosen
         if call is not None:
@@ -85,7 +85,7 @@ class SessionKeys(Vertical):
             panes.transcript.reveal_call(call)
 
     def action_failure(self, step: int) -> None:
-        """Choose the next call that failed (1) or the one before (-1)."""
+        """Select the next (1) or previous (-1) failed call."""
         calls = self._panes.calls
         if not calls.choose_failure(step):
             shown = " among those shown" if "hidden by" in calls.title else ""
@@ -97,19 +97,19 @@ class SessionKeys(Vertical):
         self.app.push_screen(IntegrityScreen(self._feed))
 
     def action_reasoning(self) -> None:
-        """Show the model's thinking, or fold it."""
+        """Show the model's thinking in full, or fold it."""
         self._panes.transcript.toggle_reasoning()
 
     def action_raw(self) -> None:
-        """Show the chosen call's lines of the recording, or what they mean."""
+        """Toggle the detail pane between the raw lines of the recording and their decoded content."""
         self._panes.detail.toggle_raw()
 
     def action_open_file(self) -> None:
-        """Open the chosen call's file in the user's editor."""
+        """Open the selected call's file in the user's editor."""
         open_in_editor(self.app, self._panes.calls.chosen, self._feed.session)
 
     def action_copy(self) -> None:
-        """Copy what is chosen in the pane, as safe text."""
+        """Copy the text that the focused pane offers, as safe text."""
         text = self._panes.chosen_text(self._workspace.pane)
         if text:
             self.app.copy_to_clipboard(text)

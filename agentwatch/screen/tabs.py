@@ -1,4 +1,4 @@
-"""The titles of the panes in a line, where there is room for one pane alone."""
+"""The tab line: the titles of the panes, on screens that are too narrow for more than one pane."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from agentwatch.screen.panes import NAMES, Panes
 
 
 class PaneTabs(Static):
-    """A tab for each pane, the one that is shown marked."""
+    """A tab for each pane; the tab of the visible pane is highlighted."""
 
     def __init__(self, panes: Panes) -> None:
         super().__init__(id="tabs")
         self._panes = panes
-        self._told: tuple[str, ...] = ()
+        self._drawn: tuple[str, ...] = ()
 
-    def tell(self, shown: str) -> None:
-        """Mark the pane that is shown; draws nothing when nothing changed."""
+    def highlight(self, shown: str) -> None:
+        """Highlight the tab of the visible pane; redraw only if something changed."""
         titles = {name: f" {self._panes.named(name).border_title}" for name in NAMES}
-        told = (shown, *titles.values())
-        if told == self._told:
+        drawn = (shown, *titles.values())
+        if drawn == self._drawn:
             return
-        self._told = told
+        self._drawn = drawn
         styled = (
             (title, "$text-accent bold" if name == shown else "$foreground-muted")
             for name, title in titles.items()

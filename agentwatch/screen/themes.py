@@ -1,4 +1,4 @@
-"""The themes that the user can choose."""
+"""The colour themes that the user can choose."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the user stands in all panes, to lead back there."""
+"""The view state: scroll positions, selection and focus of all panes, saved before a search and restored."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from agentwatch.session import Call
 
 
 class ViewState(NamedTuple):
-    """What is shown where, and the pane that has the keys."""
+    """The scroll positions and selections of the panes, and the pane that has the focus."""
 
     pane: str
     transcript: ReadingPosition
@@ -21,7 +21,7 @@ class ViewState(NamedTuple):
 
 
 def view_state(panes: Panes, pane: str) -> ViewState:
-    """Return where the user stands, who is in `pane`."""
+    """Return the current scroll positions and selections of all panes, with the focus in `pane`."""
     return ViewState(
         pane,
         panes.transcript.reader.position(),
@@ -33,7 +33,7 @@ def view_state(panes: Panes, pane: str) -> ViewState:
 
 
 def restore(panes: Panes, before: ViewState) -> None:
-    """Show again what was shown."""
+    """Restore the panes to an earlier view state."""
     panes.transcript.restore(before.transcript)
     if before.calls_follow:
         panes.calls.action_bottom()

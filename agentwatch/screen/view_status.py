@@ -1,4 +1,4 @@
-"""What the view itself does: replay, stand still, catch up; and the time that it shows."""
+"""The state of the view (replaying, frozen, catching up), and the time that it shows."""
 
 from __future__ import annotations
 
@@ -7,17 +7,21 @@ from collections.abc import Sequence
 from agentwatch.byte_size import byte_size
 from agentwatch.feed import Feed
 from agentwatch.feed.playhead import Replay
+from agentwatch.plurals import plural
 from agentwatch.recording import now_ms
 from agentwatch.safe_text import SafeText, safe_line
 from agentwatch.sources.source import Source
 from agentwatch.sources.survivors import Survivor
 
 BEHIND_BYTES = 1 << 18
-"""With so much of the recording still to be read, reading comes before drawing."""
+"""If more bytes than this are unread, reading has priority over drawing."""
 
 
 def shown_ms(feed: Feed, *, is_frozen: bool) -> int | None:
-    """Return the time that it is for the session; it stands still where nothing more will come."""
+    """Return the session's current time, in ms since the epoch; None if no time is known.
+
+    In a frozen view and in a complete recording, it is the time of the last line.
+    """
     if isinstance(feed.pace, Replay):
         return feed.pace.now_ms()
     if is_frozen or feed.reader.growth.has_ended():
@@ -28,14 +32,14 @@ def shown_ms(feed: Feed, *, is_frozen: bool) -> int | None:
 def view_words(
     source: Source, feed: Feed, survivors: Sequence[Survivor], *, is_frozen: bool, below: int
 ) -> SafeText:
-    """Return in words what the view does besides showing the session; often nothing.
+    """Return the state of the view for the status line, and what needs attention; usually empty.
 
     Args:
-        source: Where the bytes come from.
-        feed: How far they are read.
-        survivors: What our agent has started and left behind.
-        is_frozen: The user holds the view still.
-        below: How many lines have come below the view, where the pane itself does not tell it.
+        source: Where the recording comes from; it reports its faults.
+        feed: Reads the recording; it reports how much is unread.
+        survivors: The processes that the agent started and that outlived it.
+        is_frozen: The user has frozen the view.
+        below: The number of new lines below the viewport; 0 if the pane's border shows it.
     """
     words = []
     words += [what.upper() for what, why in source.faults.items() if why is not None]
@@ -50,6 +54,8 @@ def view_words(
         words.append(f"frozen · {byte_size(feed.backlog())} behind")
     elif feed.pace is None and feed.backlog() > BEHIND_BYTES:
         words.append(f"reading · {byte_size(feed.backlog())} to go")
+    if held := feed.held_lines:
+        words.append(f"{plural(held, 'line')} of no known agent yet")
     if isinstance(feed.pace, Replay) and not feed.is_over:
         words.append(f"{'paused' if feed.pace.is_paused else 'replay'} ×{feed.pace.speed:g}")
     if below:

@@ -1,4 +1,4 @@
-"""The panes of a session side by side, or one of them where there is room for one."""
+"""The panes of a session, side by side; a narrow screen shows one of them at a time."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from agentwatch.session import Call
 
 
 class Workspace(Vertical):
-    """Transcript, calls, detail and actions, with the to-do list above them and the find bar below."""
+    """The four panes, with the to-do list above them and the find bar below."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("tab", "next_pane(1)", "Pane", show=False, id="next-pane", tooltip="The next pane"),
@@ -39,15 +39,16 @@ class Workspace(Vertical):
 
     is_maximized = var(False, toggle_class="-maximized")
     pane = var("transcript")
-    """The pane that has the focus, and the only one shown where there is room for one."""
+    """The pane that has the focus; on a narrow screen, the only visible one."""
 
     def __init__(self, feed: Feed, *, shows_thinking: bool = False, is_preview: bool = False) -> None:
-        """Show the session of `feed`.
+        """Create the panes of a session.
 
         Args:
-            feed: What reads the recording.
-            shows_thinking: Show finished thoughts in full instead of folded.
-            is_preview: The session is a part of the recording: the find bar does not number its matches.
+            feed: Reads the recording.
+            shows_thinking: Whether to show finished thoughts in full instead of folded.
+            is_preview: Whether the session is only a part of the recording; the find bar then does not
+                number its matches.
         """
         super().__init__(id="workspace", classes="-pane-transcript")
         self._preview: Workspace | None = None
@@ -80,21 +81,25 @@ class Workspace(Vertical):
         self.action_pane(self.pane)
 
     def take_over(self, preview: Workspace) -> None:
-        """Start with the panes as they are in `preview`, whose place this workspace takes."""
+        """Take over focus, maximized pane and thinking state from the preview that it replaces."""
         self.set_reactive(Workspace.pane, preview.pane)
         self.set_reactive(Workspace.is_maximized, preview.is_maximized)
         self._shows_thinking = preview.panes.transcript.thoughts.are_shown
         self._preview = preview
 
     def restore_from_preview(self) -> None:
-        """Show what the preview showed, each line in the same row."""
+        """Scroll and select as in the preview, so that every line stays in its row."""
         if self._preview is not None:
             self.panes.restore_from_preview(self._preview.panes)
             self.find_bar.resume(self._preview.find_bar, self.pane)
             self._preview = None
 
     def sync(self, now_ms: int | None) -> None:
-        """Update every pane; open the detail of a call that fails while the newest calls are followed."""
+        """Update every pane; show the detail of a call that fails while the newest calls are followed.
+
+        Args:
+            now_ms: The session's current time, in ms since the epoch; None if it is unknown.
+        """
         failure = self._failures.newest()
         self.panes.sync(now_ms)
         self._plan.sync()
@@ -102,21 +107,21 @@ class Workspace(Vertical):
         if failure is not None and self.panes.calls.following:
             self._failure = failure
             self.panes.detail.show_call(failure)
-        self._tabs.tell(self.pane)
+        self._tabs.highlight(self.pane)
 
     def watch_pane(self, pane: str) -> None:
-        """Mark the pane that is shown where there is room for one, for the stylesheet and the tabs."""
+        """Set the class by which the stylesheet shows the pane on a narrow screen, and update the tabs."""
         self.update_classes({f"-pane-{name}": name == pane for name in NAMES})
-        self._tabs.tell(self.pane)
+        self._tabs.highlight(self.pane)
 
     def show_call(self, call: Call) -> None:
-        """Go to the calls, and choose one."""
+        """Go to the calls pane and select a call."""
         self.panes.calls.choose_call(call)
         self.action_pane("calls")
 
     @on(events.DescendantFocus)
     def _pane_focused(self) -> None:
-        focused = self.screen.focused  # the event may come late, after a later focus
+        focused = self.screen.focused  # the event may arrive after the focus has moved on
         if isinstance(focused, LineView) and focused.id in NAMES:
             self.pane = focused.id
 
@@ -144,16 +149,16 @@ class Workspace(Vertical):
         self.action_pane(event.pane)
 
     def action_pane(self, name: str) -> None:
-        """Go to a pane."""
+        """Focus a pane."""
         self.pane = name
         self.screen.set_focus(
             self.panes.named(name), scroll_visible=False
-        )  # at once: the next key is meant for it
+        )  # immediately, because the next key is meant for this pane
 
     def action_next_pane(self, step: int) -> None:
-        """Go to the next pane, or the one before."""
+        """Focus the next (1) or previous (-1) pane."""
         self.action_pane(NAMES[(NAMES.index(self.pane) + step) % len(NAMES)])
 
     def action_maximize_pane(self) -> None:
-        """Show one pane alone, or all again."""
+        """Maximize the focused pane, or show all panes again."""
         self.is_maximized = not self.is_maximized

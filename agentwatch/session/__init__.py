@@ -1,6 +1,6 @@
-"""The state of a session so far: runs, calls, transcript and counts, brought forward by `Session.apply`.
+"""The state of a session so far: runs, calls, transcript and counts, which `Session.apply` updates.
 
-It may import only `events`; it knows no agent and no screen.
+This folder may import only `events`. It does not depend on any agent or on the screen.
 """
 
 from agentwatch.session.call import Call, Place

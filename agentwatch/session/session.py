@@ -209,7 +209,7 @@ class Session:
         if event.until_ms is not None:
             entry.ended_ms = event.until_ms
         if event.channel is Channel.ANSWER:
-            run.add_answer(entry.said)
+            run.add_answer(entry.content)
 
     def _tool_started(self, event: ToolStarted, place: Place) -> None:
         self._current_run(place)

@@ -26,12 +26,12 @@ class Kind(StrEnum):
 class Entry:
     """A transcript entry: a text that may still grow, or the position of a call."""
 
-    __slots__ = ("_about", "_calls", "ended_ms", "is_open", "kind", "said", "started_ms")
+    __slots__ = ("_about", "_calls", "content", "ended_ms", "is_open", "kind", "started_ms")
 
     def __init__(
         self,
         kind: Kind,
-        said: GrowingText,
+        content: GrowingText,
         calls: Calls,
         about: Run | int | None = None,
         at_ms: int | None = None,
@@ -40,7 +40,7 @@ class Entry:
 
         Args:
             kind: The kind of the entry.
-            said: Its text; empty for an entry with a subject.
+            content: Its text; empty for an entry with a subject.
             calls: The calls of the session.
             about: The subject: the run of a result, or the number of a call. None for a text.
             at_ms: When the entry began, in agent time.
@@ -51,10 +51,10 @@ class Entry:
         self.is_open = kind in (Kind.ANSWER, Kind.REASONING)
         """Whether more text may be appended."""
         self.started_ms = self.ended_ms = at_ms
-        self.said = said
+        self.content = content
         """The text. Use `str` or `Entry.text` to get it as a string."""
         if not self.is_open:
-            said.complete()
+            content.complete()
 
     @property
     def run(self) -> Run | None:
@@ -69,17 +69,17 @@ class Entry:
     @property
     def text(self) -> str:
         """All of the text so far, as a string."""
-        return str(self.said)
+        return str(self.content)
 
     def append(self, text: str, at_ms: int | None) -> None:
         """Append text that the agent wrote at `at_ms`."""
-        self.said.add(text)
+        self.content.add(text)
         self.ended_ms = at_ms if at_ms is not None else self.ended_ms
 
     def close(self) -> None:
         """Mark the text as complete."""
         self.is_open = False
-        self.said.complete()
+        self.content.complete()
 
 
 _MOST_NOTED = 1000
@@ -122,8 +122,8 @@ class Transcript(list[Entry]):
         """
         if self.last is not None and self.last.is_open:
             self.last.close()
-        said = _NOTHING if about is not None else GrowingText(self.spill, text)
-        entry = Entry(kind, said, self._of_calls, about, at_ms)
+        content = _NOTHING if about is not None else GrowingText(self.spill, text)
+        entry = Entry(kind, content, self._of_calls, about, at_ms)
         self.append(entry)
         return entry
 

@@ -1,4 +1,4 @@
-"""An agent that agentwatch starts, as a source."""
+"""The source whose agent is started by agentwatch."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ class AgentSource:
         log_fd: int | None = None,
         process_fd: int | None = None,
     ) -> None:
-        """Read by `reader` what `agent` writes.
+        """Create the source of an agent that was started.
 
         Args:
             reader: Reads the recording.
             agent: The started process.
-            files: The names of the session's files; None if nothing is kept.
-            log_fd: Where the action log is to be written; None for no log.
-            process_fd: Where the process is described, see `describe_process`; None for nowhere.
+            files: The paths of the session's files; None if nothing is kept.
+            log_fd: The descriptor of the action log; None for no log.
+            process_fd: The descriptor of the file that `describe_process` writes; None for no such file.
         """
         self.reader = reader
         self.agent = agent
@@ -48,12 +48,12 @@ class AgentSource:
 
     @property
     def is_live(self) -> bool:
-        """Whether the agent runs and is followed."""
+        """Whether the agent is running and followed."""
         return not self.agent.has_ended()
 
     @property
     def runs_agent(self) -> bool:
-        """Whether the agent runs and is followed."""
+        """Whether the agent is running and followed."""
         return self.is_live
 
     @property
@@ -63,7 +63,7 @@ class AgentSource:
 
     @property
     def agent_exit_code(self) -> int | None:
-        """The agent's exit code, 128 + n if signal n ended it; None while it runs."""
+        """The agent's exit code, 128 + n if signal n ended it; None while the agent runs."""
         return self.agent.exit_code
 
     @property
@@ -73,19 +73,19 @@ class AgentSource:
 
     @property
     def faults(self) -> dict[str, OSError | None]:
-        """What can go wrong with the files that are written, in words, and why it did if it did."""
+        """The possible faults of the written files: a message for each, with its error if it occurred."""
         return {
-            "the disk is full, the recording lives on its reserve": self.agent.room_fault,
+            "the disk is full, the recording lives on its reserve": self.agent.reserve_fault,
             "the recording is not complete": self.fault,
             **self.written.faults,
         }
 
     def new_faults(self) -> list[str]:
-        """Return what went wrong since the last call, one sentence per fault."""
+        """Return the faults that occurred since the last call, one sentence each."""
         return self.written.unreported(self.faults)
 
     def agent_facts(self) -> AgentFacts:
-        """Return what is known about the process now; after its end always the same."""
+        """Return what is known about the process; after its end the result no longer changes."""
         agent = self.agent
         if agent.exit_code is None:
             return AgentFacts(agent.pid, agent.started_ms, uses_cpu=self._activity.uses_cpu())
@@ -97,36 +97,36 @@ class AgentSource:
         return self._facts_at_end
 
     def outlives(self, result_ms: int | None) -> bool:
-        """Return whether the agent still runs, 30 s after its result arrived."""
+        """Return whether the agent still runs 30 s after its result arrived."""
         return self.is_live and result_ms is not None and now_ms() - result_ms > LATE_EXIT_MS
 
     def survivors(self) -> list[Survivor]:
-        """Return the processes that the agent started and that outlived it."""
+        """Return the processes started by the agent that outlived it."""
         return self.agent.survivors()
 
     def new_stderr(self) -> list[str]:
-        """Return the whole lines that the agent wrote to its stderr since the last call."""
+        """Return the complete lines that the agent wrote to stderr since the last call."""
         return self.agent.stderr.new_lines()
 
     def last_stderr(self, count: int) -> list[str]:
-        """Return the last lines of the agent's stderr that are not blank, at most `count`."""
+        """Return the last non-blank lines of the agent's stderr, at most `count`."""
         return self.agent.stderr.last_lines(count)
 
     def leave(self) -> None:
-        """Stop following the agent: the recording, as far as we see it, ends here."""
+        """Stop following the agent, which keeps running; the recording counts as ended."""
         self.agent.leave()
 
     def stop(self) -> None:
-        """Stop the agent and what it started."""
+        """Stop the agent and the processes that it started."""
         self.agent.stop()
 
     def finish(self) -> None:
-        """Wait until log and recording are written, close the times, and describe the process."""
+        """Wait until the log and the recording are written, close the arrival times, describe the process."""
         self.written.finish(is_over=not self.is_live)
         self.describe_process()
 
     def describe_process(self) -> None:
-        """Write which process made the recording, as one JSON object."""
+        """Write the command, working directory, process id, times and exit code as one JSON object."""
         if self._process_fd is None:
             return
         described = {

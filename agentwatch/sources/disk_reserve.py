@@ -1,7 +1,7 @@
-"""Room on the disk ahead of a recording that the agent writes itself.
+"""Disk space reserved ahead of a recording that the agent itself writes.
 
-A full disk meets the writer: a Node agent dies of it. With 64 MiB reserved ahead it writes on for as
-long, and the user is told meanwhile.
+When the disk is full, the write fails in the agent; a Node agent crashes. With 64 MiB reserved, the agent
+can write that much more while the user sees a warning.
 """
 
 from __future__ import annotations
@@ -12,34 +12,40 @@ import sys
 from contextlib import suppress
 
 _RESERVED_BYTES = 64 << 20
-_LEAST_BYTES = 1 << 16
+_MIN_BYTES = 1 << 16
 _KEEP_SIZE = 1
-"""FALLOC_FL_KEEP_SIZE of linux/falloc.h: the file's size stays what was written."""
+"""FALLOC_FL_KEEP_SIZE in linux/falloc.h: reserving does not change the size of the file."""
 
 
 class Reserve:
-    """Keeps room ahead of the end of a growing file, on Linux, where the file system can."""
+    """Reserves disk space beyond the end of a growing file; Linux only, if the file system supports it."""
 
     def __init__(self, fd: int) -> None:
-        """Reserve the first room ahead of the file open at `fd`."""
+        """Make the first reservation for the file open at `fd`."""
         self.fault: OSError | None = None
-        """Why there is less room ahead than there should be: the disk is full, or nearly."""
+        """Why less space is reserved than intended: the disk is full, or nearly full."""
         self._fd = fd
         self._end = 0
         self._can_reserve = sys.platform == "linux"
         self.keep_ahead(0)
 
     def keep_ahead(self, size: int) -> None:
-        """Reserve more when half of the room is used up; the file has `size` bytes by now."""
+        """Reserve more space once half of the reservation is used up.
+
+        Args:
+            size: The present size of the file, in bytes.
+        """
         if not self._can_reserve or size + _RESERVED_BYTES // 2 < self._end:
             return
         try:
-            room = os.fstatvfs(self._fd)
+            disk = os.fstatvfs(self._fd)
         except OSError:
             self._can_reserve = False
             return
-        length = min(room.f_bavail * room.f_frsize // 2, _RESERVED_BYTES)  # log and times need room as well
-        error = _allocate(self._fd, size, length) if length >= _LEAST_BYTES else _full()
+        length = min(
+            disk.f_bavail * disk.f_frsize // 2, _RESERVED_BYTES
+        )  # the log and the arrival times need space too
+        error = _allocate(self._fd, size, length) if length >= _MIN_BYTES else _full()
         if error is None:
             self.fault, self._end = None, max(self._end, size + length)
         elif error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
@@ -48,11 +54,14 @@ class Reserve:
             self._can_reserve = False
 
     def is_used_up(self, size: int) -> bool:
-        """Return whether a file of `size` bytes has met the full disk: what came then is lost."""
+        """Return whether the disk is full and a file of `size` bytes has used up the reservation.
+
+        Bytes written after that are lost.
+        """
         return self.fault is not None and size >= self._end
 
-    def give_back(self) -> None:
-        """Give back what was not used; nobody may write any more."""
+    def release(self) -> None:
+        """Release the unused part of the reservation; no process may still be writing the file."""
         if self._end:
             with suppress(OSError):
                 os.ftruncate(self._fd, os.fstat(self._fd).st_size)
@@ -63,7 +72,7 @@ def _full() -> OSError:
 
 
 def _allocate(fd: int, offset: int, length: int) -> OSError | None:
-    import ctypes  # 1.5 ms, for an agent of ours alone
+    import ctypes  # takes 1.5 ms, and only a started agent needs it
 
     libc = ctypes.CDLL(None, use_errno=True)
     arguments = (ctypes.c_int(fd), ctypes.c_int(_KEEP_SIZE), ctypes.c_int64(offset), ctypes.c_int64(length))

@@ -1,4 +1,4 @@
-"""A saved recording as a source: complete, or still written by another program."""
+"""The source that reads a saved recording, which is complete or still being written by another program."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from agentwatch.sources.written_files import WrittenFiles
 
 
 class FileSource(WithoutAgent):
-    """A saved recording, which is read and never written."""
+    """A saved recording, which agentwatch only reads."""
 
     wakeup = None
     is_live = False
@@ -21,27 +21,27 @@ class FileSource(WithoutAgent):
 
     @property
     def ended_by(self) -> str | None:
-        """How a followed file ended before its time: it was `truncated` or `replaced`."""
+        """How following the file ended: it was `truncated` or `replaced`; None otherwise."""
         growth = self.reader.growth
         return growth.ended_by if isinstance(growth, SavedGrowth) else None
 
     @property
     def faults(self) -> dict[str, OSError | None]:
-        """What can go wrong with the files that are written, in words, and why it did if it did."""
+        """The possible faults of the written files: a message for each, with its error if it occurred."""
         return self.written.faults
 
     def new_faults(self) -> list[str]:
-        """Return what went wrong since the last call, one sentence per fault."""
+        """Return the faults that occurred since the last call, one sentence each."""
         return self.written.unreported(self.faults)
 
     def leave(self) -> None:
-        """Stop following the file: it may grow for ever, and the end of its log would never come."""
+        """Stop following the file; it may grow forever, and its action log would never be complete."""
         growth = self.reader.growth
         if isinstance(growth, SavedGrowth):
             growth.stop_following()
 
     def stop(self) -> None:
-        """Do nothing: the file belongs to others."""
+        """Do nothing, because agentwatch did not start the program that writes the file."""
 
     def finish(self) -> None:
         """Wait until the action log is written."""

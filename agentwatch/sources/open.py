@@ -1,4 +1,4 @@
-"""Sources, made: files are opened or created, and what feeds them is started."""
+"""Opens sources: opens or creates their files, and starts the agent or the thread that reads the pipe."""
 
 from __future__ import annotations
 
@@ -24,21 +24,23 @@ if TYPE_CHECKING:
     from agentwatch.sources.pipe import PipeSource
 
 
-class Keep(NamedTuple):
-    """What is kept of a session, and where."""
+class KeepOptions(NamedTuple):
+    """Which files of a session are kept, and where."""
 
     recording: Path | None = None
-    """None: among the saved sessions, if `record` says so."""
+    """The path of the recording; None for a new path among the saved sessions, if `record` is set."""
     record: bool = True
+    """Whether to keep a recording if `recording` names none."""
     log: Path | None = None
-    """None: beside the recording, if `write_log` says so."""
+    """The path of the action log; None for a path beside the recording, if `write_log` is set."""
     write_log: bool = True
+    """Whether to write an action log if `log` names none."""
 
-    def names(self) -> SessionFiles | None:
-        """Return the names of the files to be made; None when no recording is kept.
+    def session_files(self) -> SessionFiles | None:
+        """Return the paths of the files to be created; None if no recording is kept.
 
         Raises:
-            Fault: The folder of saved sessions cannot be made.
+            Fault: The folder of saved sessions cannot be created.
         """
         if self.recording is not None:
             return SessionFiles(self.recording)
@@ -54,16 +56,21 @@ def create_log(path: Path) -> int:
     """Create an action log and return its descriptor.
 
     Raises:
-        Fault: It cannot be created.
+        Fault: The log cannot be created.
     """
     return _NewFiles().create(path)
 
 
 def saved_source(path: Path, follow: bool = False, log_fd: int | None = None) -> FileSource:
-    """Open a saved recording, and write its action log to a descriptor where one is given.
+    """Open a saved recording.
+
+    Args:
+        path: The recording.
+        follow: Keep reading when the file grows.
+        log_fd: The descriptor of the action log; None for no log.
 
     Raises:
-        Fault: It cannot be opened.
+        Fault: The recording cannot be opened.
     """
     try:
         reader = open_saved(path, follow)
@@ -72,30 +79,38 @@ def saved_source(path: Path, follow: bool = False, log_fd: int | None = None) ->
     return FileSource(reader, log_fd)
 
 
-def pipe_source(source_fd: int, keep: Keep) -> PipeSource:
-    """Record what comes through a pipe.
+def pipe_source(source_fd: int, keep: KeepOptions) -> PipeSource:
+    """Start to record a pipe.
+
+    Args:
+        source_fd: The descriptor of the pipe.
+        keep: Which files are kept.
 
     Raises:
         Fault: The recording or the log cannot be created.
     """
     from agentwatch.sources.pipe import PipeIntake, PipeSource
 
-    files = keep.names()
+    files = keep.session_files()
     recording_fd, times, log_fd = _create_files(_NewFiles(), files, keep)
     pipe = PipeIntake(source_fd, recording_fd, times)
     return PipeSource(LineReader(recording_fd, pipe, times), pipe, files, log_fd)
 
 
-def agent_source(argv: Sequence[str], keep: Keep) -> AgentSource:
+def agent_source(argv: Sequence[str], keep: KeepOptions) -> AgentSource:
     """Start an agent whose stdout is the recording.
 
+    Args:
+        argv: The command of the agent.
+        keep: Which files are kept.
+
     Raises:
-        Fault: The files cannot be created, which is said before the agent starts; or it cannot start.
+        Fault: A file cannot be created, in which case the agent is not started; or the agent cannot start.
     """
     from agentwatch.sources.agent import AgentSource
     from agentwatch.sources.process import AgentProcess
 
-    files, new = keep.names(), _NewFiles()
+    files, new = keep.session_files(), _NewFiles()
     recording_fd, times, log_fd = _create_files(new, files, keep)
     stderr_fd = new.nameless() if files is None else new.create(files.stderr)
     process_fd = None if files is None else new.create(files.process)
@@ -114,7 +129,7 @@ def agent_source(argv: Sequence[str], keep: Keep) -> AgentSource:
 
 
 class _NewFiles:
-    """The files of a session that begins; when one of them cannot be had, none stays."""
+    """The files of a new session. If one of them cannot be created, all are removed."""
 
     def __init__(self) -> None:
         self._created: dict[Path, int] = {}
@@ -141,9 +156,12 @@ class _NewFiles:
 
 
 def _create_files(
-    new: _NewFiles, files: SessionFiles | None, keep: Keep
+    new: _NewFiles, files: SessionFiles | None, keep: KeepOptions
 ) -> tuple[int, ArrivalTimes, int | None]:
-    """Create the recording and its times, with or without a name, and the log where it is wanted."""
+    """Create the recording, its arrival times and the action log, and return them.
+
+    Without `files`, the recording has no name and the times stay in memory. The log is None if not wanted.
+    """
     recording_fd = new.nameless() if files is None else new.create(files.recording)
     times = ArrivalTimes(None if files is None else new.create(files.times))
     log = keep.log or (files.log if files is not None and keep.write_log else None)

@@ -1,5 +1,4 @@
-"""The pipe: what comes on stdin is appended to the recording as it comes, by a thread that waits for
-nobody else."""
+"""The source that records a pipe: a thread appends its bytes to the recording as they arrive."""
 
 from __future__ import annotations
 
@@ -20,44 +19,50 @@ _PIPE_BYTES = 1 << 20
 _RETRY_SECONDS = 5.0
 _BURST_BYTES = 1 << 14
 _GATHER_SECONDS = 0.001
-"""After a small read what comes next is let gather: 10,000 lines a second are 1,000 reads."""
+"""The pause after a read below 16 KiB, so that bytes accumulate: 10,000 lines a second take 1,000 reads."""
 
 
 class PipeIntake:
     """Appends a pipe to a recording until the pipe ends.
 
-    It takes no lock and calls nobody. A recording that can take no more does not stop the agent: the
-    pipe is still drained, `fault` says why the recording is not complete, and every 5 s it is tried
-    again, from the beginning of a line on.
+    The thread acquires no locks and makes no callbacks, so nothing can delay it. A full disk does not stop
+    the agent: the pipe is still drained, `fault` is set, and writing is retried every 5 s, always at the
+    start of a line.
     """
 
     def __init__(self, source_fd: int, recording_fd: int, times: ArrivalTimes) -> None:
-        """Begin to read `source_fd`, the agent's end of which is enlarged to 1 MiB where it can be.
+        """Start the thread, and enlarge the pipe's buffer to 1 MiB if the system allows it.
 
-        A Node agent that exits after a burst loses what does not fit into the pipe: 64 KiB by default.
+        A Node agent that exits after a burst loses the bytes that do not fit into the buffer. Its default
+        size is 64 KiB.
+
+        Args:
+            source_fd: The descriptor of the pipe.
+            recording_fd: The descriptor of the recording, in append mode.
+            times: The arrival times of the recording.
         """
         self.fault: OSError | None = None
-        """Why the recording is not complete; it stays when there is room again."""
+        """Why the recording is incomplete; still set after writing has resumed."""
         self.wakeup = Wakeup()
         self.lost_bytes = 0
-        """How many bytes of the pipe are not in the recording."""
+        """The number of bytes of the pipe that are not in the recording."""
         self._source_fd = source_fd
         self._recording_fd = recording_fd
         self._times = times
         self._size = 0
         self._has_ended = False
-        self._takes = True
+        self._is_recording = True
         self._retry_at = 0.0
-        self._ends_line = True
-        """Whether the last byte that was lost ended a line."""
-        self._marked_bytes = 0
-        """Of the lost bytes, those whose gap is written down."""
+        self._is_at_line_start = True
+        """Whether the next byte of the pipe begins a line; updated only when bytes are lost."""
+        self._noted_bytes = 0
+        """The number of lost bytes whose gap is noted in the arrival times."""
         with suppress(OSError, AttributeError):
             fcntl.fcntl(source_fd, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
         threading.Thread(target=self._run, name="intake", daemon=True).start()
 
     def size(self) -> int:
-        """Return how many bytes are in the recording."""
+        """Return the number of bytes in the recording."""
         return self._size
 
     def has_ended(self) -> bool:
@@ -65,21 +70,21 @@ class PipeIntake:
         return self._has_ended
 
     def stop(self) -> None:
-        """Take no more: the recording ends here."""
+        """Stop reading the pipe; the recording has ended."""
         self._has_ended = True
 
     def _run(self) -> None:
         try:
             while (data := self._read()) and not self._has_ended:
-                if self._takes:
+                if self._is_recording:
                     self._append(data)
                 else:
-                    self._try_again(data)
+                    self._resume(data)
                 self.wakeup.ring()
                 if len(data) < _BURST_BYTES:
                     time.sleep(_GATHER_SECONDS)
         finally:
-            self._mark_gap()
+            self._note_gap()
             self._has_ended = True
             self.wakeup.ring()
 
@@ -87,7 +92,7 @@ class PipeIntake:
         while True:
             try:
                 return os.read(self._source_fd, _READ_BYTES)
-            except BlockingIOError:  # whoever made the pipe wanted it so; it has not ended
+            except BlockingIOError:  # the pipe was made non-blocking by its creator; it has not ended
                 select.select([self._source_fd], [], [])
             except OSError as error:
                 self.fault = self.fault or error
@@ -104,37 +109,37 @@ class PipeIntake:
                 rest = rest[written:]
                 self._size = size
         except OSError as error:
-            is_cut = self._cut_to_whole_lines(size)
+            is_cut = self._truncate_to_whole_lines(size)
             self.fault = error
-            self._takes = False
+            self._is_recording = False
             self._retry_at = time.monotonic() + _RETRY_SECONDS if is_cut else math.inf
-            self._lose(data, before + len(data) - self._size)
+            self._count_lost(data, before + len(data) - self._size)
 
-    def _try_again(self, data: bytes) -> None:
-        """Go on recording at the next line that begins, when it is time."""
-        start = 0 if self._ends_line else data.find(b"\n") + 1
-        begins_line = self._ends_line or start > 0
+    def _resume(self, data: bytes) -> None:
+        """Resume recording at the next start of a line if 5 s have passed since the last attempt."""
+        start = 0 if self._is_at_line_start else data.find(b"\n") + 1
+        begins_line = self._is_at_line_start or start > 0
         if not begins_line or start == len(data) or time.monotonic() < self._retry_at:
-            self._lose(data, len(data))
+            self._count_lost(data, len(data))
             return
         self.lost_bytes += start
-        self._mark_gap()
-        self._takes = True
+        self._note_gap()
+        self._is_recording = True
         self._append(data[start:])
 
-    def _lose(self, data: bytes, count: int) -> None:
+    def _count_lost(self, data: bytes, count: int) -> None:
         self.lost_bytes += count
-        self._ends_line = data.endswith(b"\n")
+        self._is_at_line_start = data.endswith(b"\n")
 
-    def _mark_gap(self) -> None:
-        if self.lost_bytes > self._marked_bytes:
-            self._times.note_gap(self._size, self.lost_bytes - self._marked_bytes)
-            self._marked_bytes = self.lost_bytes
+    def _note_gap(self) -> None:
+        if self.lost_bytes > self._noted_bytes:
+            self._times.note_gap(self._size, self.lost_bytes - self._noted_bytes)
+            self._noted_bytes = self.lost_bytes
 
-    def _cut_to_whole_lines(self, size: int) -> bool:
-        """Let the recording end where its last whole line does; return whether it does.
+    def _truncate_to_whole_lines(self, size: int) -> bool:
+        """Truncate the recording after its last whole line, and return whether that succeeded.
 
-        Half a line would spoil the next.
+        Half a line would be joined with the next line that is recorded.
         """
         try:
             end = line_start(self._recording_fd, size)
@@ -146,7 +151,7 @@ class PipeIntake:
 
 
 class PipeSource(WithoutAgent):
-    """A pipe from an agent, recorded as it arrives."""
+    """A pipe from an agent, recorded as its bytes arrive."""
 
     ended_by = None
 
@@ -157,7 +162,14 @@ class PipeSource(WithoutAgent):
         files: SessionFiles | None = None,
         log_fd: int | None = None,
     ) -> None:
-        """Read by `reader` what `intake` records."""
+        """Create the source of a pipe that is being recorded.
+
+        Args:
+            reader: Reads the recording.
+            intake: Records the pipe.
+            files: The paths of the session's files; None if nothing is kept.
+            log_fd: The descriptor of the action log; None for no log.
+        """
         self.reader = reader
         self.written = WrittenFiles(reader, files, log_fd)
         self.wakeup = intake.wakeup
@@ -170,7 +182,7 @@ class PipeSource(WithoutAgent):
 
     @property
     def outlasts_screen(self) -> bool:
-        """Whether the pipe is still open: nobody else records it."""
+        """Whether the pipe is still open; if so, it must be recorded after the screen has been closed."""
         return self.is_live
 
     @property
@@ -180,11 +192,11 @@ class PipeSource(WithoutAgent):
 
     @property
     def faults(self) -> dict[str, OSError | None]:
-        """What can go wrong with the files that are written, in words, and why it did if it did."""
+        """The possible faults of the written files: a message for each, with its error if it occurred."""
         return {"the recording is not complete": self.fault, **self.written.faults}
 
     def new_faults(self) -> list[str]:
-        """Return what went wrong since the last call, one sentence per fault."""
+        """Return the faults that occurred since the last call, one sentence each."""
         return self.written.unreported(self.faults)
 
     def stop(self) -> None:
@@ -192,5 +204,5 @@ class PipeSource(WithoutAgent):
         self._intake.stop()
 
     def finish(self) -> None:
-        """Wait until log and recording are written, and close the times."""
+        """Wait until the log and the recording are written, and close the arrival times."""
         self.written.finish(is_over=not self.is_live)

@@ -1,7 +1,7 @@
-"""The agent that we start: its stdout is the recording itself, so nothing stands between the two.
+"""The process of a started agent, whose stdout is the recording itself.
 
-Whatever becomes of the monitor, the agent writes on; a Node agent that exits after a burst leaves all
-of it in the file, where a pipe would keep 64 KiB.
+Without a pipe between them, the agent can write even if the monitor dies. A Node agent that exits after a
+burst loses nothing; of a pipe only the 64 KiB that fit into its buffer would remain.
 """
 
 from __future__ import annotations
@@ -23,17 +23,23 @@ _STOP_SECONDS = 10.0
 
 
 class AgentProcess:
-    """A started agent: a session of its own, no shell, no terminal, stdin from /dev/null.
+    """A started agent, in its own process session, without a shell or a terminal, with stdin from /dev/null.
 
-    A thread looks at the recording's size every 10 ms and notes when it grew, which is as near to an
-    arrival time as one gets without standing between the agent and its file.
+    A thread polls the size of the recording every 10 ms and notes when it grew. More precise arrival times
+    would require a pipe between the agent and the recording.
     """
 
     def __init__(self, argv: Sequence[str], recording_fd: int, stderr_fd: int, times: ArrivalTimes) -> None:
         """Start the agent.
 
+        Args:
+            argv: The command of the agent.
+            recording_fd: The descriptor of the recording, which becomes the agent's stdout.
+            stderr_fd: The descriptor of the file that becomes the agent's stderr.
+            times: The arrival times of the recording.
+
         Raises:
-            OSError: It is not there, or cannot be executed.
+            OSError: The command does not exist or cannot be executed.
         """
         self.argv = list(argv)
         self.stderr = StderrFile(stderr_fd)
@@ -46,7 +52,7 @@ class AgentProcess:
         self._reserve = Reserve(recording_fd)
         self.started_ms = now_ms()
         self.ended_ms: int | None = None
-        import subprocess  # 2 ms, for an agent of ours alone
+        import subprocess  # takes 2 ms, and only a started agent needs it
 
         adopt_orphans()
         self._process = subprocess.Popen(
@@ -60,63 +66,69 @@ class AgentProcess:
 
     @property
     def pid(self) -> int:
-        """The agent's process id, which is also its group's."""
+        """The agent's process id, which is also the id of its process group and of its session."""
         return self._process.pid
 
     @property
     def exit_code(self) -> int | None:
-        """The agent's exit status, 128 + n when signal n ended it; None while it runs."""
+        """The agent's exit code, 128 + n if signal n ended it; None while the agent runs."""
         status = self._process.returncode
         return 128 - status if status is not None and status < 0 else status
 
     @property
     def fault(self) -> OSError | None:
-        """Why the recording may not be complete: the disk is full, and the room ahead is used up."""
+        """Why the recording may be incomplete: it cannot be read, or the disk and its reserve are full."""
         if self._fault is None and self._reserve.is_used_up(self._size):
             return self._reserve.fault
         return self._fault
 
     @property
-    def room_fault(self) -> OSError | None:
-        """Why no more room is reserved ahead; the recording goes on as long as the reserve lasts."""
+    def reserve_fault(self) -> OSError | None:
+        """Why no more disk space can be reserved; recording continues until the reserve is used up."""
         return self._reserve.fault
 
     def size(self) -> int:
-        """Return how many bytes are in the recording and have an arrival time."""
+        """Return the number of bytes in the recording that have an arrival time."""
         return self._size
 
     def has_ended(self) -> bool:
-        """Return whether the agent has exited and all that it wrote has an arrival time."""
+        """Return whether the agent has exited and all its bytes have an arrival time."""
         return self._has_ended
 
     def leave(self) -> None:
-        """Follow the agent no longer: the recording, as far as we see it, ends here."""
+        """Stop following the agent, which keeps running; the recording counts as ended."""
         self._has_ended = True
 
     def survivors(self) -> list[Survivor]:
-        """Return what the agent started and what still lives; while the agent lives, nothing."""
-        return survivors(self.pid) if self._process.returncode is not None and self._lives() else []
+        """Return the processes started by the agent that outlived it; none while the agent runs."""
+        return survivors(self.pid) if self._process.returncode is not None and self._anything_runs() else []
 
     def stop(self) -> None:
-        """Ask the agent and what it started to end; after 10 s they are killed. Returns then."""
+        """Terminate the agent and the processes that it started, and wait for their end.
+
+        They receive SIGTERM, and SIGKILL 10 s later; this returns after 20 s at the latest.
+        """
         for number in (signal.SIGTERM, signal.SIGKILL):
             deadline = time.monotonic() + _STOP_SECONDS
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.pid, number)
             signalled: set[int] = set()
-            while self._lives() and time.monotonic() < deadline:
+            while self._anything_runs() and time.monotonic() < deadline:
                 signalled |= self._signal_survivors(number, signalled)
                 time.sleep(_POLL_SECONDS)
 
-    def _lives(self) -> bool:
+    def _anything_runs(self) -> bool:
         if self._process.returncode is None:
             return True
-        lives = bool(survivors(self.pid))
+        has_survivors = bool(survivors(self.pid))
         reap_orphans(self.pid)
-        return lives
+        return has_survivors
 
     def _signal_survivors(self, number: int, signalled: set[int]) -> set[int]:
-        """Signal who is not signalled yet: a child in a session of its own is ours when its parent ended."""
+        """Signal the survivors that were not signalled yet, and return their process ids.
+
+        A child in its own session becomes visible as a survivor only when its parent has ended.
+        """
         found = {survivor.pid for survivor in survivors(self.pid)} - signalled
         for pid in found:
             with suppress(ProcessLookupError, PermissionError):
@@ -126,7 +138,7 @@ class AgentProcess:
     def _watch(self) -> None:
         try:
             self._note_growth()
-        except OSError as error:  # the recording is beyond our sight; the agent is waited for all the same
+        except OSError as error:  # the size of the recording is unknown from now on; still wait for the agent
             self._fault = error
             self._process.wait()
             with suppress(OSError):
@@ -149,5 +161,5 @@ class AgentProcess:
                 break
             reap_orphans(self.pid)
             time.sleep(_POLL_SECONDS)
-        if exited and not survivors(self.pid):  # who lives on may still write
-            self._reserve.give_back()
+        if exited and not survivors(self.pid):  # a survivor may still write
+            self._reserve.release()

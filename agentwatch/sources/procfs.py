@@ -1,4 +1,4 @@
-"""What /proc tells of processes; nothing where there is none."""
+"""Reads process ids and process states from /proc; on systems without it, there are no processes."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 
 class ProcessStat(NamedTuple):
-    """The line of a process in /proc/PID/stat."""
+    """The fields of /proc/PID/stat."""
 
     name: str
     fields: list[bytes]
-    """Those behind the name: state, parent, group, session and so on (proc(5), from the third on)."""
+    """The fields after the name, from the third of proc(5) on: state, parent, group, session and so on."""
 
 
 def pids() -> list[int]:
@@ -23,7 +23,7 @@ def pids() -> list[int]:
 
 
 def stat_of(pid: int) -> ProcessStat | None:
-    """Return what is told of a process; None when it is gone."""
+    """Return the state of a process; None if the process does not exist."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
             before, _, after = file.read().rpartition(b")")

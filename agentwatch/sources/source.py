@@ -1,17 +1,19 @@
-"""What every source of a session offers, whatever feeds it.
+"""The interface of all sources.
 
-A source is a recording, what feeds the recording, and the files written beside it. The front ends ask
-for a fact (is it live, does an agent of ours run) and never for the kind of source.
+A source consists of a recording, the pipe or agent that feeds it, and the files written beside it. The front
+ends query properties such as `is_live` and `runs_agent`, never the kind of source.
 """
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from agentwatch.agent_facts import NO_FACTS, AgentFacts
 from agentwatch.recording import LineReader, Wakeup
-from agentwatch.sources.survivors import Survivor
 from agentwatch.sources.written_files import WrittenFiles
+
+if TYPE_CHECKING:
+    from agentwatch.sources.survivors import Survivor
 
 
 class Source(Protocol):
@@ -20,34 +22,34 @@ class Source(Protocol):
     reader: LineReader
     """Reads the recording from its beginning; the front end's feed uses it."""
     written: WrittenFiles
-    """The files written meanwhile."""
+    """The files that agentwatch writes for the session."""
 
     @property
     def wakeup(self) -> Wakeup | None:
-        """Wakes those who wait for the recording to grow; None if its growth must be polled for."""
+        """Wakes a reader that waits for the recording to grow; None if the reader must poll."""
 
     @property
     def is_live(self) -> bool:
-        """Whether an agent feeds the recording now, through agentwatch."""
+        """Whether an agent is feeding the recording through agentwatch now."""
 
     @property
     def outlasts_screen(self) -> bool:
-        """Whether agentwatch must go on after the user quits the screen, since only it can record."""
+        """Whether agentwatch must keep recording after the user quits the screen, as no other process can."""
 
     @property
     def ended_by(self) -> str | None:
-        """How a followed file ended before its time: it was `truncated` or `replaced`."""
+        """How following a file ended: it was `truncated` or `replaced`; None otherwise."""
 
     @property
     def faults(self) -> dict[str, OSError | None]:
-        """What can go wrong with the files that are written, in words, and why it did if it did."""
+        """The possible faults of the written files: a message for each, with its error if it occurred."""
 
     @property
     def fault(self) -> OSError | None:
         """Why the recording is incomplete; None while it is complete."""
 
     def new_faults(self) -> list[str]:
-        """Return what went wrong since the last call, one sentence per fault."""
+        """Return the faults that occurred since the last call, one sentence each."""
 
     @property
     def runs_agent(self) -> bool:
@@ -55,43 +57,43 @@ class Source(Protocol):
 
     @property
     def agent_pid(self) -> int | None:
-        """The process id of the agent that agentwatch started, even after its end; None without one."""
+        """The process id of the started agent, also after its end; None if agentwatch started no agent."""
 
     @property
     def agent_exit_code(self) -> int | None:
-        """The exit code of the agent that agentwatch started; None while it runs or without one."""
+        """The exit code of the started agent; None while it runs, or if agentwatch started no agent."""
 
     def agent_facts(self) -> AgentFacts:
-        """Return what is known about the agent's process; cheap enough for every frame."""
+        """Return what is known about the agent's process; cheap enough to be called for every frame."""
 
     def outlives(self, result_ms: int | None) -> bool:
-        """Return whether our agent still runs, 30 s after its result.
+        """Return whether the started agent still runs 30 s after its result.
 
         Args:
             result_ms: When the result arrived, in milliseconds since the epoch; None if unknown.
         """
 
     def survivors(self) -> list[Survivor]:
-        """Return the processes that our agent started and that outlived it."""
+        """Return the processes started by the agent that outlived it."""
 
     def new_stderr(self) -> list[str]:
-        """Return the whole lines that our agent wrote to its stderr since the last call."""
+        """Return the complete lines that the started agent wrote to stderr since the last call."""
 
     def last_stderr(self, count: int) -> list[str]:
-        """Return the last lines of our agent's stderr that are not blank, at most `count`."""
+        """Return the last non-blank lines of the started agent's stderr, at most `count`."""
 
     def leave(self) -> None:
-        """Stop following our agent, or a file: the recording, as far as we see it, ends here."""
+        """Stop following the started agent or the file; the recording counts as ended."""
 
     def stop(self) -> None:
-        """Stop our agent and what it started; stop reading a pipe."""
+        """Stop the started agent and its processes, or stop reading the pipe."""
 
     def finish(self) -> None:
-        """Wait until everything about an ended recording is written, and close its files."""
+        """Wait until all files of an ended recording are written, and close them."""
 
 
 class WithoutAgent:
-    """The answers of a source whose agent agentwatch did not start."""
+    """The members that are the same for all sources whose agent was not started by agentwatch."""
 
     runs_agent = False
     agent_pid: int | None = None
@@ -101,20 +103,20 @@ class WithoutAgent:
         """Return no facts."""
         return NO_FACTS
 
-    def outlives(self, result_ms: int | None) -> bool:  # noqa: ARG002 - the protocol's
-        """Return False: when the agent exits is not known."""
+    def outlives(self, result_ms: int | None) -> bool:  # noqa: ARG002 - an argument of the protocol
+        """Return False, because it is not known when the agent exits."""
         return False
 
     def survivors(self) -> list[Survivor]:
-        """Return none."""
+        """Return no processes."""
         return []
 
     def new_stderr(self) -> list[str]:
-        """Return none: the agent's stderr is not ours."""
+        """Return no lines, because the agent's stderr is not recorded."""
         return []
 
-    def last_stderr(self, count: int) -> list[str]:  # noqa: ARG002 - the protocol's
-        """Return none: the agent's stderr is not ours."""
+    def last_stderr(self, count: int) -> list[str]:  # noqa: ARG002 - an argument of the protocol
+        """Return no lines, because the agent's stderr is not recorded."""
         return []
 
     def leave(self) -> None:

@@ -1,4 +1,4 @@
-"""The agent's standard error, read from the file that it is written to."""
+"""Reads the file that a started agent writes its standard error to."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ class StderrFile:
         self._tail = b""
 
     def new_lines(self) -> list[str]:
-        """Return the whole lines that are new, up to 64 KiB of them."""
+        """Return the complete lines added since the last call, at most 64 KiB."""
         data = os.pread(self._fd, _READ_BYTES, self._offset)
         self._offset += len(data)
         *lines, self._tail = (self._tail + data).split(b"\n")
         return [line.decode("utf-8", "replace") for line in lines]
 
     def last_lines(self, count: int) -> list[str]:
-        """Return the last lines that are not blank, at most `count`, from the last 64 KiB."""
+        """Return the last non-blank lines within the last 64 KiB, at most `count`."""
         lines = [line.decode("utf-8", "replace") for line in last_lines(self._fd, _READ_BYTES)]
         return [line for line in lines if line.strip()][-count:]

@@ -1,4 +1,4 @@
-"""Processes that outlived the agent that started them: found through /proc, so on Linux alone."""
+"""Finds the processes that outlived the agent that started them. It reads /proc, so it needs Linux."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ _PR_SET_CHILD_SUBREAPER = 36
 
 
 class Survivor(NamedTuple):
-    """A process that still lives."""
+    """A process that is still running."""
 
     pid: int
     name: str
 
 
 def adopt_orphans() -> None:
-    """Become the parent of what the agent's children leave behind, even in sessions of their own."""
+    """Become the parent of processes whose parent ends, even if they have started their own session."""
     if sys.platform == "linux":
         import ctypes
 
@@ -29,12 +29,12 @@ def adopt_orphans() -> None:
 
 
 def survivors(agent: int) -> list[Survivor]:
-    """Return what lives of the agent's session, or was adopted by us; the agent itself is not counted."""
-    return [found for pid in sorted(pids()) if (found := _look(pid, agent)) is not None]
+    """Return the running processes that belong to the agent's session or were adopted, except the agent."""
+    return [found for pid in sorted(pids()) if (found := _survivor(pid, agent)) is not None]
 
 
 def reap_orphans(agent: int) -> None:
-    """Take note of the end of what we adopted, so that no zombies stay; the agent's own is left alone."""
+    """Reap the adopted processes that have ended; the agent's own exit status is left to its `Popen`."""
     with suppress(ChildProcessError):
         while (ended := os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)) is not None:
             if ended.si_pid == agent:
@@ -42,7 +42,7 @@ def reap_orphans(agent: int) -> None:
             os.waitpid(ended.si_pid, 0)
 
 
-def _look(pid: int, agent: int) -> Survivor | None:
+def _survivor(pid: int, agent: int) -> Survivor | None:
     stat = stat_of(pid)
     if stat is None:
         return None

@@ -1,4 +1,4 @@
-"""The files that agentwatch writes while it reads a recording, and what goes wrong with them."""
+"""The files that agentwatch writes while it reads a recording, and the faults of these files."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from agentwatch.recording import DiskSync, LineReader, SessionFiles, is_at
 
 
 class LogWriter(Protocol):
-    """Writes the action log; it is attached from outside, since the log is decoded and a source is not."""
+    """Writes the action log. It is attached by the front end, because this folder does not decode lines."""
 
     fault: OSError | None
     """Why the log is incomplete."""
@@ -19,17 +19,17 @@ class LogWriter(Protocol):
 
 
 class WrittenFiles:
-    """The recording's own file if we write it, its arrival times, and its action log."""
+    """The recording, if agentwatch writes it, its arrival times and its action log."""
 
     def __init__(
         self, reader: LineReader, files: SessionFiles | None = None, log_fd: int | None = None
     ) -> None:
         self.files = files
-        """The names of the files; None if no recording is written, or only under no name."""
+        """The paths of the files; None if no recording is written, or only one without a name."""
         self.log_fd = log_fd
-        """Where the action log is to be written; None for no log."""
+        """The descriptor of the action log; None for no log."""
         self.log: LogWriter | None = None
-        """What writes the action log, once it is attached."""
+        """The writer of the action log; None until it is attached."""
         self._reader = reader
         self._sync = None if files is None else DiskSync(reader.fd, reader.growth)
         self._displaced: OSError | None = None
@@ -37,25 +37,31 @@ class WrittenFiles:
 
     @property
     def fault(self) -> OSError | None:
-        """Why the recording's file may be incomplete although all bytes were written to it."""
+        """Why the recording may be incomplete on the disk although all bytes were written to it."""
         return (self._sync and self._sync.fault) or self._displaced
 
     @property
     def faults(self) -> dict[str, OSError | None]:
-        """What can go wrong beside the recording, in words, and why it did if it did."""
+        """The possible faults of the log and the times: a message for each, with its error if it occurred."""
         return {
             "the action log is not complete": None if self.log is None else self.log.fault,
             "the arrival times are not complete": self._reader.times.fault,
         }
 
     def unreported(self, faults: dict[str, OSError | None]) -> list[str]:
-        """Return the faults that were never returned before, one sentence each."""
-        found = {what: why for what, why in faults.items() if why is not None and what not in self._reported}
-        self._reported |= set(found)
-        return [f"{what}: {why.strerror}" for what, why in found.items()]
+        """Return the faults that occurred and were not returned before, one sentence each."""
+        new = {
+            what: error for what, error in faults.items() if error is not None and what not in self._reported
+        }
+        self._reported |= set(new)
+        return [f"{what}: {error.strerror}" for what, error in new.items()]
 
     def finish(self, *, is_over: bool) -> None:
-        """Wait for the log; if the recording is over, close its times and send it to the disk."""
+        """Wait for the log, and check that the recording is still at its path.
+
+        Args:
+            is_over: The recording has ended; close its arrival times and flush it to the disk.
+        """
         if self.log is not None:
             self.log.finish()
         if is_over:

@@ -1,6 +1,7 @@
-"""The agents' formats: lines of bytes decoded into events, one module or folder per agent.
+"""The decoders of the agents' formats, which turn lines into events: one module or folder per agent.
 
-It may import `events`, `blocks`, `paths` and `plurals`. No other folder knows an agent.
+This folder may import `events`, `blocks`, `paths`, `byte_size`, `plurals` and `safe_text`. No other folder
+depends on a particular agent.
 """
 
 from agentwatch.wire.agent import LineRole

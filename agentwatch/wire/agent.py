@@ -6,12 +6,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from agentwatch.blocks import Block
 from agentwatch.events import Event, Traits
 from agentwatch.wire.delta_frames import Burst
 from agentwatch.wire.fields import Fields
+
+if TYPE_CHECKING:
+    from agentwatch.blocks import Block
 
 
 class LineRole(Enum):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from agentwatch.blocks import Block, ContentBlock
+from typing import TYPE_CHECKING
+
 from agentwatch.events import Event, FormatDetected, Malformed, Oversize, Repair, RunStarted, Text, Unknown
 from agentwatch.wire.agent import Agent, AgentDecoder, DeltaDecoder, LineRole
 from agentwatch.wire.agents import detect
@@ -10,6 +11,9 @@ from agentwatch.wire.delta_frames import DeltaFrames
 from agentwatch.wire.fields import Fields
 from agentwatch.wire.json_line import Repaired, parse, parse_joined
 from agentwatch.wire.oversize import salvage
+
+if TYPE_CHECKING:
+    from agentwatch.blocks import Block
 
 MAX_UNDETECTED_LINES = 50
 MAX_UNDETECTED_BYTES = 1 << 20
@@ -106,6 +110,8 @@ class Decoder:
         except ValueError:
             value = None
         if not isinstance(value, dict) or self._agent is None:
+            from agentwatch.blocks import ContentBlock
+
             return [ContentBlock(data.decode("utf-8", "replace"))]
         return list(self._agent.blocks(value))
 

@@ -45,7 +45,7 @@ def line(*lines: bytes) -> str:
 def test_integrity_holds() -> None:
     """Integrity holds if the text matches the result, all calls are paired and all lines are known."""
     read = session(init(), user(), segment("a"), *CALL, final("b"), result("ab"))
-    assert integrity(read).holds
+    assert integrity(read).passes
     assert integrity(read).line() == "text = result · 1 of 1 call paired · 0 malformed · 0 unknown"
 
 
@@ -87,7 +87,7 @@ def test_integrity_holds() -> None:
 def test_each_part_of_the_line(lines: tuple[bytes, ...], words: str, holds: bool) -> None:
     """Each part of the line counts its own lines, and one failed check alone breaks the integrity."""
     found = integrity(session(init(), *lines))
-    assert (found.line(), found.holds) == (words, holds)
+    assert (found.line(), found.passes) == (words, holds)
 
 
 def test_a_recording_of_the_json_format_has_nothing_to_compare() -> None:
@@ -111,16 +111,16 @@ def test_an_open_call_is_not_yet_paired() -> None:
     """An open call is unpaired, which breaks nothing until its run ends without it."""
     running = session(init(), started("read"), is_over=False)
     assert integrity(running).line() == "no result yet · 0 of 1 call paired · 0 malformed · 0 unknown"
-    assert integrity(running).holds
-    assert integrity(session(init(), *CALL, is_over=False)).holds
-    assert not integrity(session(init(), started("read"), result(), is_over=False)).holds
+    assert integrity(running).passes
+    assert integrity(session(init(), *CALL, is_over=False)).passes
+    assert not integrity(session(init(), started("read"), result(), is_over=False)).passes
 
 
-def test_amiss_names_only_failed_checks() -> None:
-    """`amiss` names only the failed checks, and is empty if there are none."""
-    assert integrity(session(init(), *CALL, final("a"), result("a"))).amiss() == ""
+def test_problems_names_only_failed_checks() -> None:
+    """`problems` names only the failed checks, and is empty if there are none."""
+    assert integrity(session(init(), *CALL, final("a"), result("a"))).problems() == ""
     odd = session(init(), started("read"), final("a"), b"{\n", event("odd"), event("odd"), result("b"))
-    assert integrity(odd).amiss() == "text ≠ result · 1 call not paired · 1 malformed · 2 unknown"
+    assert integrity(odd).problems() == "text ≠ result · 1 call not paired · 1 malformed · 2 unknown"
 
 
 def test_several_runs_pair_their_calls_and_compare_the_last() -> None:
@@ -176,7 +176,7 @@ def test_a_difference_is_where_the_common_beginning_ends(text: str, ended_as: st
     """Both texts are equal up to the difference and differ there; equal texts have no difference."""
     read = session(init(), final(text), result(ended_as))
     at = integrity(read).difference_at
-    assert (at is None) == (text == ended_as) == integrity(read).holds
+    assert (at is None) == (text == ended_as) == integrity(read).passes
     if at is not None:
         assert text[:at] == ended_as[:at]
         assert text[at : at + 1] != ended_as[at : at + 1]
@@ -188,7 +188,7 @@ def test_a_summary_contains_the_integrity_of_its_session() -> None:
         read: Session = session(path.read_bytes())
         found = integrity(read)
         assert json.loads(b"".join(summary(read)))["integrity"] == {
-            "holds": found.holds,
+            "holds": found.passes,
             "line": found.line(),
             "difference_at": found.difference_at,
         }

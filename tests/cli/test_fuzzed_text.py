@@ -16,7 +16,7 @@ import pytest
 from agentwatch.actions import action, brief_action, outcome_note
 from agentwatch.analysis.integrity import integrity
 from agentwatch.analysis.status import status
-from agentwatch.cli.ci_runner import broken, broken_json
+from agentwatch.cli.ci_runner import json_without_commands, without_commands
 from agentwatch.outputs.action_log import ActionLog
 from agentwatch.outputs.summary import summary
 from agentwatch.outputs.unknown_fields import report
@@ -210,14 +210,14 @@ def test_no_line_is_a_runners_command() -> None:
     """No text printed as a line under a CI runner is a workflow command."""
     for text in hostile_texts(COUNT):
         line = safe_line(text)
-        assert commands(broken(line)) == [], ascii(line)
+        assert commands(without_commands(line)) == [], ascii(line)
 
 
 def test_no_line_of_json_is_a_runners_command() -> None:
     """No text printed as JSON under a CI runner contains a command, and the decoded value stays the same."""
     for text in hostile_texts(COUNT):
         data = json.dumps({"result": text})
-        printed = broken_json(data.encode()).decode()
+        printed = json_without_commands(data.encode()).decode()
         assert commands(printed) == [], ascii(printed)
         assert json.loads(printed) == json.loads(data)
 

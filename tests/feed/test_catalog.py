@@ -5,6 +5,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
+from agentwatch.feed.catalog import saved_sessions
+from tests.builders.late_agent import ASKED, LATE_START, add_late_agent
 from tests.builders.lines import init, line
 from tests.conftest import RECORDINGS
 from tests.harness.program import FAILED, PLAIN, watch
@@ -39,3 +43,12 @@ def test_a_listing_is_safe(home: Path) -> None:
     listing = watch("sessions").stdout.decode()
     assert len(listing.splitlines()) == 2
     assert "\x1b" not in listing
+
+
+def test_a_prompt_before_the_agent_is_known_is_listed(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The prompt of a format that is recognised by a later line is the prompt of its session."""
+    add_late_agent(monkeypatch)
+    folder = home / "sessions"
+    folder.mkdir(parents=True)
+    (folder / "20260102-030405-aaaaaa.ndjson").write_bytes(ASKED + LATE_START)
+    assert [session.prompt for session in saved_sessions()] == ["Do it."]

@@ -6,47 +6,19 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.events import Event, Outcome, Prompt, RunStarted, Traits
+from agentwatch.events import Outcome
 from agentwatch.feed import Feed
 from agentwatch.recording import open_saved
 from agentwatch.session import Kind
-from agentwatch.wire import LineRole, agents
-from agentwatch.wire.agent import Agent
-from agentwatch.wire.fields import Fields
+from tests.builders.late_agent import ASKED, LATE, LATE_START, add_late_agent
 from tests.builders.lines import event, final, init, line, result, started, user
 from tests.conftest import Saver
-
-
-class LateDecoder:
-    """Decodes a format whose first line, a prompt, could be any agent's."""
-
-    def decode(self, fields: Fields) -> list[Event]:
-        """Return the events of one line."""
-        if fields.get("type") == "late/start":
-            return [RunStarted("late")]
-        return [Prompt(str(fields.get("text")))]
-
-    def end(self) -> list[Event]:
-        """Return nothing: no state is kept."""
-        return []
-
-
-LATE = Agent(
-    name="late",
-    recognises=lambda fields: fields.get("type") == "late/start",
-    role=lambda fields: LineRole.START if fields.get("type") == "late/start" else LineRole.OTHER,
-    decoder=LateDecoder,
-    blocks=lambda _fields: (),
-    traits=Traits(has_result=False),
-)
-ASKED = line({"type": "asked", "text": "Do it."})
-LATE_START = line({"type": "late/start"})
 
 
 @pytest.fixture(autouse=True)
 def late_agent(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a second agent be known."""
-    monkeypatch.setattr(agents, "AGENTS", (*agents.AGENTS, LATE))
+    add_late_agent(monkeypatch)
 
 
 def read(path: Path, *, follow: bool = False) -> Feed:

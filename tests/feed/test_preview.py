@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.feed import preview_feed
+from agentwatch.feed.preview import preview_feed
 from agentwatch.recording import open_saved
 from agentwatch.session import Kind
 from tests.builders.lines import completed, delta, final, init, result, started, user

@@ -1,1 +1,1 @@
-"""Tests of the project itself: imports, package, README."""
+"""Tests of the project itself: its imports, its package and its README."""

@@ -1,1 +1,1 @@
-"""Tests of agentwatch on a real pty, for what only a terminal, a pipe and processes can show."""
+"""Tests of agentwatch on a real pty, for behaviour that needs a terminal, a pipe or processes."""

@@ -24,7 +24,7 @@ from agentwatch.screen.header import _run_clock
 from agentwatch.screen.lines.format import call_clock
 from agentwatch.screen.transcript.entries import thought_for
 from agentwatch.session import Kind, Session
-from agentwatch.sources.open import Keep, agent_source
+from agentwatch.sources.open import KeepOptions, agent_source
 from agentwatch.wire import Decoder
 from tests.builders.lines import (
     PROPERTY,
@@ -76,7 +76,7 @@ def test_our_clock_does_not_jump_with_the_wall_clock(jumps: list[int]) -> None:
 
 def test_an_agent_is_timed_forward(jumps: list[int], tmp_path: Path) -> None:
     """The arrival times of an agent ascend, and end not before start, while the wall clock is set back."""
-    keep = Keep(recording=tmp_path / "r.ndjson")
+    keep = KeepOptions(recording=tmp_path / "r.ndjson")
     source = agent_source(command(PLAIN, "--pace", "200"), keep)
     assert print_session(source, Feed(source.reader), "text") == 0
     process = json.loads((tmp_path / "r.json").read_text())
@@ -90,7 +90,7 @@ def test_an_agent_is_timed_forward(jumps: list[int], tmp_path: Path) -> None:
 @pytest.mark.usefixtures("jumps")
 def test_a_clock_jump_does_not_end_the_grace_period(tmp_path: Path) -> None:
     """An agent that hangs after its result gets its full 30 s, whatever the wall clock does."""
-    source = agent_source(command(PLAIN, "--hang"), Keep(record=False, write_log=False))
+    source = agent_source(command(PLAIN, "--hang"), KeepOptions(record=False, write_log=False))
     feed = Feed(source.reader)
     while (ended := feed.session.run.ended) is None:
         feed.advance(0.1)

@@ -1,1 +1,1 @@
-"""Tests of the screen, headless: single panes, and the whole app driven by a pilot."""
+"""Headless tests of the screen: single panes, and the whole app driven by Textual's pilot."""

@@ -20,7 +20,7 @@ from tests.builders.screen.app import bundled
 from tests.builders.screen.lines import init, result, shell
 from tests.conftest import Saver
 
-NOTHING_AMISS = integrity(Session())
+NO_PROBLEMS = integrity(Session())
 
 
 class LinesApp(App[None]):
@@ -55,7 +55,7 @@ async def header(session: Session, width: int, now_ms: int | None = None) -> str
     """Return the header of a session in a terminal `width` columns wide."""
     app = LinesApp()
     async with app.run_test(size=(width, 10)) as pilot:
-        app.header.tell(session, now_ms)
+        app.header.show_run(session, now_ms)
         await pilot.pause()
         return row_of(app.header)
 
@@ -64,7 +64,7 @@ async def status(words: str, view: str, width: int) -> str:
     """Return the status line in a terminal `width` columns wide."""
     app = LinesApp()
     async with app.run_test(size=(width, 10)) as pilot:
-        app.status.tell(SafeText(words), SafeText(view), NOTHING_AMISS)
+        app.status.show_status(SafeText(words), SafeText(view), NO_PROBLEMS)
         await pilot.pause()
         return row_of(app.status)
 
@@ -86,7 +86,7 @@ async def test_the_header_fits(name: str, width: int) -> None:
     session = read(bundled(name))
     app = LinesApp()
     async with app.run_test(size=(width, 10)) as pilot:
-        app.header.tell(session, None)
+        app.header.show_run(session, None)
         await pilot.pause()
         assert app.header.render_line(0).cell_length == width
         assert str(session.outcome) in row_of(app.header)
@@ -131,7 +131,7 @@ async def test_lines_not_understood_are_counted(recording: Saver) -> None:
     session = read(recording(init() + b"nonsense\n" + event("weather") + result("")))
     app = LinesApp()
     async with app.run_test(size=(100, 10)) as pilot:
-        app.status.tell(SafeText(""), SafeText(""), integrity(session))
+        app.status.show_status(SafeText(""), SafeText(""), integrity(session))
         await pilot.pause()
         assert row_of(app.status).endswith(" · 1 malformed · 1 unknown ")
 
@@ -155,7 +155,7 @@ async def test_the_status_fits(words: str, view: str, width: int) -> None:
     """A long activity text is cut to make room for the view state, which is whole whenever it fits."""
     app = LinesApp()
     async with app.run_test(size=(width, 10)) as pilot:
-        app.status.tell(SafeText(words), SafeText(view), NOTHING_AMISS)
+        app.status.show_status(SafeText(words), SafeText(view), NO_PROBLEMS)
         await pilot.pause()
         assert app.status.render_line(0).cell_length == width
         if len(view) + 2 <= width:
@@ -178,7 +178,7 @@ async def test_the_integrity_is_shown_where_it_fits(name: str, width: int, expec
     """Without a view state, the status line shows the integrity, as detailed as the width allows."""
     app = LinesApp()
     async with app.run_test(size=(width, 10)) as pilot:
-        app.status.tell(SafeText("what is going on"), SafeText(""), integrity(read(bundled(name))))
+        app.status.show_status(SafeText("what is going on"), SafeText(""), integrity(read(bundled(name))))
         await pilot.pause()
         assert row_of(app.status).removeprefix(" what is going on").strip() == expected
 
@@ -188,9 +188,9 @@ async def test_the_header_depends_only_on_the_current_width() -> None:
     session = read(bundled("demo"))
     app = LinesApp()
     async with app.run_test(size=(120, 10)) as pilot:
-        app.header.tell(session, None)
+        app.header.show_run(session, None)
         await pilot.resize_terminal(60, 10)
         await pilot.pause()
-        app.header.tell(session, None)
+        app.header.show_run(session, None)
         await pilot.pause()
         assert row_of(app.header) == await header(session, 60)

@@ -167,17 +167,17 @@ async def test_hostile_facts_of_a_run_do_nothing(session_of: Callable[[bytes], S
     """The header and the status line of a run made of hostile facts contain nothing that can act."""
     app = App[None]()
     async with app.run_test(size=(400, 5)) as pilot:
-        header, words = HeaderLine(), StatusLine()
-        await app.screen.mount(header, words)
-        header.styles.height = words.styles.height = 1
+        header, status_line = HeaderLine(), StatusLine()
+        await app.screen.mount(header, status_line)
+        header.styles.height = status_line.styles.height = 1
         for number, text in enumerate(TEXTS):
             run = run_of(number, text)
             unfinished = run[: run.rindex(b"\n", 0, -1) + 1]
             session = session_of((run, unfinished, init(model=text) + shell_of(text))[number % 3])
-            header.tell(session, 5000)
-            words.tell(status(session, 5000), status(session, 5000), integrity(session))
+            header.show_run(session, 5000)
+            status_line.show_status(status(session, 5000), status(session, 5000), integrity(session))
             await pilot.pause()
-            for widget in (header, words):
+            for widget in (header, status_line):
                 strip = widget.render_line(0)
                 assert not acting(strip.text), strip
                 assert all(not segment.style or segment.style.link is None for segment in strip)

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.feed import preview_feed
-from agentwatch.feed.preview import preview_reader
+from agentwatch.feed.preview import preview_feed, preview_reader
 from agentwatch.recording import open_saved
 from agentwatch.screen import app as screen_app
+from agentwatch.sources.file import FileSource
 from tests.builders.lines import completed, delta, final, init, result, started, user
 from tests.builders.screen.app import lines_of, opened
 
@@ -74,3 +74,15 @@ async def test_the_whole_recording_follows_the_preview(tmp_path: Path, monkeypat
         assert len(lines_of(stage.pane("calls"))) == 400
         await stage.press("2", "g")
         assert any("0.py" in line for line in lines_of(stage.pane("detail")))
+
+
+async def test_a_followed_recording_is_not_finished_by_its_preview(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The end of the preview is not the end of the recording: its files stay open while it is followed."""
+    finished: list[FileSource] = []
+    monkeypatch.setattr(screen_app, "_LARGE_BYTES", 1 << 20)
+    monkeypatch.setattr(FileSource, "finish", finished.append)
+    async with opened(large(tmp_path / "r.ndjson", 400), follow=True) as stage:
+        await stage.shows("400 calls")
+        assert finished == []

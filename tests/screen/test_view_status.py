@@ -5,7 +5,9 @@ from __future__ import annotations
 from agentwatch.analysis.silence import is_stalled
 from agentwatch.feed import Feed
 from agentwatch.recording import now_ms, open_saved
-from agentwatch.screen.view_status import shown_ms
+from agentwatch.screen.view_status import shown_ms, view_words
+from agentwatch.sources.open import saved_source
+from tests.builders.lines import line
 from tests.builders.screen.lines import init, prompt, result
 from tests.conftest import Saver
 
@@ -32,3 +34,13 @@ def test_the_time_goes_on_while_a_recording_grows(recording: Saver) -> None:
     assert shown is not None
     assert before <= shown <= now_ms()
     assert shown_ms(feed, is_frozen=True) == 1000
+
+
+def test_lines_of_no_known_agent_are_mentioned_while_they_are_held(recording: Saver) -> None:
+    """Lines that are held because the agent is not known yet are counted, so that nothing is hidden."""
+    path = recording(line({"type": "hello"}), line({"type": "hello"}))
+    source = saved_source(path, follow=True)
+    feed = Feed(source.reader)
+    feed.advance()
+    words = view_words(source, feed, [], is_frozen=False, below=0)
+    assert words == "2 lines of no known agent yet"

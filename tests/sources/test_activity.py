@@ -17,7 +17,7 @@ from agentwatch.analysis.status import status
 from agentwatch.feed import Feed
 from agentwatch.sources import activity
 from agentwatch.sources.activity import Activity
-from agentwatch.sources.open import Keep, agent_source, saved_source
+from agentwatch.sources.open import KeepOptions, agent_source, saved_source
 from tests.conftest import RECORDINGS
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="CPU times are found through /proc")
@@ -37,7 +37,7 @@ ENDED_CHILD = (
 @pytest.fixture(autouse=True)
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """Take a new reading every 0.2 seconds."""
-    monkeypatch.setattr(activity, "_EVERY_SECONDS", 0.2)
+    monkeypatch.setattr(activity, "_MIN_INTERVAL_SECONDS", 0.2)
 
 
 @contextmanager
@@ -99,7 +99,7 @@ def test_a_reading_is_cached(monkeypatch: pytest.MonkeyPatch) -> None:
         readings.append(agent)
         return float(len(readings))
 
-    monkeypatch.setattr(activity, "_EVERY_SECONDS", 60)
+    monkeypatch.setattr(activity, "_MIN_INTERVAL_SECONDS", 60)
     monkeypatch.setattr(activity, "_cpu_seconds", reading)
     asked = Activity(7)
     assert [asked.uses_cpu() for _ in range(100)] == [None] * 100
@@ -147,7 +147,7 @@ def test_the_facts_of_a_started_agent() -> None:
     assert saved_source(RECORDINGS / "plain.ndjson").agent_facts() == NO_FACTS
     program = "import sys; sys.stdin.read(); print('a\\n no login \\n', file=sys.stderr); sys.exit(3)"
     waiting = "import time; time.sleep(0.5); " + program
-    source = agent_source([sys.executable, "-c", waiting], Keep(record=False, write_log=False))
+    source = agent_source([sys.executable, "-c", waiting], KeepOptions(record=False, write_log=False))
     first = source.agent_facts()
     assert (first.pid, first.exit_code, first.stderr) == (source.agent.pid, None, None)
     assert first.started_ms == source.agent.started_ms

@@ -26,7 +26,7 @@ from agentwatch.faults import Fault
 from agentwatch.feed import Feed
 from agentwatch.outputs.action_log import follow_log
 from agentwatch.recording import open_saved
-from agentwatch.sources.open import Keep, agent_source, pipe_source
+from agentwatch.sources.open import KeepOptions, agent_source, pipe_source
 from agentwatch.sources.source import Source
 from tests.builders.gaps import fits
 from tests.conftest import RECORDINGS
@@ -135,7 +135,7 @@ def _closed_files() -> Iterator[None]:
             os.close(int(fd))
 
 
-def plain_pipe(keep: Keep) -> Source:
+def plain_pipe(keep: KeepOptions) -> Source:
     """Return a pipe source from which each read returns 400 bytes."""
     source_fd, agent_fd = os.pipe2(os.O_DIRECT) if sys.platform == "linux" else os.pipe()
     for at in range(0, len(WHOLE), 400):
@@ -148,7 +148,7 @@ def plain_pipe(keep: Keep) -> Source:
         raise
 
 
-def plain_agent(keep: Keep) -> Source:
+def plain_agent(keep: KeepOptions) -> Source:
     """Start an agent that writes the whole recording at once."""
     return agent_source(["cat", str(PLAIN)], keep)
 
@@ -163,7 +163,9 @@ def each_call(case: Case, number: int) -> Iterator[FailingOs]:
     raise AssertionError("the calls never end")
 
 
-def watched(begin: Callable[[Keep], Source], keep: Keep, failing: FailingOs) -> int | BaseException:
+def watched(
+    begin: Callable[[KeepOptions], Source], keep: KeepOptions, failing: FailingOs
+) -> int | BaseException:
     """Watch a source while calls fail; it must end. Return the exit code, or the exception raised."""
     ended: list[int | BaseException] = []
 
@@ -197,7 +199,7 @@ def watched(begin: Callable[[Keep], Source], keep: Keep, failing: FailingOs) -> 
 @pytest.mark.parametrize("case", CASES, ids=str)
 @pytest.mark.parametrize("begin", [plain_pipe, plain_agent])
 def test_every_failed_call_is_reported(
-    begin: Callable[[Keep], Source],
+    begin: Callable[[KeepOptions], Source],
     case: Case,
     number: int,
     tmp_path: Path,
@@ -207,7 +209,7 @@ def test_every_failed_call_is_reported(
     """Whichever call fails, the program ends, keeps whole lines, and reports what is incomplete."""
     for failing in each_call(case, number):
         path = tmp_path / f"{failing.first}.ndjson"
-        code, stderr = watched(begin, Keep(recording=path), failing), capfd.readouterr().err
+        code, stderr = watched(begin, KeepOptions(recording=path), failing), capfd.readouterr().err
         where = f"call {failing.first}: code {code}, stderr {stderr!r}, raised {raised}"
         assert not raised, where
         assert path.exists(), where
@@ -234,7 +236,7 @@ def test_a_pipe_that_does_not_block_is_waited_for(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr("agentwatch.sources.pipe.os", counting)
     source_fd, agent_fd = os.pipe()
     os.set_blocking(source_fd, False)
-    source = pipe_source(source_fd, Keep(recording=tmp_path / "r.ndjson", write_log=False))
+    source = pipe_source(source_fd, KeepOptions(recording=tmp_path / "r.ndjson", write_log=False))
     while not counting.calls:
         pass
     os.write(agent_fd, WHOLE)
@@ -257,7 +259,7 @@ def test_after_a_failure_recording_resumes_at_the_next_line(
     lines, resumed = set(WHOLE.splitlines()), 0
     for failing in each_call(case, number):
         path = tmp_path / f"{failing.first}.ndjson"
-        code, stderr = watched(plain_pipe, Keep(recording=path), failing), capfd.readouterr().err
+        code, stderr = watched(plain_pipe, KeepOptions(recording=path), failing), capfd.readouterr().err
         kept, where = path.read_bytes(), f"call {failing.first}: code {code}, stderr {stderr!r}"
         assert set(kept.splitlines()) <= lines, where
         assert code == (0 if kept == WHOLE else 74), where
@@ -269,12 +271,12 @@ def test_after_a_failure_recording_resumes_at_the_next_line(
 @pytest.mark.parametrize("number", ERRORS, ids=errno.errorcode.get)
 @pytest.mark.parametrize("begin", [plain_pipe, plain_agent])
 def test_a_file_that_cannot_be_created_stops_the_start(
-    begin: Callable[[Keep], Source], number: int, tmp_path: Path
+    begin: Callable[[KeepOptions], Source], number: int, tmp_path: Path
 ) -> None:
     """A file that cannot be created exits with 73 before anything starts, and no other file remains."""
     needed = {"ndjson", "times", "log"} | ({"stderr", "json"} if begin is plain_agent else set())
     for failing in each_call(Case(("open",)), number):
-        code = watched(begin, Keep(recording=tmp_path / f"{failing.first}.ndjson"), failing)
+        code = watched(begin, KeepOptions(recording=tmp_path / f"{failing.first}.ndjson"), failing)
         found = {made.suffix[1:] for made in tmp_path.glob(f"{failing.first}.*")}
         if failing.first <= len(needed):
             assert (code, found) == (73, set())
@@ -284,7 +286,7 @@ def test_a_file_that_cannot_be_created_stops_the_start(
 
 
 @pytest.mark.parametrize("begin", [plain_pipe, plain_agent])
-def test_a_temporary_recording_that_cannot_be_created_is_73(begin: Callable[[Keep], Source]) -> None:
+def test_a_temporary_recording_that_cannot_be_created_is_73(begin: Callable[[KeepOptions], Source]) -> None:
     """If nothing is to be kept, an unwritable temporary folder still ends with code 73."""
     for failing in each_call(Case(("open",)), errno.EROFS):
-        assert watched(begin, Keep(record=False, write_log=False), failing) in (0, 73)
+        assert watched(begin, KeepOptions(record=False, write_log=False), failing) in (0, 73)

@@ -13,7 +13,7 @@ from agentwatch.cli.printing import print_session
 from agentwatch.feed import Feed
 from agentwatch.recording import ArrivalTimes, DiskSync, create_file
 from agentwatch.sources.disk_reserve import Reserve
-from agentwatch.sources.open import Keep, agent_source, pipe_source
+from agentwatch.sources.open import KeepOptions, agent_source, pipe_source
 from agentwatch.sources.pipe import PipeIntake
 from tests.conftest import RECORDINGS
 
@@ -39,7 +39,7 @@ def test_a_displaced_recording_is_reported(
 ) -> None:
     """A recording that was moved, replaced, linked or deleted is reported at the end with code 74."""
     source_fd, agent_fd = os.pipe()
-    source = pipe_source(source_fd, Keep(recording=tmp_path / "r.ndjson", write_log=False))
+    source = pipe_source(source_fd, KeepOptions(recording=tmp_path / "r.ndjson", write_log=False))
     os.write(agent_fd, PLAIN.read_bytes())
     displace(tmp_path / "r.ndjson", way)
     os.close(agent_fd)
@@ -53,7 +53,7 @@ def test_space_is_reserved_while_an_agent_runs(tmp_path: Path) -> None:
     """While an agent runs, disk space is reserved ahead of its recording, and released afterwards."""
     path, done = tmp_path / "r.ndjson", tmp_path / "done"
     waiting = f"cat {PLAIN}; while [ ! -e {done} ]; do sleep 0.01; done"
-    source = agent_source(["sh", "-c", waiting], Keep(recording=path, write_log=False))
+    source = agent_source(["sh", "-c", waiting], KeepOptions(recording=path, write_log=False))
     while source.reader.growth.size() < PLAIN.stat().st_size:
         pass
     assert path.stat().st_blocks * 512 > 1 << 20
@@ -72,7 +72,7 @@ def test_reserved_space_is_not_part_of_the_size(tmp_path: Path) -> None:
     kept = os.fstat(fd)
     assert kept.st_size == 1000
     assert kept.st_blocks * 512 > 1 << 20
-    reserve.give_back()
+    reserve.release()
     assert os.fstat(fd).st_blocks * 512 <= 8192
     os.close(fd)
 
@@ -104,7 +104,7 @@ def test_a_failed_sync_makes_the_recording_incomplete(
 
     monkeypatch.setattr("agentwatch.recording.disk_sync._sync", fail)
     source_fd, agent_fd = os.pipe()
-    source = pipe_source(source_fd, Keep(recording=tmp_path / "r.ndjson", write_log=False))
+    source = pipe_source(source_fd, KeepOptions(recording=tmp_path / "r.ndjson", write_log=False))
     os.write(agent_fd, PLAIN.read_bytes())
     os.close(agent_fd)
     assert print_session(source, Feed(source.reader), "summary") == 74

@@ -16,13 +16,13 @@ from agentwatch.feed import Feed
 from agentwatch.sources import agent as agents
 from agentwatch.sources import process
 from agentwatch.sources.agent import AgentSource
-from agentwatch.sources.open import Keep, agent_source
+from agentwatch.sources.open import KeepOptions, agent_source
 from tests.conftest import RECORDINGS
 from tests.harness.fake_agent import command
 from tests.harness.processes import is_alive
 
 PLAIN = RECORDINGS / "plain.ndjson"
-NOTHING_KEPT = Keep(record=False, write_log=False)
+NOTHING_KEPT = KeepOptions(record=False, write_log=False)
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are found through /proc")
 

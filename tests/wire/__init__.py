@@ -1,1 +1,1 @@
-"""Tests of the wire: a module for each agent, and modules for all agents."""
+"""Tests of the decoders: a folder for each agent, and modules for the parts that all agents share."""

@@ -76,19 +76,3 @@ def test_an_oversize_line_that_is_not_an_object_is_malformed() -> None:
         [found] = Decoder().decode_oversize(data[:200], data[-200:], len(data))
         assert isinstance(found, Malformed)
         assert found.reason == f"not JSON, {len(data)} bytes"
-
-
-def test_the_outcome_of_an_empty_stream() -> None:
-    """A stream without a run is running until it ends, and then unfinished."""
-    assert (session(is_over=False).outcome, session().outcome) == (Outcome.RUNNING, Outcome.UNFINISHED)
-    assert session(result("x")).outcome is Outcome.SUCCEEDED
-
-
-def test_only_steps_of_a_subagent_are_shown_in_other_words() -> None:
-    """Only lines with a subagent's steps have blocks with text that is not in their bytes."""
-    steps = completed("task", "t", {"success": {"conversationSteps": []}})
-    decoder = Decoder()
-    assert not decoder.searchable_text_differs(steps)
-    decoder.decode(init())
-    assert decoder.searchable_text_differs(steps)
-    assert not decoder.searchable_text_differs(completed("read", "r", {"success": {"content": "steps"}}))

@@ -1,1 +1,4 @@
-"""The calls pane and the action log pane."""
+"""The calls pane and the action log pane.
+
+Within the screen, this folder may import only `lines`.
+"""

@@ -136,8 +136,8 @@ class CallList:
         hidden = f' · {self.hidden:,} hidden by "{self.filter}"' if self.filter else ""
         return safe_line(name + order + hidden)
 
-    def ask(self, words: str | None = None, *, by_duration: bool | None = None) -> None:
-        """Request another filter or order; `go_on` builds the rows.
+    def request(self, words: str | None = None, *, by_duration: bool | None = None) -> None:
+        """Request another filter or order; `build` builds the rows.
 
         Args:
             words: The words of the new filter; None keeps the filter requested last.
@@ -151,7 +151,7 @@ class CallList:
             calls, matches = self._session.calls, call_filter(words)
             self._next = RowsByDuration(calls, matches) if by_duration else RowsByTime(calls, matches)
 
-    def go_on(self, seconds: float | None) -> bool:
+    def build(self, seconds: float | None) -> bool:
         """Build the requested rows for about `seconds` (None: all); return whether they are now shown."""
         if self._next is None or not self._next.fill(seconds):
             return False

@@ -45,7 +45,7 @@ class ActionLogView(LineView):
             self.show_lines()
 
     def add_stderr(self, lines: list[str]) -> None:
-        """Show what the agent wrote to stderr: at most 5,000 lines, then a note about where the rest is."""
+        """Show lines that the agent wrote to stderr: at most 5,000, then a note about where the rest is."""
         room = max(_MOST_STDERR_LINES - self._stderr_lines, 0)
         shown = [safe_line(line) for line in lines[:room]]
         if self._stderr_lines <= _MOST_STDERR_LINES < self._stderr_lines + len(lines):

@@ -113,8 +113,8 @@ class CallTable(CursorView):
         """Select a call; if the filter or a fold hides it, remove the filter or open the fold."""
         rows, index = self._list.rows, call.number - 1
         if rows.row_of(index) is None:
-            self._list.ask("", by_duration=self._list.is_by_duration)
-            self._list.go_on(None)
+            self._list.request("", by_duration=self._list.is_by_duration)
+            self._list.build(None)
             rows = self._list.rows
         row = rows.row_of(index)
         if row is not None and rows.toggle(row):
@@ -144,8 +144,8 @@ class CallTable(CursorView):
 
     def action_slowest(self) -> None:
         """Toggle between the slowest calls first and the order by time."""
-        self._list.ask(by_duration=not self._list.is_by_duration)
-        self._go_on()
+        self._list.request(by_duration=not self._list.is_by_duration)
+        self._build_rows()
 
     def action_filter(self) -> None:
         """Open or focus the filter bar."""
@@ -158,15 +158,15 @@ class CallTable(CursorView):
 
     def filter_by(self, words: str) -> None:
         """Show only the calls that match `words`; if empty, show all and restore the earlier selection."""
-        self._list.ask(words)
-        self._go_on()
+        self._list.request(words)
+        self._build_rows()
 
-    def _go_on(self) -> None:
+    def _build_rows(self) -> None:
         """Build the requested rows one time slice at a time, and show them when they are complete."""
         was_by_duration = self._list.is_by_duration
-        if not self._list.go_on(_SLICE_SECONDS):
+        if not self._list.build(_SLICE_SECONDS):
             if self._list.is_waiting:
-                self.set_timer(_BETWEEN_SLICES, self._go_on)
+                self.set_timer(_BETWEEN_SLICES, self._build_rows)
             return
         if not self._list.filter and self._call_before is not None:
             self.chosen, self._call_before = self._call_before, None
@@ -195,7 +195,7 @@ class CallTable(CursorView):
         if self.chosen is not None and self.chosen is not call:
             self.post_message(self.Chosen(self.chosen))
         if not is_growth or self._list.is_by_duration:
-            self.count_when_let_go += len(rows) - self._count
+            self.count_when_unfollowed += len(rows) - self._count
         title = self._list.title(_TITLE)
         if title != self.title:  # setting the title redraws the whole pane
             self.title = title

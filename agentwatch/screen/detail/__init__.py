@@ -1,1 +1,4 @@
-"""The detail pane: the arguments and the result of the selected call."""
+"""The detail pane: the arguments and the result of the selected call.
+
+Within the screen, this folder may import only `lines`.
+"""

@@ -1,4 +1,4 @@
-"""The cursor on the branches of a detail: which of the branches in view is chosen."""
+"""The cursor of the detail pane, which selects a branch of a JSON tree."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ from agentwatch.screen.lines.line_view import LineView, rows_in_view
 
 
 class BranchCursor:
-    """Chooses branches among the rows that a pane shows; a branch that is out of view is not chosen."""
+    """Selects a branch among the visible rows of a pane; a branch that is not visible is never selected."""
 
     def __init__(self, pane: LineView) -> None:
         self._pane = pane
         self.row: int | None = None
-        """The row of the chosen branch; None when no branch is chosen."""
+        """The row of the selected branch; None if no branch is selected."""
 
     def choose(self, row: int | None) -> None:
-        """Choose the branch at a row, or no branch; one that has left the view is given up."""
+        """Select the branch at a row; if the row is None or not visible, select no branch."""
         self.row = row if row in rows_in_view(self._pane) else None
         self._pane.refresh()
 
     def step(self, sections: SectionList, step: int) -> bool:
-        """Choose the next branch in view (1) or the one before (-1); return whether there is one."""
+        """Select the next (1) or previous (-1) visible branch; return whether there is one."""
         row = sections.next_branch(self.row, step, rows_in_view(self._pane))
         if row is not None:
             self.choose(row)
         return row is not None
 
     def drawn(self, strip: Strip, y: int, width: int) -> Strip:
-        """Return a row as it is drawn: highlighted if the cursor is there and the pane has the focus."""
+        """Return a row, highlighted if it is the selected branch and the pane has the focus."""
         if y != self.row or not self._pane.has_focus:
             return strip
         return laid_over(strip, self._pane.line_style("chosen"), width)

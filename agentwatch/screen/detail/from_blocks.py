@@ -34,7 +34,7 @@ from agentwatch.session import Call, Place
 
 MOST_LINES = 20_000
 _LEAST_LINES = 200
-"""The limit of a block after earlier blocks have used up `MOST_LINES`."""
+"""The limit for a block after earlier blocks have used up `MOST_LINES`."""
 _MOST_BLOCKS = 500
 _MOST_RAW_BYTES = 1 << 18
 _MOST_JSON_CHARACTERS = 1 << 20

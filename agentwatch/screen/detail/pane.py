@@ -1,4 +1,4 @@
-"""The detail of the chosen call: what it was given and what it gave back, read from the recording."""
+"""The detail pane: the arguments and the result of the selected call, read from the recording."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ from agentwatch.session import Call
 
 
 class BlockMatch(NamedTuple):
-    """A match in a piece of what a call was given or gave back."""
+    """A match in a block of a call's arguments or result."""
 
     call: Call
     block: Block | None
     nth: int
-    """How many matches in the piece come before."""
+    """The number of matches before it in the block."""
 
 
 class DetailView(LineView):
-    """One call's arguments and result; the payload stays on disk until it is looked at."""
+    """Shows one call's arguments and result; they stay on disk until the pane is visible."""
 
     BINDINGS = [
         Binding("enter,space", "fold", "Fold", show=False, id="fold", tooltip="Fold the branch, or open it"),
@@ -45,10 +45,10 @@ class DetailView(LineView):
         super().__init__("3 Detail", id="detail")
         self._feed = feed
         self.call: Call | None = None
-        """The call that is shown."""
+        """The call that is shown; None before the first one."""
         self._shown: tuple[object, ...] = ()
         self.is_raw = False
-        """Whether the lines of the recording are shown as they are."""
+        """Whether the raw lines of the recording are shown instead of their decoded content."""
         self._is_in_sight = False
         self._sections = SectionList([])
         self._branch = BranchCursor(self)
@@ -58,7 +58,7 @@ class DetailView(LineView):
         self._is_match_due = False
 
     def line_count(self) -> int:
-        """Return how many rows the detail takes at this width."""
+        """Return the number of rows at the current width."""
         return self._sections.rows
 
     def show_call(self, call: Call) -> None:
@@ -71,7 +71,7 @@ class DetailView(LineView):
             self.settle_at(0)
 
     def sync(self) -> None:
-        """Read the call's lines again if it has come further since; out of sight nothing is read."""
+        """Read the call's lines again if the call has changed; do nothing while the pane is hidden."""
         call = self.call
         now = (call, call and call.outcome, call and call.ended, self.is_raw, self.app.theme)
         if call is None or not self._is_in_sight:
@@ -85,11 +85,11 @@ class DetailView(LineView):
             self._show_match(self._shown_match)
 
     def mark(self, query: Query | None, match_shown: BlockMatch | None = None) -> None:
-        """Mark what a query finds wherever it is shown; None takes the marks away.
+        """Highlight the matches of a query, and scroll to one of them.
 
         Args:
-            query: What is looked for.
-            match_shown: The match that stands out and is scrolled to.
+            query: The query; None removes the highlights.
+            match_shown: The match to scroll to, which gets another style; None leaves the view in place.
         """
         self._query, self._shown_match, self._is_match_due = query, match_shown, match_shown is not None
         self._sections.mark(query)
@@ -97,7 +97,7 @@ class DetailView(LineView):
         self.refresh()
 
     def toggle_raw(self) -> None:
-        """Show the lines of the recording as they are, or what they say."""
+        """Toggle between the raw lines of the recording and their decoded content."""
         self.is_raw = not self.is_raw
         self.sync()
         self._branch.choose(None)
@@ -108,53 +108,53 @@ class DetailView(LineView):
         return self._branch.drawn(self._sections.row(y, self.line_style), y, width)
 
     def chosen_text(self) -> SafeText:
-        """Return what `y` copies: all of the detail."""
+        """Return the text that `y` copies: the whole detail."""
         return self._sections.text()
 
     def on_show(self) -> None:
-        """Read what was put off."""
+        """Read the call's lines, which was postponed while the pane was hidden."""
         self._is_in_sight = True
         self.sync()
 
     def on_hide(self) -> None:
-        """Read nothing until the pane is in sight again."""
+        """Read nothing until the pane is visible again."""
         self._is_in_sight = False
 
     def on_resize(self) -> None:
-        """Fold anew."""
+        """Fold the lines to the new width."""
         if self._width != self.scrollable_content_region.width:
             self._lay_out()
         super().on_resize()
 
     def notify_style_update(self) -> None:
-        """Colour anew in another theme."""
+        """Highlight the code again, in the colours of the new theme."""
         super().notify_style_update()
         if self.is_attached:
             self.sync()
 
     def show_below(self) -> None:
-        """A detail does not grow at its end: nothing is ever new below."""
+        """Do nothing: a detail does not grow at its end."""
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Leave the keys that fold to the screen while no branch is chosen."""
+        """Leave the keys of `fold` to the screen while no branch is selected."""
         if action == "fold":
             return self._branch.row is not None
         return super().check_action(action, parameters)
 
     def action_fold(self) -> None:
-        """Fold the chosen branch, or open it."""
+        """Fold or open the selected branch."""
         if self._branch.row is not None:
             self._sections.turn(self._branch.row)
             self.show_lines()
 
     def action_move(self, lines: int) -> None:
-        """Choose the next branch in view; where there is none, move by so many lines."""
+        """Select the next visible branch; if there is none, scroll by a number of lines."""
         if abs(lines) != 1 or not self._branch.step(self._sections, lines):
             super().action_move(lines)
             self._branch.choose(self._branch.row)
 
     def on_click(self, event: events.Click) -> None:
-        """Fold the branch that was clicked, or open it."""
+        """Fold or open the branch that was clicked."""
         offset = event.get_content_offset(self)
         row = -1 if offset is None else offset.y + self.scroll_offset.y
         if self._sections.is_branch(row):
@@ -163,13 +163,13 @@ class DetailView(LineView):
 
     def _read(self, call: Call) -> None:
         made = BlockSections(call, code_theme(self.app.current_theme), self.rich_style)
-        told = _raw if self.is_raw else _told
-        self._sections = SectionList(list(told(call, self._feed, made)))
+        sections_of = _raw_sections if self.is_raw else _decoded_sections
+        self._sections = SectionList(list(sections_of(call, self._feed, made)))
         self._sections.mark(self._query)
         self._lay_out()
 
     def _show_match(self, match_shown: BlockMatch) -> None:
-        """Let the match that is sought stand out; scroll to it once."""
+        """Highlight a match as the current one, and scroll to it once."""
         row = self._sections.row_of_match(match_shown.block, match_shown.nth)
         self.show_lines()
         if self._is_match_due and row is not None and row not in rows_in_view(self):
@@ -183,29 +183,29 @@ class DetailView(LineView):
         self.show_lines()
 
 
-def _told(call: Call, feed: Feed, made: BlockSections) -> Iterator[Section]:
-    """Yield what the lines of a call say."""
+def _decoded_sections(call: Call, feed: Feed, made: BlockSections) -> Iterator[Section]:
+    """Yield the decoded content of a call's lines."""
     yield Section([action(call)], str(call.outcome))
     yield Section([_facts(call)], "muted")
     if call.exit_code is not None:
         yield Signed([SafeText(f"{'✗' if call.exit_code else '✓'} exit {call.exit_code}")])
     if call.error and call.error != f"exit {call.exit_code}":
         yield Section(bounded(call.error, MOST_LINES)[0], "failed")
-    told = {call.error}
+    shown = {call.error}
     for place in (call.ended, call.started):
         if place:
-            blocks = [block for block in feed.blocks(place) if block_text(block) not in told]
+            blocks = [block for block in feed.blocks(place) if block_text(block) not in shown]
             yield from made.sections(blocks, place)
-            told |= {block_text(block) for block in blocks if not isinstance(block, FieldsBlock)}
+            shown |= {block_text(block) for block in blocks if not isinstance(block, FieldsBlock)}
     yield Section([SafeText(""), safe_line(f"call_id {call.call_id}")], "muted")
 
 
-def _raw(call: Call, feed: Feed, made: BlockSections) -> Iterator[Section]:
-    """Yield the lines of a call as the recording has them."""
+def _raw_sections(call: Call, feed: Feed, made: BlockSections) -> Iterator[Section]:
+    """Yield the raw lines of a call."""
     for title, place in (("started", call.started), ("ended", call.ended)):
         if place:
-            told = f"{title} · byte {place.offset} · {place.length} bytes"
-            yield Section([SafeText(told)], "heading")
+            heading = f"{title} · byte {place.offset} · {place.length} bytes"
+            yield Section([SafeText(heading)], "heading")
             yield from made.raw(feed.line_at(raw_piece(place)), place)
 
 

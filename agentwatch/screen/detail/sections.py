@@ -140,7 +140,7 @@ class Section:
 
 
 class Heading(Section):
-    """The title of a part, after a blank line."""
+    """The title of a block, after a blank line."""
 
     def __init__(self, title: SafeText) -> None:
         super().__init__([SafeText(""), SafeText(f"── {title}")], "heading")

@@ -1,4 +1,4 @@
-"""Signs, durations, times and paths as the screen shows them.
+"""Formats signs, durations, times and paths for the screen.
 
 Every colour on the screen is accompanied by a sign or a word.
 """

@@ -57,8 +57,8 @@ class LineView(ScrollView, can_focus=True):
         self.painter = LinePainter(self)
         self.border_title = Content(title)
         self._count = 0
-        self.count_when_let_go = 0
-        """The number of lines when the end was left, with lines added since that are not news."""
+        self.count_when_unfollowed = 0
+        """The number of lines when the user stopped following, plus later ones that are not new content."""
         self.below = 0
         """The number of lines added since the user stopped following."""
         self._is_settling = False
@@ -111,7 +111,7 @@ class LineView(ScrollView, can_focus=True):
     def watch_following(self, following: bool) -> None:
         """Count new lines from the moment at which following stops."""
         if not following:
-            self.count_when_let_go = self._count
+            self.count_when_unfollowed = self._count
         self.show_below()
 
     def on_resize(self) -> None:
@@ -189,7 +189,7 @@ class LineView(ScrollView, can_focus=True):
 
     def show_below(self) -> None:
         """Show in the border how many lines were added since the user stopped following."""
-        new = 0 if self.following else max(self._count - self.count_when_let_go, 0)
+        new = 0 if self.following else max(self._count - self.count_when_unfollowed, 0)
         if new != self.below:
             self.below = new
             self.border_subtitle = Content(f"{new} new below ▾" if new else "")

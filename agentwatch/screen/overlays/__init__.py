@@ -1,1 +1,4 @@
-"""Dialogs and full-screen lists that open over the panes."""
+"""Dialogs and full-screen lists that open over the panes.
+
+Within the screen, this folder may import `detail`, `lines`, `terminal` and the modules beside the folders.
+"""

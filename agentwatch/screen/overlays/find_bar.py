@@ -73,7 +73,7 @@ class FindBar(Horizontal):
         self._input = _FindInput(
             placeholder="text, targets, arguments, results", compact=True, select_on_focus=False
         )
-        self._told = Static(id="found")
+        self._counter = Static(id="found")
         self._search: Search | None = None
         self._match: Match | None = None
         self._pending = 0
@@ -87,7 +87,7 @@ class FindBar(Horizontal):
         """Lay out the slash, the input and the match counter."""
         yield Static("/", id="slash")
         yield self._input
-        yield self._told
+        yield self._counter
 
     def on_mount(self) -> None:
         """Create the timer that runs the search slices; it is paused while there is nothing to search."""
@@ -95,11 +95,11 @@ class FindBar(Horizontal):
 
     def open(self, pane: str) -> None:
         """Focus the input, and search from the position that `pane` shows."""
-        self._look_from(pane)
+        self._start_from(pane)
         self._origin = view_state(self._panes, pane)
-        self._forget()
+        self._end_search()
         self._show("", takes_keys=True)
-        self._tell()
+        self._show_count()
 
     def resume(self, before: FindBar, pane: str) -> None:
         """Take over the search and the text being typed from the preview's find bar.
@@ -114,17 +114,17 @@ class FindBar(Horizontal):
         self._show(before._input.value, takes_keys=before._input.can_focus)
 
         def show() -> None:
-            self._look_from(pane)
+            self._start_from(pane)
             self._origin = view_state(self._panes, pane)
             if self._input.value.split():
-                self._look_for(self._input.value)
+                self._search_for(self._input.value)
 
         self.call_after_refresh(show)
 
     def close(self) -> bool:
         """Hide the bar and remove the highlights, without moving; return whether the bar was visible."""
         was_there = bool(self.display)
-        self._forget()
+        self._end_search()
         self.display = False
         return was_there
 
@@ -143,9 +143,9 @@ class FindBar(Horizontal):
         if self._search is None:
             if not self._last:
                 return False
-            self._look_from(pane)
+            self._start_from(pane)
             self._show(self._last, takes_keys=False)
-            self._look_for(self._last)
+            self._search_for(self._last)
         else:
             self.action_step(direction)
         return True
@@ -155,7 +155,7 @@ class FindBar(Horizontal):
         if self._search is not None and self._match is not None:
             self._pending = direction
             self._resolve()
-            self._tell()
+            self._show_count()
 
     def action_cancel(self) -> None:
         """Close the bar and restore the view from before the search."""
@@ -169,13 +169,13 @@ class FindBar(Horizontal):
     def _typed(self, event: Input.Changed) -> None:
         event.stop()
         if event.value.split():
-            self._look_for(event.value)
+            self._search_for(event.value)
             return
-        self._forget()
+        self._end_search()
         if self._origin is not None:
             restore(self._panes, self._origin)
             self.post_message(self.Shown(self._origin.pane))
-        self._tell()
+        self._show_count()
 
     @on(Input.Submitted)
     def _entered(self, event: Input.Submitted) -> None:
@@ -185,7 +185,7 @@ class FindBar(Horizontal):
                 self.action_cancel()
                 return
             self._show(self._last, takes_keys=True)
-            self._look_for(self._last)
+            self._search_for(self._last)
         self._last = self._input.value
         self._input.can_focus = False
         self.post_message(self.Closed(self._pane))
@@ -200,7 +200,7 @@ class FindBar(Horizontal):
         if takes_keys:
             self.screen.set_focus(self._input, scroll_visible=False)  # before the next key arrives
 
-    def _look_from(self, pane: str) -> None:
+    def _start_from(self, pane: str) -> None:
         """Record the position in the transcript at which a search begins."""
         self._pane = pane
         transcript, chosen = self._panes.transcript, self._panes.calls.chosen
@@ -211,7 +211,7 @@ class FindBar(Horizontal):
             else transcript.reader.top_entry()
         )
 
-    def _look_for(self, text: str) -> None:
+    def _search_for(self, text: str) -> None:
         self._search = Search(self._feed, text, *self._begin)
         self._match, self._pending, self._wrapped = None, 0, ""
         self._panes.transcript.mark(self._search.query)
@@ -231,7 +231,7 @@ class FindBar(Horizontal):
             self._timer.pause()
         else:
             self._timer.resume()
-        self._tell()
+        self._show_count()
 
     def _resolve(self) -> None:
         """Take the pending step once the search knows the match that it leads to."""
@@ -269,19 +269,19 @@ class FindBar(Horizontal):
         self._pane = "transcript" if call is None else "detail" if match.side else "calls"
         self.post_message(self.Shown(self._pane))
 
-    def _forget(self) -> None:
+    def _end_search(self) -> None:
         self._search = self._match = None
         self._pending, self._wrapped = 0, ""
         self._panes.transcript.mark(None)
         self._panes.detail.mark(None)
 
-    def _tell(self) -> None:
+    def _show_count(self) -> None:
         search, match = self._search, self._match
         after = "searching on …" if self._pending else self._wrapped
         words = SafeText("")
         if search is not None:
-            words = _words(search, match, after, self._told.size.width, is_preview=self._is_preview)
-        self._told.update(Content(words), layout=False)
+            words = _words(search, match, after, self._counter.size.width, is_preview=self._is_preview)
+        self._counter.update(Content(words), layout=False)
 
 
 def _words(search: Search, match: Match | None, after: str, width: int, *, is_preview: bool) -> SafeText:

@@ -66,7 +66,7 @@ def findings(feed: Feed) -> Iterator[tuple[SafeText, str]]:
     """Yield the lines of the list as pairs of text and style name."""
     session = feed.session
     found = integrity(session)
-    yield found.line(), "succeeded" if found.holds else "unfinished"
+    yield found.line(), "succeeded" if found.passes else "unfinished"
     if found.difference_at is not None:
         yield from _difference(session, found.difference_at)
     for call in session.calls:

@@ -1,1 +1,4 @@
-"""A large recording shown by its two ends while the rest is read, and then as a whole in their place."""
+"""The preview of a large recording: its head and tail are shown until the whole recording has been read.
+
+Within the screen, this folder may import only `workspace`.
+"""

@@ -20,7 +20,7 @@ class Loading:
         self.workspace: Workspace | None = None
         """The workspace that will replace the preview; None until everything is read."""
         self._shows_thinking = shows_thinking
-        self._is_to_rest = False
+        self._skips_next = False
 
     def advance(self, preview: Workspace) -> Workspace | None:
         """Continue loading for one time slice.
@@ -42,14 +42,14 @@ class Loading:
         self.workspace.take_over(preview)
         return self.workspace
 
-    def make_way(self) -> None:
+    def skip_next_slice(self) -> None:
         """Skip the next slice: a key was pressed, and answering it takes two frames."""
-        self._is_to_rest = True
+        self._skips_next = True
 
-    def take_rest(self) -> bool:
+    def take_skip(self) -> bool:
         """Return whether to skip this slice, and clear the request: a held key skips every other slice."""
-        is_to_rest, self._is_to_rest = self._is_to_rest, False
-        return is_to_rest
+        skips, self._skips_next = self._skips_next, False
+        return skips
 
     def words(self) -> SafeText:
         """Return how much is left to read, or the percentage that is laid out."""

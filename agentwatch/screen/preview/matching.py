@@ -1,4 +1,4 @@
-"""Finds in the whole session what its preview showed: the preview knows only the recording's two ends."""
+"""Locates the calls of a preview, which contains only the recording's head and tail, in the whole session."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ _MOST_PARALLEL = 100
 
 
 def same_call(calls: Sequence[Call], match_shown: Call) -> Call | None:
-    """Return the call that shares a line of the recording with `match_shown`, which may lack its other line.
+    """Return the call of the whole session that is the same as a call of the preview; None if there is none.
+
+    The two are the same if they share a line of the recording. The preview may lack the other line of the
+    call: the one that started or the one that ended it.
 
     Args:
         calls: The calls of the whole session, in order.
@@ -26,7 +29,10 @@ def same_call(calls: Sequence[Call], match_shown: Call) -> Call | None:
 
 
 def call_near(entries: Sequence[Entry], number: int) -> tuple[Call, int] | None:
-    """Return the call nearest to an entry, and the number of its entry; of two as near, the later one."""
+    """Return the call nearest to an entry and the number of its entry; None if there are no calls.
+
+    Of two calls at the same distance, it is the later one.
+    """
     for distance in range(len(entries)):
         for at in (number + distance, number - distance):
             if 0 <= at < len(entries) and (call := entries[at].call) is not None:

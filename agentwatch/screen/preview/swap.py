@@ -1,4 +1,4 @@
-"""The exchange of a preview for the whole session, which loses no key and moves no line."""
+"""Replaces a preview by the whole session without losing a key or moving a line."""
 
 from __future__ import annotations
 
@@ -15,47 +15,56 @@ from agentwatch.screen.workspace import Workspace
 
 
 class PreviewSwap:
-    """Loads the whole session behind its preview, then shows it there."""
+    """Loads the whole session while its preview is shown, and then replaces the preview."""
 
     def __init__(self, feed: Feed, *, shows_thinking: bool) -> None:
-        """Load `feed`, which reads the whole recording."""
+        """Start loading.
+
+        Args:
+            feed: Reads the whole recording.
+            shows_thinking: Whether to show finished thoughts in full instead of folded.
+        """
         self._loading = Loading(feed, shows_thinking=shows_thinking)
         self.feed = feed
         self.is_loading = True
-        """Whether the preview is still shown, and nothing has taken its place."""
+        """Whether the preview is still shown."""
         self._kept_keys: list[events.Key] | None = None
-        """The keys pressed while the panes are exchanged; None at any other time."""
+        """The keys pressed while the panes are being replaced; None at any other time."""
 
     @property
     def is_exchanging(self) -> bool:
-        """Whether the panes are being exchanged: the new ones have no styles yet."""
+        """Whether the panes are being replaced; the new ones have no styles yet."""
         return self._kept_keys is not None
 
     def words(self) -> SafeText:
-        """Return how much is left to be read, or to be laid out."""
+        """Return how much is left to read, or the percentage that is laid out."""
         return self._loading.words()
 
     def load(self, preview: Workspace) -> tuple[float, Workspace | None]:
-        """Load for a few milliseconds.
+        """Continue loading for one time slice, or skip one after a key.
+
+        Args:
+            preview: The workspace that shows the preview.
 
         Returns:
-            In how many seconds to load on, and what takes the place of `preview` once all is ready.
+            The seconds until the next slice, and the workspace that replaces `preview`; None until it is
+            ready.
         """
-        if self._loading.take_rest():
+        if self._loading.take_skip():
             return REST_SECONDS, None
         whole = self._loading.advance(preview)
         if whole is not None:
             self.is_loading, self._kept_keys = False, []
-            preview.screen.set_focus(None)  # a pane that is removed would take its key with it
+            preview.screen.set_focus(None)  # a key sent to a pane that is then removed would be lost
         return 0, whole
 
-    async def exchange(self, screen: Screen[Any], whole: Workspace, go_on: Callable[[], None]) -> None:
-        """Show the whole session as the preview was shown, and act on the keys pressed meanwhile.
+    async def exchange(self, screen: Screen[Any], whole: Workspace, on_shown: Callable[[], None]) -> None:
+        """Replace the panes, scroll them as the preview was, and send the keys pressed meanwhile again.
 
         Args:
-            screen: The screen whose panes are exchanged; it composes the new ones.
+            screen: The screen whose panes are replaced; it composes the new ones.
             whole: The workspace of the whole session.
-            go_on: Called when the new panes are shown.
+            on_shown: Called when the new panes are shown.
         """
         await screen.recompose()
 
@@ -66,14 +75,14 @@ class PreviewSwap:
                 again = events.Key(key.key, key.character)
                 again.set_sender(screen.app)  # a message that the screen sends to itself does not bubble
                 screen.app.post_message(again)
-            go_on()
+            on_shown()
 
         screen.call_after_refresh(show)
 
     def on_key(self, event: events.Key) -> None:
-        """Answer a key before more is loaded; keep it while the panes are exchanged."""
+        """Skip the next slice, so that the key is handled soon; keep the key while panes are replaced."""
         if self.is_loading:
-            self._loading.make_way()
+            self._loading.skip_next_slice()
         if self._kept_keys is not None:
             self._kept_keys.append(event)
             event.stop()

@@ -80,13 +80,13 @@ class Attention:
         ended, is_over = ended_runs(session), session.outcome is not Outcome.RUNNING
         if ended > self._ended_runs and not self._is_past and self._is_new(session):
             outcome = session.runs[ended - 1].outcome if session.runs else session.outcome
-            self._call(words if is_over else SafeText(outcome))
+            self._alert(words if is_over else SafeText(outcome))
         elif is_quiet and not self._was_quiet and not is_over and self.is_watching:
-            self._call(words)
+            self._alert(words)
         self._ended_runs, self._was_quiet = ended, is_quiet
         self.is_watching = not self._is_past and self._feed.offset >= self._history
         if session.runs:
-            self._tell_title("quiet" if is_quiet and not is_over else session.outcome)
+            self._set_title("quiet" if is_quiet and not is_over else session.outcome)
 
     def give_title_back(self) -> None:
         """Restore the terminal's previous title; the next update sets it again."""
@@ -103,16 +103,16 @@ class Attention:
             or (line is not None and line.offset + line.length >= self._history)
         )
 
-    def _call(self, words: SafeText) -> None:
+    def _alert(self, words: SafeText) -> None:
         note = ""
         if self._note is not None:
             name = _project(self._feed.session)
-            told = f"{name}: {words}" if name else words
-            note = self._note.format(_sendable(told))
+            text = f"{name}: {words}" if name else words
+            note = self._note.format(_sendable(text))
         if self._bell or note:
             self._write(self._bell + note)
 
-    def _tell_title(self, state: str) -> None:
+    def _set_title(self, state: str) -> None:
         if not self._shows_title:
             return
         name = _project(self._feed.session)
@@ -143,5 +143,5 @@ def _sendable(text: str) -> str:
     """
     encoding = getattr(sys.__stderr__, "encoding", None) or "utf-8"
     shown = cut(safe_line(text[: 2 * _COLUMNS].replace(";", ",")), _COLUMNS)
-    ending_none = "".join("?" if b"\x9c" in char.encode() else char for char in shown)
-    return ending_none.encode(encoding, "replace").decode(encoding)
+    safe = "".join("?" if b"\x9c" in char.encode() else char for char in shown)
+    return safe.encode(encoding, "replace").decode(encoding)

@@ -55,7 +55,7 @@ class TerminalApp(App[Result], Generic[Result]):
         self.is_leaving = False
         self.fault: Exception | None = None
         """The exception that ended the app."""
-        self._guard = Guard(no_color=self.no_color, ascii_only=not _speaks_unicode())
+        self._guard = Guard(no_color=self.no_color, ascii_only=not _is_output_unicode())
         if self.no_color:
             self.theme = "ansi-dark"  # its contrasts do not depend on colours
         elif self.config.theme is not None:
@@ -82,7 +82,7 @@ class TerminalApp(App[Result], Generic[Result]):
             loop.add_signal_handler(number, self._end_by, number)
         if self._held.noted:
             self._end_by(self._held.noted[0])
-        self.app_resume_signal.subscribe(self, self._draw_anew)
+        self.app_resume_signal.subscribe(self, self._redraw)
         if not self.is_headless:
             self.set_interval(_SIZE_SECONDS, self._check_size)
 
@@ -119,7 +119,7 @@ class TerminalApp(App[Result], Generic[Result]):
             resized = Resize(size, size)
             (self if self.size != size else self.screen).post_message(resized)
 
-    def _draw_anew(self, _app: App[Result]) -> None:
+    def _redraw(self, _app: App[Result]) -> None:
         """Redraw the whole screen, because its content was lost with the alternate screen."""
         self.screen.refresh(layout=True)
         for widget in self.screen.walk_children():
@@ -142,7 +142,7 @@ class TerminalApp(App[Result], Generic[Result]):
         self.exit(return_code=128 + number)
 
 
-def _speaks_unicode() -> bool:
+def _is_output_unicode() -> bool:
     """Return whether stderr, which Textual draws to, is encoded as UTF-8 or another UTF."""
     encoding = getattr(sys.__stderr__, "encoding", None) or "utf-8"
     return codecs.lookup(encoding).name.startswith("utf")

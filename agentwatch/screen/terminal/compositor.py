@@ -1,4 +1,4 @@
-"""A compositor that redraws only changed pieces of the screen, and writes only those that look different.
+"""A compositor that redraws only dirty pieces of the screen, and writes only those that have changed.
 
 Textual's own compositor composes every widget that a change touches, splits each line at every widget edge on
 the screen, and writes every redrawn piece even if it is unchanged. That made up three quarters of the cost of
@@ -87,7 +87,7 @@ class PieceCompositor(Compositor):
         """
         if self._is_rearranged():
             return self.render_full_update()
-        # Textual's own render_partial_update begins with the same two: what was asked to be drawn, by rows.
+        # Textual's own render_partial_update begins with the same two private names.
         rows: dict[Widget, list[tuple[int, Piece]]] = {}
         for y, start, end in self._regions_to_spans(self._dirty_regions):
             for piece in self._pieces_of(y):

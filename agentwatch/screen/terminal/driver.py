@@ -29,13 +29,13 @@ class TolerantDriver(linux_driver.LinuxDriver):
 
     def start_application_mode(self) -> None:
         """Enter application mode; also called on SIGCONT, which closing the terminal sends after SIGHUP."""
-        # start_application_mode takes the class of its writer from its module, and has no parameter for it.
+        # start_application_mode reads the class of its writer from its module, and has no parameter for it.
         vars(linux_driver)["WriterThread"] = TolerantWriter
         super().start_application_mode()  # type: ignore[no-untyped-call]
 
     def run_input_thread(self) -> None:
         """Read keys until the app ends; invalid UTF-8 is replaced."""
-        # run_input_thread takes the decoder from its module too, and gives it no way to treat errors.
+        # run_input_thread also reads the decoder from its module, and does not pass an error handler to it.
         tolerant = partial(getincrementaldecoder("utf-8"), errors="replace")
         vars(linux_driver)["getincrementaldecoder"] = lambda _encoding: tolerant
         super().run_input_thread()

@@ -1,4 +1,4 @@
-"""What a screen is given before it is first drawn: our compositor, and the classes of its size."""
+"""Prepares a screen before its first frame: agentwatch's compositor, and the classes of its size."""
 
 from __future__ import annotations
 
@@ -10,18 +10,20 @@ from agentwatch.screen.terminal.stock import is_stock
 
 
 def prepare(screen: Screen[Any]) -> None:
-    """Have a screen drawn by our compositor, and styled for its size from the beginning.
+    """Set a screen's compositor, and the breakpoint classes for the terminal's size.
 
-    Textual has no way to choose a screen's compositor, so `_compositor` is replaced. It sets the classes of
-    HORIZONTAL_BREAKPOINTS and VERTICAL_BREAKPOINTS at the first resize, after all is styled: all widgets
-    would be styled twice. `_get_breakpoint_classes` says which they are.
+    Textual has no public way to choose the compositor of a screen, so `_compositor` is replaced.
+
+    Textual sets the classes of HORIZONTAL_BREAKPOINTS and VERTICAL_BREAKPOINTS at the first resize, when all
+    widgets are styled already, and would style every widget a second time. `_get_breakpoint_classes` returns
+    these classes.
     """
     if is_stock():
         return
     from agentwatch.screen.terminal.compositor import PieceCompositor
 
-    screen._compositor = PieceCompositor()  # noqa: SLF001 - as said above
-    classes_of = screen._get_breakpoint_classes  # noqa: SLF001 - as said above
+    screen._compositor = PieceCompositor()  # noqa: SLF001 - see the docstring
+    classes_of = screen._get_breakpoint_classes  # noqa: SLF001 - see the docstring
     width, height = screen.app.size
     wide = classes_of(width, screen.HORIZONTAL_BREAKPOINTS or [])
     tall = classes_of(height, screen.VERTICAL_BREAKPOINTS or [])

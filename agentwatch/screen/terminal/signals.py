@@ -1,4 +1,4 @@
-"""The signals that end the program, held while no screen can handle them; imports no Textual."""
+"""Holds the signals that end the program while no screen can handle them; does not import Textual."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from collections.abc import Callable
 from types import FrameType
 
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
-"""The signals whose default action would leave a screen's terminal in disorder."""
+"""The signals whose default action would leave the terminal in application mode."""
 
 
 class HeldSignals:
     """Collects the signals that arrive before the screen has its own handlers.
 
-    Without it, a signal in the 200 ms of start-up cost the recording of a pipe, or left the terminal in
-    disorder.
+    Without it, a signal during the 200 ms of start-up would lose the recording of a pipe, or leave the
+    terminal in application mode.
     """
 
     def __init__(self) -> None:
         self.noted: list[int] = []
-        """The signals received so far; the screen ends by the first of them."""
+        """The signals received so far; the app exits as if the first of them had just arrived."""
         self._before: dict[signal.Signals, Callable[[int, FrameType | None], object] | int | None] = {}
 
     def hold(self) -> None:

@@ -1,11 +1,11 @@
 """The switch that runs the screen on stock Textual: AGENTWATCH_STOCK=1 in the environment.
 
-Every use of a private name of Textual is in this folder, and none is used under the switch. A new version
-of Textual that breaks one of them still shows the screen then, slower, and without our repairs:
+All private names of Textual are used in this folder, and none of them with this switch. If a new version of
+Textual breaks one of them, the screen still works with the switch, but without these improvements:
 
-- the compositor writes every row that a change touches (3 to 4 times the cost of a frame);
-- a byte that is no UTF-8, typed as a key, ends the app, and a terminal that is gone may block its end;
-- the terminal's title, bell and notes stay off.
+- Textual's compositor writes every row that a change touches, so a frame costs 3 to 4 times as much.
+- An input byte that is not UTF-8 ends the app, and a terminal that is gone may block the exit.
+- The terminal's title, the bell and desktop notifications are off.
 """
 
 from __future__ import annotations

@@ -1,1 +1,4 @@
-"""The transcript."""
+"""The transcript pane: prompts, thinking, answers as Markdown, and calls, in order.
+
+Within the screen, this folder may import `detail`, `lines` and `preview`.
+"""

@@ -1,6 +1,6 @@
-"""The blocks of a transcript, as columns of numbers: 22 bytes a block where an object takes 220.
+"""The blocks of a transcript, stored as columns of numbers: 22 bytes per block, where an object takes 220.
 
-A gigabyte of stream is cut into half a million blocks.
+A recording of 1 GB is cut into half a million blocks.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _SMALL = "B"
 
 
 class _Column:
-    """A number of each block: an attribute of a block that is kept in an array of the list."""
+    """A descriptor: an integer attribute of `Block` that is stored in an array of the block list."""
 
     def __init__(self, code: str) -> None:
         self.code = code
@@ -33,21 +33,21 @@ class _Column:
 
 
 class Block:
-    """A piece of an entry that is rendered as one."""
+    """A piece of an entry that is rendered as a unit."""
 
     __slots__ = ("blocks", "index")
 
     number = _Column(_WHOLE)
-    """Which entry of the transcript it is a piece of, from 0."""
+    """The index of its entry in the transcript."""
     start = _Column(_WHOLE)
     end = _Column(_WHOLE)
-    """From where to where it goes in the entry's text; of a result, in what it shows of its text."""
+    """`start` and `end` are character offsets in the entry's text; for a result, in its shown text."""
     is_code = _Column(_SMALL)
     gap = _Column(_SMALL)
-    """Lines above it: blank ones, and the rule where it has one."""
+    """The number of lines above the block: blank lines, and the rule if it has one."""
     height = _Column(_WHOLE)
     measured_width = _Column(_WHOLE)
-    """At which width its height is that of its lines; at others it is an estimate."""
+    """The width at which its height was measured; at other widths the height is an estimate."""
 
     def __init__(self, blocks: BlockList, index: int) -> None:
         self.blocks = blocks
@@ -55,24 +55,24 @@ class Block:
 
     @property
     def entry(self) -> Entry:
-        """The entry that it is a piece of."""
+        """The entry that the block is a piece of."""
         return self.blocks.transcript[self.number]
 
     @property
     def rule(self) -> SafeText | None:
-        """What the rule above it says; None where it has none."""
+        """The text of the rule above the block; None if there is no rule."""
         return self.blocks.rules.get(self.index)
 
 
 class BlockList(Sequence[Block]):
-    """Blocks in order; what is asked of one, or set, is asked of the columns."""
+    """The blocks in order; each item is a view of one row of the columns."""
 
     def __init__(self, transcript: Sequence[Entry]) -> None:
         self.transcript = transcript
         self.columns = {name: array(of.code) for name, of in vars(Block).items() if isinstance(of, _Column)}
         self._appends = [column.append for column in self.columns.values()]
         self.rules: dict[int, SafeText] = {}
-        """What the rules say that stand above blocks, by their places."""
+        """The texts of the rules above blocks, by block index."""
 
     def __len__(self) -> int:
         return len(self.columns["height"])
@@ -87,12 +87,12 @@ class BlockList(Sequence[Block]):
         return Block(self, range(len(self))[index])
 
     def add(self, *numbers: int) -> None:
-        """Add a block, of which all numbers are told in the order in which `Block` names them."""
+        """Append a block; `numbers` are its columns, in the order in which `Block` declares them."""
         for append, number in zip(self._appends, numbers, strict=True):
             append(number)
 
     def drop_last(self) -> None:
-        """Take the last block away, and the rule above it."""
+        """Remove the last block and the rule above it."""
         self.rules.pop(len(self) - 1, None)
         for column in self.columns.values():
             column.pop()

@@ -1,4 +1,4 @@
-"""The lines of a transcript's blocks: rendered when they are looked at, marked where a query is found."""
+"""Renders the blocks of a transcript when they are visible, and highlights the matches of a query."""
 
 from __future__ import annotations
 
@@ -16,16 +16,22 @@ from agentwatch.session import Kind
 
 _KEPT_BLOCKS = 256
 Spans = list[list[tuple[int, int, int]]]
-"""For each match in a block the row, start and end of each of its pieces."""
+"""For each match in a block, the row, start and end of each of its pieces; a wrapped match has several."""
 
 
 class BlockRenderer:
-    """Renders the blocks of a pane, and keeps the lines of those that were looked at last."""
+    """Renders the blocks of a pane, and caches the lines of the 256 blocks used last."""
 
     def __init__(self, pane: LineView, blocks: BlockList, layout: BlockLayout) -> None:
-        """Take the looks from `pane`, the width and what is folded from `layout`."""
+        """Create the renderer.
+
+        Args:
+            pane: The pane that draws the lines; it has the styles.
+            blocks: The blocks.
+            layout: Has the width, and knows which thoughts are folded.
+        """
         self.chosen: int | None = None
-        """The number of the entry whose line is chosen."""
+        """The number of the entry whose line is selected."""
         self._pane = pane
         self._blocks = blocks
         self._layout = layout
@@ -36,7 +42,7 @@ class BlockRenderer:
         self._spans: LRUCache[int, Spans] = LRUCache(_KEPT_BLOCKS)
 
     def line(self, index: int, row: int, width: int) -> Strip:
-        """Return a row of a block; above its first, where `row` is negative, its rule and blank lines."""
+        """Return a row of a block; a negative row is in the gap above it: the rule or a blank line."""
         if row < 0:
             block = self._blocks[index]
             is_rule = block.rule is not None and row == -(block.gap + 1) // 2
@@ -46,15 +52,15 @@ class BlockRenderer:
             return Strip.blank(width)
         return self._with_marks(strips[row], index, row) if self._query else strips[row]
 
-    def kept(self, index: int) -> list[Strip]:
-        """Return the lines of a block's text, and keep them."""
+    def cached(self, index: int) -> list[Strip]:
+        """Return the lines of a block's text, from the cache if possible."""
         strips = self._strips.get(index)
         if strips is None:
             strips = self._strips[index] = self.render(index)
         return strips
 
     def render(self, index: int) -> list[Strip]:
-        """Return the lines of a block's text, rendered anew."""
+        """Render the lines of a block's text, without the cache."""
         block = self._blocks[index]
         if self._entries is None:
             self._entries = EntryRenderer(self._pane, code_theme(self._pane.app.current_theme))
@@ -62,29 +68,29 @@ class BlockRenderer:
         return self._entries.render(block.entry, block.start, block.end, width, is_code=bool(block.is_code))
 
     def forget_from(self, first: int) -> None:
-        """Render blocks anew from one on; what is kept of those before stays."""
+        """Remove the blocks from number `first` on from the cache."""
         for kept in (self._strips, self._spans):
             for index in [index for index in kept.keys() if index >= first]:  # noqa: SIM118 - no mapping
                 kept.discard(index)
 
     def forget_styles(self) -> None:
-        """Render every block anew, in the looks of another theme."""
+        """Clear the cache, because the theme has changed."""
         self._entries = None
         self._strips.clear()
 
     def mark(self, query: Query | None, current: tuple[int, int] | None) -> None:
-        """Mark what a query finds in the lines that are asked for next; the current match stands out.
+        """Highlight the matches of a query in all lines returned from now on.
 
         Args:
-            query: What is looked for; None takes the marks away.
-            current: The block of the current match, and which of those in the block it is.
+            query: The query; None removes the highlights.
+            current: The block index of the current match, and its number in the block; it has another style.
         """
         if query is not self._query:
             self._spans.clear()
         self._query, self._current = query, current
 
     def spans_of(self, index: int) -> Spans:
-        """Return where in the lines of a block the query is found, a call's line as it stands now."""
+        """Return the matches of the query in the lines of a block; a call's line is never cached."""
         if self._query is None:
             return []
         block = self._blocks[index]
@@ -92,14 +98,14 @@ class BlockRenderer:
         if spans is None:
             texts = [strip.text for strip in self._rows_of(index, self._layout.width)]
             if block.start == 0 and block.entry.kind is Kind.REASONING:
-                texts[0] = ""  # its title is ours
+                texts[0] = ""  # the title was added by agentwatch and is not searched
             spans = _found(self._query, texts)
             if block.entry.kind is not Kind.CALL:
                 self._spans[index] = spans
         return spans
 
     def _rows_of(self, index: int, width: int) -> list[Strip]:
-        """Return the lines of a block; those that tell how something stands are made anew."""
+        """Return the lines of a block; lines of calls and titles of thoughts are rendered each time."""
         block = self._blocks[index]
         entry = block.entry
         chosen = self._pane.line_style("chosen") if block.number == self.chosen else None
@@ -107,11 +113,11 @@ class BlockRenderer:
             strip = call_line(self._pane, entry.call, width)
             return [strip if chosen is None else laid_over(strip, chosen, width)]
         if entry.kind is not Kind.REASONING or block.start:
-            return self.kept(index)
+            return self.cached(index)
         is_folded = self._layout.is_folded(entry)
         title = thinking_line(self._pane, entry, is_folded=is_folded)
         title = title if chosen is None else laid_over(title, chosen, width)
-        return [title] if is_folded else [title, *self.kept(index)[1:]]
+        return [title] if is_folded else [title, *self.cached(index)[1:]]
 
     def _with_marks(self, strip: Strip, index: int, row: int) -> Strip:
         for number, pieces in enumerate(self.spans_of(index)):
@@ -123,7 +129,7 @@ class BlockRenderer:
 
 
 def _found(query: Query, texts: list[str]) -> Spans:
-    """Return the pieces of each match in lines that were wrapped."""
+    """Return the pieces of each match in wrapped lines."""
     spans: Spans = []
     starts = [0]
     for text in texts:

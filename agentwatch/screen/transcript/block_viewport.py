@@ -1,4 +1,4 @@
-"""The blocks of a transcript in a pane: they stand on estimates until they are measured bit by bit."""
+"""Lays out the blocks of a transcript in a pane: heights are estimated first, then measured in slices."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ _LAY_OUT_SECONDS = 0.5
 
 
 class BlockViewport:
-    """Cuts a session's transcript into blocks, measures them, and keeps the view of a pane on them still.
+    """Cuts a session's transcript into blocks, measures them, and keeps the visible lines in place meanwhile.
 
-    Blocks have an estimated height until they are measured: those in view at once, the others a few
-    milliseconds at a time. Measuring all at once would block the screen: 28 s for 1 M tokens.
+    A block has an estimated height until it is measured. Visible blocks are measured immediately, the others
+    for a few milliseconds at a time. Measuring everything at once would block the screen for 28 s per million
+    tokens.
     """
 
     def __init__(self, pane: LineView, session: Session) -> None:
@@ -29,20 +30,20 @@ class BlockViewport:
         self.layout = self.blocks.layout
         self.renderer = BlockRenderer(pane, self.blocks.all, self.layout)
         self._measured = 0
-        """The height of every block before this one is known."""
+        """Every block before this index is measured."""
         self._found_heights: dict[int, int] = {}
-        """Measured heights by block that are not laid out yet."""
+        """Measured heights that are not laid out yet, by block index."""
         self._lay_out_at = 0.0
 
     def take(self, width: int, seconds: float) -> bool:
-        """Cut what the session holds before the pane is shown.
+        """Cut entries into blocks before the pane is shown.
 
         Args:
-            width: How many columns the pane will have.
-            seconds: About how long it may take; 250,000 blocks take 700 ms.
+            width: The width that the pane will have, in columns.
+            seconds: The approximate time limit; 250,000 blocks take 700 ms.
 
         Returns:
-            Whether all is cut.
+            Whether the whole transcript is cut.
         """
         self.layout.width = width
         self.blocks.take(folds=True, seconds=seconds)
@@ -50,11 +51,11 @@ class BlockViewport:
 
     @property
     def taken_percent(self) -> int:
-        """The percentage of the session's entries that are cut."""
+        """The percentage of the session's entries that are cut into blocks."""
         return 100 * self.blocks.entry_count // max(len(self._transcript), 1)
 
     def sync(self) -> bool:
-        """Cut what the session has learnt since the last time; return whether the pane was drawn again."""
+        """Cut new text into blocks; return whether the pane was redrawn."""
         first_changed = self.blocks.take(folds=self._pane.following, seconds=_CUT_SECONDS)
         has_changed = first_changed < len(self.blocks.all)
         if has_changed:
@@ -68,14 +69,15 @@ class BlockViewport:
 
     @property
     def is_measuring(self) -> bool:
-        """Whether there is text that is not cut into blocks, or a block whose height is an estimate."""
+        """Whether there is text that is not yet cut into blocks, or a block that is not yet measured."""
         is_all_known = self._measured == len(self.blocks.all) and not self._found_heights
         return self.blocks.is_behind or not is_all_known
 
     def measure_some(self) -> None:
-        """Cut what is left to be cut, or else measure blocks, for about 8 ms.
+        """Cut remaining text into blocks, or if there is none, measure blocks, for about 8 ms.
 
-        Measured heights are laid out twice a second: all that is in view then moves to other lines.
+        Measured heights are laid out only twice a second, because that changes the numbers of all visible
+        lines, so that every one of them is drawn again.
         """
         if self.blocks.is_behind:
             if not self.sync():
@@ -91,7 +93,7 @@ class BlockViewport:
                 self._lay_out()
 
     def wrap(self, width: int) -> None:
-        """Wrap the blocks to a new width; the first character in view stays about where it is."""
+        """Wrap the blocks to a new width; the text at the top of the viewport stays there approximately."""
         if self.layout.width == width:
             return
         place = self._place()
@@ -106,7 +108,7 @@ class BlockViewport:
         self._pane.show_lines()
 
     def forget_from(self, first: int) -> None:
-        """Render the blocks again from one on; the rendered lines of those before stay."""
+        """Discard rendered lines and measured heights from block `first` on."""
         self.renderer.forget_from(first)
         self._measured = min(self._measured, first)
         for index in [index for index in self._found_heights if index >= first]:
@@ -114,18 +116,26 @@ class BlockViewport:
         self._pane.painter.forget_from(self.layout.top(first) if first else 0)
 
     def measure(self, index: int) -> None:
-        """Replace the estimated height of a block that is in view."""
-        self._set_height(index, len(self.renderer.kept(index)))
+        """Replace the estimated height of a visible block by its exact height."""
+        self._set_height(index, len(self.renderer.cached(index)))
         self._pane.painter.forget_from(self.layout.top(index) if index else 0)
 
     def count_as_old(self, top: int, lines: int) -> None:
-        """Do not count lines that a block at line `top` gains as new, if it stood above the end left."""
+        """Do not count the lines that a re-measured block gains as new content.
+
+        Args:
+            top: The line at which the block begins; blocks below the end that the user left do count.
+            lines: The number of lines that it gained.
+        """
         pane = self._pane
-        if not pane.following and top < pane.count_when_let_go:
-            pane.count_when_let_go += lines
+        if not pane.following and top < pane.count_when_unfollowed:
+            pane.count_when_unfollowed += lines
 
     def measure_view(self) -> bool:
-        """Measure every block in view, which may bring others into view; return whether there was one."""
+        """Measure the visible blocks until all are measured; return whether any was not.
+
+        A measured block may be shorter than estimated, so that others become visible.
+        """
         has_measured, pane = False, self._pane
         height = pane.scrollable_content_region.height
         while self.layout.width:
@@ -140,7 +150,7 @@ class BlockViewport:
         return has_measured
 
     def in_view(self, top: int | None = None) -> range:
-        """Return the blocks that have a line in view; `top` is its first line, by default the pane's."""
+        """Return the indices of the visible blocks; `top` is the first visible line (default: the pane's)."""
         if not self.layout.line_count():
             return range(0)
         first = self._pane.scroll_offset.y if top is None else top
@@ -148,7 +158,7 @@ class BlockViewport:
         return range(self.layout.at(min(first, last))[0], self.layout.at(last)[0] + 1)
 
     def _lay_out(self) -> None:
-        """Replace estimated heights by the measured ones."""
+        """Replace estimated heights by the measured ones, and redraw."""
         place = self._place()
         first = min(self._found_heights, default=0)
         for index, height in self._found_heights.items():
@@ -166,14 +176,14 @@ class BlockViewport:
             self.count_as_old(self.layout.top(index), more)
 
     def _place(self) -> tuple[int, int, int] | None:
-        """Return the block and row at the top of the view, and the block's height; None at the end."""
+        """Return the block and row at the top of the viewport, and the block's height; None if following."""
         if self._pane.following or not self.layout.line_count():
             return None
         index, row = self.layout.at(min(self._pane.scroll_offset.y, self.layout.line_count() - 1))
         return index, row, self.blocks.all[index].height
 
     def _stay_at(self, place: tuple[int, int, int] | None) -> None:
-        """Scroll back to the row that was at the top of the view, counted from the end of its block."""
+        """Keep the row at the top of the viewport there; within its block it is counted from the end."""
         if place is not None:
             index, row, height = place
             self._pane.show_lines(redraw=False)

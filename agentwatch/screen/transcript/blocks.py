@@ -1,4 +1,4 @@
-"""The transcript cut into blocks."""
+"""Cuts the transcript into blocks."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from agentwatch.session import Entry, Kind
 
 _GROWING = (Kind.ANSWER, Kind.REASONING)
 _CUT_CHARACTERS = 1 << 16
-"""Of a text so much is cut at once; 4 MB take 150 ms."""
+"""The number of characters cut at a time; 4 MB take 150 ms."""
 
 
 class Blocks:
-    """The blocks of a transcript, cut from the texts of its entries as they come."""
+    """The blocks of a transcript, cut from its entries while their texts grow."""
 
     def __init__(self, transcript: list[Entry]) -> None:
         self.all = BlockList(transcript)
@@ -28,22 +28,22 @@ class Blocks:
         self._firsts = array("I")
         self._calls = array("I")
         self._cut_length = 0
-        """How much of the last entry's text is cut."""
+        """The number of characters of the last entry's text that are cut."""
         self._fixed_length = 0
-        """How long that text is, where it cannot grow."""
+        """The length of that text, if it cannot grow."""
         self._tail_start = 0
-        """Where in it the last block begins, which is cut again when more text comes."""
+        """The offset of the last block in that text; this block is cut again when the text grows."""
         self._thought: Entry | None = None
         self._rule: SafeText | None = None
         self._ruled: int | None = None
         self._rule_from = 0
 
     def take(self, *, folds: bool, seconds: float = inf) -> int:
-        """Cut what is new into blocks, for about so many seconds; return the first block that changed.
+        """Cut new text into blocks; return the index of the first block that changed.
 
         Args:
-            folds: A thought that ended since the last time is folded; otherwise it stays open.
-            seconds: What is not cut by then is cut the next time.
+            folds: Whether to fold a thought that has ended since the last call; otherwise it stays open.
+            seconds: The approximate time limit; the next call continues with the rest.
         """
         until = perf_counter() + seconds
         changed = len(self.all)
@@ -63,35 +63,39 @@ class Blocks:
 
     @property
     def is_behind(self) -> bool:
-        """Whether there is more to be cut."""
+        """Whether there is text that is not yet cut."""
         return len(self._firsts) < len(self._transcript) or self._is_within_last()
 
     def fold(self, number: int) -> None:
-        """Let the thought that an entry is take the lines that it takes, folded or open."""
+        """Update the heights of a thought's blocks after it was folded or opened; `number` is its entry."""
         for index in self.of_entry(number):
             self.layout.fold(index)
 
     @property
     def entry_count(self) -> int:
-        """How many entries of the transcript are cut into blocks, the last of them perhaps in part."""
+        """The number of entries that are cut into blocks; the last of them may be cut in part."""
         return len(self._firsts)
 
     def of_entry(self, number: int) -> range:
-        """Return the blocks of an entry."""
+        """Return the indices of an entry's blocks."""
         end = self._firsts[number + 1] if number + 1 < len(self._firsts) else len(self.all)
         return range(self._firsts[number], end)
 
     def holding(self, number: int, offset: int) -> int:
-        """Return the block of an entry in which a character of its text stands."""
+        """Return the index of the block that contains a character of an entry's text."""
         blocks = self.of_entry(number)
         return next((index for index in reversed(blocks) if self.all[index].start <= offset), blocks.start)
 
     def entry_of_call(self, number: int) -> int | None:
-        """Return the number of the entry that is the place of a call; None before it is cut."""
+        """Return the number of a call's entry in the transcript; None before it is cut."""
         return self._calls[number - 1] if 0 < number <= len(self._calls) else None
 
     def mark_new(self, rule: SafeText) -> int | None:
-        """Set a rule above what comes next, instead of an earlier one; return that one's block."""
+        """Draw a rule above the next block that is added, and remove the earlier rule.
+
+        Returns:
+            The index of the block that was below the earlier rule; None if there was none.
+        """
         self._rule, self._rule_from = rule, len(self.all)
         ruled, self._ruled = self._ruled, None
         if ruled is None:
@@ -101,11 +105,11 @@ class Blocks:
         return ruled
 
     def _is_within_last(self) -> bool:
-        """Return whether the entry that was begun last is not yet cut to its end."""
+        """Return whether the last entry that was begun is not yet cut to its end."""
         if not self._firsts:
             return False
         last = self._transcript[len(self._firsts) - 1]
-        return self._cut_length < (len(last.said) if last.kind in _GROWING else self._fixed_length)
+        return self._cut_length < (len(last.content) if last.kind in _GROWING else self._fixed_length)
 
     def _end_thought(self, *, folds: bool) -> int:
         thought = self._thought
@@ -117,7 +121,7 @@ class Blocks:
         return self._firsts[-1]
 
     def _grow_last_entry(self, until: float) -> int:
-        """Cut the rest of the last known entry into blocks; return the first block that changed."""
+        """Cut new text of the last entry into blocks; return the index of the first changed block."""
         if not self._is_within_last():
             return len(self.all)
         last = self.all[-1] if len(self.all) > self._firsts[-1] else None
@@ -135,7 +139,7 @@ class Blocks:
         self.layout.drop_last()
 
     def _begin(self, entry: Entry) -> None:
-        """Take an entry of which nothing is cut yet; the line of a call and of an outcome is a block."""
+        """Begin a new entry; for a call and a result, add the block of its line."""
         number = len(self._firsts)
         self._firsts.append(len(self.all))
         self._cut_length = self._tail_start = 0
@@ -146,9 +150,9 @@ class Blocks:
             self._add(number, 0, 0, "")
 
     def _cut(self, entry: Entry, until: float) -> None:
-        """Cut an entry's text from where its last block, which may still change, begins."""
+        """Cut an entry's text from the beginning of its last block, because that block may still change."""
         is_growing = entry.kind in _GROWING
-        length, size = len(entry.said) if is_growing else self._fixed_length, _CUT_CHARACTERS
+        length, size = len(entry.content) if is_growing else self._fixed_length, _CUT_CHARACTERS
         while True:
             start, end = self._tail_start, min(self._tail_start + size, length)
             text = shown_part(entry, start, end)
@@ -160,7 +164,7 @@ class Blocks:
                 self._cut_length = length
                 return
             if len(found) < 2:
-                size *= 2  # it is within a fence
+                size *= 2  # the text is inside a fence
                 continue
             self._add_pieces(entry, text, found[:-1])
             self._cut_length = self._tail_start = start + found[-1][0]
@@ -168,7 +172,7 @@ class Blocks:
                 return
 
     def _add_pieces(self, entry: Entry, text: str, found: list[tuple[int, int, bool]]) -> None:
-        """Add the blocks that a text was cut into; the tail then begins with the last of them."""
+        """Add the blocks that a text was cut into; the last of them becomes the tail."""
         offset = self._tail_start
         if not found and entry.kind in _GROWING and len(self.all) == self._firsts[-1]:
             found = [(0, len(text), False)]
@@ -177,7 +181,7 @@ class Blocks:
             self._add(len(self._firsts) - 1, offset + start, offset + end, text[start:end], is_code=is_code)
 
     def _add(self, number: int, start: int, end: int, text: str, *, is_code: bool = False) -> None:
-        """Add a block, of a height that is estimated from its text."""
+        """Add a block whose height is estimated from its text."""
         index, entry = len(self.all), self._transcript[number]
         above = self._transcript[self.all.columns["number"][-1]] if index else None
         is_whole = entry.kind is not Kind.REASONING or above is not entry
@@ -190,7 +194,7 @@ class Blocks:
 
 
 def _gap(entry: Entry, above: Entry | None, *, has_rule: bool = False) -> int:
-    """Return how many lines stand above a block of an entry, below one of the entry `above`."""
+    """Return the number of lines between a block and the one before it, which belongs to `above`."""
     if above is None:
         blank = 0
     else:

@@ -1,4 +1,4 @@
-"""The entries of the transcript as lines: prompt, thinking, text, notices, results, and calls."""
+"""Renders the entries of the transcript as lines: prompts, thinking, text, notices, results and calls."""
 
 from __future__ import annotations
 
@@ -15,15 +15,23 @@ from agentwatch.session import Call, Entry, Kind, Run
 
 
 class EntryRenderer:
-    """Renders entries, or blocks of them, in the looks of a pane."""
+    """Renders blocks of entries in the styles of a pane."""
 
     def __init__(self, pane: LineView, code_theme: str) -> None:
-        """Take the looks from `pane`; colour code by a theme of pygments."""
+        """Use the styles of `pane`, and a pygments theme for code."""
         self._pane = pane
         self._markdown = MarkdownRenderer(pane.line_style, code_theme)
 
     def render(self, entry: Entry, start: int, end: int, width: int, *, is_code: bool) -> list[Strip]:
-        """Return the lines of an entry's text from `start` to `end`."""
+        """Return the lines of a block.
+
+        Args:
+            entry: The entry.
+            start: The character of the entry's text at which the block begins.
+            end: The character after the block.
+            width: The width to wrap to, in columns.
+            is_code: Whether the block is a fenced code block.
+        """
         source = safe_text(shown_part(entry, start, end))
         match entry.kind:
             case Kind.ANSWER if is_code:
@@ -43,9 +51,9 @@ class EntryRenderer:
                 return self._indented("  " if start else "· ", source, "muted", width)
 
     def _outcome(self, run: Run) -> list[Strip]:
-        known = "" if run.duration_ms is None else f" in {clock(run.duration_ms)}"
-        told = SafeText(f"{SIGNS[run.outcome]} {run.outcome}{known}")
-        strips = [self._pane.strip_of([(told, str(run.outcome))])]
+        duration = "" if run.duration_ms is None else f" in {clock(run.duration_ms)}"
+        words = SafeText(f"{SIGNS[run.outcome]} {run.outcome}{duration}")
+        strips = [self._pane.strip_of([(words, str(run.outcome))])]
         if run.outcome is not Outcome.FAILED and not run.is_bare and is_result_shown(run):
             title = SafeText("  its result differs from the text above:")
             strips.append(self._pane.strip_of([(title, "unfinished")]))
@@ -59,45 +67,45 @@ class EntryRenderer:
 
 
 def is_result_shown(run: Run) -> bool:
-    """Return whether the text of a result is shown: it says something else than the text above."""
+    """Return whether the text of a result is shown, because it differs from the text above."""
     return bool(run.result_length) and not run.text_matches_result
 
 
 def shown_length(entry: Entry) -> int:
-    """Return how many characters of text an entry shows."""
+    """Return the number of characters that an entry shows."""
     run = entry.run
     if run is None:
-        return len(entry.said)
+        return len(entry.content)
     return run.result_length if is_result_shown(run) else 0
 
 
 def shown_part(entry: Entry, start: int, end: int) -> str:
-    """Return what an entry shows of its text from `start` to `end`."""
-    return entry.said.part(start, end) if entry.run is None else entry.run.result_part(start, end)
+    """Return the shown characters of an entry from `start` to `end`."""
+    return entry.content.part(start, end) if entry.run is None else entry.run.result_part(start, end)
 
 
 def call_line(pane: LineView, call: Call, width: int) -> Strip:
-    """Return the line of a call, as it stands now."""
+    """Return the line of a call in its current state."""
     style = "muted" if call.outcome is Outcome.SUCCEEDED else str(call.outcome)
     sign = (SafeText(f"  {SIGNS[call.outcome]} "), str(call.outcome))
     return pane.strip_of([sign, (cut(action(call), width - 4), style)])
 
 
 def thinking_line(pane: LineView, entry: Entry, *, is_folded: bool) -> Strip:
-    """Return the title of a thought, and whether it is folded."""
+    """Return the title of a thought; a sign shows whether the thought is folded."""
     sign = "" if entry.is_open else " ▸" if is_folded else " ▾"
     return pane.strip_of([(SafeText(f"{thought_for(entry)}{sign}"), "reasoning")])
 
 
 def thought_for(entry: Entry) -> SafeText:
-    """Return in words that it is thinking, and of a thought that is done how long it took."""
+    """Return the words of a thought's title; for a finished thought, with its duration if it is known."""
     took_ms = 0 if entry.started_ms is None or entry.ended_ms is None else entry.ended_ms - entry.started_ms
-    known = f" {clock(took_ms)}" if took_ms > 0 and not entry.is_open else ""
-    return SafeText(f"thinking{known}")
+    duration = f" {clock(took_ms)}" if took_ms > 0 and not entry.is_open else ""
+    return SafeText(f"thinking{duration}")
 
 
-def rule_line(pane: LineView, said: SafeText, width: int) -> Strip:
-    """Return a thin rule across the pane that says something at its beginning."""
+def rule_line(pane: LineView, words: SafeText, width: int) -> Strip:
+    """Return a thin rule across the pane, with words near its left end."""
     lead = SafeText("── ")
-    rest = SafeText(" " + "─" * max(width - len(lead) - len(said) - 1, 2))
-    return pane.strip_of([(lead, "rule"), (said, "accent"), (rest, "rule")])
+    rest = SafeText(" " + "─" * max(width - len(lead) - len(words) - 1, 2))
+    return pane.strip_of([(lead, "rule"), (words, "accent"), (rest, "rule")])

@@ -1,4 +1,4 @@
-"""Heights that stand on each other: the top of each, and which one a line is in."""
+"""Heights of stacked items: finds the top of each item, and the item that contains a line."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Iterable
 
 
 class Heights:
-    """A list of heights that keeps partial sums: whatever is asked or changed costs log n.
+    """A list of heights with partial sums (a Fenwick tree): every query and change costs O(log n).
 
-    It is a Fenwick tree: the sum that stands at place i, counted from 1, is that of the heights behind
-    place i without its lowest bit, up to i.
+    The sum at place i, counted from 1, covers the heights after place i & (i - 1) (i without its lowest bit)
+    up to and including place i.
     """
 
     def __init__(self, heights: Iterable[int] = ()) -> None:
@@ -36,7 +36,7 @@ class Heights:
                 place += place & -place
 
     def append(self, height: int) -> None:
-        """Add one at the end."""
+        """Append a height."""
         self._heights.append(height)
         place = len(self._heights)
         below, first = place - 1, place - (place & -place)
@@ -46,12 +46,12 @@ class Heights:
         self._sums.append(height)
 
     def pop(self) -> int:
-        """Take the last away, and return it."""
+        """Remove and return the last height."""
         self._sums.pop()
         return self._heights.pop()
 
     def top(self, index: int) -> int:
-        """Return the sum of the heights before one; of the index behind the last, that of all."""
+        """Return the sum of the heights before `index`, which may be the number of heights."""
         top = 0
         while index:
             top += self._sums[index]
@@ -59,13 +59,14 @@ class Heights:
         return top
 
     def total(self) -> int:
-        """Return the sum of all."""
+        """Return the sum of all heights."""
         return self.top(len(self._heights))
 
     def at(self, line: int) -> tuple[int, int]:
-        """Return which one a line is in, and how far below its top; behind all of them, their number.
+        """Return the index of the item that contains a line, and the line's offset in it.
 
-        Of several that begin at the same line it is the last: the others have no height.
+        Past the end, the index is the number of items, and the offset counts from the end. Of several items
+        that begin at the same line, it is the last, because the others have height 0.
         """
         index, step = 0, 1 << len(self._heights).bit_length() >> 1
         while step:

@@ -1,8 +1,8 @@
-"""The assistant's Markdown as strips, block by block.
+"""Renders the assistant's Markdown as strips, block by block.
 
-A finished block is rendered once and kept by its caller; only the block that still grows is rendered
-again. Textual's own Markdown widget reads the whole source at each addition: 80 to 135 ms at 100,000
-tokens, against 4 ms here.
+A complete block is rendered once and cached by the caller; only the block that is still growing is rendered
+again. Textual's Markdown widget parses the whole source at each addition, which takes 80 to 135 ms at 100,000
+tokens, compared to 4 ms here.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _FENCE = re.compile(r"^(`{3,}|~{3,})\s*([\w+#.-]*)[^`]*$")
 _MARKUP = re.compile(
     r"[*_`#\[\]<>|~&\\]|^[ \t]*(?:[-+=]|\d+[.)])|^(?: {4}|\t)|  $|\n\s*\n\s*\S", re.MULTILINE
 )
-"""What may be more than the words of one paragraph."""
+"""Matches text that may contain markup; text without a match is a single plain paragraph."""
 _MOST_CODE_CHARACTERS = 1 << 14
 _MOST_CHARACTERS = 1 << 12
 _LONG_CHARACTERS = 1 << 10
@@ -48,11 +48,16 @@ _STYLES = {
 
 
 class MarkdownRenderer:
-    """Renders blocks of Markdown in the looks of a pane."""
+    """Renders blocks of Markdown in the styles of a pane."""
 
     def __init__(self, line_style: Callable[[str], Style], code_theme: str) -> None:
-        """Take each look from `look`; colour code by a theme of pygments."""
-        styles = {name: line_style(known) for name, known in _STYLES.items()}
+        """Create the renderer.
+
+        Args:
+            line_style: Returns the style for a style name.
+            code_theme: The pygments theme for code.
+        """
+        styles = {name: line_style(style) for name, style in _STYLES.items()}
         self._console = Console(
             file=io.StringIO(),
             force_terminal=True,
@@ -64,13 +69,13 @@ class MarkdownRenderer:
         self._code_theme = code_theme
 
     def text(self, source: SafeText, width: int, style: Style | None = None) -> list[Strip]:
-        """Return plain text, wrapped."""
+        """Return plain text, wrapped to `width` columns."""
         lines = (piece for line in source.split("\n") for piece in wrapped(SafeText(line), max(width, 1)))
         return [Strip([Segment(line, style)]) for line in lines]
 
     def markdown(self, source: SafeText, width: int) -> list[Strip]:
-        """Return a block of Markdown; no link in it can be followed by a click."""
-        if _MARKUP.search(source) is None:  # as nearly every second paragraph; a tenth of the time
+        """Return a rendered block of Markdown; its links cannot be clicked."""
+        if _MARKUP.search(source) is None:  # nearly every second paragraph; ten times faster
             return self.text(SafeText(" ".join(source.split())), width)
         from agentwatch.screen.transcript.markdown_document import markdown_document
 
@@ -82,7 +87,7 @@ class MarkdownRenderer:
         return strips
 
     def code(self, source: SafeText, width: int) -> list[Strip]:
-        """Return a fenced block. It is coloured once its fence has closed: that costs 40 ms a page."""
+        """Return a fenced block; highlighting takes 40 ms per page, so it waits until the fence is closed."""
         opening, _, body = source.partition("\n")
         found = _FENCE.match(opening)
         body, _, last = body.rstrip("\n").rpartition("\n") if "\n" in body else ("", "", body)
@@ -91,7 +96,7 @@ class MarkdownRenderer:
         body = body if is_closed else f"{body}\n{last}".removeprefix("\n")
         if len(body) > _MOST_CODE_CHARACTERS:
             return self.text(SafeText(body), width, self._block)
-        from rich.syntax import Syntax  # with pygments: 7 ms
+        from rich.syntax import Syntax  # imports pygments, which takes 7 ms
 
         syntax = Syntax(
             body,
@@ -115,17 +120,20 @@ class MarkdownRenderer:
 def split_blocks(source: str) -> list[tuple[int, int, bool]]:
     """Cut Markdown into blocks that can be rendered one by one.
 
-    A fence at the margin is a block of its own; otherwise a block ends at a blank line after which
-    the text goes on at the margin (an indented line goes on with a list). A line that opens a fence
-    must be whole: what follows may make it a line of text with code in it. What still grows is rendered
-    at each tick, 2 ms for 1,024 characters: so a longer block also ends at a line end where nothing is
-    cut in two, and a line without end at a blank after 4,096.
+    A fence at the margin is a block of its own. Any other block ends at a blank line that is followed by a
+    line at the margin; an indented line continues a list. A line opens a fence only if it is complete,
+    because more characters may turn it into a line of text with inline code.
+
+    A growing block is rendered at each tick, which takes 2 ms for 1,024 characters. Therefore a block that is
+    longer also ends at a newline at which no markup is cut in two. A line without a newline is cut at a blank
+    when the block exceeds 4,096 characters.
 
     Args:
-        source: Markdown, not yet safe text: blocks are made safe one by one.
+        source: Markdown, not yet safe text; the blocks are made safe one by one.
 
     Returns:
-        (start, end, is a fence) for each block; while the source grows the last may still change.
+        (start, end, whether it is a fence) for each block; the last one may still change while the source
+        grows.
     """
     blocks: list[tuple[int, int, bool]] = []
     start = position = 0
@@ -167,7 +175,7 @@ def split_lines(source: str) -> list[tuple[int, int, bool]]:
     """Cut plain text at line ends into blocks of at most 4,096 characters; a longer line is cut at a blank.
 
     Returns:
-        (start, end, False) for each block, as `split_blocks`; a line end between two is in neither.
+        (start, end, False) for each block, like `split_blocks`; a newline between two blocks is in neither.
     """
     blocks: list[tuple[int, int, bool]] = []
     start = 0
@@ -181,7 +189,7 @@ def split_lines(source: str) -> list[tuple[int, int, bool]]:
 
 
 def _may_end(block: str, following: str) -> bool:
-    """Return whether a block that has grown long may end before a line: no markup, no table goes on in it."""
+    """Return whether a long block may end before a line: no markup or table continues in that line."""
     is_underline = not following.strip("=-")
     is_table = "|" in following
     is_balanced = all(block.count(mark) % 2 == 0 for mark in "`*_")
@@ -189,6 +197,6 @@ def _may_end(block: str, following: str) -> bool:
 
 
 def _safe(segment: Segment) -> Segment:
-    """Return a segment that cannot act: an entity such as `&#x202e;` is text only after rendering."""
+    """Make a segment safe once more, because an entity such as `&#x202e;` becomes a character only now."""
     text = segment.text
     return segment if text.isascii() else Segment(safe_line(text), segment.style)

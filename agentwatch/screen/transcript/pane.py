@@ -1,4 +1,4 @@
-"""The transcript pane: prompt, thinking, text as Markdown, and each call in its place."""
+"""The transcript pane: prompts, thinking, text as Markdown, and a line for each call."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from agentwatch.session import Call, Entry, Kind, Session
 
 
 class Transcript(LineView):
-    """What was said and done, in order; the line of a call leads to it, that of a thought opens it."""
+    """Shows the entries of a session in order; the user can go to a call from its line and open a thought."""
 
     class CallChosen(Message):
-        """The line of a call was chosen."""
+        """Posted when the line of a call is selected."""
 
         def __init__(self, call: Call, *, goes_there: bool) -> None:
-            """Tell which call; `goes_there` when the user wants to be where it is told."""
+            """Create the message; `goes_there` if the user wants to go to the call in the calls pane."""
             super().__init__()
             self.call = call
             self.goes_there = goes_there
@@ -55,16 +55,16 @@ class Transcript(LineView):
         self._renderer = self.viewport.renderer
 
     def line_count(self) -> int:
-        """Return how many lines there are, by measure or estimate."""
+        """Return the number of lines, measured or estimated."""
         return self._layout.line_count()
 
     def draw(self, y: int, width: int) -> Strip:
-        """Return one line of a block; a call's line is drawn from the call as it stands now."""
+        """Return one line; a call's line shows the current state of the call."""
         index, row = self._layout.at(y)
         return self._renderer.line(index, row, width)
 
     def is_stable(self, line: int) -> bool:
-        """Return whether a line is that of a text: calls and titles of thoughts show their current state."""
+        """Return whether a line is text; calls and titles of thoughts change with their state."""
         index, row = self._layout.at(line)
         block = self._blocks.all[index]
         return block.entry.kind is not Kind.CALL and (row > 0 or block.entry.kind is not Kind.REASONING)
@@ -75,62 +75,62 @@ class Transcript(LineView):
         super().on_resize()
 
     def notify_style_update(self) -> None:
-        """Render the blocks in the styles of another theme."""
+        """Discard the rendered blocks, because the styles have changed."""
         super().notify_style_update()
         self._renderer.forget_styles()
 
     def sync(self, *, are_calls_new: bool = True) -> None:
-        """Take what the session has learnt since the last time; a call's line is drawn from the call."""
+        """Show new entries; with `are_calls_new`, redraw the visible lines also if there are none."""
         if not self.viewport.sync() and are_calls_new:
             self.refresh()
 
     def mark(self, query: Query | None, current: tuple[int, int] | None = None) -> None:
-        """Mark the matches of a query wherever they are shown; the current match stands out.
+        """Highlight the matches of a query.
 
         Args:
-            query: What is searched for; None takes the marks away.
-            current: The block of the current match, and which of those in the block it is.
+            query: The query; None removes the highlights.
+            current: The block index of the current match, and its number in the block; it has another style.
         """
         self._renderer.mark(query, current)
         self.painter.forget_from(0)
         self.refresh()
 
     def toggle_reasoning(self) -> None:
-        """Show all of the model's thinking, or fold what is done."""
+        """Show all of the model's thinking, or fold finished thoughts."""
         position = self.reader.position()
         self.thoughts.toggle_all()
         self.restore(position)
 
     def mark_new(self, at_ms: int) -> None:
-        """Draw a rule above what comes next, `new since` this time; an earlier rule goes."""
+        """Draw a rule with `new since` and this time above the next entry, and remove an earlier rule."""
         index = self._blocks.mark_new(SafeText(f"new since {time_of_day(at_ms)[:5]}"))
         if index is not None:
             self.viewport.forget_from(index)
             self.show_lines()
 
     def chosen_text(self) -> SafeText:
-        """Return what `y` copies: the assistant's text of the last run."""
+        """Return the text that `y` copies: the assistant's text of the last run."""
         return safe_text(self._session.run.text)
 
     def restore(self, position: ReadingPosition) -> None:
-        """Go back to where the reader stood."""
+        """Restore an earlier reading position."""
         self.thoughts.fold_again()
         self.reader.restore(position)
 
     def reveal_call(self, call: Call) -> None:
-        """Scroll to the line of a call and choose it."""
+        """Select the line of a call, and scroll to it."""
         number = self._blocks.entry_of_call(call.number)
         if number is not None:
             self.thoughts.fold_again()
             self._choose(number)
 
     def reveal_text(self, query: Query, number: int, offset: int) -> None:
-        """Scroll to a match of a query in an entry, and mark it.
+        """Scroll to a match of a query in an entry, and highlight it as the current one.
 
         Args:
-            query: What was searched for.
+            query: The query.
             number: The number of the entry, from 0.
-            offset: The character of its text at which the match begins.
+            offset: The character of the entry's text at which the match begins.
         """
         if number >= self._blocks.entry_count:
             return
@@ -149,7 +149,7 @@ class Transcript(LineView):
         self.reader.bring_into_view(index, spans[nth][0][0] if spans and spans[nth] else 0)
 
     def action_choose(self, step: int) -> None:
-        """Choose the next line of a call or a thought (1), or the one before (-1); at first one in view."""
+        """Select the next (1) or previous (-1) call or thought; if none is selected, a visible one."""
         view = [self._blocks.all[index] for index in self.viewport.in_view()]
         seen = [block.number for block in view]
         edge = seen[0 if step > 0 else -1] if seen else 0
@@ -161,7 +161,7 @@ class Transcript(LineView):
             number += step
 
     def action_open(self) -> None:
-        """Go to the call whose line is chosen, open or fold the chosen thought; choose one where none is."""
+        """Go to the selected call, or open or fold the selected thought; without a selection, make one."""
         seen = {self._blocks.all[index].number for index in self.viewport.in_view()}
         if self._renderer.chosen in seen:
             self._open(self._renderer.chosen, goes_there=True)
@@ -169,7 +169,7 @@ class Transcript(LineView):
             self.action_choose(-1)
 
     def on_click(self, event: events.Click) -> None:
-        """Choose the line of a call, or open and fold a thought; a second click goes to the call."""
+        """Select the call that was clicked, or open or fold the thought; a double click goes to the call."""
         place = event.get_content_offset(self)
         if place is None or self.screen.get_selected_text():
             return
@@ -200,5 +200,5 @@ class Transcript(LineView):
 
 
 def _is_marker(entry: Entry) -> bool:
-    """Return whether an entry has a line that can be chosen: a call, or a thought that is done."""
+    """Return whether an entry has a line that can be selected: a call, or a finished thought."""
     return entry.kind is Kind.CALL or (entry.kind is Kind.REASONING and not entry.is_open)

@@ -1,4 +1,4 @@
-"""Where the reader of a transcript stands, and how the view gets there again."""
+"""The reading position in a transcript: records it, restores it, and scrolls to other positions."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from agentwatch.screen.preview.matching import call_near, same_call
 from agentwatch.screen.transcript.block_viewport import BlockViewport
 from agentwatch.session import Call, Session
 
-_MOST_SETTLINGS = 8
-"""What is measured on the way may push the line out of view again; each time there is less of it."""
+_MOST_ATTEMPTS = 8
+"""Attempts to scroll to a row: blocks that are measured on the way may move it out of view again."""
 
 
 class ReadingPosition(NamedTuple):
-    """Where the reader stands: at the end, or with a row of a block at the top of the view."""
+    """The reading position: the end if `is_following`, else the row of a block at the top of the viewport."""
 
     block: int
     row: int
     is_following: bool
     chosen: int | None
-    """The number of the entry whose line is chosen."""
+    """The number of the entry whose line is selected."""
 
 
 class Reader:
-    """Finds the position of a reader in a transcript's blocks, and scrolls to positions."""
+    """Records the reading position in a transcript's blocks, and scrolls to positions."""
 
     def __init__(self, pane: LineView, viewport: BlockViewport, session: Session) -> None:
         self._pane = pane
@@ -32,18 +32,18 @@ class Reader:
         self._session = session
 
     def entry_of(self, call: Call) -> int:
-        """Return the number of the entry that is the place of a call."""
+        """Return the number of a call's entry; 0 if it is not yet cut into blocks."""
         return self._viewport.blocks.entry_of_call(call.number) or 0
 
     def top_entry(self) -> tuple[int, int]:
-        """Return the entry at the top of the view and the character of its text at which its block begins."""
+        """Return the entry at the top of the viewport, and the offset of its visible block in its text."""
         if not self._pane.line_count():
             return 0, 0
         block = self._viewport.blocks.all[self.position().block]
         return block.number, block.start
 
     def position(self) -> ReadingPosition:
-        """Return where the reader stands, to return to it."""
+        """Return the current reading position."""
         following, chosen = self._pane.following, self._viewport.renderer.chosen
         if not self._pane.line_count():
             return ReadingPosition(0, 0, following, chosen)
@@ -51,14 +51,14 @@ class Reader:
         return ReadingPosition(*self._viewport.layout.at(line), following, chosen)
 
     def restore(self, position: ReadingPosition) -> None:
-        """Scroll back to where the reader stood."""
+        """Restore an earlier reading position."""
         pane, viewport = self._pane, self._viewport
         viewport.renderer.chosen = position.chosen
         if position.is_following:
             pane.action_bottom()
         elif position.block < len(viewport.blocks.all):
             pane.following = False
-            for _ in range(_MOST_SETTLINGS):
+            for _ in range(_MOST_ATTEMPTS):
                 pane.show_lines()
                 pane.settle_at(viewport.layout.line_of(position.block, position.row))
                 if not viewport.measure_view():
@@ -66,10 +66,12 @@ class Reader:
         pane.show_lines()
 
     def same_position(self, preview: Reader) -> ReadingPosition | None:
-        """Return the position of the reader of a preview in this whole session, found by the nearest call.
+        """Return the position in this transcript that shows the same text as a preview does.
+
+        The nearest call in the preview is located in the whole session; the position is relative to it.
 
         Returns:
-            None where the reader follows the end, or where the preview's entry is not in this session.
+            The position; None if the preview follows the end, or if its entry is not in this transcript.
         """
         if preview._pane.following or not preview._pane.line_count():
             return None
@@ -84,9 +86,9 @@ class Reader:
         return position._replace(block=blocks.holding(number, block.start), chosen=None)
 
     def bring_into_view(self, index: int, row: int) -> None:
-        """Scroll to a row of a block unless it is in view; what is measured on the way does not move it."""
+        """Scroll until a row of a block is visible, also after the blocks around it are measured."""
         pane, viewport = self._pane, self._viewport
-        for _ in range(_MOST_SETTLINGS):
+        for _ in range(_MOST_ATTEMPTS):
             pane.show_lines()
             line, top = viewport.layout.line_of(index, row), pane.scroll_offset.y
             height = pane.scrollable_content_region.height

@@ -1,4 +1,4 @@
-"""Which of the model's thoughts are shown in full, and which are folded into a title."""
+"""Folds the model's thoughts into titles, and opens them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from agentwatch.screen.transcript.block_viewport import BlockViewport
 
 
 class Thoughts:
-    """Folds the thoughts of a transcript and opens them, all together or one by one."""
+    """Folds and opens the thoughts of a transcript, all at once or one by one."""
 
     def __init__(self, pane: LineView, viewport: BlockViewport) -> None:
         self._pane = pane
@@ -17,11 +17,11 @@ class Thoughts:
 
     @property
     def are_shown(self) -> bool:
-        """Whether the thoughts that are done are shown in full."""
+        """Whether finished thoughts are shown in full."""
         return self._layout.shows_thinking
 
     def toggle_all(self) -> None:
-        """Show all of the model's thinking, or fold what is done."""
+        """Show all of the model's thinking, or fold finished thoughts."""
         self._layout.shows_thinking = not self._layout.shows_thinking
         self._layout.exceptions.clear()
         before = self._layout.line_count()
@@ -31,7 +31,7 @@ class Thoughts:
         self._viewport.measure_view()
 
     def toggle(self, number: int) -> None:
-        """Open the thought that an entry is when it is folded, or fold it again."""
+        """Open a folded thought, or fold an open one; `number` is its entry."""
         blocks, layout = self._viewport.blocks, self._layout
         span, before = blocks.of_entry(number), layout.line_count()
         layout.exceptions ^= {blocks.all[span.start].entry}
@@ -42,12 +42,12 @@ class Thoughts:
         self._pane.show_lines()
 
     def toggle_by_user(self, number: int) -> None:
-        """Do the same at the user's wish: the thought then stays so when a search ends."""
+        """Open or fold a thought for the user; unlike `open_for_find`, it stays so when a search ends."""
         self._opened_by_find = None
         self.toggle(number)
 
     def open_for_find(self, number: int) -> None:
-        """Open an entry in which something was found, if it is a folded thought, until `fold_again`."""
+        """Open an entry that contains a match, if it is a folded thought, until `fold_again` is called."""
         if self._opened_by_find == number:
             return
         self.fold_again()
@@ -57,7 +57,7 @@ class Thoughts:
             self.toggle(number)
 
     def fold_again(self) -> None:
-        """Fold the thought that was opened to show what was found in it."""
+        """Fold the thought that `open_for_find` opened."""
         number, self._opened_by_find = self._opened_by_find, None
         if number is not None:
             self.toggle(number)

@@ -1,28 +1,37 @@
-"""Cursor's `stream-json` format. Only `agentwatch.wire.agents` imports from here."""
+"""The decoder of Cursor's `stream-json` format.
+
+This folder may import what `wire` may, and the modules of `wire` that all agents share. Only
+`agentwatch.wire.agents` imports from here.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from agentwatch.blocks import Block
 from agentwatch.events import Traits
 from agentwatch.wire.agent import Agent
-from agentwatch.wire.cursor.blocks import REWORDED, argument_blocks, result_blocks
-from agentwatch.wire.cursor.decoder import FORMAT, Decoder, read_arguments, read_tool
-from agentwatch.wire.cursor.known_fields import unknown_fields
+from agentwatch.wire.cursor.decoder import FORMAT, Decoder
 from agentwatch.wire.cursor.recognition import recognises, role
+from agentwatch.wire.cursor.tools import SUBAGENT_STEPS
 from agentwatch.wire.fields import Fields
+
+if TYPE_CHECKING:
+    from agentwatch.blocks import Block
 
 __all__ = ["AGENT"]
 
 
 def _blocks(fields: Fields) -> Iterator[Block]:
-    """Yield the blocks of a line of a tool call: those of its result, or of its arguments."""
-    _, _, body = read_tool(fields)
-    if "result" in body:
-        yield from result_blocks(body["result"])
-    else:
-        yield from argument_blocks(read_arguments(body))
+    from agentwatch.wire.cursor.blocks import blocks  # 2 ms, which printing does not need
+
+    return blocks(fields)
+
+
+def _unknown_fields(fields: Fields) -> Iterator[tuple[str, object]]:
+    from agentwatch.wire.cursor.known_fields import unknown_fields
+
+    return unknown_fields(fields)
 
 
 AGENT = Agent(
@@ -32,6 +41,6 @@ AGENT = Agent(
     decoder=Decoder,
     blocks=_blocks,
     traits=Traits(),
-    unknown_fields=unknown_fields,
-    reworded=REWORDED,
+    unknown_fields=_unknown_fields,
+    reworded=f'"{SUBAGENT_STEPS}"'.encode(),
 )

@@ -22,20 +22,27 @@ from agentwatch.blocks import (
     TextBlock,
 )
 from agentwatch.events import Outcome
+from agentwatch.wire.cursor.decoder import read_arguments, read_tool
 from agentwatch.wire.cursor.plans import plan_entries
 from agentwatch.wire.cursor.results import REASONS, mcp_texts, read_result
-from agentwatch.wire.cursor.tools import TOOLS, other_tool
+from agentwatch.wire.cursor.tools import SUBAGENT_STEPS, TOOLS, other_tool
 from agentwatch.wire.fields import Fields, items, mapping, number, text
 
 _ECHOES = frozenset({"toolCallId", "conversationId", "requestId", "parsingResult"})
 """Fields that repeat what the call already shows."""
-_STEPS = "conversationSteps"
-REWORDED = f'"{_STEPS}"'.encode()
-"""Occurs in every line whose blocks contain words that its bytes do not: a step is shown as an action."""
 _EMPTY: tuple[object, ...] = ("", None, [], {})
 
 
-def argument_blocks(arguments: Fields) -> Iterator[Block]:
+def blocks(fields: Fields) -> Iterator[Block]:
+    """Yield the blocks of a tool call's line: of its result, or of its arguments if it has no result."""
+    _, _, body = read_tool(fields)
+    if "result" in body:
+        yield from _result_blocks(body["result"])
+    else:
+        yield from _argument_blocks(read_arguments(body))
+
+
+def _argument_blocks(arguments: Fields) -> Iterator[Block]:
     """Yield what a call was given: its to-do list, short fields together, each long text by itself."""
     rest = {key: value for key, value in arguments.items() if key not in _ECHOES}
     yield from _plan_block(rest)
@@ -46,7 +53,7 @@ def argument_blocks(arguments: Fields) -> Iterator[Block]:
         yield ContentBlock(value) if name == "fileText" else TextBlock(name, value)
 
 
-def result_blocks(result: object) -> Iterator[Block]:
+def _result_blocks(result: object) -> Iterator[Block]:
     """Yield what a call returned: first what a person wants to see, then the remaining fields."""
     for name, value in mapping(result).items():
         if isinstance(value, str):
@@ -130,7 +137,7 @@ def _found_file(value: object) -> FoundFile:
 
 def _steps_block(body: dict[str, object]) -> Iterator[Block]:
     """Take out what a subagent wrote and did."""
-    values = items(body.pop(_STEPS, None))
+    values = items(body.pop(SUBAGENT_STEPS, None))
     if steps := tuple(step for value in values for step in _steps(mapping(value))):
         yield StepsBlock(steps)
 

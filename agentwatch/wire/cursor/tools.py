@@ -26,6 +26,9 @@ class Facts(NamedTuple):
 
 
 NO_FACTS = Facts()
+SUBAGENT_STEPS = "conversationSteps"
+"""The field of a subagent's steps. The detail shows each step as an action, in words that are not in the
+line."""
 _CREATED = "Created new file"
 
 

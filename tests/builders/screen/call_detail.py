@@ -33,7 +33,7 @@ async def shown(
         yield feed, detail, pilot
 
 
-def looks_of(detail: DetailView, beginning: str) -> set[str]:
+def styles_of(detail: DetailView, beginning: str) -> set[str]:
     """Return the names of the styles of the lines with this beginning."""
     known = {str(detail.line_style(name)): name for name in ("plain", "added", "removed", "hunk", "failed")}
     found = set()

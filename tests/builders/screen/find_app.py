@@ -99,7 +99,7 @@ class FindApp(App[None]):
         self.action_pane(event.pane)
 
     @property
-    def told(self) -> str:
+    def counter(self) -> str:
         """The text of the find bar."""
         return str(self.bar.query_one("#found", Static).content)
 

@@ -1,1 +1,1 @@
-"""Stories: sessions whose facts are known before they are written as an agent's lines."""
+"""Stories: descriptions of sessions that yield both an agent's lines and the expected summary."""

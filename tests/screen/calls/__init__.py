@@ -1,1 +1,1 @@
-"""Tests of the table of calls."""
+"""Tests of the calls pane and the action log pane."""

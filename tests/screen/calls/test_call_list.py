@@ -15,9 +15,9 @@ def test_a_call_left_unfinished_by_its_run_counts_as_changed() -> None:
     listed = CallList(read)
     whole = session(init(), started("shell", "c-1", command="a"), is_over=False)
     read.runs, read.calls, read.open_calls = whole.runs, whole.calls, whole.open_calls
-    listed.ask("running")
+    listed.request("running")
     assert listed.sync()
-    assert listed.go_on(None)
+    assert listed.build(None)
     assert (len(listed.rows), listed.hidden) == (1, 0)
     read.close()
     assert listed.sync()
@@ -33,11 +33,11 @@ def test_new_rows_are_made_in_slices() -> None:
     listed = CallList(read)
     listed.sync()
     before = len(listed.rows)
-    listed.ask("3")
+    listed.request("3")
     slices = 0
     while listed.is_waiting:
         assert len(listed.rows) == before
-        listed.go_on(0)
+        listed.build(0)
         slices += 1
     assert slices >= 20
     assert listed.title("2 Calls").startswith('2 Calls · 17,143 hidden by "3"')
@@ -51,12 +51,12 @@ def test_a_change_between_slices_is_in_the_new_rows() -> None:
         )
         listed = CallList(read)
         listed.sync()
-        listed.ask("failed" if not by_duration else "", by_duration=by_duration)
-        assert not listed.go_on(0)
+        listed.request("failed" if not by_duration else "", by_duration=by_duration)
+        assert not listed.build(0)
         first = end(read.calls[0], Outcome.FAILED)
         first.started_ms, first.ended_ms = 0, 5
         read.ended_calls.append(first)
         listed.sync()
-        assert listed.go_on(None)
+        assert listed.build(None)
         assert listed.rows.row_of(0) == (599 if by_duration else 0)
         assert listed.call_at(len(listed.rows) - 1) is first

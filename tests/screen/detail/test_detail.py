@@ -6,7 +6,7 @@ import pytest
 
 from agentwatch.screen.detail.from_blocks import pretty
 from tests.builders.screen.app import bundled, lines_of, viewport
-from tests.builders.screen.call_detail import looks_of, shown
+from tests.builders.screen.call_detail import shown, styles_of
 from tests.builders.screen.lines import CWD, append, ended, init, shell, started
 from tests.conftest import Saver
 
@@ -60,7 +60,7 @@ async def test_an_error_is_shown_once(recording: Saver) -> None:
     async with shown(recording(data)) as (_, detail, _):
         lines = lines_of(detail)
         assert lines.count("It must occur once.") == 1
-        assert looks_of(detail, "It must") == {"failed"}
+        assert styles_of(detail, "It must") == {"failed"}
 
 
 def tokens(text: str) -> str:

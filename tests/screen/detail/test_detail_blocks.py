@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.builders.screen.app import lines_of, opened
-from tests.builders.screen.call_detail import looks_of, shown
+from tests.builders.screen.call_detail import shown, styles_of
 from tests.builders.screen.lines import CWD, ended, init, shell, started
 from tests.conftest import Saver
 
@@ -17,9 +17,9 @@ async def test_a_diff_has_styles_signs_and_numbers(recording: Saver) -> None:
         lines = lines_of(detail)
         at = lines.index("── diff")
         assert lines[at + 1 : at + 5] == ["@@ -1,2 +1,2 @@", "1 1   kept", "2   - old", "  2 + new"]
-        assert looks_of(detail, "  2 + new") >= {"added"}
-        assert looks_of(detail, "2   - old") >= {"removed"}
-        assert looks_of(detail, "@@") == {"hunk"}
+        assert styles_of(detail, "  2 + new") >= {"added"}
+        assert styles_of(detail, "2   - old") >= {"removed"}
+        assert styles_of(detail, "@@") == {"hunk"}
 
 
 READ: dict[str, object] = {"path": f"{CWD}/far.py"}

@@ -1,1 +1,1 @@
-"""Tests of panes of lines."""
+"""Tests of the panes that are drawn one line at a time."""

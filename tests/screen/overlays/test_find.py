@@ -33,17 +33,17 @@ async def test_matches_are_shown_while_the_query_is_typed(recording: Saver) -> N
     async with shown(recording(history(60))) as (app, pilot):
         app.panes.transcript.action_top()
         await pilot.press("slash", *"needle")
-        await eventually(pilot, lambda: app.told.startswith("1 of 2 ·"), "both matches")
-        assert app.told == "1 of 2 · call 8 shell echo 7, result"
+        await eventually(pilot, lambda: app.counter.startswith("1 of 2 ·"), "both matches")
+        assert app.counter == "1 of 2 · call 8 shell echo 7, result"
         assert app.panes.calls.chosen is app.feed.session.calls[7]
         assert any("echo 7" in line for line in viewport(app.panes.transcript))
         assert any("a needle here" in line for line in viewport(app.panes.detail))
         await pilot.press("down")
-        assert app.told == "2 of 2 · text"
+        assert app.counter == "2 of 2 · text"
         assert marked(app) == ["needle"]
         assert any("Text 30 with a needle" in line for line in viewport(app.panes.transcript))
         await pilot.press("down")
-        assert app.told == "1 of 2 · call 8 shell echo 7, result · from the beginning again"
+        assert app.counter == "1 of 2 · call 8 shell echo 7, result · from the beginning again"
 
 
 async def test_a_shown_match_names_its_pane(recording: Saver) -> None:
@@ -63,7 +63,7 @@ async def test_escape_goes_back(recording: Saver) -> None:
         await pilot.pause()
         before = [viewport(pane) for pane in (app.panes.transcript, app.panes.calls, app.panes.detail)]
         await pilot.press("slash", *"inside")
-        await eventually(pilot, lambda: app.told.startswith("1 of 1"), "the match")
+        await eventually(pilot, lambda: app.counter.startswith("1 of 1"), "the match")
         assert viewport(app.panes.transcript) != before[0]
         await pilot.press("escape")
         await pilot.pause()
@@ -95,17 +95,17 @@ async def test_enter_moves_the_focus_to_the_match(recording: Saver) -> None:
         await pilot.pause()
         assert app.focused is app.panes.detail
         await pilot.press("n")
-        assert app.told.startswith("2 of 2")
+        assert app.counter.startswith("2 of 2")
         await pilot.press("N")
-        assert app.told == "1 of 2 · call 8 shell echo 7, result"
+        assert app.counter == "1 of 2 · call 8 shell echo 7, result"
         await pilot.press("N")
-        assert app.told == "2 of 2 · text · from the end again"
+        assert app.counter == "2 of 2 · text · from the end again"
         seen = viewport(app.panes.transcript)
         await pilot.press("escape")
         assert viewport(app.panes.transcript)[: len(seen)] == seen
         assert not marked(app)
         await pilot.press("n")
-        await eventually(pilot, lambda: app.told.startswith(("1 of 2", "2 of 2")), "the same search again")
+        await eventually(pilot, lambda: app.counter.startswith(("1 of 2", "2 of 2")), "the same search again")
 
 
 async def test_another_query_starts_over_where_the_user_was(recording: Saver) -> None:
@@ -114,16 +114,16 @@ async def test_another_query_starts_over_where_the_user_was(recording: Saver) ->
         app.panes.transcript.action_top()
         before = viewport(app.panes.transcript)
         await pilot.press("slash", *"text 4")
-        await eventually(pilot, lambda: app.told.startswith("1 of 11"), "11 matches")
+        await eventually(pilot, lambda: app.counter.startswith("1 of 11"), "11 matches")
         await pilot.press("2")
-        await eventually(pilot, lambda: app.told == "1 of 1 · text", "one match")
+        await eventually(pilot, lambda: app.counter == "1 of 1 · text", "one match")
         await pilot.press("backspace", "backspace")
-        await eventually(pilot, lambda: app.told.startswith("1 of 60"), "all matches")
+        await eventually(pilot, lambda: app.counter.startswith("1 of 60"), "all matches")
         await pilot.press(*["backspace"] * 5)
-        assert app.told == ""
+        assert app.counter == ""
         assert viewport(app.panes.transcript) == before[:-1]
         await pilot.press(*"nowhere")
-        await eventually(pilot, lambda: app.told == "not found", "the end of the search")
+        await eventually(pilot, lambda: app.counter == "not found", "the end of the search")
 
 
 async def test_a_match_opens_the_folded_thought_around_it(recording: Saver) -> None:
@@ -131,7 +131,7 @@ async def test_a_match_opens_the_folded_thought_around_it(recording: Saver) -> N
     path = recording(init() + thinking("A needle.") + answer("text") + thinking("A needle too.") + result(""))
     async with shown(path) as (app, pilot):
         await pilot.press("slash", *"needle")
-        await eventually(pilot, lambda: app.told == "1 of 2 · thinking", "the first")
+        await eventually(pilot, lambda: app.counter == "1 of 2 · thinking", "the first")
         assert marked(app) == ["needle"]
         assert [line for line in viewport(app.panes.transcript) if "needle" in line] == ["  A needle."]
         await pilot.press("down")
@@ -146,7 +146,7 @@ async def test_a_wrapped_match_is_marked_whole(recording: Saver) -> None:
     async with shown(recording(init() + answer(words) + result("")), (120, 20)) as (app, pilot):
         await pilot.press("slash")
         app.bar.query_one(Input).value = "xx/" + "y" * 70
-        await eventually(pilot, lambda: app.told == "1 of 1 · text", "the match")
+        await eventually(pilot, lambda: app.counter == "1 of 1 · text", "the match")
         assert len(marked(app)) > 1
         assert "".join(marked(app)) == "xx/" + "y" * 70
 
@@ -157,11 +157,11 @@ async def test_new_matches_are_counted(recording: Saver) -> None:
     async with shown(path) as (app, pilot):
         app.panes.transcript.action_top()
         await pilot.press("slash", *"needle", "enter")
-        await eventually(pilot, lambda: app.told.startswith("1 of 1 "), "the match")
+        await eventually(pilot, lambda: app.counter.startswith("1 of 1 "), "the match")
         seen = viewport(app.panes.transcript)
         append(path, answer("one more needle"))
         app.sync()
-        assert app.told.startswith("1 of 2 ")
+        assert app.counter.startswith("1 of 2 ")
         assert viewport(app.panes.transcript) == seen
 
 
@@ -171,7 +171,7 @@ async def test_a_pasted_query_is_safe(recording: Saver) -> None:
     async with shown(path) as (app, pilot):
         await pilot.press("slash")
         app.bar.query_one(Input).value = "\x1b[31m"
-        await eventually(pilot, lambda: app.told == "1 of 1 · text", "the match")
+        await eventually(pilot, lambda: app.counter == "1 of 1 · text", "the match")
         assert app.bar.query_one(Input).value == "␛[31m"
         assert marked(app) == ["␛[31m"]
 

@@ -249,3 +249,19 @@ def test_a_path_without_a_cwd_stays_whole() -> None:
         started("read", path="/home/ada/app/a"), init("/"), started("read", path="/home/ada/app/a"), user()
     )
     assert [call.target for call in read.calls] == ["/home/ada/app/a"] * 2
+
+
+def test_the_outcome_of_an_empty_stream() -> None:
+    """A stream without a run is running until it ends, and then unfinished."""
+    assert (session(is_over=False).outcome, session().outcome) == (Outcome.RUNNING, Outcome.UNFINISHED)
+    assert session(result("x")).outcome is Outcome.SUCCEEDED
+
+
+def test_only_steps_of_a_subagent_are_shown_in_other_words() -> None:
+    """Only lines with a subagent's steps have blocks with text that is not in their bytes."""
+    steps = completed("task", "t", {"success": {"conversationSteps": []}})
+    decoder = Decoder()
+    assert not decoder.searchable_text_differs(steps)
+    decoder.decode(init())
+    assert decoder.searchable_text_differs(steps)
+    assert not decoder.searchable_text_differs(completed("read", "r", {"success": {"content": "steps"}}))
