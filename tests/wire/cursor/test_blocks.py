@@ -27,7 +27,7 @@ from agentwatch.events import Outcome, PlanEntry, PlanStatus, ToolEnded
 from agentwatch.session import Call, Place
 from agentwatch.wire import Decoder
 from agentwatch.wire.cursor.known_fields import unknown_fields
-from tests.builders.lines import completed, event, events, init, session, started, user
+from tests.builders.lines import completed, event, events, init, result, session, started, user
 
 NAMES: dict[type[Block], str] = {
     ErrorBlock: "error",
