@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -17,6 +18,37 @@ RECORDINGS = ROOT / "recordings"
 SHARED = ROOT.parent / "shared" / "recordings"
 Saver = Callable[..., Path]
 """The type of the fixture `recording`: a function that saves lines as a recording and returns its path."""
+
+
+SLOW = ("tests/pty", "tests/harness", "tests/cli", "tests/sources", "tests/project", "tests/screen/overlays")
+"""Folders of tests that start programs, terminals or the whole app."""
+SLOW_FILES = (
+    *("test_every_key", "test_hostile", "test_keys", "test_large_files", "test_panes", "test_replay_keys"),
+    *("test_snapshots", "test_snapshots_midway", "test_tabs", "test_workspace", "test_compositor"),
+    *("test_editor", "test_attention", "test_back_to_transcript", "test_reading_place", "test_filter_keys"),
+    *("test_found_in_calls", "test_found_side_by_side", "test_recordings", "test_mangled", "test_generated"),
+    *("test_line_painter", "test_time_adds_up", "test_private_files"),
+)
+"""Files of tests that do so in the other folders, or try thousands of sessions."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what the fast lane leaves out: `slow`."""
+    for item in items:
+        path = item.path.relative_to(ROOT)
+        if path.as_posix().startswith(SLOW) or path.stem in SLOW_FILES or item.get_closest_marker("long"):
+            item.add_marker("slow")
+
+
+def pytest_collection_finish() -> None:
+    """Let the garbage collector pass over what collecting has made, and run less often.
+
+    An app that starts makes many objects; with the default thresholds collecting took 30 % of the CPU time
+    of the tests that open one. What is never collected is found when pytest collects at the end.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 20)
 
 
 @pytest.fixture(autouse=True)

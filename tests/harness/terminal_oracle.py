@@ -12,6 +12,7 @@ import binascii
 import re
 import unicodedata
 from collections import Counter
+from functools import cache
 from typing import NamedTuple
 
 _TOKEN = re.compile(
@@ -94,15 +95,16 @@ def acting(text: str) -> list[str]:
 
     A line end is not among them.
     """
-    return sorted({f"U+{ord(char):04X}" for char in text if char != "\n" and _acts(char)})
+    return sorted({f"U+{ord(char):04X}" for char in set(text) if char != "\n" and _acts(char)})
 
 
 def driving(text: str) -> list[str]:
     """Return the acting characters of JSON, in which unassigned and private characters are allowed."""
-    harmless = {f"U+{ord(char):04X}" for char in text if unicodedata.category(char) in ("Cn", "Co")}
+    harmless = {f"U+{ord(char):04X}" for char in set(text) if unicodedata.category(char) in ("Cn", "Co")}
     return [name for name in acting(text) if name not in harmless]
 
 
+@cache
 def _acts(char: str) -> bool:
     is_filler = char in "\u034f\u115f\u1160\u3164\uffa0" or 0xFE00 <= ord(char) <= 0xFE0F
     return is_filler or unicodedata.category(char) in ("Cc", "Cf", "Cs", "Cn", "Co", "Zl", "Zp")

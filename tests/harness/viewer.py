@@ -48,9 +48,17 @@ class Viewer:
 
     def wait_for(self, words: str, keys: str = "") -> None:
         """Press keys, and wait until the words appear in what is drawn afterwards."""
-        terminal, begun = self.terminal, len(self.terminal.raw)
+        terminal, begun, looked = self.terminal, len(self.terminal.raw), -1
+
+        def is_drawn() -> bool:
+            nonlocal looked
+            if len(raw := terminal.raw) == looked:
+                return False
+            looked = len(raw)
+            return words.encode() in taken_apart(raw[begun:]).text
+
         terminal.send(keys)
-        terminal.wait_until(lambda: words.encode() in taken_apart(terminal.raw[begun:]).text, 20, words)
+        terminal.wait_until(is_drawn, 20, words)
 
 
 @contextmanager

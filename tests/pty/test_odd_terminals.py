@@ -126,7 +126,7 @@ def byte_keys(size: int) -> bytes:
     r"""Return at least `size` bytes from \x80 to \xff, mostly invalid UTF-8, with sequences in it."""
     chance, made = random.Random(size), bytearray(b"\xff")
     while len(made) < size:
-        made += bytes(chance.randrange(0x80, 0x100) for _ in range(chance.randrange(1, 40)))
+        made += bytes(chance.randrange(0x80, 0x100) for _ in range(chance.randrange(1, 160)))
         made += chance.choice(SEQUENCES)
     return bytes(made) + b"\xff"
 

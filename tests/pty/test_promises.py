@@ -54,10 +54,10 @@ def unread(home: Path, tmp_path: Path, way: str, seconds: int) -> dict[str, Any]
     pace = ("--pace", str(EVENTS_A_SECOND), "--repeat", str(times))
     with watching(way, command(DEMO, *pace, "--report", str(report))) as terminal:
         terminal.wait_until(lambda: terminal.alt_screen_active, what="screen")
-        terminal.pause_reading()
+        terminal.reader.pause()
         terminal.wait_until(lambda: is_written(report), timeout=2 * seconds + 20, what="end of the agent")
         terminal.wait_until(lambda: saved(home).stat().st_size == len(data) * times, what="whole recording")
-        terminal.resume_reading()
+        terminal.reader.resume()
         terminal.wait_for("succeeded", timeout=60)
         terminal.send("q")
         assert terminal.wait_exit(60) == 0
@@ -87,11 +87,11 @@ def test_a_terminal_that_hangs_does_not_block_the_agent(home: Path, tmp_path: Pa
     agent = command(DEMO, "--pace", "2000", "--burst", str(12 << 20), "--report", str(report))
     with watching(way, agent) as terminal:
         terminal.wait_for("1 Transcript")
-        terminal.pause_reading()
+        terminal.reader.pause()
         terminal.wait_until(lambda: is_written(report), timeout=30, what="end of the agent")
         written = json.loads(report.read_text())["bytes"]
         terminal.wait_until(lambda: saved(home).stat().st_size == written, what="whole recording")
-        terminal.resume_reading()
+        terminal.reader.resume()
         terminal.wait_for("succeeded", timeout=30)
         terminal.send("q")
         assert terminal.wait_exit() == 0

@@ -82,7 +82,7 @@ def test_q_asks_while_the_agent_runs(home: Path) -> None:
 
 def test_l_leaves_the_agent_running(home: Path) -> None:
     """Left running, the agent outlives agentwatch and writes its recording to the end."""
-    with in_terminal("run", "--", *command(DEMO, "--pace", "60")) as terminal:
+    with in_terminal("run", "--", *command(DEMO, "--pace", "100")) as terminal:
         terminal.wait_for(FIRST_CALLS)
         terminal.send("q")
         terminal.wait_for("leave it running")

@@ -61,7 +61,7 @@ def test_suspended_and_resumed() -> None:
     with in_terminal(str(DEMO)) as terminal:
         terminal.wait_for("✓ succeeded in 1:10")
         terminal.send("\x1a")
-        terminal.wait_stopped()
+        terminal.wait_until(lambda: terminal.job.is_stopped(terminal.pid), what="stop")
         terminal.wait_until(terminal.restored, what="way out")
         assert "1 Transcript" not in terminal.screen_text()
         terminal.signal(signal.SIGCONT)

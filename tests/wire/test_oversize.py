@@ -1,13 +1,16 @@
-"""What is read of a line over 16 MiB costs a bounded number of parses."""
+"""Of a line over 16 MiB the two ends are read, in a bounded number of parses; nothing else is made up."""
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
-from agentwatch.wire import oversize
+from agentwatch.events import Malformed, Outcome, Oversize, ToolEnded
+from agentwatch.wire import Decoder, oversize
 from agentwatch.wire.json_line import parse
+from tests.builders.lines import completed, init
 
 
 @pytest.mark.parametrize(
@@ -39,3 +42,37 @@ def test_the_fields_after_a_large_text_are_read() -> None:
         "request_id": "r-1",
         "usage": {"in": 1, "out": 2},
     }
+
+
+def ends(line: bytes, kept: int) -> tuple[bytes, bytes, int]:
+    """Return the first and last `kept` bytes of a line as Cursor writes it, and its length."""
+    data = json.dumps(json.loads(line), separators=(",", ":")).encode()
+    return data[:kept], data[-kept:], len(data)
+
+
+@pytest.mark.parametrize(
+    ("tool", "outcome", "expected"),
+    [
+        ("shell", {"success": {"stdout": "x" * 999, "exitCode": 1}}, Outcome.UNFINISHED),
+        ("mcp", {"success": {"content": "x" * 999, "isError": True}}, Outcome.UNFINISHED),
+        ("read", {"success": {"lines": [1, [2], {"a": []}], "content": "x" * 999}}, Outcome.SUCCEEDED),
+        ("read", {"error": {"error": "gone", "more": "x" * 999}}, Outcome.FAILED),
+    ],
+)
+def test_an_oversize_line_invents_no_outcome(tool: str, outcome: Any, expected: Outcome) -> None:
+    """An outcome that is not in the ends of a line stays unknown: the exit code may come after the output."""
+    decoder = Decoder()
+    decoder.decode(init())
+    line = completed(tool, result=outcome)
+    [size, ended] = decoder.decode_oversize(*ends(line, 250))[:2]
+    assert isinstance(size, Oversize)
+    assert isinstance(ended, ToolEnded)
+    assert ended.outcome is expected
+
+
+def test_an_oversize_line_that_is_not_an_object_is_malformed() -> None:
+    """An oversize line of noise, of an array or of a cut object without members is malformed."""
+    for data in (b"x" * 500, b"[" * 500, b"{" * 500, b"[1,{}]" * 90):
+        [found] = Decoder().decode_oversize(data[:200], data[-200:], len(data))
+        assert isinstance(found, Malformed)
+        assert found.reason == f"not JSON, {len(data)} bytes"

@@ -1,6 +1,7 @@
 """The terminal of the tests behaves as they assume."""
 
 import os
+import random
 import re
 import select
 import signal
@@ -8,8 +9,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from wcwidth import wcwidth
 
 from tests.harness.fake_agent import command
+from tests.harness.pyte_screen import NARROW, Screen, Stream
 from tests.harness.terminal import Terminal
 from tests.harness.tests.conftest import INIT, RECORDING
 
@@ -123,7 +126,7 @@ def test_pipeline_has_the_pty_as_its_controlling_terminal(recording: Path, tmp_p
     script = "cat; printf 'name? ' >/dev/tty; read x </dev/tty; echo hello $x >/dev/tty; exit 7"
     passed = tmp_path / "passed"
     consumer = ["sh", "-c", f"cat >{passed}; exit 2"]
-    with Terminal.pipeline(command(recording), ["sh", "-c", script], consumer) as terminal:
+    with Terminal(["sh", "-c", script], producer=command(recording), consumer=consumer) as terminal:
         terminal.wait_for("name?")
         terminal.send("you\n")
         terminal.wait_for("hello you")
@@ -133,7 +136,7 @@ def test_pipeline_has_the_pty_as_its_controlling_terminal(recording: Path, tmp_p
 
 def test_program_ends_before_its_producer(recording: Path) -> None:
     """The end of a stage is reported while other stages live; closing the terminal kills them all."""
-    with Terminal.pipeline(command(recording, "--hang"), ["head", "-n1"]) as terminal:
+    with Terminal(["head", "-n1"], producer=command(recording, "--hang")) as terminal:
         assert terminal.wait_exit() == 0
         assert terminal.screen_text().startswith(INIT.decode().strip())
         assert terminal.exit_status(stage=0) is None
@@ -148,7 +151,7 @@ def test_ctrl_z_stops_the_job() -> None:
         terminal.send("one\n")
         terminal.wait_for("one\none")
         terminal.send("\x1a")
-        terminal.wait_stopped()
+        terminal.wait_until(lambda: terminal.job.is_stopped(terminal.pid), what="stop")
         terminal.signal(signal.SIGCONT)
         terminal.send("two\n")
         terminal.wait_for("two\ntwo")
@@ -176,6 +179,7 @@ def test_leftover_children_live_until_the_close(recording: Path, tmp_path: Path)
         assert terminal.wait_exit() == 0
         assert os.read(reader, 1 << 16) == RECORDING
         assert not select.select([reader], [], [], 0)[0]
+    assert select.select([reader], [], [], 10)[0]
     assert os.read(reader, 1) == b""
     os.close(reader)
 
@@ -185,11 +189,11 @@ def test_paused_terminal_reads_nothing(tmp_path: Path) -> None:
     begun, done = tmp_path / "begun", tmp_path / "done"
     script = f"read x; : >{begun}; head -c 200000 /dev/zero | tr '\\0' x; : >{done}; echo over"
     with Terminal(["sh", "-c", script]) as terminal:
-        terminal.pause_reading()
+        terminal.reader.pause()
         terminal.send("\n")
         terminal.wait_until(begun.exists)
         assert (terminal.raw, done.exists()) == (b"", False)
-        terminal.resume_reading()
+        terminal.reader.resume()
         terminal.wait_for("over")
         assert terminal.raw.count(b"x") == 200_000
 
@@ -221,3 +225,22 @@ def test_program_that_is_not_found() -> None:
     with Terminal(["no-such-program"]) as terminal:
         assert terminal.wait_exit() == 127
         terminal.wait_for("no-such-program: No such file or directory")
+
+
+def test_text_is_drawn_as_pyte_draws_it() -> None:
+    """Text of one column per character, drawn in one go, leaves the cells that pyte's own drawing leaves."""
+    chance = random.Random(7)
+    alphabets = ("abc XYZ~", "abc │╭─·…✓", "ab│漢é\u0301🙂")
+    sequences = ("", "\x1b[1;31m", "\x1b[0m", "\r\n", "\x1b[4h", "\x1b[4l", "\x1b[3;9H", "\x0e", "\x0f")
+    written = "".join(
+        "".join(chance.choices(chance.choice(alphabets), k=chance.randrange(1, 9))) + chance.choice(sequences)
+        for _ in range(600)
+    )
+    ours, plain = Screen(20, 6), Screen(20, 6)
+    plain._draws_plainly = lambda data: False  # type: ignore[method-assign] # pyte's own drawing
+    for screen in (ours, plain):
+        Stream(screen).take(written.encode())
+    assert ours.buffer == plain.buffer
+    assert (ours.cursor.x, ours.cursor.y) == (plain.cursor.x, plain.cursor.y)
+    assert {cell.data for row in ours.buffer.values() for cell in row.values()} > {"a", "│", "漢"}
+    assert all(wcwidth(char) == 1 for char in map(chr, range(32, 0x3000)) if NARROW.fullmatch(char))

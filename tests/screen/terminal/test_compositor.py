@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
+from pyte.screens import Char
 from rich.console import Console, RenderableType
 from textual._compositor import CompositorUpdate, LayoutUpdate
 from textual.screen import Screen as AppScreen
@@ -66,13 +67,13 @@ async def drawn(path: Path, *, follow: bool = False) -> AsyncIterator[tuple[Draw
         yield app, stage
 
 
-def cells(screen: Screen) -> list[list[tuple[object, ...]]]:
+def cells(screen: Screen) -> list[list[Char]]:
     """Return each character of an emulated terminal with its style."""
-    rows = ([screen.buffer[y][x] for x in range(screen.columns)] for y in range(screen.lines))
-    return [[(c.data, c.fg, c.bg, c.bold, c.italics, c.underscore, c.reverse) for c in row] for row in rows]
+    rows = (screen.buffer[y] for y in range(screen.lines))
+    return [[row[x] for x in range(screen.columns)] for row in rows]
 
 
-def redrawn(app: DrawnApp) -> list[list[tuple[object, ...]]]:
+def redrawn(app: DrawnApp) -> list[list[Char]]:
     """Return what a terminal shows after a full redraw by Textual alone."""
     screen = Screen(*app.size)
     rows: list[Iterable[Strip]] = [[strip] for strip in app.screen._compositor.render_strips()]

@@ -93,7 +93,7 @@ def test_a_stopped_editor_stops_the_job(tmp_path: Path) -> None:
         terminal.send("o")
         terminal.wait_for("EDITING")
         terminal.send("\x1a")
-        terminal.wait_stopped()
+        terminal.wait_until(lambda: terminal.job.is_stopped(terminal.pid), what="stop")
         terminal.signal(signal.SIGCONT)
         terminal.send("more\r")
         terminal.wait_for("GOT more")

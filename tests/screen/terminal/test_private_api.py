@@ -6,7 +6,7 @@ A new version of Textual that takes one away fails here, with the list of what i
 from __future__ import annotations
 
 from tests.conftest import ROOT
-from tests.harness.private_names import UNKNOWN, has, own_names, used
+from tests.screen.terminal.private_names import UNKNOWN, has, own_names, used
 
 PRIVATE = {
     ("textual._compositor", "Compositor"),

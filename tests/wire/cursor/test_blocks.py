@@ -23,7 +23,7 @@ from agentwatch.blocks import (
     StepsBlock,
     TextBlock,
 )
-from agentwatch.events import Malformed, Outcome, Oversize, PlanEntry, PlanStatus, ToolEnded
+from agentwatch.events import Outcome, PlanEntry, PlanStatus, ToolEnded
 from agentwatch.session import Call, Place
 from agentwatch.wire import Decoder
 from agentwatch.wire.cursor.known_fields import unknown_fields
@@ -249,40 +249,6 @@ def test_a_path_without_a_cwd_stays_whole() -> None:
         started("read", path="/home/ada/app/a"), init("/"), started("read", path="/home/ada/app/a"), user()
     )
     assert [call.target for call in read.calls] == ["/home/ada/app/a"] * 2
-
-
-def ends(line: bytes, kept: int) -> tuple[bytes, bytes, int]:
-    """Return the first and last `kept` bytes of a line as Cursor writes it, and its length."""
-    data = json.dumps(json.loads(line), separators=(",", ":")).encode()
-    return data[:kept], data[-kept:], len(data)
-
-
-@pytest.mark.parametrize(
-    ("tool", "outcome", "expected"),
-    [
-        ("shell", {"success": {"stdout": "x" * 999, "exitCode": 1}}, Outcome.UNFINISHED),
-        ("mcp", {"success": {"content": "x" * 999, "isError": True}}, Outcome.UNFINISHED),
-        ("read", {"success": {"lines": [1, [2], {"a": []}], "content": "x" * 999}}, Outcome.SUCCEEDED),
-        ("read", {"error": {"error": "gone", "more": "x" * 999}}, Outcome.FAILED),
-    ],
-)
-def test_an_oversize_line_invents_no_outcome(tool: str, outcome: Any, expected: Outcome) -> None:
-    """An outcome that is not in the ends of a line stays unknown: the exit code may come after the output."""
-    decoder = Decoder()
-    decoder.decode(init())
-    line = completed(tool, result=outcome)
-    [size, ended] = decoder.decode_oversize(*ends(line, 250))[:2]
-    assert isinstance(size, Oversize)
-    assert isinstance(ended, ToolEnded)
-    assert ended.outcome is expected
-
-
-def test_an_oversize_line_that_is_not_an_object_is_malformed() -> None:
-    """An oversize line of noise, of an array or of a cut object without members is malformed."""
-    for data in (b"x" * 500, b"[" * 500, b"{" * 500, b"[1,{}]" * 90):
-        [found] = Decoder().decode_oversize(data[:200], data[-200:], len(data))
-        assert isinstance(found, Malformed)
-        assert found.reason == f"not JSON, {len(data)} bytes"
 
 
 def test_the_outcome_of_an_empty_stream() -> None:

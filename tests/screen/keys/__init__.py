@@ -1,0 +1,1 @@
+"""Tests of the keys of the whole app."""
