@@ -1,0 +1,56 @@
+"""The role of a line is known without the lines before it, and a start line may change the agent."""
+
+from __future__ import annotations
+
+import pytest
+
+from agentwatch.events import FormatDetected, Prompt, RunStarted, Unknown
+from agentwatch.wire import Decoder, LineRole
+from agentwatch.wire.agents import AGENTS
+from tests.builders.late_agent import ASKED, LATE_START, add_late_agent
+from tests.builders.lines import completed, delta, event, init, line, result, started, user
+
+
+@pytest.mark.parametrize(
+    ("data", "role"),
+    [
+        (init(), LineRole.START),
+        (user(), LineRole.START),
+        (started("read"), LineRole.CALL),
+        (completed("read"), LineRole.CALL),
+        (delta("x"), LineRole.OTHER),
+        (result(), LineRole.OTHER),
+        (line({"type": "hello"}), LineRole.OTHER),
+        (b"not JSON\n", LineRole.OTHER),
+        (b"[1]\n", LineRole.OTHER),
+        (started("edit", streamContent="x" * (1 << 20)), LineRole.OTHER),
+    ],
+    ids=["init", "prompt", "start", "end", "delta", "result", "unknown", "noise", "array", "over 1 MiB"],
+)
+def test_a_line_has_a_role_of_its_own(data: bytes, role: LineRole) -> None:
+    """A decoder that has decoded nothing, or other lines, gives the same role."""
+    assert Decoder().role(data) is role
+    decoder = Decoder()
+    decoder.decode(init())
+    assert decoder.role(data) is role
+
+
+def test_a_start_line_of_another_agent_changes_the_agent(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After the start line of a second agent, lines are decoded by its format."""
+    add_late_agent(monkeypatch)
+    decoder = Decoder()
+    assert decoder.decode(ASKED) == [Unknown("type asked")]
+    decoder.decode(init())
+    assert decoder.take_redecoded() == [[FormatDetected(AGENTS[0].traits), Unknown("type asked")]]
+    assert decoder.take_redecoded() == []
+    assert type(decoder.decode(LATE_START)[-1]) is RunStarted
+    assert decoder.decode(ASKED) == [Prompt("Do it.")]
+
+
+def test_any_other_unknown_line_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A line that no agent writes, and one of the second agent that starts no run, stay unknown."""
+    add_late_agent(monkeypatch)
+    decoder = Decoder()
+    decoder.decode(init())
+    assert decoder.decode(event("later")) == [Unknown("type later")]
+    assert decoder.decode(ASKED) == [Unknown("type asked")]
