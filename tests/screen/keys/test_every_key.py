@@ -18,16 +18,16 @@ def edit(path: str) -> bytes:
     return started("edit", "edit", args) + ended("edit", "edit", args, {"success": {"linesAdded": 1}})
 
 
-@pytest.mark.parametrize("back", ["i", "escape", "q"])
-async def test_i_shows_the_integrity_details(recording: Saver, back: str) -> None:
+async def test_i_shows_the_integrity_details(recording: Saver) -> None:
     """`i` lists failed integrity checks from any pane; `i`, esc and q return to that pane."""
     async with opened(recording(session(2) + b"half a li\n" + result("Step 0.Step 1."))) as stage:
-        await stage.press("2", "i")
-        assert isinstance(stage.app.screen, IntegrityScreen)
-        await stage.shows("9 bytes: not JSON")
-        await stage.press(back)
-        assert len(stage.app.screen_stack) == 1
-        assert stage.focus == "calls"
+        for back in ("i", "escape", "q"):
+            await stage.press("2", "i")
+            assert isinstance(stage.app.screen, IntegrityScreen)
+            await stage.shows("9 bytes: not JSON")
+            await stage.press(back)
+            assert len(stage.app.screen_stack) == 1
+            assert stage.focus == "calls"
 
 
 async def test_o_opens_the_file_of_the_chosen_call(recording: Saver, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -50,29 +50,29 @@ async def test_ctrl_p_lists_commands(recording: Saver) -> None:
         await stage.until(lambda: len(stage.app.screen_stack) == 1, "the panes")
 
 
-@pytest.mark.parametrize(("down", "up"), [("pagedown", "pageup"), ("ctrl+f", "ctrl+b")])
-async def test_page_keys_move_by_a_page(recording: Saver, down: str, up: str) -> None:
+async def test_page_keys_move_by_a_page(recording: Saver) -> None:
     """The page keys move by one row less than the viewport, and back."""
     async with opened(recording(session(60) + result())) as stage:
         log = stage.pane("log")
         rows = len(viewport(log))
-        await stage.press("4", "g", down)
-        assert viewport(log)[0] == lines_of(log)[rows - 1]
-        await stage.press(down, up)
-        assert viewport(log)[0] == lines_of(log)[rows - 1]
+        for down, up in (("pagedown", "pageup"), ("ctrl+f", "ctrl+b")):
+            await stage.press("4", "g", down)
+            assert viewport(log)[0] == lines_of(log)[rows - 1]
+            await stage.press(down, up)
+            assert viewport(log)[0] == lines_of(log)[rows - 1]
 
 
-@pytest.mark.parametrize("back", ["question_mark", "escape", "q", "enter"])
-async def test_closing_the_help_does_not_quit(recording: Saver, back: str) -> None:
+async def test_closing_the_help_does_not_quit(recording: Saver) -> None:
     """`?`, esc, q and enter close the help, return to the pane, and do nothing else there."""
     async with opened(recording(session(2) + result())) as stage:
-        await stage.press("2", "question_mark")
-        assert isinstance(stage.app.screen, Help)
-        await stage.press(back)
-        assert len(stage.app.screen_stack) == 1
-        assert stage.focus == "calls"
-        assert stage.app.is_running
-        assert stage.app.return_value is None
+        for back in ("question_mark", "escape", "q", "enter"):
+            await stage.press("2", "question_mark")
+            assert isinstance(stage.app.screen, Help)
+            await stage.press(back)
+            assert len(stage.app.screen_stack) == 1
+            assert stage.focus == "calls"
+            assert stage.app.is_running
+            assert stage.app.return_value is None
 
 
 async def test_arrows_step_through_matches_while_a_query_is_typed(recording: Saver) -> None:
