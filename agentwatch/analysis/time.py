@@ -32,9 +32,9 @@ class Share(StrEnum):
     """From the result of a run to the first line of the next. It is not part of the whole."""
     UNATTRIBUTED = "unattributed"
     """Activity of unknown duration."""
-    NOTICED = "waiting, a notice"
+    NOTICED = "waiting (notice)"
     """Waiting, while the agent reported a lost connection, a retry or a permission."""
-    WAITING = "waiting, unknown"
+    WAITING = "waiting (unknown)"
     """The remaining time: nothing is known to have happened."""
 
 

@@ -75,8 +75,8 @@ class AgentSource:
     def faults(self) -> dict[str, OSError | None]:
         """The possible faults of the written files: a message for each, with its error if it occurred."""
         return {
-            "the disk is full, the recording lives on its reserve": self.agent.reserve_fault,
-            "the recording is not complete": self.fault,
+            "disk full, recording into reserved space": self.agent.reserve_fault,
+            "the recording is incomplete": self.fault,
             **self.written.faults,
         }
 

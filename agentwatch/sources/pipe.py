@@ -193,7 +193,7 @@ class PipeSource(WithoutAgent):
     @property
     def faults(self) -> dict[str, OSError | None]:
         """The possible faults of the written files: a message for each, with its error if it occurred."""
-        return {"the recording is not complete": self.fault, **self.written.faults}
+        return {"the recording is incomplete": self.fault, **self.written.faults}
 
     def new_faults(self) -> list[str]:
         """Return the faults that occurred since the last call, one sentence each."""

@@ -38,7 +38,7 @@ class DetailView(LineView):
     """Shows one call's arguments and result; they stay on disk until the pane is visible."""
 
     BINDINGS = [
-        Binding("enter,space", "fold", "Fold", show=False, id="fold", tooltip="Fold the branch, or open it"),
+        Binding("enter,space", "fold", "Fold", show=False, id="fold", tooltip="Fold or unfold the branch"),
     ]
 
     def __init__(self, feed: Feed) -> None:

@@ -55,7 +55,7 @@ class EntryRenderer:
         words = SafeText(f"{SIGNS[run.outcome]} {run.outcome}{duration}")
         strips = [self._pane.strip_of([(words, str(run.outcome))])]
         if run.outcome is not Outcome.FAILED and not run.is_bare and is_result_shown(run):
-            title = SafeText("  its result differs from the text above:")
+            title = SafeText("  the result differs from the text above:")
             strips.append(self._pane.strip_of([(title, "unfinished")]))
         return strips
 
