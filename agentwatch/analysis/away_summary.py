@@ -52,7 +52,7 @@ def away_summary(session: Session, since: Mark, now_ms: int) -> SafeText:
         new.append(f"the run {_OVER[session.outcome] if has_ending else 'ended'}")
     words = ", ".join(filter(None, new))
     if not words and session.lines.total > since.lines:
-        words = "no new call"
+        words = "no new calls"
     return SafeText(f"{_span(now_ms - since.at_ms)}: {words}" if words else "")
 
 

@@ -57,7 +57,7 @@ def block_text(block: Block) -> str:
         case FieldsBlock():
             return "\n".join(f"{key}: {_value_text(value)}" for key, value in block.fields.items())
         case TooLargeBlock():
-            return f"{block.size} bytes, from byte {block.offset} of the recording on"
+            return f"{block.size} bytes, starting at byte {block.offset} of the recording"
 
 
 def as_json(value: object, indent: int | None = None) -> str:

@@ -36,7 +36,7 @@ _NARROW_COLUMNS = 60
 _ERROR_COLUMNS = 120
 _MOST_PARALLEL = 100
 _ALONE = "running "
-_IN_THE_MIDDLE = {Phase.THINKING: " · in the middle of a thought", Phase.WRITING: " · it was writing"}
+_IN_THE_MIDDLE = {Phase.THINKING: " · while thinking", Phase.WRITING: " · while writing"}
 
 
 def status(
@@ -110,7 +110,7 @@ def _over(session: Session, now_ms: int | None, agent: AgentFacts, *, is_narrow:
     if session.outcome is Outcome.UNFINISHED and session.never_completed:
         words.append(f"{plural(session.never_completed, 'call')} never completed")
     if session.outcome is Outcome.SUCCEEDED and session.failed_calls:
-        words.append(f"{plural(session.failed_calls, 'call')} failed on the way")
+        words.append(f"{plural(session.failed_calls, 'call')} failed")
     return SafeText(" · ".join(words))
 
 
@@ -186,7 +186,7 @@ def _lead(session: Session, calls: list[Call], shown: Call, *, is_narrow: bool) 
             )
     if len(calls) == 1:
         return _ALONE
-    which = "the oldest" if shown is calls[0] else "one late"
+    which = "the oldest" if shown is calls[0] else "overdue"
     return f"{len(calls)} calls, {which}: " if is_narrow else f"{len(calls)} parallel calls, {which}: "
 
 

@@ -29,9 +29,9 @@ class Share(StrEnum):
     BETWEEN_RUNS = "between runs"
     """From the result of a run to the first sign of the next. It is not part of the whole."""
     UNATTRIBUTED = "unattributed"
-    NOTICED = "waiting, a notice"
+    NOTICED = "waiting (notice)"
     """Waiting, while the agent reported a lost connection, a retry or a permission."""
-    WAITING = "waiting, unknown"
+    WAITING = "waiting (unknown)"
 
 
 _LAYERS = tuple(Share)[:-1]

@@ -79,7 +79,7 @@ class AgentwatchApp(TerminalApp[Leave]):
         if self._source.runs_agent:
             self.push_screen(LeaveDialog(SafeText("The agent is still running.")), self._leave_agent)
         elif survivors:
-            told = SafeText("The agent has ended; what it started still runs:")
+            told = SafeText("The agent left processes running:")
             named = [safe_line(f"{survivor.pid} {survivor.name}") for survivor in survivors]
             self.push_screen(LeaveDialog(told, named), self._leave_survivors)
         else:
@@ -103,7 +103,7 @@ class AgentwatchApp(TerminalApp[Leave]):
         if choice is LeaveChoice.KEEP:
             self.exit(Leave.OVER)
         elif choice is LeaveChoice.STOP:
-            self._stop("stopping what the agent started …")
+            self._stop("stopping the agent's processes …")
 
     def _stop(self, told: str) -> None:
         self.notify(told, markup=False, timeout=10)

@@ -100,7 +100,7 @@ class StatusLine(Static):
         self.update(Content.assemble(f" {shown}{gap}", (view, style), " "), layout=False)
 
     def _fitting(self, integrity: Integrity, room: int) -> SafeText:
-        lines = (integrity.line(), integrity.amiss() or SafeText("integrity holds"), SafeText("i: integrity"))
+        lines = (integrity.line(), integrity.amiss() or SafeText("checks pass"), SafeText("i: integrity"))
         return next((line for line in lines if columns(line) <= room), SafeText(""))
 
 

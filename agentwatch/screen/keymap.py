@@ -58,16 +58,18 @@ def check_keys(keys: Mapping[str, str]) -> None:
     defaults, pressed = bound_keys({}), bound_keys(keys)
     for name in keys:
         if name not in defaults:
-            raise InvalidKeys(f"{_shown(name)} is not known; {', '.join(sorted(defaults))} are")
+            raise InvalidKeys(
+                f"unknown binding {_shown(name)}; known bindings: {', '.join(sorted(defaults))}"
+            )
         for key in pressed[name]:
             if not _can_be_pressed(key):
-                shown = _shown(key.strip()) or "nothing"
-                raise InvalidKeys(f"{name}: {shown} is no key; expected are keys like f, ctrl+g, space")
+                shown = _shown(key.strip()) or "an empty string"
+                raise InvalidKeys(f"{name}: {shown} is not a key (examples: f, ctrl+g, space)")
     for name in keys:
         for other in sorted(defaults.keys() - {name}):
             shared = set(pressed[name]) & set(pressed[other]) - (set(defaults[name]) & set(defaults[other]))
             if shared:  # defaults share a key only where a focused pane or field handles it first
-                raise InvalidKeys(f"{name}: {min(shared)} is the key of {other}; give that another")
+                raise InvalidKeys(f"{name}: {min(shared)} is already the key of {other}; rebind that too")
 
 
 def key_label(key: str) -> str:

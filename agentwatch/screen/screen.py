@@ -25,7 +25,7 @@ from agentwatch.config import Config
 from agentwatch.feed import Feed
 from agentwatch.feed.playhead import Replay
 from agentwatch.recording import now_ms
-from agentwatch.safe_text import SafeText, columns
+from agentwatch.safe_text import SafeText, columns, cut
 from agentwatch.screen.header import HeaderLine, StatusLine
 from agentwatch.screen.overlays.files import FilesScreen
 from agentwatch.screen.overlays.notices import Notices
@@ -59,14 +59,14 @@ class WatchScreen(Screen[None]):
     VERTICAL_BREAKPOINTS = [(0, "-short"), (16, "-tall")]
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("q", "app.leave", "Leave", id="leave", tooltip="Leave the screen"),
-        Binding("question_mark", "app.help", "Help", key_display="?", id="help", tooltip="Every key"),
-        Binding("space", "freeze", "Freeze", id="freeze", tooltip="Freeze the view; recording goes on"),
-        Binding("F", "files", "Files", id="files", tooltip="Every file touched"),
-        Binding("T", "time", "Time", id="spent", tooltip="Where the time went"),
+        Binding("q", "app.leave", "Quit", id="leave", tooltip="Quit"),
+        Binding("question_mark", "app.help", "Help", key_display="?", id="help", tooltip="Show all keys"),
+        Binding("space", "freeze", "Freeze", id="freeze", tooltip="Freeze the view; recording continues"),
+        Binding("F", "files", "Files", id="files", tooltip="Files: read, edited, created, deleted"),
+        Binding("T", "time", "Time", id="spent", tooltip="Time breakdown"),
         Binding("plus,equals_sign", "pace('faster')", "Faster", show=False, id="faster"),
         Binding("minus", "pace('slower')", "Slower", show=False, id="slower"),
-        Binding("full_stop", "pace('step')", "One event on", show=False, id="step"),
+        Binding("full_stop", "pace('step')", "One event forward", show=False, id="step"),
     ]
 
     is_frozen = var(False, toggle_class="-frozen")
@@ -178,7 +178,10 @@ class WatchScreen(Screen[None]):
         self.frame_scheduler.share = LOADING_SHARE
         wait, whole = swap.load(self.workspace)
         if whole is None:
-            self._status.tell(SafeText("this is its end"), swap.words(), self._integrity)
+            view = swap.words()
+            room = self._status.size.width - columns(view) - 3
+            words = cut(SafeText("showing the end while the rest loads"), room)
+            self._status.tell(words, view, self._integrity)
             return wait
         self._take(swap.feed, whole)
         self.call_next(swap.exchange, self, whole, lambda: self.frame_scheduler.within(0))

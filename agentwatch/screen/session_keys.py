@@ -20,20 +20,25 @@ class SessionKeys(Vertical):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "back", "Back", show=False, id="back"),
         Binding("slash", "find", "Find", key_display="/", id="find", tooltip="Search everywhere"),
-        Binding("n", "find_step(1)", "Next found", show=False, id="next-found"),
-        Binding("N", "find_step(-1)", "Found before", show=False, id="previous-found"),
-        Binding("f", "filter_calls", "Filter", id="filter-calls", tooltip="Only the calls that match words"),
+        Binding("n", "find_step(1)", "Next match", show=False, id="next-found"),
+        Binding("N", "find_step(-1)", "Previous match", show=False, id="previous-found"),
+        Binding("f", "filter_calls", "Filter", id="filter-calls", tooltip="Filter the calls by words"),
         Binding("s", "slowest_calls", "Slowest", show=False, id="slowest-calls"),
-        Binding("backspace", "show_in_transcript", "In transcript", show=False, id="show-in-transcript"),
-        Binding("e", "failure(1)", "Failure", id="next-failure", tooltip="The next call that failed"),
-        Binding("E", "failure(-1)", "Failure before", show=False, id="previous-failure"),
+        Binding("backspace", "show_in_transcript", "Show in transcript", show=False, id="show-in-transcript"),
+        Binding("e", "failure(1)", "Failure", id="next-failure", tooltip="Next failed call"),
+        Binding("E", "failure(-1)", "Previous failure", show=False, id="previous-failure"),
         Binding("i", "integrity", "Integrity", show=False, id="integrity"),
         Binding("t", "reasoning", "Thinking", show=False, id="thinking"),
         Binding("r", "raw", "Raw", show=False, id="raw"),
         Binding(
-            "o", "open_file", "Open file", show=False, id="open-file", tooltip="The call's file in $EDITOR"
+            "o",
+            "open_file",
+            "Open file",
+            show=False,
+            id="open-file",
+            tooltip="Open the call's file in $EDITOR",
         ),
-        Binding("y", "copy", "Copy", show=False, id="copy", tooltip="Copy what is chosen"),
+        Binding("y", "copy", "Copy", show=False, id="copy", tooltip="Copy the selection"),
     ]
 
     def __init__(self, workspace: Workspace, feed: Feed) -> None:
@@ -64,7 +69,7 @@ class SessionKeys(Vertical):
     def action_find_step(self, direction: int) -> None:
         """Go to the next match (1) or the one before (-1)."""
         if not self._workspace.find_bar.step(direction, self._workspace.pane):
-            self.notify("nothing was looked for yet: /", markup=False)
+            self.notify("no search yet (press /)", markup=False)
 
     def action_filter_calls(self) -> None:
         """Go to the calls, and type the words that filter them."""
@@ -88,8 +93,8 @@ class SessionKeys(Vertical):
         """Choose the next call that failed (1) or the one before (-1)."""
         calls = self._panes.calls
         if not calls.choose_failure(step):
-            shown = " among those shown" if "hidden by" in calls.title else ""
-            words = "no other call failed" if step > 0 else "no call failed before"
+            shown = " among the calls shown" if "hidden by" in calls.title else ""
+            words = "no later failure" if step > 0 else "no earlier failure"
             self.notify(f"{words}{shown}", markup=False)
 
     def action_integrity(self) -> None:

@@ -41,15 +41,15 @@ def view_words(
     words += [what.upper() for what, why in source.faults.items() if why is not None]
     ended = feed.session.run.ended
     if ended is not None and source.outlives(ended.seen_ms):
-        words.append(f"the agent, process {source.agent_pid}, still runs: q")
+        words.append(f"process {source.agent_pid} still running (q to stop)")
     if survivors:
         named = ", ".join(f"{survivor.pid} {safe_line(survivor.name)}" for survivor in survivors[:2])
         more = f" and {len(survivors) - 2} more" if len(survivors) > 2 else ""
-        words.append(f"left running: {named}{more}: q")
+        words.append(f"still running: {named}{more} (q to stop)")
     if is_frozen:
         words.append(f"frozen · {byte_size(feed.backlog())} behind")
     elif feed.pace is None and feed.backlog() > BEHIND_BYTES:
-        words.append(f"reading · {byte_size(feed.backlog())} to go")
+        words.append(f"reading · {byte_size(feed.backlog())} left")
     if isinstance(feed.pace, Replay) and not feed.is_over:
         words.append(f"{'paused' if feed.pace.is_paused else 'replay'} ×{feed.pace.speed:g}")
     if below:

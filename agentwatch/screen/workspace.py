@@ -26,14 +26,14 @@ class Workspace(Vertical):
     """Transcript, calls, detail and actions, with the to-do list above them and the find bar below."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("tab", "next_pane(1)", "Pane", show=False, id="next-pane", tooltip="The next pane"),
-        Binding("shift+tab", "next_pane(-1)", "Pane before", show=False, id="previous-pane"),
+        Binding("tab", "next_pane(1)", "Pane", show=False, id="next-pane", tooltip="Next pane"),
+        Binding("shift+tab", "next_pane(-1)", "Previous pane", show=False, id="previous-pane"),
         Binding("1", "pane('transcript')", "Transcript", show=False, id="transcript"),
         Binding("2", "pane('calls')", "Calls", show=False, id="calls"),
         Binding("3", "pane('detail')", "Detail", show=False, id="detail"),
         Binding("4", "pane('log')", "Actions", show=False, id="actions"),
         Binding(
-            "m", "maximize_pane", "Maximise", show=False, id="maximise", tooltip="One pane alone, and back"
+            "m", "maximize_pane", "Maximize", show=False, id="maximise", tooltip="Maximize the pane (toggle)"
         ),
     ]
 

@@ -73,7 +73,7 @@ def _unknown(session: Session, event: Unknown, _place: Place) -> None:
 
 def _oversize(session: Session, event: Oversize, _place: Place) -> None:
     session.lines.oversize += 1
-    session.transcript.note(f"a line of {event.size} bytes: its two ends were read")
+    session.transcript.note(f"line of {event.size} bytes: only its start and end were read")
 
 
 def _repair(_session: Session, _event: Repair, _place: Place) -> None:

@@ -90,9 +90,9 @@ def test_a_stream_without_a_run_has_ended() -> None:
 
 
 def test_text_alone_is_reported_as_no_new_call() -> None:
-    """If only text arrived, the line reports no new call."""
+    """If only text arrived, the line reports no new calls."""
     then = mark(session(init(), delta("One."), is_over=False), 0)
-    assert summary_of(init(), delta("One."), delta("Two."), since=then) == "6 m: no new call"
+    assert summary_of(init(), delta("One."), delta("Two."), since=then) == "6 m: no new calls"
 
 
 @pytest.mark.parametrize(

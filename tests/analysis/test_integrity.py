@@ -228,7 +228,7 @@ def test_strict_fails_if_integrity_does_not_hold(name: str, words: str) -> None:
     plain, strict = watch(path, "-p"), watch(path, "-p", "--strict")
     assert (plain.returncode, plain.stderr) == (0, b"")
     assert (strict.returncode, strict.stdout) == (1, plain.stdout)
-    assert strict.stderr.decode() == f"agentwatch: the integrity does not hold: {words}\n"
+    assert strict.stderr.decode() == f"agentwatch: integrity check failed: {words}\n"
 
 
 def test_strict_checks_a_pipe_too() -> None:
@@ -236,7 +236,7 @@ def test_strict_checks_a_pipe_too() -> None:
     data = (RECORDINGS / "disagreement.ndjson").read_bytes()
     done = watch("--strict", "-p", stdin=data)
     assert done.returncode == 1
-    assert re.fullmatch(rb"agentwatch: the integrity does not hold: [^\n]+\n", done.stderr)
+    assert re.fullmatch(rb"agentwatch: integrity check failed: [^\n]+\n", done.stderr)
 
 
 def test_a_run_that_failed_fails_with_strict_and_without() -> None:

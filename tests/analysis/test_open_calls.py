@@ -157,4 +157,4 @@ def test_a_call_over_its_limit_is_shown_first() -> None:
         started("shell", name, command=name, timeout=limit) for name, limit in (("a", 90_000), ("b", 5_000))
     ]
     words = sentence(init(), *lines, after_ms=15_000)
-    assert words == "2 parallel calls, one late: b 15 s, 10 s over its limit"
+    assert words == "2 parallel calls, overdue: b 15 s, 10 s over its limit"

@@ -97,10 +97,7 @@ def test_a_silence_within_a_thought_is_quiet() -> None:
     """A silence within a thought is compared with silences in other thoughts, not with their lengths."""
     read = paced([*thoughts(60, 60, 60, 60, 60), (2, thought("a"))])
     assert status_after(read, 29) == "thinking · 29 s"
-    assert (
-        status_after(read, 30)
-        == "quiet for 30 s, no open call (usually under 2) · in the middle of a thought"
-    )
+    assert status_after(read, 30) == "quiet for 30 s, no open call (usually under 2) · while thinking"
 
 
 def test_busy_processes_do_not_stall() -> None:

@@ -41,8 +41,8 @@ def test_before_the_first_event() -> None:
         ((thought("hm"), thought_through()), "waiting for the model", ""),
         ((delta("I"), started("read"), completed("read")), "waiting for the model", ""),
         ((result(), init()), "waiting for the model", ""),
-        ((thought("hm"),), "thinking", " · in the middle of a thought"),
-        ((delta("I"),), "writing", " · it was writing"),
+        ((thought("hm"),), "thinking", " · while thinking"),
+        ((delta("I"),), "writing", " · while writing"),
     ],
 )
 def test_the_status_without_an_open_call(lines: tuple[bytes, ...], words: str, in_the_middle: str) -> None:
@@ -61,8 +61,8 @@ def test_the_status_without_an_open_call(lines: tuple[bytes, ...], words: str, i
     ("lines", "words"),
     [
         ((result(),), "succeeded"),
-        ((FAILED, result()), "succeeded · 1 call failed on the way"),
-        ((FAILED, completed("read", "y", {"error": {}}), result()), "succeeded · 2 calls failed on the way"),
+        ((FAILED, result()), "succeeded · 1 call failed"),
+        ((FAILED, completed("read", "y", {"error": {}}), result()), "succeeded · 2 calls failed"),
         ((completed("shell", "x", {"rejected": {}}), result()), "succeeded"),
         ((FAILED, result("No", is_error=True)), "failed: No"),
         ((result("No\nmore", is_error=True),), "failed: No"),

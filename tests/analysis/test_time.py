@@ -23,16 +23,16 @@ from tests.builders.timed_events import (
 
 
 def parts(*events: TimedEvent) -> dict[str, int]:
-    """Return the shares that are not 0, by the last part of their names."""
+    """Return the shares that are not 0, by name."""
     found = account(*events)
     assert sum(found.parts.values()) == found.whole_ms
-    return {share.split(",")[-1].strip(): ms for share, ms in found.parts.items() if ms}
+    return {str(share): ms for share, ms in found.parts.items() if ms}
 
 
 def test_each_share_is_the_time_of_its_entries() -> None:
     """Thinking and writing last from the first to the last piece, a tool from start to end."""
     events = [thinks(0), falls_silent(30), says(40), says(60), begins(1, 70), ends(1, 170), says(200)]
-    assert parts(*events) == {"thinking": 30, "writing": 20, "tools": 100, "unknown": 50}
+    assert parts(*events) == {"thinking": 30, "writing": 20, "tools": 100, "waiting (unknown)": 50}
 
 
 def test_time_that_calls_share_counts_once() -> None:
@@ -49,7 +49,7 @@ def test_text_during_a_call_counts_for_the_tool() -> None:
 
 def test_a_silence_with_a_notice_is_separate() -> None:
     """A gap with a notice of a lost connection or a retry is separate from unknown time."""
-    assert parts(says(0), says(10), NOTICE, says(50)) == {"writing": 10, "a notice": 40}
+    assert parts(says(0), says(10), NOTICE, says(50)) == {"writing": 10, "waiting (notice)": 40}
 
 
 @pytest.mark.parametrize("untimed", [says(None), begins(9, None)])
@@ -68,7 +68,7 @@ def test_a_call_without_an_end_leaves_the_silence_after_it_unattributed() -> Non
         "writing": 10,
         "tools": 20,
         "thinking": 20,
-        "unknown": 10,
+        "waiting (unknown)": 10,
         "unattributed": 30,
     }
     assert account(*events).running == 1
@@ -81,7 +81,7 @@ def test_a_lost_call_ends_with_its_run() -> None:
     assert parts(INIT, *first, INIT, *second) == {
         "unattributed": 20,
         "thinking": 20,
-        "unknown": 40,
+        "waiting (unknown)": 40,
         "tools": 10,
     }
 

@@ -249,6 +249,6 @@ def test_frames_in_other_encodings(encoding: str) -> None:
     """In an encoding without box characters the frames are drawn in ASCII and stay straight."""
     with in_terminal(str(DEMO), env={"PYTHONIOENCODING": encoding}) as terminal:
         terminal.wait_for("2 Calls")
-        terminal.wait_for("Leave")
+        terminal.wait_for("Quit")
         assert "\\u2" not in terminal.screen_text()
         assert "\\x" not in terminal.screen_text()

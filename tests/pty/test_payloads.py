@@ -44,7 +44,7 @@ def test_in_the_transcript(recording: Saver, share: int) -> None:
         viewer.see("", marks_of("e", texts))
         viewer.press("t")
         viewer.see("m", marks_of(SAID, texts))
-        viewer.wait_for("what stands behind the integrity line", "?")
+        viewer.wait_for("integrity details", "?")
         viewer.see("q", marks_of(SAID, texts))
         viewer.see("i", marks_of("e", texts))
         viewer.see("q", marks_of(SAID, texts))

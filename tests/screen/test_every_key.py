@@ -35,9 +35,9 @@ async def test_o_opens_the_file_of_the_chosen_call(recording: Saver, monkeypatch
     monkeypatch.setenv("VISUAL", "vi")
     async with opened(recording(init() + edit(f"{CWD}/gone.py") + shell(1) + result())) as stage:
         await stage.press("o")
-        await stage.shows("The chosen call, shell, names no file.")
+        await stage.shows("The selected call (shell) has no file.")
         await stage.press("2", "k", "1", "o")
-        await stage.shows(f"There is no file {CWD}/gone.py here.")
+        await stage.shows(f"File not found: {CWD}/gone.py.")
 
 
 async def test_ctrl_p_lists_commands(recording: Saver) -> None:

@@ -167,7 +167,7 @@ async def test_the_status_fits(words: str, view: str, width: int) -> None:
     ("name", "width", "expected"),
     [
         ("demo", 120, "text = result · 14 of 14 calls paired · 0 malformed · 0 unknown"),
-        ("demo", 50, "integrity holds"),
+        ("demo", 50, "checks pass"),
         ("demo", 30, ""),
         ("disagreement", 120, "text ≠ result · 1 of 1 call paired · 0 malformed · 0 unknown"),
         ("disagreement", 40, "text ≠ result"),

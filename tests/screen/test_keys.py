@@ -181,7 +181,7 @@ async def test_e_goes_to_the_failures(recording: Saver) -> None:
         assert found == ["echo 20", "echo 5", "echo 20"]
         assert any("echo 20" in row for row in viewport(stage.pane("calls")))
         await stage.press("e")
-        await stage.until(lambda: "no other call failed" in stage.text(), "word of it")
+        await stage.until(lambda: "no later failure" in stage.text(), "word of it")
         assert stage.chosen == "echo 20"
 
 
@@ -205,7 +205,7 @@ async def test_help_shows_every_key() -> None:
                 "y ",
             ):
                 assert key in text
-            for word in ("faster, slower, one event on", "leave;"):
+            for word in ("faster; slower; one event forward", "quit (pipes"):
                 assert word in text
             await stage.press(back)
             assert not isinstance(stage.app.screen, Help)

@@ -66,7 +66,7 @@ async def test_n_without_a_search_says_so(recording: Saver) -> None:
     """`n` before any search says that there was none."""
     async with opened(recording(session(2) + result())) as stage:
         await stage.press("n")
-        await stage.shows("nothing was looked for yet: /")
+        await stage.shows("no search yet (press /)")
 
 
 async def test_f_filters_from_the_transcript(recording: Saver) -> None:
@@ -99,7 +99,7 @@ async def test_files_lead_to_a_call(recording: Saver) -> None:
     async with opened(recording(data)) as stage:
         await stage.press("F")
         assert isinstance(stage.app.screen, FilesScreen)
-        await stage.shows("Files · 2 touched")
+        await stage.shows("2 files · newest first")
         await stage.press("j", "enter", "enter")
         await stage.until(lambda: len(stage.app.screen_stack) == 1, "the panes")
         assert stage.calls.chosen is stage.feed.session.calls[0]

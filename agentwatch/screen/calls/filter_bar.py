@@ -24,7 +24,7 @@ class FilterBar(Input):
     """Filters the calls while the user types; enter keeps the filter, esc removes it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "drop", "All calls", id="drop-filter", tooltip="Show all calls again")
+        Binding("escape", "drop", "All calls", id="drop-filter", tooltip="Clear the filter")
     ]
 
     def __init__(self, pane: Filtered, text: str) -> None:
@@ -36,7 +36,7 @@ class FilterBar(Input):
         """
         super().__init__(
             text,
-            placeholder="tool, failed, running, words of the target",
+            placeholder="tool, failed, running, part of the target",
             id="filter",
             compact=True,
             select_on_focus=False,

@@ -49,7 +49,7 @@ class ActionLogView(LineView):
         room = max(_MOST_STDERR_LINES - self._stderr_lines, 0)
         shown = [safe_line(line) for line in lines[:room]]
         if self._stderr_lines <= _MOST_STDERR_LINES < self._stderr_lines + len(lines):
-            shown.append(SafeText("… more is in the file of stderr beside the recording"))
+            shown.append(SafeText("… the rest is in the .stderr file beside the recording"))
         self._stderr_lines += len(lines)
         for line in shown:
             self._stderr.append(line)

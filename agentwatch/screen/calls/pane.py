@@ -35,7 +35,9 @@ class CallTable(CursorView):
             self.call = call
 
     BINDINGS = [
-        Binding("enter", "open", "Detail", id="open", tooltip="The detail; a row of several calls opens"),
+        Binding(
+            "enter", "open", "Detail", id="open", tooltip="Open the detail, or unfold a row of several calls"
+        ),
     ]
 
     cursor = var(-1)

@@ -44,7 +44,7 @@ _TITLES: dict[type[Block], SafeText] = {
     MatchesBlock: SafeText("matches"),
     PlanBlock: SafeText("to-do list"),
     StepsBlock: SafeText("steps"),
-    TooLargeBlock: SafeText("too large to be shown"),
+    TooLargeBlock: SafeText("too large to show"),
 }
 _TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[{}\[\],:]|[^\s"{}\[\],:]++', re.DOTALL)
 
@@ -63,7 +63,10 @@ class BlockSections:
         """Yield the blocks of the line at a place, each below its title."""
         for nth, block in enumerate(blocks):
             if nth == _MOST_BLOCKS:
-                yield Section([SafeText(f"… more pieces than {_MOST_BLOCKS}{_whereabouts(place)}")], "muted")
+                yield Section(
+                    [SafeText(f"… only the first {_MOST_BLOCKS} blocks are shown{_whereabouts(place)}")],
+                    "muted",
+                )
                 return
             most = max(self._left, _LEAST_LINES)
             section, left_out = self._section(block, most)
@@ -82,8 +85,8 @@ class BlockSections:
         if left_out:
             yield Section([SafeText(f"… {left_out:,} more lines{_whereabouts(place)}")], "muted")
         if place.length > len(data):
-            words = f"… {place.length - len(data):,} more bytes, from byte {place.offset + len(data)} of the"
-            yield Section([SafeText(f"{words} recording on")], "muted")
+            words = f"… {place.length - len(data):,} more bytes, starting at byte {place.offset + len(data)}"
+            yield Section([SafeText(f"{words} of the recording")], "muted")
 
     def _section(self, block: Block, most: int) -> tuple[Section, int]:
         """Return a block as a section, and the number of lines that are left out."""
@@ -113,7 +116,7 @@ class BlockSections:
 
     def _diff_section(self, lines: list[DiffLine], left_out: int) -> tuple[Section, int]:
         if not lines:
-            return Section([SafeText("nothing is different")], "muted"), left_out
+            return Section([SafeText("no difference")], "muted"), left_out
         return Diff(lines, self._code(self._call.path or "")), left_out
 
     def _code(self, name: str) -> CodeStyle:
@@ -164,4 +167,4 @@ def _title(block: Block, lines: int) -> SafeText:
 
 
 def _whereabouts(place: Place) -> str:
-    return f", in the recording's line at byte {place.offset}"
+    return f"; see the line at byte {place.offset} of the recording"

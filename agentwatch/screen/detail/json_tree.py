@@ -94,7 +94,7 @@ class JsonTree(Section):
         self.lines = [_line(node, any_branch) for node in self._nodes]
         left_out = sum(1 for _ in nodes)
         if left_out:
-            self.lines = [*self.lines, SafeText(f"… {left_out:,} more below; r shows the recording's line")]
+            self.lines = [*self.lines, SafeText(f"… {left_out:,} more below (press r for the raw line)")]
 
     def _walk(self, enters: Callable[[_Node], bool]) -> Iterator[_Node]:
         """Yield the nodes from top to bottom; `enters` decides for which nodes the children follow."""

@@ -38,7 +38,7 @@ class DetailView(LineView):
     """One call's arguments and result; the payload stays on disk until it is looked at."""
 
     BINDINGS = [
-        Binding("enter,space", "fold", "Fold", show=False, id="fold", tooltip="Fold the branch, or open it"),
+        Binding("enter,space", "fold", "Fold", show=False, id="fold", tooltip="Fold or unfold the branch"),
     ]
 
     def __init__(self, feed: Feed) -> None:

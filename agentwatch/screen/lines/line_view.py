@@ -41,9 +41,9 @@ class LineView(ScrollView, can_focus=True):
 
     BINDINGS = [
         Binding("j,down", "move(1)", "Down", show=False, id="down", tooltip="One line down"),
-        Binding("k,up", "move(-1)", "Up", show=False, id="up", tooltip="One line up; lets go of the end"),
-        Binding("g,home", "top", "Top", show=False, id="top", tooltip="To the beginning"),
-        Binding("G,end", "bottom", "End", show=False, id="bottom", tooltip="To the end, and follow it"),
+        Binding("k,up", "move(-1)", "Up", show=False, id="up", tooltip="One line up; stops following"),
+        Binding("g,home", "top", "Top", show=False, id="top", tooltip="Go to the top"),
+        Binding("G,end", "bottom", "End", show=False, id="bottom", tooltip="Go to the end and follow"),
         Binding("pagedown,ctrl+f", "move_page(1)", "Page down", show=False, id="page-down"),
         Binding("pageup,ctrl+b", "move_page(-1)", "Page up", show=False, id="page-up"),
     ]

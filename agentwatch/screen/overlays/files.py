@@ -19,6 +19,7 @@ from agentwatch.analysis.files import (
     latest_ms,
 )
 from agentwatch.feed import Feed
+from agentwatch.plurals import plural
 from agentwatch.safe_text import SafeText, columns, cut, safe_line
 from agentwatch.screen.lines.format import SIGNS, UNKNOWN, call_clock, cut_middle, fitted, time_of_day
 from agentwatch.screen.lines.line_view import Spans
@@ -74,7 +75,7 @@ class FilesView(RowView):
         self._files = self._touched.by_name() if self.is_by_name else self._touched.newest_first()
         order = "by name" if self.is_by_name else "newest first"
         reading = " · still reading" if is_behind else ""
-        self.border_title = Content(f"Files · {len(self._files)} touched · {order}{reading}")
+        self.border_title = Content(f"{plural(len(self._files), 'file')} · {order}{reading}")
         self.show_lines()
         if chosen is not None and not is_at_newest:
             self.choose(self._files.index(chosen))
@@ -98,7 +99,7 @@ class FilesView(RowView):
     def row(self, y: int, width: int) -> Spans:
         """Return a file's path, warnings, actions, changed lines and time, as far as they fit `width`."""
         if not self._files:
-            return [(SafeText("no file touched yet; what shell commands do is not told"), "muted")]
+            return [(SafeText("no files yet; changes by shell commands are not listed"), "muted")]
         file = self._files[y]
         marks = self.marks(file)
         file_actions = (
@@ -119,10 +120,10 @@ class FilesView(RowView):
 
     def marks(self, file: TouchedFile) -> SafeText:
         """Return a file's warnings as text; empty for most files."""
-        marks = [f"{file.unread} unread"] if file.unread else []
+        marks = [f"{file.unread} without reading"] if file.unread else []
         marks += ["outside cwd"] if file.is_outside else []
         at, is_back = self._returned.get(file, (0, None))
-        marks += ["back to start"] if is_back and at == len(file.calls) else []
+        marks += ["reverted"] if is_back and at == len(file.calls) else []
         return SafeText(" · ".join(marks))
 
 
@@ -188,8 +189,8 @@ class FilesScreen(ModalScreen[Call | None]):
         Binding("escape", "back", "Back"),
         Binding("q,F", "dismiss", "Back", show=False),
         Binding("enter", "open", "Open"),
-        Binding("tab,shift+tab", "other", "The other list", show=False),
-        Binding("s", "sort", "By name, or newest first"),
+        Binding("tab,shift+tab", "other", "Other list", show=False),
+        Binding("s", "sort", "Sort"),
     ]
 
     def __init__(self, feed: Feed, touched: TouchedFiles) -> None:
@@ -204,8 +205,8 @@ class FilesScreen(ModalScreen[Call | None]):
 
     def on_mount(self) -> None:
         """Focus the file list and start the updates."""
-        self._files.border_subtitle = Content("s sort · enter its calls")
-        self._calls.border_subtitle = Content("enter shows the call")
+        self._files.border_subtitle = Content("s sort · enter show calls")
+        self._calls.border_subtitle = Content("enter open call")
         self._show(self._files)
         self.watch(self._files, "cursor", self._show_calls, init=False)
         keep_updated(self, self.sync)

@@ -54,7 +54,7 @@ class FindBar(Horizontal):
     BINDINGS = [
         Binding("escape", "cancel", "Back", show=False, id="find-back"),
         Binding("down", "step(1)", "Next", show=False, id="find-next"),
-        Binding("up", "step(-1)", "Before", show=False, id="find-previous"),
+        Binding("up", "step(-1)", "Previous", show=False, id="find-previous"),
     ]
 
     def __init__(self, feed: Feed, panes: Panes, *, is_preview: bool = False) -> None:
@@ -245,7 +245,7 @@ class FindBar(Horizontal):
         is_later = following > match
         self._wrapped = ""
         if following == match or is_later != (self._pending > 0):
-            self._wrapped = "from the beginning again" if self._pending > 0 else "from the end again"
+            self._wrapped = "wrapped to the start" if self._pending > 0 else "wrapped to the end"
         self._pending = 0
         self._go_to(following)
 
@@ -277,7 +277,7 @@ class FindBar(Horizontal):
 
     def _tell(self) -> None:
         search, match = self._search, self._match
-        after = "searching on …" if self._pending else self._wrapped
+        after = "searching …" if self._pending else self._wrapped
         words = SafeText("")
         if search is not None:
             words = _words(search, match, after, self._told.size.width, is_preview=self._is_preview)

@@ -71,9 +71,9 @@ def findings(feed: Feed) -> Iterator[tuple[SafeText, str]]:
         yield from _difference(session, found.difference_at)
     for call in session.calls:
         if call.started is None:
-            yield safe_line(f"call {call.number} was completed without a start: {action(call)}"), "unfinished"
+            yield safe_line(f"call {call.number} completed without a start: {action(call)}"), "unfinished"
         elif call.ended is None:
-            yield safe_line(f"call {call.number} has no end: {action(call)}"), "unfinished"
+            yield safe_line(f"call {call.number} never completed: {action(call)}"), "unfinished"
     for event, place in session.lines.odd:
         what = event.reason if isinstance(event, Malformed) else f"unknown {event.what}"
         yield safe_line(f"byte {place.offset}, {place.length} bytes: {what}"), "unfinished"
@@ -86,6 +86,6 @@ def findings(feed: Feed) -> Iterator[tuple[SafeText, str]]:
 
 def _difference(session: Session, at: int) -> Iterator[tuple[SafeText, str]]:
     start = max(at - _AROUND, 0)
-    yield SafeText(f"text and result differ from character {at} on"), "unfinished"
+    yield SafeText(f"text and result differ, starting at character {at}"), "unfinished"
     for name, text in (("text", session.run.text), ("result", session.run.result or "")):
         yield safe_line(f"    {name:<6} …{text[start : at + _AROUND]}…"), "muted"

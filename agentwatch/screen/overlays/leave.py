@@ -29,9 +29,9 @@ class LeaveDialog(ModalScreen[LeaveChoice | None]):
     """Asks whether to stop the agent, or its surviving child processes, or to leave them running."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("s", "choose('stop')", "Stop it"),
-        Binding("l", "choose('keep')", "Leave it running"),
-        Binding("escape,q", "dismiss", "Stay"),
+        Binding("s", "choose('stop')", "Stop"),
+        Binding("l", "choose('keep')", "Leave running"),
+        Binding("escape,q", "dismiss", "Cancel"),
     ]
 
     def __init__(self, headline: SafeText, survivors: Sequence[SafeText] = ()) -> None:
@@ -48,17 +48,17 @@ class LeaveDialog(ModalScreen[LeaveChoice | None]):
 
     def compose(self) -> ComposeResult:
         """Show the headline, the survivors and the possible answers."""
-        it = "them" if self._survivors else "it"
-        left = "leave them running" if self._survivors else "leave it running; it goes on recording"
+        stopped = "Stop them" if self._survivors else "Stop the agent"
+        left = "Leave them running" if self._survivors else "Leave it running (recording continues)"
         with Vertical(classes="dialog"):
             yield Static(Content(self._headline))
             for survivor in self._survivors[:_MOST_SURVIVORS]:
                 yield Static(Content(f"  {survivor}"))
             yield Static("")
             for key, does in (
-                ("s", f"stop {it} (asked to end; killed after 10 s)"),
+                ("s", f"{stopped} (killed if still running after 10 s)"),
                 ("l", left),
-                ("esc", "stay here"),
+                ("esc", "Cancel"),
             ):
                 yield Static(Content.assemble((f"  {key:<6}", "bold $text-accent"), does))
 

@@ -22,7 +22,7 @@ class Chooser(TerminalApp[Path]):
     """Lists the saved sessions; exits with the path of the selected recording."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("q,escape", "quit", "Leave"),
+        Binding("q,escape", "quit", "Quit"),
         Binding("j", "app.cursor(1)", "Down", show=False),
         Binding("k", "app.cursor(-1)", "Up", show=False),
     ]
@@ -31,14 +31,14 @@ class Chooser(TerminalApp[Path]):
         """List the sessions; without any, explain how to record one."""
         self._sessions = saved_sessions()
         if self._sessions:
-            yield Static(Content(" Saved sessions, newest first: enter opens one"), id="header")
+            yield Static(Content(" Saved sessions, newest first (enter opens one)"), id="header")
             yield OptionList(*(Option(Content(session.line())) for session in self._sessions))
         else:
             folder = safe_line(str(sessions_folder()))
             yield Static(
                 Content(
-                    f"No session is saved yet in {folder}.\n\n"
-                    "  agentwatch demo                                    shows one\n"
+                    f"No saved sessions yet in {folder}.\n\n"
+                    "  agentwatch demo                                    replays a bundled session\n"
                     "  cursor-agent -p … --output-format stream-json | agentwatch\n"
                     "  agentwatch run -- cursor-agent -p … --output-format stream-json"
                 ),

@@ -49,7 +49,7 @@ class TimeView(LineView):
     """One bar per share of the time, followed by the lists of tools, calls and tokens."""
 
     def __init__(self, session: Session, spent: TimeBreakdown) -> None:
-        super().__init__("Time", id="spent")
+        super().__init__("Time breakdown", id="spent")
         self._session = session
         self._spent = spent
         self._account: Account | None = None
@@ -66,7 +66,7 @@ class TimeView(LineView):
     def sync(self) -> bool:
         """Process new events for one time slice and show the result; return whether more are left."""
         is_more = take_slice(self._spent.take)
-        self.border_title = Content("Time · still reading" if is_more else "Time")
+        self.border_title = Content("Time breakdown · still reading" if is_more else "Time breakdown")
         account = self._spent.account()
         if account != self._account:
             self._account = account
@@ -152,7 +152,7 @@ def _account_rows(account: Account, traits: Traits) -> Iterator[Row]:
     if account.between_runs_ms:
         yield SafeText(f"not counted: {clock(account.between_runs_ms)} between runs"), "muted"
     if account.running:
-        yield SafeText(f"{account.running} running: not counted as a tool's time before the end"), "muted"
+        yield SafeText(f"{account.running} running: not included in the tools until completed"), "muted"
     yield from _tools(account.tools)
     yield from _slowest(account.slowest)
 
@@ -162,18 +162,18 @@ def _heading(account: Account, *, has_times: bool) -> SafeText:
         return SafeText(f"{clock(account.whole_ms)} by the agent's clock")
     if account.whole_ms:
         reason = "the stream has no timestamps" if has_times else "this agent writes no timestamps"
-        return SafeText(f"{clock(account.whole_ms)} by our clock: {reason}")
+        return SafeText(f"{clock(account.whole_ms)} by arrival times: {reason}")
     return SafeText("no times known: neither the stream nor the recording has timestamps")
 
 
 def _tools(tools: Sequence[ToolTime]) -> Iterator[Row]:
     if tools:
         yield SafeText(""), "plain"
-        yield SafeText("Tools, calls that overlap counted each"), "strong"
+        yield SafeText("Tools (overlapping calls counted separately)"), "strong"
     for tool, calls, ms in tools[:_MOST_TOOLS]:
         yield Bar(f"{tool} ×{calls}", ms, tools[0].ms, "", "muted")
     if left := tools[_MOST_TOOLS:]:
-        yield SafeText(f"{len(left)} more, {clock(sum(tool.ms for tool in left))} together"), "muted"
+        yield SafeText(f"{len(left)} more, {clock(sum(tool.ms for tool in left))} in total"), "muted"
 
 
 def _slowest(calls: Sequence[Call]) -> Iterator[Row]:
@@ -190,7 +190,7 @@ def _tokens(runs: Sequence[Run]) -> Iterator[Row]:
     usages = [(number, run.usage) for number, run in enumerate(runs, 1) if run.usage]
     if usages:
         yield SafeText(""), "plain"
-        yield SafeText("Tokens, as the agent counts them"), "strong"
+        yield SafeText("Tokens (as reported by the agent)"), "strong"
     for number, usage in usages[-_MOST_RUNS:]:
         if len(runs) > 1:
             yield SafeText(f"run {number}"), "muted"

@@ -54,5 +54,5 @@ class Loading:
     def words(self) -> SafeText:
         """Return how much is left to read, or the percentage that is laid out."""
         if self.workspace is None:
-            return SafeText(f"reading · {byte_size(self.feed.backlog())} to go")
+            return SafeText(f"reading · {byte_size(self.feed.backlog())} left")
         return SafeText(f"laying out · {self.workspace.panes.transcript.viewport.taken_percent} %")

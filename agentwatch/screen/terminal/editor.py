@@ -45,7 +45,7 @@ def editor(environ: Mapping[str, str]) -> list[str]:
         try:
             argv = shlex.split(environ.get(name, ""))
         except ValueError as error:
-            raise Unopened(f"${name} cannot be read: {error}.") from None
+            raise Unopened(f"${name} is not a valid command: {error}.") from None
         if argv:
             return argv
     raise Unopened("No editor is set: $VISUAL and $EDITOR are empty.")
@@ -58,19 +58,19 @@ def file_of(call: Call | None, session: Session) -> str:
         Unopened: There is no call, the call has no file, or the file does not exist or is not a regular one.
     """
     if call is None:
-        raise Unopened("No call is chosen.")
+        raise Unopened("No call is selected.")
     if not call.path:
-        raise Unopened(f"The chosen call, {_shown(call.tool)}, names no file.")
+        raise Unopened(f"The selected call ({_shown(call.tool)}) has no file.")
     cwd = session.runs[call.run - 1].cwd if 0 < call.run <= len(session.runs) else None
     path = os.path.join(cwd or "", call.path)
     if not os.path.isabs(path):
-        raise Unopened(f"{_shown(call.path)} lies in a folder that the recording does not name.")
+        raise Unopened(f"{_shown(call.path)} is relative, and the recording has no working directory.")
     try:
         mode = os.stat(path).st_mode
     except (OSError, ValueError):
-        raise Unopened(f"There is no file {_shown(path)} here.") from None
+        raise Unopened(f"File not found: {_shown(path)}.") from None
     if not stat.S_ISREG(mode):
-        raise Unopened(f"{_shown(path)} is {'a folder' if stat.S_ISDIR(mode) else 'no regular file'}.")
+        raise Unopened(f"{_shown(path)} is {'a folder' if stat.S_ISDIR(mode) else 'not a regular file'}.")
     return path
 
 
@@ -84,10 +84,10 @@ def _edit(app: App[Any], argv: Sequence[str]) -> None:
                 why_not = f"cannot be started: {(error.strerror or str(error)).lower()}"
             else:
                 why_not = (
-                    f"ended with exit {code}" if code > 0 else f"was ended by signal {-code}" if code else ""
+                    f"failed: exit {code}" if code > 0 else f"was killed by signal {-code}" if code else ""
                 )
     except SuspendNotSupported:
-        raise Unopened("This terminal cannot be given to an editor.") from None
+        raise Unopened("This terminal cannot run an editor.") from None
     if why_not:
         raise Unopened(f"{name} {why_not}.")
 

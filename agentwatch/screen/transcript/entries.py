@@ -47,7 +47,7 @@ class EntryRenderer:
         told = SafeText(f"{SIGNS[run.outcome]} {run.outcome}{known}")
         strips = [self._pane.strip_of([(told, str(run.outcome))])]
         if run.outcome is not Outcome.FAILED and not run.is_bare and is_result_shown(run):
-            title = SafeText("  its result differs from the text above:")
+            title = SafeText("  the result differs from the text above:")
             strips.append(self._pane.strip_of([(title, "unfinished")]))
         return strips
 

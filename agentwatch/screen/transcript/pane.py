@@ -31,14 +31,21 @@ class Transcript(LineView):
             self.goes_there = goes_there
 
     BINDINGS = [
-        Binding("enter", "open", "Open", show=False, id="open-line", tooltip="To the call; open the thought"),
+        Binding(
+            "enter",
+            "open",
+            "Open",
+            show=False,
+            id="open-line",
+            tooltip="Go to the call, or unfold the thought",
+        ),
         Binding(
             "right_square_bracket", "choose(1)", "Next call", show=False, id="next-line", key_display="]"
         ),
         Binding(
             "left_square_bracket",
             "choose(-1)",
-            "Call before",
+            "Previous call",
             show=False,
             id="previous-line",
             key_display="[",

@@ -98,7 +98,7 @@ class Decoder:
                 words = " · ".join(filter(None, (text(fields, "title"), text(fields, "status"))))
                 return [Notice(f"background task {words}", time_of(fields))]
             case "system", "background_shell_timeout":
-                return [Notice("a background shell timed out", time_of(fields))]
+                return [Notice("background shell timed out", time_of(fields))]
             case kind, None:
                 return [Unknown(f"type {kind}")]
         return [Unknown(f"type {fields.get('type')}/{fields.get('subtype')}")]

@@ -107,7 +107,7 @@ async def test_one_enormous_line_is_limited(recording: Saver) -> None:
         assert "2,980,000 more characters" in " ".join(lines_of(detail))
         detail.toggle_raw()
         assert 100 < detail.line_count() < 1_000
-        assert "more bytes, from byte" in " ".join(lines_of(detail))
+        assert "more bytes, starting at byte" in " ".join(lines_of(detail))
 
 
 async def test_long_lines_are_wrapped_by_columns(recording: Saver) -> None:

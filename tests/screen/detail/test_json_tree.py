@@ -74,7 +74,7 @@ def test_rows_above_the_limit_are_counted() -> None:
     """Rows above the limit of 20,000 are left out, and the last row shows how many."""
     rows = shown(JsonTree({"numbers": list(range(30_000)), "after": 1}))
     assert len(rows) == 20_001
-    assert rows[-1] == "… 10,002 more below; r shows the recording's line"
+    assert rows[-1] == "… 10,002 more below (press r for the raw line)"
 
 
 def test_a_deep_value_is_a_tree() -> None:

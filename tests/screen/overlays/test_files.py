@@ -80,8 +80,8 @@ async def test_a_row_shows_what_was_done_to_a_file(recording: Saver) -> None:
         rows = [" ".join(row.split()) for row in lines_of(app.pane("files"))]
         assert rows == [
             "/etc/hosts ! outside cwd read 09:00:06",
-            "src/wheel.py ! edited unread edited +4 −2 09:00:05",
-            "src/mill.py ! back to start read · edited ×2 +8 −4 09:00:04",
+            "src/wheel.py ! edited without reading edited +4 −2 09:00:05",
+            "src/mill.py ! reverted read · edited ×2 +8 −4 09:00:04",
             "README.md read 09:00:03",
         ]
 
@@ -114,7 +114,7 @@ async def test_the_files_are_sorted_by_time_or_by_name(recording: Saver) -> None
         await pilot.press("s")
         assert names(app) == ["/etc/hosts", "README.md", "src/mill.py", "src/wheel.py"]
         assert app.pane("files").cursor == 3
-        assert "4 touched · by name" in str(app.pane("files").border_title)
+        assert "4 files · by name" in str(app.pane("files").border_title)
         await pilot.press("s")
         assert app.pane("files").cursor == 1
         assert "newest first" in str(app.pane("files").border_title)
@@ -131,7 +131,7 @@ async def test_the_calls_about_the_chosen_file_are_below(recording: Saver) -> No
             "09:00:02 ✓ Edited file · +4 -2 0.1 s",
             "09:00:04 ✓ Edited file · +4 -2 0.1 s",
         ]
-        assert str(app.pane("file-calls").border_title) == "src/mill.py · back to start"
+        assert str(app.pane("file-calls").border_title) == "src/mill.py · reverted"
 
 
 async def test_enter_leads_to_the_calls_and_to_one_of_them(recording: Saver) -> None:
@@ -182,7 +182,7 @@ async def test_at_the_top_the_newest_file_becomes_selected(recording: Saver) -> 
 
 
 async def test_back_to_start_is_updated_by_each_edit(recording: Saver) -> None:
-    """The mark `back to start` is updated with each further edit of the file."""
+    """The mark `reverted` is updated with each further edit of the file."""
     path = recording(SESSION)
     async with opened(path, follow=True) as (app, _):
         for number, before, after, is_back in ((7, "a", "c", False), (8, "c", "a", True)):
@@ -191,13 +191,13 @@ async def test_back_to_start_is_updated_by_each_edit(recording: Saver) -> None:
             app.feed.advance()
             while app.opened.sync():
                 pass
-            assert ("back to start" in "".join(lines_of(app.pane("files")))) is is_back
+            assert ("reverted" in "".join(lines_of(app.pane("files")))) is is_back
 
 
 async def test_without_files_a_line_says_so(recording: Saver) -> None:
     """A session that touched no file shows one line, which adds that shell commands are not tracked."""
     async with opened(recording(init())) as (app, pilot):
-        assert lines_of(app.pane("files")) == ["no file touched yet; what shell commands do is not told"]
+        assert lines_of(app.pane("files")) == ["no files yet; changes by shell commands are not listed"]
         await pilot.press("enter", "j", "s")
         assert app.focused is app.pane("files")
 
@@ -215,7 +215,7 @@ async def test_only_visible_files_are_compared(recording: Saver) -> None:
     """In a session with a thousand files, only the contents of the visible ones are compared."""
     data = init() + b"".join(edit(number, f"{CWD}/{number}.py", "x", "x") for number in range(1000))
     async with opened(recording(data)) as (app, _):
-        marked = [row for row in lines_of(app.pane("files")) if "back to start" in row]
+        marked = [row for row in lines_of(app.pane("files")) if "reverted" in row]
         assert 0 < len(marked) <= app.pane("files").size.height
         assert app.pane("files").scroll_y == 0
 

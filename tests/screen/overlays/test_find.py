@@ -43,7 +43,7 @@ async def test_matches_are_shown_while_the_query_is_typed(recording: Saver) -> N
         assert marked(app) == ["needle"]
         assert any("Text 30 with a needle" in line for line in viewport(app.panes.transcript))
         await pilot.press("down")
-        assert app.told == "1 of 2 · call 8 shell echo 7, result · from the beginning again"
+        assert app.told == "1 of 2 · call 8 shell echo 7, result · wrapped to the start"
 
 
 async def test_a_shown_match_names_its_pane(recording: Saver) -> None:
@@ -99,7 +99,7 @@ async def test_enter_moves_the_focus_to_the_match(recording: Saver) -> None:
         await pilot.press("N")
         assert app.told == "1 of 2 · call 8 shell echo 7, result"
         await pilot.press("N")
-        assert app.told == "2 of 2 · text · from the end again"
+        assert app.told == "2 of 2 · text · wrapped to the end"
         seen = viewport(app.panes.transcript)
         await pilot.press("escape")
         assert viewport(app.panes.transcript)[: len(seen)] == seen

@@ -58,11 +58,11 @@ async def test_configured_keys_are_shown_and_work() -> None:
                 strict=True,
             )
         }
-        assert rows["every key"] == "f1"
-        assert rows["freeze the view, recording goes on; in a replay: pause"] == "ctrl+g ."
-        assert rows["faster, slower, one event on"] == "+ =, -, f8"
-        assert rows["the slowest calls first, and back"] == "f"
-        assert next(key for does, key in rows.items() if does.startswith("only the calls")) == "w, esc"
+        assert rows["show all keys"] == "f1"
+        assert rows["freeze the view, recording continues; in a replay: pause"] == "ctrl+g ."
+        assert rows["faster; slower; one event forward"] == "+ =, -, f8"
+        assert rows["sort calls by duration, slowest first (toggle)"] == "f"
+        assert next(key for does, key in rows.items() if does.startswith("filter calls")) == "w, esc"
         await pilot.press("f1")
         assert not isinstance(app.screen, Help)
 

@@ -51,11 +51,11 @@ async def test_shares_of_the_demo() -> None:
             "thinking 5.3 s 8 %",
             "writing 20.1 s 29 %",
             "tools 27.1 s 39 %",
-            "waiting, a notice 1.3 s 2 %",
-            "waiting, unknown 14.1 s 20 %",
+            "waiting (notice) 1.3 s 2 %",
+            "waiting (unknown) 14.1 s 20 %",
             "unattributed 2.1 s 3 %",
         ]
-        assert rows[8:11] == ["", "Tools, calls that overlap counted each", rows[10]]
+        assert rows[8:11] == ["", "Tools (overlapping calls counted separately)", rows[10]]
         assert rows[10].startswith("shell ×3 16.0 s ███")
         slowest = rows.index("Slowest calls")
         assert rows[slowest + 1 : slowest + 3] == [
@@ -70,7 +70,7 @@ async def test_tokens_are_shown_under_the_agents_names(recording: Saver) -> None
     async with opened(recording(init() + shell(1) + result(usage=usage))) as (app, _):
         rows = app.rows()
         assert rows[-4:] == [
-            "Tokens, as the agent counts them",
+            "Tokens (as reported by the agent)",
             "1 234 567 inputTokens",
             "␛[31m odd[b]",
             "None cost",
@@ -88,7 +88,7 @@ async def test_each_run_has_its_tokens() -> None:
 
 
 async def test_without_the_agents_clock_ours_is_named(recording: Saver) -> None:
-    """Without times from the agent, our clock is used and named; without either, no time is shown."""
+    """Without times from the agent, arrival times are used and named; without either, no time is shown."""
     data = shell(1).replace(b', "timestamp_ms": 1793610000000', b"")
     begun, whole = data.replace(b', "timestamp_ms": 1793610001500', b"").splitlines(keepends=True)
     path = recording(init() + begun + whole)
@@ -98,7 +98,7 @@ async def test_without_the_agents_clock_ours_is_named(recording: Saver) -> None:
     path.with_suffix(".times").write_text(times)
     async with opened(path) as (app, _):
         rows = app.rows()
-        assert rows[0] == "4.0 s by our clock: the stream has no timestamps"
+        assert rows[0] == "4.0 s by arrival times: the stream has no timestamps"
         assert rows[2].startswith("tools 3.0 s 75 % ██")
         assert rows[3].startswith("unattributed 1.0 s 25 % ██")
 
@@ -113,7 +113,7 @@ async def test_it_grows_while_it_is_open(recording: Saver) -> None:
             file.write(started("c-1", "shell", args, BEGAN_MS + 3000))
         app.feed.advance()
         await eventually(pilot, lambda: app.rows()[0].startswith("3.0 s"), "the call")
-        assert "1 running: not counted as a tool's time before the end" in app.rows()
+        assert "1 running: not included in the tools until completed" in app.rows()
         with path.open("ab") as file:
             file.write(ended("c-1", "shell", args, {"success": {}}, BEGAN_MS + 8000))
         app.feed.advance()
@@ -131,7 +131,7 @@ async def test_tools_beyond_twelve_share_a_line(recording: Saver) -> None:
     async with opened(recording(init() + calls)) as (app, _):
         rows = app.rows()
         assert sum(row.startswith("tool") for row in rows) == 12 + 1
-        assert "3 more, 21.0 s together" in rows
+        assert "3 more, 21.0 s in total" in rows
 
 
 @pytest.mark.parametrize("size", [(100, 30), (60, 20), (38, 10), (12, 5)])

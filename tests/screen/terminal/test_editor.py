@@ -107,7 +107,7 @@ def test_a_stopped_editor_stops_the_job(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("path", "environ", "why"),
     [
-        ("gone.txt", {}, "There is no file"),
+        ("gone.txt", {}, "File not found"),
         ("a file;.txt", {"EDITOR": ""}, "No editor is set"),
         ("a file;.txt", {"EDITOR": "no-such-editor"}, "no-such-editor cannot be started: no such file"),
     ],
@@ -128,7 +128,7 @@ def test_the_exit_code_of_a_failed_editor_is_shown(tmp_path: Path) -> None:
         terminal.send("o")
         terminal.wait_for("EDITING")
         terminal.send("done\r")
-        terminal.wait_for("ended with exit 3.")
+        terminal.wait_for("failed: exit 3.")
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def test_an_unusable_editor_setting_is_reported() -> None:
     for none in ({}, {"VISUAL": "", "EDITOR": " "}):
         with pytest.raises(Unopened, match=r"^No editor is set: \$VISUAL and \$EDITOR are empty\.$"):
             editor(none)
-    with pytest.raises(Unopened, match=r"^\$VISUAL cannot be read: No closing quotation\.$"):
+    with pytest.raises(Unopened, match=r"^\$VISUAL is not a valid command: No closing quotation\.$"):
         editor({"VISUAL": "'vi"})
 
 
@@ -169,18 +169,18 @@ def test_only_an_existing_regular_file_is_opened(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     here = str(tmp_path)
     assert why_not(".", here).endswith(" is a folder.")
-    assert why_not("pipe", here).endswith("/pipe is no regular file.")
-    assert why_not("/dev/tty", here) == "/dev/tty is no regular file."
-    assert why_not("gone", "/").startswith("There is no file /gone")
+    assert why_not("pipe", here).endswith("/pipe is not a regular file.")
+    assert why_not("/dev/tty", here) == "/dev/tty is not a regular file."
+    assert why_not("gone", "/").startswith("File not found: /gone")
     for odd in ("a\0b", "\ud800", "x" * 10_000, "\x1b]0;x\x07"):
-        assert why_not(odd, "/").startswith("There is no file ")
+        assert why_not(odd, "/").startswith("File not found: ")
         assert len(why_not(odd, "/")) < 90
 
 
 def test_a_call_without_a_file_is_refused() -> None:
     """A message says that the call names no file, or that no call is selected."""
-    assert why_not(None, "/") == "The chosen call, edit, names no file."
-    with pytest.raises(Unopened, match=r"^No call is chosen\.$"):
+    assert why_not(None, "/") == "The selected call (edit) has no file."
+    with pytest.raises(Unopened, match=r"^No call is selected\.$"):
         file_of(None, Session())
 
 
@@ -193,6 +193,8 @@ def test_a_relative_path_is_resolved_in_the_cwd_of_its_run(tmp_path: Path) -> No
     assert file_of(call, session) == f"{tmp_path}/-rf"
     for run in (0, 2, 4):
         call.run = run
-        with pytest.raises(Unopened, match=r"^-rf lies in a folder that the recording does not name\.$"):
+        with pytest.raises(
+            Unopened, match=r"^-rf is relative, and the recording has no working directory\.$"
+        ):
             file_of(call, session)
-    assert why_not("README.md", "relative").endswith("does not name.")
+    assert why_not("README.md", "relative").endswith("has no working directory.")

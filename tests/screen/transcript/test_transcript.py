@@ -64,7 +64,7 @@ async def test_a_result_that_differs_is_shown(recording: Saver) -> None:
     feed, transcript = of(recording(init() + answer("Four.") + result("Five.")))
     async with shown(transcript):
         lines = brought_up(feed, transcript)
-        assert lines[-3:] == ["✓ succeeded in 5.2 s", "  its result differs from the text above:", "  Five."]
+        assert lines[-3:] == ["✓ succeeded in 5.2 s", "  the result differs from the text above:", "  Five."]
 
 
 async def test_a_failure_shows_its_reason(recording: Saver) -> None:

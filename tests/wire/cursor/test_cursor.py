@@ -70,7 +70,7 @@ def test_the_subject_of_a_question_is_without_its_suffix() -> None:
             event("system", "task_notification", title="Index", status="completed", timestamp_ms=5),
             "background task Index · completed",
         ),
-        (event("system", "background_shell_timeout", timestamp_ms=5), "a background shell timed out"),
+        (event("system", "background_shell_timeout", timestamp_ms=5), "background shell timed out"),
     ],
 )
 def test_what_happens_to_the_connection_is_a_notice(line: bytes, notice: str) -> None:
