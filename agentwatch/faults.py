@@ -40,5 +40,5 @@ def cannot_create(path: Path, error: OSError) -> Fault:
 
 def _reason(error: OSError) -> str:
     if isinstance(error, FileExistsError):
-        return "it is there already, and is not overwritten"
+        return "it already exists and is not overwritten"
     return (error.strerror or str(error)).lower()

@@ -71,26 +71,30 @@ def _together(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 _printing = _together(
-    click.option("-p", "--print", "printing", is_flag=True, help="No screen: print."),
+    click.option("-p", "--print", "printing", is_flag=True, help="Print instead of opening the screen."),
     click.option(
         "--output-format",
         type=click.Choice(_FORMATS),
-        help="What is printed; text by default.",
+        help="Format of --print (default: text).",
     ),
-    click.option("--brief", is_flag=True, help="With text: the bare phrase."),
-    click.option("--strict", is_flag=True, help="With --print: exit 1 where the integrity does not hold."),
+    click.option("--brief", is_flag=True, help="With text: print only the action phrase."),
+    click.option("--strict", is_flag=True, help="With --print: exit 1 if an integrity check fails."),
 )
 _keeping = _together(
-    click.option("--log", type=_PATH, metavar="FILE", help="Where the action log goes."),
+    click.option("--log", type=_PATH, metavar="FILE", help="Write the action log to FILE."),
     click.option("--no-log", is_flag=True, help="Write no action log."),
-    click.option("--record", type=_PATH, metavar="FILE", help="Where the recording goes."),
+    click.option("--record", type=_PATH, metavar="FILE", help="Write the recording to FILE."),
     click.option("--no-record", is_flag=True, help="Keep no recording."),
 )
 _pacing = _together(
-    click.option("--speed", type=click.FloatRange(0.05, 1000), default=1.0, help="How fast: 4 is fourfold."),
-    click.option("--max-idle", type=click.FloatRange(0), metavar="SECONDS", help="Cut silences to this."),
+    click.option(
+        "--speed", type=click.FloatRange(0.05, 1000), default=1.0, help="Speed factor (default: 1)."
+    ),
+    click.option(
+        "--max-idle", type=click.FloatRange(0), metavar="SECONDS", help="Shorten silences to SECONDS."
+    ),
 )
-_colour = click.option("--no-color", is_flag=True, help="No colour codes at all; NO_COLOR does the same.")
+_colour = click.option("--no-color", is_flag=True, help="Print no colour codes (same as NO_COLOR).")
 
 
 @click.group(
@@ -106,9 +110,9 @@ def agentwatch() -> None:
 @agentwatch.command(hidden=True)
 @click.argument("file", type=_PATH, required=False)
 @_printing
-@click.option("--tee", is_flag=True, help="The screen on the terminal, stdin's bytes on stdout.")
+@click.option("--tee", is_flag=True, help="Draw the screen on the terminal and copy stdin to stdout.")
 @_keeping
-@click.option("-f", "--follow", is_flag=True, help="FILE may still grow: go on at its end.")
+@click.option("-f", "--follow", is_flag=True, help="Keep reading at the end of FILE.")
 @_colour
 def watch(file: Path | None, **given: Any) -> int:
     """Watch stdin, or open a recording."""
@@ -126,7 +130,7 @@ def watch(file: Path | None, **given: Any) -> int:
 @_colour
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
 def run(command: tuple[str, ...], **given: Any) -> int:
-    """Start an agent and watch it; its exit code is ours."""
+    """Start an agent and watch it; exit with the agent's exit code."""
     from agentwatch.cli.commands import watch_agent
 
     return watch_agent(command, _options(given))
@@ -136,10 +140,10 @@ def run(command: tuple[str, ...], **given: Any) -> int:
 @click.argument("file", type=_PATH)
 @_pacing
 @_printing
-@click.option("--log", type=_PATH, metavar="FILE", help="Where the action log goes.")
+@click.option("--log", type=_PATH, metavar="FILE", help="Write the action log to FILE.")
 @_colour
 def replay(file: Path, **given: Any) -> int:
-    """Play a recording in its own time."""
+    """Replay a recording with its original timing."""
     from agentwatch.cli.commands import replay_file
 
     return replay_file(file, _options(given))
@@ -160,7 +164,7 @@ def demo(**given: Any) -> int:
 @agentwatch.command()
 @click.argument("file", type=_PATH)
 def log(file: Path) -> int:
-    """Print the action log of a recording, as the live run wrote it."""
+    """Print the action log of a recording, as written live."""
     from agentwatch.cli.printing import print_lines
     from agentwatch.feed import Feed
     from agentwatch.outputs.action_log import follow_log
@@ -172,7 +176,7 @@ def log(file: Path) -> int:
 @agentwatch.command()
 @click.argument("file", type=_PATH)
 def drift(file: Path) -> int:
-    """List what a recording holds that this version does not know."""
+    """List everything in a recording that this version does not know."""
     from agentwatch.cli.printing import print_lines
     from agentwatch.outputs.unknown_fields import report
     from agentwatch.sources.open import saved_source
@@ -197,11 +201,11 @@ def _options(given: dict[str, Any]) -> Options:
 
     options = Options(**given)
     if options.brief and options.output_format not in (None, "text"):
-        raise click.UsageError("--brief goes with --output-format text")
+        raise click.UsageError("--brief requires --output-format text")
     if (options.log and options.no_log) or (options.record and options.no_record):
-        raise click.UsageError("a file for it, and none of it: --log or --no-log, --record or --no-record")
+        raise click.UsageError("--log excludes --no-log, and --record excludes --no-record")
     if options.tee and (options.printing or options.output_format):
-        raise click.UsageError("--tee puts the screen on the terminal, --print draws none")
+        raise click.UsageError("--tee draws the screen; it excludes --print and --output-format")
     if options.prints():
         return options
     from agentwatch.cli.config_file import read_config
@@ -219,7 +223,7 @@ def main() -> None:
     except Fault as fault:
         code = _report(str(fault), fault.exit_code)
     except click.UsageError as error:
-        code = _report(f"{error.format_message()} (agentwatch --help tells more)", USAGE)
+        code = _report(f"{error.format_message()} (see agentwatch --help)", USAGE)
     except Signalled as ended:
         code = 128 + ended.number
     except click.exceptions.Exit as stop:
@@ -227,7 +231,7 @@ def main() -> None:
     except (KeyboardInterrupt, click.Abort):
         code = 128 + signal.SIGINT
     except Exception as error:  # noqa: BLE001 - the outermost edge: whatever it is, it is ours
-        code = _report(f"a fault of our own, {error!r}; {write_crash(error)}", INTERNAL_ERROR)
+        code = _report(f"internal error: {error!r} ({write_crash(error)})", INTERNAL_ERROR)
     gc.freeze()  # or the end would look through all of it for cycles: 8 % of what `--print` takes
     sys.exit(code or 0)
 

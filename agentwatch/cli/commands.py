@@ -49,7 +49,7 @@ def watch_file(path: Path, options: Options) -> int:
     if stream_fd is not None:
         return _watch_pipe(stream_fd, options)
     if options.record or options.tee:
-        raise Fault(f"{path} is a recording already; --record and --tee go with stdin", USAGE)
+        raise Fault(f"{path} is already a recording; --record and --tee work only with stdin", USAGE)
     log_fd = None if options.log is None else create_log(options.log)
     while True:
         source = saved_source(path, options.follow, None if log_fd is None else os.dup(log_fd))

@@ -40,9 +40,9 @@ def read_config(environ: Mapping[str, str] = os.environ) -> Config:
     except OSError as error:
         raise cannot_open(path, error) from None
     except UnicodeDecodeError as error:
-        raise _fault(path, f"UTF-8 is expected, byte {error.start} is not") from None
+        raise _fault(path, f"not valid UTF-8 at byte {error.start}") from None
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise _fault(path, f"this is not TOML: {error}") from None
+        raise _fault(path, f"not valid TOML: {error}") from None
     for name, section in sections.items():
         _check_section(path, name, section)
     found = {key: value for name in ("screen", "attention") for key, value in sections.get(name, {}).items()}
@@ -66,17 +66,20 @@ def _place(environ: Mapping[str, str]) -> tuple[Path, bool]:
 
 def _check_section(path: Path, name: str, section: object) -> None:
     if name not in _SECTIONS:
-        raise _fault(path, f"{_shown(name)} is not known; {_listed(f'[{known}]' for known in _SECTIONS)} are")
+        raise _fault(
+            path,
+            f"unknown section {_shown(name)}; known sections: {_listed(f'[{known}]' for known in _SECTIONS)}",
+        )
     if not isinstance(section, dict):
-        raise _fault(path, f"{name}: a table is expected, [{name}]")
+        raise _fault(path, f"{name} must be a table: [{name}]")
     types = _SECTIONS[name]
     for key, value in section.items():
         expected = str if types is None else types.get(key)
         if types is not None and expected is None:
-            raise _fault(path, f"[{name}] {_shown(key)} is not known; {_listed(types)} are")
+            raise _fault(path, f"[{name}] unknown setting {_shown(key)}; known settings: {_listed(types)}")
         if type(value) is not expected:
-            wanted = "true or false is" if expected is bool else "a text in quotes is"
-            raise _fault(path, f"[{name}] {_shown(key)}: {wanted} expected, not {_shown(repr(value))}")
+            wanted = "true or false" if expected is bool else "a string in quotes"
+            raise _fault(path, f"[{name}] {_shown(key)}: expected {wanted}, got {_shown(repr(value))}")
 
 
 def _check_theme(path: Path, theme: str) -> None:
@@ -84,7 +87,7 @@ def _check_theme(path: Path, theme: str) -> None:
 
     known = theme_names()
     if theme not in known:
-        raise _fault(path, f"[screen] theme: there is no theme {_shown(theme)}; there are {_listed(known)}")
+        raise _fault(path, f"[screen] unknown theme {_shown(theme)}; known themes: {_listed(known)}")
 
 
 def _check_keys(path: Path, keys: Mapping[str, str]) -> None:

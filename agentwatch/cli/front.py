@@ -88,7 +88,7 @@ def _check_integrity(feed: Feed, code: int) -> int:
     found = integrity(feed.session)
     if found.holds:
         return code
-    say(f"the integrity does not hold: {found.line()}")
+    say(f"integrity check failed: {found.line()}")
     return code or 1
 
 
@@ -100,7 +100,7 @@ def _show_and_tee(source: Source, feed: Feed, options: Options, held: HeldSignal
     code = _show(source, feed, options, held)
     tee.finish()
     if tee.fault is not None:
-        say(f"not all was passed on: {tee.fault.strerror}")
+        say(f"the copy to stdout is incomplete: {tee.fault.strerror}")
         return code or INCOMPLETE_RECORDING
     return code
 
@@ -122,10 +122,10 @@ def _show(source: Source, feed: Feed, options: Options, held: HeldSignals) -> in
     if app.ended_by is not None:
         raise Signalled(app.ended_by)
     if source.outlasts_screen:
-        say("recording goes on; ctrl+c ends it")
+        say("recording continues; press ctrl+c to end it")
         code = print_rest(source, feed, 2 if options.tee else 1)
     elif left is Leave.RUNNING:
-        say(f"the agent goes on as process {source.agent_pid}")
+        say(f"the agent continues as process {source.agent_pid}")
         code = 0
     else:
         if not source.is_live:
@@ -147,4 +147,4 @@ def _watch_without_terminal(source: Source, feed: Feed) -> None:
 
 def _report_internal_error(error: Exception, source: Source) -> None:
     written = write_crash(error, source.written.files)
-    say(f"a fault of our own, {error!r}; {written}")
+    say(f"internal error: {error!r} ({written})")

@@ -36,5 +36,5 @@ def write_crash(error: BaseException, files: SessionFiles | None = None) -> str:
         with open(create_file(path), "w", encoding="utf-8") as file:
             traceback.print_exception(error, file=file)
     except OSError:
-        return "its traceback could not be written"
-    return f"its traceback is {path}"
+        return "the traceback could not be written"
+    return f"traceback: {path}"

@@ -88,7 +88,7 @@ def end_session(source: Source, session: Session) -> int:
 def report_survivors(source: Source) -> None:
     """Print the processes that outlived our agent."""
     for survivor in source.survivors():
-        say(f"process {survivor.pid} ({safe_line(survivor.name)}) outlived the agent and still runs")
+        say(f"process {survivor.pid} ({safe_line(survivor.name)}), started by the agent, is still running")
 
 
 def _exit_code(source: Source, outcome: Outcome, *, has_result: bool) -> int:
@@ -115,7 +115,7 @@ def _follow(source: Source, feed: Feed, after: Callable[[], object] = lambda: No
         ended = feed.session.run.ended
         if ended is not None and source.outlives(ended.seen_ms):
             pid = source.agent_pid
-            say(f"the agent, process {pid}, still runs 30 s after its result; it is left alone")
+            say(f"the agent (process {pid}) is still running 30 s after its result; leaving it running")
             source.leave()
         if not feed.advance(POLL_SECONDS) and not feed.is_over:
             time.sleep(POLL_SECONDS)

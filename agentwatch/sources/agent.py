@@ -75,8 +75,8 @@ class AgentSource:
     def faults(self) -> dict[str, OSError | None]:
         """What can go wrong with the files that are written, in words, and why it did if it did."""
         return {
-            "the disk is full, the recording lives on its reserve": self.agent.room_fault,
-            "the recording is not complete": self.fault,
+            "disk full, recording into reserved space": self.agent.room_fault,
+            "the recording is incomplete": self.fault,
             **self.written.faults,
         }
 

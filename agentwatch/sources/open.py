@@ -104,7 +104,7 @@ def agent_source(argv: Sequence[str], keep: Keep) -> AgentSource:
     except OSError as error:
         new.remove()
         found = not isinstance(error, FileNotFoundError)
-        reason = "it cannot be executed" if found else "not found"
+        reason = "not executable" if found else "not found"
         code = NOT_EXECUTABLE if found else NOT_FOUND
         raise Fault(f"cannot start {argv[0]}: {reason}", code) from None
     reader = LineReader(recording_fd, agent, times)

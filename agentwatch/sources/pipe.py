@@ -181,7 +181,7 @@ class PipeSource(WithoutAgent):
     @property
     def faults(self) -> dict[str, OSError | None]:
         """What can go wrong with the files that are written, in words, and why it did if it did."""
-        return {"the recording is not complete": self.fault, **self.written.faults}
+        return {"the recording is incomplete": self.fault, **self.written.faults}
 
     def new_faults(self) -> list[str]:
         """Return what went wrong since the last call, one sentence per fault."""

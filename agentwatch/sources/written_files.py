@@ -44,8 +44,8 @@ class WrittenFiles:
     def faults(self) -> dict[str, OSError | None]:
         """What can go wrong beside the recording, in words, and why it did if it did."""
         return {
-            "the action log is not complete": None if self.log is None else self.log.fault,
-            "the arrival times are not complete": self._reader.times.fault,
+            "the action log is incomplete": None if self.log is None else self.log.fault,
+            "the arrival times are incomplete": self._reader.times.fault,
         }
 
     def unreported(self, faults: dict[str, OSError | None]) -> list[str]:
@@ -63,4 +63,6 @@ class WrittenFiles:
             if self._sync is not None:
                 self._sync.finish()
         if self.files is not None and not is_at(self.files.recording, self._reader.fd):
-            self._displaced = OSError(errno.ESTALE, "it was moved, replaced or linked while it was written")
+            self._displaced = OSError(
+                errno.ESTALE, "the file was moved, replaced or linked while it was written"
+            )

@@ -97,7 +97,7 @@ def test_an_incomplete_recording_is_reported(tmp_path: Path) -> None:
         check=False,
     )
     assert done.returncode == 74
-    assert re.fullmatch(rb"agentwatch: the recording is not complete: [^\n]+\n", done.stderr)
+    assert re.fullmatch(rb"agentwatch: the recording is incomplete: [^\n]+\n", done.stderr)
 
 
 def test_an_internal_error_is_one_error_line(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from tests.harness.program import AGENTWATCH, HURRIED, watch
 from tests.harness.terminal import Terminal
 
 PLAIN = RECORDINGS / "plain.ndjson"
-ENDED = "The agent has ended; what it started still runs:"
+ENDED = "The agent left processes running:"
 RUNNING = "The agent is still running."
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are found through /proc")
@@ -69,18 +69,18 @@ def test_children_of_the_agent_can_be_stopped(home: Path, tmp_path: Path, switch
     with in_terminal("run", "--", *command(PLAIN, *switches, "--report", str(report))) as terminal:
         left = children(terminal, report)
         terminal.wait_for("succeeded 8.7 s")
-        terminal.wait_for(f"left running: {', '.join(f'{pid} sleep' for pid in sorted(left))}: q")
+        terminal.wait_for(f"still running: {', '.join(f'{pid} sleep' for pid in sorted(left))} (q to stop)")
         stays(terminal, ENDED)
         assert all(map(is_alive, left))
         terminal.send("q")
         for pid in left:
             terminal.wait_for(f"  {pid} sleep")
-        terminal.wait_for("stop them")
+        terminal.wait_for("Stop them")
         terminal.send("s")
         assert terminal.wait_exit() == 0
         assert terminal.restored(), terminal.leftovers()
         assert not any(map(is_alive, left))
-        assert "outlived" not in terminal.screen_text()
+        assert "started by the agent" not in terminal.screen_text()
     assert saved(home).read_bytes() == PLAIN.read_bytes()
 
 
@@ -93,13 +93,13 @@ def test_children_of_the_agent_can_be_left_running(
     agent = command(PLAIN, switch, "60", "--exit", str(code), "--report", str(report))
     with in_terminal("run", "--", *agent) as terminal:
         [left] = children(terminal, report)
-        terminal.wait_for("left running: ")
+        terminal.wait_for("still running: ")
         terminal.send("q")
-        terminal.wait_for("leave them running")
+        terminal.wait_for("Leave them running")
         terminal.send("l")
         assert terminal.wait_exit() == code
         assert terminal.restored(), terminal.leftovers()
-        assert f"process {left} (sleep) outlived the agent and still runs" in terminal.screen_text()
+        assert f"process {left} (sleep), started by the agent, is still running" in terminal.screen_text()
         assert is_alive(left)
 
 
@@ -108,7 +108,7 @@ def test_a_child_that_ignores_term_is_killed(tmp_path: Path) -> None:
     agent = f"trap '' TERM; sleep 60 & echo $! > '{tmp_path / 'pid'}'; cat '{PLAIN}'"
     argv = [sys.executable, "-c", HURRIED, "run", "--", "sh", "-c", agent]
     with Terminal(argv, size=(120, 40), env={"PYTHONPATH": str(ROOT)}) as terminal:
-        terminal.wait_for("left running: ")
+        terminal.wait_for("still running: ")
         left = int((tmp_path / "pid").read_text())
         terminal.send("q")
         terminal.wait_for(f"  {left} sleep")
@@ -121,13 +121,13 @@ def test_a_child_that_ends_is_no_longer_shown(tmp_path: Path) -> None:
     """A child that ends is no longer shown and is reaped; after that, `q` does not ask."""
     agent = f"(while ! test -e '{tmp_path / 'end'}'; do sleep 0.02; done) & cat '{PLAIN}'"
     with in_terminal("run", "--", "sh", "-c", agent) as terminal:
-        terminal.wait_for("left running: ")
+        terminal.wait_for("still running: ")
         (tmp_path / "end").touch()
-        terminal.wait_until(lambda: "left running" not in terminal.screen_text(), what="end of the child")
+        terminal.wait_until(lambda: "still running" not in terminal.screen_text(), what="end of the child")
         terminal.wait_until(lambda: not zombies_of(terminal.pids[0]), what="burial")
         terminal.send("q")
         assert terminal.wait_exit() == 0
-        assert "outlived" not in terminal.screen_text()
+        assert "started by the agent" not in terminal.screen_text()
 
 
 @pytest.mark.parametrize(
@@ -139,12 +139,12 @@ def test_an_agent_that_hangs_after_its_result(home: Path, tmp_path: Path, switch
     report = tmp_path / "report.json"
     with hurried("--hang", "--report", str(report), *switches) as terminal:
         terminal.wait_for("✓ succeeded 8.7 s")
-        found = terminal.wait_for(re.compile(r"the agent, process (\d+), still runs: q"))
+        found = terminal.wait_for(re.compile(r"process (\d+) still running \(q to stop\)"))
         pids = [int(found[1]), *children(terminal, report)]
         stays(terminal, RUNNING)
         assert all(map(is_alive, pids))
         terminal.send("q")
-        terminal.wait_for("stop it")
+        terminal.wait_for("Stop the agent")
         terminal.send("s")
         number = signal.SIGKILL if "--ignore-term" in switches else signal.SIGTERM
         assert terminal.wait_exit() == 128 + number
@@ -159,10 +159,10 @@ def test_within_the_grace_period_there_is_no_warning() -> None:
         terminal.wait_for("✓ succeeded 8.7 s")
         terminal.send("q")
         terminal.wait_for(RUNNING)
-        assert "still runs: q" not in terminal.screen_text()
+        assert "(q to stop)" not in terminal.screen_text()
         terminal.send("l")
         assert terminal.wait_exit() == 0
-        assert re.search(r"the agent goes on as process \d+", terminal.screen_text())
+        assert re.search(r"the agent continues as process \d+", terminal.screen_text())
 
 
 @pytest.mark.long
@@ -171,6 +171,6 @@ def test_the_whole_grace_period(home: Path) -> None:
     argv = [*AGENTWATCH, "run", "--", *command(PLAIN, "--hang")]
     with Terminal(argv, size=(120, 40), cwd=ROOT) as terminal:
         terminal.wait_for("✓ succeeded 8.7 s")
-        terminal.wait_for(re.compile(r"the agent, process \d+, still runs: q"), 60)
+        terminal.wait_for(re.compile(r"process \d+ still running \(q to stop\)"), 60)
         terminal.send("qs")
         assert terminal.wait_exit() == 128 + signal.SIGTERM

@@ -77,7 +77,7 @@ def test_q_keeps_recording_the_stream(home: Path) -> None:
         terminal.wait_for(FIRST_CALLS)
         terminal.send("q")
         terminal.wait_until(lambda: not terminal.alt_screen_active, what="way out")
-        terminal.wait_for("recording goes on; ctrl+c ends it")
+        terminal.wait_for("recording continues; press ctrl+c to end it")
         assert terminal.restored(), terminal.leftovers()
         assert terminal.exit_status() is None
         assert terminal.wait_exit(20) == 0

@@ -218,11 +218,11 @@ def test_every_failed_call_is_reported(
         assert code == (70 if f"Error({number}," in stderr else expected), where
         if kept != WHOLE or (case.names[0] == "fdatasync" and failing.calls >= failing.first):
             assert f"the recording is not complete: {os.strerror(number)}" in stderr, where
-        is_reported = "the arrival times are not complete" in stderr or code == 70
+        is_reported = "the arrival times are incomplete" in stderr or code == 70
         assert fits(WHOLE, path) or is_reported or case.names == ("read",), where
         log = list(follow_log(Feed(open_saved(path))))
         if path.with_suffix(".log").read_bytes().count(b"\n") != len(log):
-            assert "the action log is not complete" in stderr or code == 70, where
+            assert "the action log is incomplete" in stderr or code == 70, where
         path.unlink()  # the space reserved ahead of the recording may not have been given back
     is_asked = case.names[0] not in (("read",) if begin is plain_agent else ("fstat", "fstatvfs"))
     assert failing.first > 1 or not is_asked, "no such call was made"
@@ -261,7 +261,7 @@ def test_after_a_failure_recording_resumes_at_the_next_line(
         kept, where = path.read_bytes(), f"call {failing.first}: code {code}, stderr {stderr!r}"
         assert set(kept.splitlines()) <= lines, where
         assert code == (0 if kept == WHOLE else 74), where
-        assert fits(WHOLE, path) or "the arrival times are not complete" in stderr, where
+        assert fits(WHOLE, path) or "the arrival times are incomplete" in stderr, where
         resumed += not WHOLE.startswith(kept)
     assert case.lasting or resumed
 

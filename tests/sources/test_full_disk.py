@@ -217,7 +217,7 @@ def test_a_full_log_device_is_reported_at_once(tmp_path: Path) -> None:
     path = tmp_path / "r.ndjson"
     with Program([sys.executable, "-c", _LIVE_LOG_ON_A_FULL_DEVICE, str(path)]) as program:
         program.feed(DEMO[:100_000])
-        program.wait_for("the action log is not complete: No space left on device")
+        program.wait_for("the action log is incomplete: No space left on device")
         program.feed(DEMO[100_000:])
         assert program.finish() == 0
     assert path.read_bytes() == DEMO
@@ -252,7 +252,7 @@ def test_a_tee_into_a_full_device_is_reported(home: Path) -> None:
         terminal.wait_for("✓ succeeded in 1:10")
         terminal.send("q")
         assert terminal.wait_exit() == 74
-        assert "not all was passed on: No space left on device" in terminal.screen_text()
+        assert "the copy to stdout is incomplete: No space left on device" in terminal.screen_text()
         assert terminal.restored(), terminal.leftovers()
     assert saved(home).read_bytes() == DEMO
 

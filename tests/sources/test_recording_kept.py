@@ -44,7 +44,7 @@ def test_a_displaced_recording_is_reported(
     displace(tmp_path / "r.ndjson", way)
     os.close(agent_fd)
     assert print_session(source, Feed(source.reader), "summary") == 74
-    message = "the recording is not complete: it was moved, replaced or linked while it was written"
+    message = "the recording is incomplete: the file was moved, replaced or linked while it was written"
     assert message in capfd.readouterr().err
 
 

@@ -46,7 +46,9 @@ def test_a_child_left_behind_is_named(
     source = start(switch, "60")
     assert print_session(source, Feed(source.reader), "text") == 0
     stderr = capfd.readouterr().err
-    found = re.fullmatch(r"agentwatch: process (\d+) \(sleep\) outlived the agent and still runs\n", stderr)
+    found = re.fullmatch(
+        r"agentwatch: process (\d+) \(sleep\), started by the agent, is still running\n", stderr
+    )
     assert found
     assert is_alive(int(found[1]))
     source.agent.stop()
@@ -75,7 +77,7 @@ def test_an_agent_that_hangs_after_its_result_is_left(
     monkeypatch.setattr(agents, "LATE_EXIT_MS", 50)
     source = start("--hang")
     assert print_session(source, Feed(source.reader), "text") == 0
-    assert f"the agent, process {source.agent.pid}, still runs" in capfd.readouterr().err
+    assert f"the agent (process {source.agent.pid}) is still running" in capfd.readouterr().err
     assert is_alive(source.agent.pid)
     os.killpg(source.agent.pid, signal.SIGKILL)
     source.agent._process.wait()
