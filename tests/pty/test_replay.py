@@ -73,7 +73,7 @@ def test_without_colour(way: str) -> None:
     with in_terminal(str(RECORDINGS / "failures.ndjson"), *option, env=env) as terminal:
         terminal.wait_for("✗ shell")
         terminal.send("2E3r?")
-        terminal.wait_for("the next call that failed")
+        terminal.wait_for("next failed call; previous")
         terminal.send("q")
         terminal.send("q")
         terminal.wait_exit()
@@ -125,7 +125,7 @@ def test_the_chooser_can_be_left(home: Path) -> None:
 def test_without_saved_sessions_the_screen_shows_how_to_begin() -> None:
     """When no session is saved, the screen says so and how to begin."""
     with in_terminal() as terminal:
-        terminal.wait_for("No session is saved yet")
+        terminal.wait_for("No saved sessions yet")
         terminal.wait_for("agentwatch demo")
         terminal.send("q")
         assert terminal.wait_exit() == 0

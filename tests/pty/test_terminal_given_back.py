@@ -68,10 +68,10 @@ def test_suspended_and_resumed() -> None:
         terminal.wait_until(lambda: all(terminal.screen_text().split("\n")), what="a screen without gaps")
         terminal.wait_for("✓ succeeded in 1:10")
         terminal.send("?")
-        terminal.wait_for("the next call that failed")
+        terminal.wait_for("next failed call; previous")
         terminal.send("q")
         terminal.wait_until(
-            lambda: "the next call that failed" not in terminal.screen_text(), what="way back"
+            lambda: "next failed call; previous" not in terminal.screen_text(), what="way back"
         )
         terminal.send("q")
         assert terminal.wait_exit() == 0
