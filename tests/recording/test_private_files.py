@@ -235,7 +235,7 @@ def test_two_monitors_of_one_recording(folder: Path) -> None:
             tail = ["--", "touch", str(folder / "started")] if "run" in arguments else []
             done = watch(*arguments, "--record", "r.ndjson", *tail, cwd=folder, stdin=b"intruder\n")
             assert (done.returncode, done.stdout) == (73, b"")
-            assert b"there already" in done.stderr
+            assert b"already exists" in done.stderr
         assert state(folder) == before
         first.stdin.write(last_lines)
         first.stdin.close()
