@@ -23,7 +23,7 @@ _KEYS = '"apiKeySource":"login","cwd":"/src","model":"Sonnet 5","permissionMode"
 def main() -> None:
     """Measure the three situations."""
     parser = command_line(__doc__)
-    parser.add_argument("--seconds", type=float, default=20.0, help="how long each is left alone (20)")
+    parser.add_argument("--seconds", type=float, default=20.0, help="seconds of idling per measurement (20)")
     given = parser.parse_args()
     seconds = 1.0 if given.smoke else given.seconds
     path, _ = session(given.folder, "typical", megabytes=2)

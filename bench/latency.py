@@ -42,8 +42,8 @@ def main() -> None:
     """Measure each rate."""
     parser = command_line(__doc__)
     rates = ", ".join(f"{rate:g}" for rate in _SECONDS)
-    parser.add_argument("--rate", type=float, action="append", help=f"lines a second; by default {rates}")
-    parser.add_argument("--seconds", type=float, help="for so long")
+    parser.add_argument("--rate", type=float, action="append", help=f"lines per second (default: {rates})")
+    parser.add_argument("--seconds", type=float, help="duration in seconds")
     given = parser.parse_args()
     head(
         "lines/s",

@@ -34,9 +34,13 @@ class Cost(NamedTuple):
 def command_line(doc: str | None) -> argparse.ArgumentParser:
     """Return a parser with the options that all scripts have."""
     parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--smoke", action="store_true", help="small sizes, seconds: does it run at all?")
+    parser.add_argument(
+        "--smoke", action="store_true", help="run with small sizes, to check that the script works"
+    )
     folder = Path(tempfile.gettempdir()) / "agentwatch-bench"
-    parser.add_argument("--folder", type=Path, default=folder, help=f"where sessions are kept ({folder})")
+    parser.add_argument(
+        "--folder", type=Path, default=folder, help=f"folder of the generated sessions ({folder})"
+    )
     return parser
 
 

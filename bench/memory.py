@@ -22,7 +22,9 @@ def main() -> None:
     """Measure a recording, then a stream."""
     parser = command_line(__doc__)
     parser.add_argument("--megabytes", type=float, default=1000)
-    parser.add_argument("--deltas", type=int, default=2_000_000, help="of the longer stream (2 million)")
+    parser.add_argument(
+        "--deltas", type=int, default=2_000_000, help="number of deltas in the longer stream (2 million)"
+    )
     given = parser.parse_args()
     size, deltas = (10.0, 40_000) if given.smoke else (given.megabytes, given.deltas)
     path, facts = session(given.folder, "typical", megabytes=size)

@@ -119,14 +119,16 @@ def main() -> None:
     """Write the stream that the command line describes."""
     parser = argparse.ArgumentParser(description=__doc__)
     much = parser.add_mutually_exclusive_group(required=True)
-    much.add_argument("--deltas", type=int, help="so many of them")
-    much.add_argument("--mix", choices=MIXES, help="a session as `sessions.py` makes them instead")
-    parser.add_argument("--lines", type=int, default=1000, help="with --mix: at least so many (1000)")
-    parser.add_argument("--rate", type=float, default=0, help="lines a second; 0 is as fast as can be")
-    parser.add_argument("--ahead", type=int, default=0, help="lines that come at once, a second before")
+    much.add_argument("--deltas", type=int, help="number of deltas")
+    much.add_argument("--mix", choices=MIXES, help="write a session of `sessions.py` with this mix")
+    parser.add_argument("--lines", type=int, default=1000, help="with --mix: minimum number of lines (1000)")
+    parser.add_argument("--rate", type=float, default=0, help="lines per second; 0 means unlimited")
+    parser.add_argument("--ahead", type=int, default=0, help="lines to write at once, one second ahead")
     parser.add_argument("--tiny", action="store_true", help="deltas of ten characters")
-    parser.add_argument("--unfinished", action="store_true", help="without the result at the end")
-    parser.add_argument("--times", type=Path, help="where the times go, as doubles of the monotonic clock")
+    parser.add_argument("--unfinished", action="store_true", help="leave out the result at the end")
+    parser.add_argument(
+        "--times", type=Path, help="write the times to FILE, as doubles of the monotonic clock"
+    )
     given = parser.parse_args()
     if given.mix:
         lines = lines_of_mix(given.mix, given.lines)

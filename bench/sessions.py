@@ -203,12 +203,12 @@ def write_session(out: BinaryIO, mix: Mix, seed: int, *, size: int = 0, deltas: 
 def main() -> None:
     """Write the session that the command line describes."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("out", type=Path, metavar="OUT", help="where it goes; a file there is replaced")
+    parser.add_argument("out", type=Path, metavar="OUT", help="output file; an existing file is replaced")
     mixes = "; ".join(f"{name}: {mix.description}" for name, mix in MIXES.items())
     parser.add_argument("--mix", choices=MIXES, default="typical", help=mixes)
     much = parser.add_mutually_exclusive_group()
-    much.add_argument("--megabytes", type=float, default=2.0, help="about how large (default 2)")
-    much.add_argument("--deltas", type=int, default=0, help="how many deltas it has at least, instead")
+    much.add_argument("--megabytes", type=float, default=2.0, help="approximate size (default: 2)")
+    much.add_argument("--deltas", type=int, default=0, help="minimum number of deltas, instead of a size")
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
     size = 0 if given.deltas else int(given.megabytes * 1_000_000)

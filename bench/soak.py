@@ -38,8 +38,8 @@ def main() -> None:
     """Soak agentwatch for the time given on the command line."""
     parser = command_line(__doc__)
     parser.add_argument("--seconds", type=float, default=3600.0)
-    parser.add_argument("--rate", type=float, default=350.0, help="lines a second (350)")
-    parser.add_argument("--no-record", action="store_true", help="keep no recording")
+    parser.add_argument("--rate", type=float, default=350.0, help="lines per second (350)")
+    parser.add_argument("--no-record", action="store_true", help="do not keep a recording")
     given = parser.parse_args()
     seconds = 4.0 if given.smoke else given.seconds
     every = min(_SAMPLE_SECONDS, seconds / 20)

@@ -18,7 +18,7 @@ def main() -> None:
     """Measure typical work, tiny deltas and large lines."""
     parser = command_line(__doc__)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--mix", choices=("typical", "deltas", "blobs"), help="this one alone")
+    parser.add_argument("--mix", choices=("typical", "deltas", "blobs"), help="measure only this mix")
     given = parser.parse_args()
     sizes = {"typical": (100, 0), "deltas": (0, 10_000_000), "blobs": (500, 0)}
     if given.smoke:
