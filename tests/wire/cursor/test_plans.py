@@ -38,6 +38,7 @@ def test_a_call_without_arguments_or_success_has_no_plan() -> None:
     """A call that failed, or of which nothing is known, leaves the plan as it is."""
     assert ended({"error": {"error": "no"}}, started("updateTodos", todos=[DONE])) is None
     assert ended({"success": {}}) is None
+    assert ended({"success": {}}, started("updateTodos")) is None
 
 
 def test_the_arguments_of_64_open_calls_are_kept() -> None:
