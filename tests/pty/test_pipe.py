@@ -96,7 +96,7 @@ def test_ctrl_c_after_q_ends_the_recording(home: Path) -> None:
     with in_terminal(producer=command(DEMO, "--pace", "500", "--hang-before-result")) as terminal:
         terminal.wait_for("✓ Ran terminal command pytest -q")
         terminal.send("q")
-        terminal.wait_for("recording goes on")
+        terminal.wait_for("recording continues")
         terminal.send("\x03")
         assert terminal.wait_exit() == 130
         assert terminal.restored(), terminal.leftovers()
@@ -144,7 +144,7 @@ def test_tee_continues_after_q(tmp_path: Path) -> None:
     with in_terminal("--tee", producer=command(DEMO, "--pace", "200"), consumer=consumer) as terminal:
         terminal.wait_for(FIRST_CALLS)
         terminal.send("q")
-        terminal.wait_for("recording goes on")
+        terminal.wait_for("recording continues")
         assert terminal.wait_exit(20) == 0
         assert terminal.wait_exit(stage=2) == 0
         assert "Created new file tests/test_past_lows.py (28 lines)" in terminal.screen_text()
@@ -196,7 +196,7 @@ def test_the_screen_follows_the_size() -> None:
 
             terminal.wait_until(is_drawn, what=f"screen of {columns}x{rows}")
         terminal.send("q")
-        terminal.wait_for("recording goes on")
+        terminal.wait_for("recording continues")
         assert terminal.restored(), terminal.leftovers()
 
 

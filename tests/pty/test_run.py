@@ -85,7 +85,7 @@ def test_l_leaves_the_agent_running(home: Path) -> None:
     with in_terminal("run", "--", *command(DEMO, "--pace", "60")) as terminal:
         terminal.wait_for(FIRST_CALLS)
         terminal.send("q")
-        terminal.wait_for("leave it running")
+        terminal.wait_for("Leave it running")
         terminal.send("l")
         assert terminal.wait_exit() == 0
         assert terminal.restored(), terminal.leftovers()
@@ -103,7 +103,7 @@ def test_s_stops_the_agent(home: Path) -> None:
     with in_terminal("run", "--", *command(DEMO, "--pace", "150", "--hang")) as terminal:
         terminal.wait_for(FIRST_CALLS)
         terminal.send("q")
-        terminal.wait_for("stop it")
+        terminal.wait_for("Stop the agent")
         terminal.send("s")
         assert terminal.wait_exit() == 128 + signal.SIGTERM
         assert terminal.restored(), terminal.leftovers()

@@ -214,10 +214,10 @@ def test_every_failed_call_is_reported(
         kept = path.read_bytes()
         assert WHOLE.startswith(kept), where
         assert kept.endswith(b"\n") or kept == b"" or not case.leaves_lines, where
-        expected = 74 if "the recording is not complete" in stderr else 0
+        expected = 74 if "the recording is incomplete" in stderr else 0
         assert code == (70 if f"Error({number}," in stderr else expected), where
         if kept != WHOLE or (case.names[0] == "fdatasync" and failing.calls >= failing.first):
-            assert f"the recording is not complete: {os.strerror(number)}" in stderr, where
+            assert f"the recording is incomplete: {os.strerror(number)}" in stderr, where
         is_reported = "the arrival times are incomplete" in stderr or code == 70
         assert fits(WHOLE, path) or is_reported or case.names == ("read",), where
         log = list(follow_log(Feed(open_saved(path))))

@@ -28,7 +28,7 @@ from tests.harness.terminal import Terminal
 
 DEMO = (RECORDINGS / "demo.ndjson").read_bytes()
 FULL = "/dev/full"
-NO_SPACE = "the recording is not complete: No space left on device"
+NO_SPACE = "the recording is incomplete: No space left on device"
 ON_A_DISK = """
 mount -t tmpfs -o size="$1" tmpfs "$2" || exit 99
 disk="$2" out="$3"; shift 3
@@ -133,7 +133,7 @@ def test_whole_lines_are_kept(tmp_path: Path, limit: int) -> None:
     assert kept == b"" or kept.endswith(b"\n")
     assert limit - len(kept) <= max(map(len, DEMO.split(b"\n"))) + 1
     assert done.code == 74
-    assert b"the recording is not complete: File too large" in done.stderr
+    assert b"the recording is incomplete: File too large" in done.stderr
 
 
 def test_a_full_disk_is_reported_at_once(tmp_path: Path) -> None:
@@ -181,7 +181,7 @@ def test_recording_resumes_when_there_is_space(tmp_path: Path) -> None:
     path, lines, fed = tmp_path / "r.ndjson", DEMO.splitlines(keepends=True), DEMO
     with Program([*AGENTWATCH, "--print", "--no-log", "--record", str(path)], limit=65_536) as program:
         program.feed(DEMO)
-        program.wait_for("the recording is not complete: File too large")
+        program.wait_for("the recording is incomplete: File too large")
         size, deadline = path.stat().st_size, time.monotonic() + 20
         resource.prlimit(program.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
         while path.stat().st_size == size:
