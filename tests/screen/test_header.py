@@ -149,7 +149,7 @@ async def test_the_status_shows_activity_left_and_view_state_right() -> None:
 
 
 @pytest.mark.parametrize("words", ["running shell " + "x" * 300, "東京" * 100, "short", "", "é" * 90])
-@pytest.mark.parametrize("view", ["", "replay ×64", "THE RECORDING IS NOT COMPLETE · frozen · 1.2 MB behind"])
+@pytest.mark.parametrize("view", ["", "replay ×64", "THE RECORDING IS INCOMPLETE · frozen · 1.2 MB behind"])
 @pytest.mark.parametrize("width", [40, 80, 120])
 async def test_the_status_fits(words: str, view: str, width: int) -> None:
     """A long activity text is cut to make room for the view state, which is whole whenever it fits."""
