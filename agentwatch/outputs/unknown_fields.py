@@ -75,20 +75,24 @@ class _Collector:
         if not isinstance(fields, dict):
             return [Malformed("", "")]
         self.agent = self.agent or detect(fields)
-        self._undetected.append((self.line, fields))
-        if self.agent is not None:
-            for number, kept in self._undetected:
-                for what, sample in self.agent.unknown_fields(kept) if self.agent.unknown_fields else ():
-                    self._add(what, sample, number)
-            self._undetected.clear()
-        else:
-            self._undetected_bytes += size
-            if (
-                len(self._undetected) >= MAX_UNDETECTED_LINES
-                or self._undetected_bytes >= MAX_UNDETECTED_BYTES
-            ):
-                self.end()
+        if self.agent is None:
+            self._keep(fields, size)
+            return []
+        if not self.agent.may_have_written(kept for _, kept in self._undetected):
+            self.end()
+        for number, kept in (*self._undetected, (self.line, fields)):
+            for what, sample in self.agent.unknown_fields(kept) if self.agent.unknown_fields else ():
+                self._add(what, sample, number)
+        self._undetected.clear()
         return []
+
+    def _keep(self, fields: Fields, size: int) -> None:
+        """Buffer a line until the agent is known; at the limit all are reported as of no known agent."""
+        self._undetected.append((self.line, fields))
+        self._undetected_bytes += size
+        has_room = self._undetected_bytes < MAX_UNDETECTED_BYTES
+        if len(self._undetected) >= MAX_UNDETECTED_LINES or not has_room:
+            self.end()
 
     def _add(self, what: str, sample: object, line: int) -> None:
         if what in self.found:

@@ -67,3 +67,10 @@ class Agent:
     reworded: bytes | None = None
     """Bytes that occur in each line whose blocks contain words that its bytes do not. Such a line must be
     decoded to be searched. None: the format has no such lines."""
+
+    def may_have_written(self, lines: Iterable[Fields]) -> bool:
+        """Return whether the agent may have written lines that it does not recognise.
+
+        If one of them starts a run, another agent wrote it: the agent would recognise its own start line.
+        """
+        return all(self.role(fields) is not LineRole.START for fields in lines)

@@ -196,6 +196,8 @@ class Decoder:
         self._agent, self._decoder, self._frames = agent, agent.decoder(), DeltaFrames()
         self._deltas = self._decoder if isinstance(self._decoder, DeltaDecoder) else None
         kept, self._undetected = self._undetected, []
+        if not agent.may_have_written(kept):
+            kept = []
         self.is_detecting = False
         decoded = [self._decoder.decode(each) for each in (*kept, fields)]
         decoded[0] = [FormatDetected(agent.traits), *decoded[0]]

@@ -54,3 +54,12 @@ def test_any_other_unknown_line_does_not(monkeypatch: pytest.MonkeyPatch) -> Non
     decoder.decode(init())
     assert decoder.decode(event("later")) == [Unknown("type later")]
     assert decoder.decode(ASKED) == [Unknown("type asked")]
+
+
+def test_a_foreign_start_line_is_not_read_with_the_format_of_a_later_line() -> None:
+    """If a kept line would start a run, but not one of the agent's own, the kept lines stay unknown."""
+    decoder = Decoder()
+    foreign = event("system", "init", cwd="/tmp", tools=["Bash"])
+    assert decoder.decode(foreign) == [Unknown("type system")]
+    assert type(decoder.decode(result())[0]) is FormatDetected
+    assert decoder.take_redecoded() == []
