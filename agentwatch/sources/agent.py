@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 from contextlib import suppress
 
@@ -137,6 +138,9 @@ class AgentSource:
             "ended_ms": self.agent.ended_ms,
             "exit_code": self.agent.exit_code,
         }
-        with suppress(OSError):
-            os.ftruncate(self._process_fd, 0)
-            os.write(self._process_fd, orjson.dumps(described, option=orjson.OPT_APPEND_NEWLINE))
+        data = orjson.dumps(described, option=orjson.OPT_APPEND_NEWLINE)
+        with suppress(OSError):  # overwritten before it is cut, so that a reader never finds it empty
+            flags = fcntl.fcntl(self._process_fd, fcntl.F_GETFL)
+            fcntl.fcntl(self._process_fd, fcntl.F_SETFL, flags & ~os.O_APPEND)
+            os.pwrite(self._process_fd, data, 0)
+            os.ftruncate(self._process_fd, len(data))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import threading
@@ -16,6 +17,7 @@ from agentwatch.sources.disk_reserve import Reserve
 from agentwatch.sources.open import KeepOptions, agent_source, pipe_source
 from agentwatch.sources.pipe import PipeIntake
 from tests.conftest import RECORDINGS
+from tests.harness.fake_agent import command
 
 PLAIN = RECORDINGS / "plain.ndjson"
 
@@ -108,3 +110,23 @@ def test_a_failed_sync_makes_the_recording_incomplete(
     os.write(agent_fd, PLAIN.read_bytes())
     os.close(agent_fd)
     assert print_session(source, Feed(source.reader), "summary") == 74
+
+
+def test_the_description_of_the_process_is_complete_at_every_moment(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A reader of the JSON file finds a whole object, also while the end of the agent is written into it."""
+    source = agent_source(command(PLAIN), KeepOptions(write_log=False))
+    files = source.written.files
+    assert files is not None
+    cut = os.ftruncate
+    seen: list[object] = []
+
+    def cut_and_see(fd: int, length: int) -> None:
+        cut(fd, length)
+        if fd == source._process_fd:
+            seen.append(json.loads(files.process.read_bytes())["exit_code"])
+
+    monkeypatch.setattr(os, "ftruncate", cut_and_see)
+    assert print_session(source, Feed(source.reader), "text") == 0
+    assert seen == [0]
