@@ -95,7 +95,6 @@ class WatchScreen(Screen[None]):
         prepare(self)
         self._swap = None if loading is None else PreviewSwap(loading, shows_thinking=config.thinking)
         self._source = source
-        self._config = config
         self._survivors: list[Survivor] = []
         self.notices = Notices(loading or feed, config, write)
         self._take(feed, Workspace(feed, shows_thinking=config.thinking, is_preview=loading is not None))
