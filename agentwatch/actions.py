@@ -6,7 +6,10 @@ A line consists of the phrase, the target and the outcome in brackets. It is saf
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from agentwatch.events import Outcome
+from agentwatch.plurals import plural
 from agentwatch.safe_text import SafeText, cut, safe_line
 from agentwatch.session import Call
 
@@ -52,6 +55,18 @@ def outcome_note(call: Call) -> SafeText:
     if call.outcome is Outcome.FAILED and call.error:
         return cut(safe_line(f"failed: {_first_line(call.error)}"), ERROR_COLUMNS)
     return safe_line(call.outcome)
+
+
+def count_words(counts: Mapping[Outcome, int]) -> list[SafeText]:
+    """Return the number of calls, then the number with each outcome other than succeeded.
+
+    Example:
+        >>> count_words({Outcome.SUCCEEDED: 2, Outcome.FAILED: 1})
+        ['3 calls', '1 failed']
+    """
+    words = [plural(sum(counts.values()), "call")]
+    words += [f"{count} {outcome}" for outcome, count in counts.items() if outcome is not Outcome.SUCCEEDED]
+    return [SafeText(word) for word in words]
 
 
 def ended_ms(call: Call) -> int | None:

@@ -21,8 +21,10 @@ class Outcome(StrEnum):
     FAILED = "failed"
     REJECTED = "rejected"
     """Calls only: a person or a rule refused the call."""
+    RETURNED = "returned"
+    """Calls only: it completed, but the stream does not say whether it succeeded."""
     UNFINISHED = "unfinished"
-    """It ended without a known outcome."""
+    """A call that never completed, or a run that ended without a result."""
 
 
 class ToolKind(StrEnum):

@@ -113,8 +113,9 @@ def _over(session: Session, now_ms: int | None, agent: AgentFacts, *, is_narrow:
         words.append(f"stderr: {cut(safe_line(agent.stderr.strip()), _ERROR_COLUMNS)}")
     if session.outcome is Outcome.UNFINISHED and session.never_completed:
         words.append(f"{plural(session.never_completed, 'call')} never completed")
-    if session.outcome is Outcome.SUCCEEDED and session.failed_calls:
-        words.append(f"{plural(session.failed_calls, 'call')} failed")
+    failed = session.ended_by_outcome[Outcome.FAILED]
+    if session.outcome is Outcome.SUCCEEDED and failed:
+        words.append(f"{plural(failed, 'call')} failed")
     return SafeText(" · ".join(words))
 
 

@@ -7,18 +7,19 @@ import os
 from textual.content import Content
 from textual.widgets import Static
 
+from agentwatch.actions import count_words
 from agentwatch.analysis.integrity import Integrity
 from agentwatch.events import Outcome
-from agentwatch.plurals import plural
 from agentwatch.safe_text import SafeText, columns, safe_line
 from agentwatch.screen.lines.format import SIGNS, clock
-from agentwatch.session import Session
+from agentwatch.session import Session, calls_by_outcome
 
 _COLOURS = {
     Outcome.RUNNING: "$text-accent",
     Outcome.SUCCEEDED: "$text-success",
     Outcome.FAILED: "$text-error",
     Outcome.REJECTED: "$text-warning",
+    Outcome.RETURNED: "$text-warning",
     Outcome.UNFINISHED: "$text-warning",
 }
 
@@ -123,9 +124,4 @@ def _short(cwd: str | None) -> str | None:
 
 
 def _counts(session: Session) -> SafeText:
-    words = [plural(len(session.calls), "call")]
-    if session.open_calls:
-        words.append(f"{len(session.open_calls)} running")
-    if session.failed_calls:
-        words.append(f"{session.failed_calls} failed")
-    return SafeText(" · ".join(words) + " ")
+    return SafeText(" · ".join(count_words(calls_by_outcome(session))) + " ")

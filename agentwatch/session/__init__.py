@@ -13,6 +13,7 @@ Example:
 from agentwatch.session.call import Call, Place
 from agentwatch.session.call_store import CallOrder
 from agentwatch.session.line_counts import LineCounts, OddLine
+from agentwatch.session.outcome_counts import calls_by_outcome
 from agentwatch.session.rhythm import Phase, Rhythm, usually_under
 from agentwatch.session.runs import Run
 from agentwatch.session.session import Session
@@ -30,5 +31,6 @@ __all__ = [
     "Rhythm",
     "Run",
     "Session",
+    "calls_by_outcome",
     "usually_under",
 ]

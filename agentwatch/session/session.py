@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import islice
 from typing import Any, ClassVar
@@ -104,7 +105,7 @@ class Session:
         """The number of calls whose end is in the recording, but not their start."""
         self.never_completed = 0
         """The number of calls that had not ended when the next run started or the stream ended."""
-        self.failed_calls = 0
+        self.ended_by_outcome: Counter[Outcome] = Counter()
         self.is_closed = False
         """Whether the stream has ended."""
         self.last_seen_ms: int | None = None
@@ -235,7 +236,7 @@ class Session:
             return
         call.end(event, place)
         self._settle(call)
-        self.failed_calls += call.outcome is Outcome.FAILED
+        self.ended_by_outcome[call.outcome] += 1
 
     def _run_ended(self, event: RunEnded, place: Place) -> None:
         is_bare = not self.runs

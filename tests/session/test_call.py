@@ -57,7 +57,7 @@ def test_interleaved_calls_each_get_their_own_end() -> None:
         ("c", Outcome.FAILED),
     ]
     assert [found.target for found in read.ended_calls] == ["b", "c", "a"]
-    assert read.failed_calls == 1
+    assert read.ended_by_outcome[Outcome.FAILED] == 1
 
 
 def test_an_end_without_a_start_is_a_call() -> None:
@@ -116,7 +116,7 @@ def test_lines_that_come_again_count_once() -> None:
     read = session(init(), *lines, *ends)
     [found] = read.calls
     assert (found.outcome, found.started_ms, found.ended_ms) == (Outcome.SUCCEEDED, 1000, 3000)
-    assert (list(read.ended_calls), read.failed_calls) == ([found], 0)
+    assert (list(read.ended_calls), read.ended_by_outcome[Outcome.FAILED]) == ([found], 0)
     assert (read.completed_without_started, read.never_completed) == (0, 0)
     assert read.lines.events == 5
 

@@ -91,7 +91,7 @@ def test_a_run_is_running_until_it_is_over() -> None:
 def test_a_success_stays_one_after_failed_calls() -> None:
     """Failed calls do not make the run fail; only its result does."""
     read = session(init(), completed("shell", result={"failure": {"exitCode": 1}}), result())
-    assert (read.outcome, read.failed_calls) == (Outcome.SUCCEEDED, 1)
+    assert (read.outcome, read.ended_by_outcome[Outcome.FAILED]) == (Outcome.SUCCEEDED, 1)
 
 
 def test_nothing_is_known_before_the_first_line() -> None:

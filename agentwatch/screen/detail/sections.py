@@ -153,6 +153,7 @@ class Signed(Section):
         "✓": "succeeded",
         "✗": "failed",
         "⊘": "rejected",
+        "↵": "returned",
         "◌": "unfinished",
         "◐": "running",
         "~": "reasoning",

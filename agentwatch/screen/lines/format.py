@@ -16,6 +16,7 @@ SIGNS = {
     Outcome.SUCCEEDED: "✓",
     Outcome.FAILED: "✗",
     Outcome.REJECTED: "⊘",
+    Outcome.RETURNED: "↵",
     Outcome.UNFINISHED: "◌",
 }
 UNKNOWN = "–"
