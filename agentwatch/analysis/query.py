@@ -6,8 +6,16 @@ import re
 
 from agentwatch.session import Kind
 
-_MARKS = r"[*_`~\[\]\\]*"
+_MARKS = "*_`~[]\\"
 """Markdown characters that may occur between two characters of a text and are not shown."""
+_MOST_MARKS = 16
+_MOST_BLANKS = 64
+_MOST_INDENT = 512
+"""Limits for what is skipped inside a match, in characters. Without them, and with repetitions that give
+characters back, a query such as `**` would take cubic time in a line of asterisks.
+"""
+_WORD = re.compile(r"[0-9A-Za-z_]+")
+_PIECE = re.compile(r"[0-9A-Za-z]+|[^0-9A-Za-z]")
 _ESCAPED_WORD = re.compile(rb"\\u00[3-7]")
 """A JSON escape of a letter, a digit or `_`."""
 _CODE_POINT = re.compile("[uU0-9a-fA-F]+")
@@ -32,14 +40,16 @@ class Query:
     def __init__(self, text: str) -> None:
         self.words = text.split()
         self._is_exact = any(char.isupper() for char in text)
-        self.pattern = self._compiled([_in_order(word, "") for word in self.words], r"\s+")
+        self.pattern = self._compiled(r"\s++".join(_in_order(word) for word in self.words))
         """Finds the query in plain text."""
-        marked = [_in_order(word, _MARKS) for word in self.words]
-        self.markdown_pattern = self._compiled(marked, rf"{_MARKS}\s[\s>*_`~\[\]\\]*")
+        marked = [
+            _marked_gap(word) * bool(nth) + _in_order(word, _MARKS) for nth, word in enumerate(self.words)
+        ]
+        self.markdown_pattern = self._compiled("".join(marked))
         """Finds the query in Markdown, and ignores marks that are not shown."""
         self.reach = 4 * len(text) + 64
         """The number of characters that are searched beyond the end of a chunk. No match is longer."""
-        pieces = re.findall(r"[0-9A-Za-z_]+", text)
+        pieces = _WORD.findall(text)
         self.needles = frozenset((piece if self._is_exact else piece.lower()).encode() for piece in pieces)
         """The ASCII words of the query. The bytes of a matching line contain them, unless it escapes them."""
         self._may_be_code_point = any(map(_CODE_POINT.fullmatch, pieces))
@@ -50,8 +60,15 @@ class Query:
 
     def shown_pattern(self) -> re.Pattern[str]:
         """Return a pattern for wrapped lines, where a line break may be inside a long word."""
-        wrap = r"(?:[^\S\n]*\n[\s▌]*)?"
-        return self._compiled([wrap.join(map(re.escape, word)) for word in self.words], r"[\s▌]+")
+        words: list[str] = []
+        for word in self.words:
+            gap = _skipped("▌", word[0], most=_MOST_INDENT, blanks=True, least=1) if words else ""
+            wraps = (
+                rf"(?:[^\S\n]*+\n{_skipped('▌', char, most=_MOST_INDENT, blanks=True)})?{re.escape(char)}"
+                for char in word[1:]
+            )
+            words.append(gap + re.escape(word[0]) + "".join(wraps))
+        return self._compiled("".join(words))
 
     def missing(self, needles: frozenset[bytes], data: bytes) -> frozenset[bytes]:
         """Return the needles that a piece of a line does not contain.
@@ -66,15 +83,49 @@ class Query:
             return frozenset()
         return missing
 
-    def _compiled(self, words: list[str], gap: str) -> re.Pattern[str]:
-        return re.compile(gap.join(words), 0 if self._is_exact else re.IGNORECASE)
+    def _compiled(self, pattern: str) -> re.Pattern[str]:
+        return re.compile(pattern, 0 if self._is_exact else re.IGNORECASE)
 
 
-def _in_order(word: str, marks: str) -> str:
+def _in_order(word: str, marks: str = "") -> str:
     """Return a pattern for a word that allows `marks` before and after punctuation and non-ASCII characters.
 
     ASCII characters match only themselves. Otherwise `k` would match the Kelvin sign, which the search
     through the raw bytes does not find.
     """
-    pieces = re.findall(r"[0-9A-Za-z]+|[^0-9A-Za-z]", word)
-    return marks.join(f"(?a:{re.escape(piece)})" if piece.isascii() else re.escape(piece) for piece in pieces)
+    pattern = ""
+    for piece in _PIECE.findall(word):
+        gap = _skipped(marks, piece[0]) if marks and pattern else ""
+        pattern += gap + (f"(?a:{re.escape(piece)})" if piece.isascii() else re.escape(piece))
+    return pattern
+
+
+def _marked_gap(word: str) -> str:
+    """Return a pattern for the white space in Markdown before a word, with list and quote marks in it.
+
+    A word of marks alone ends the gap where it first occurs. Before any other word, the gap extends to the
+    last white space, so that `*` of a list item is not taken for the first mark of `**word**`.
+    """
+    marks = f">{_MARKS}"
+    if not word.strip(marks):
+        return rf"{_skipped(_MARKS)}\s{_skipped(marks, word[0], most=_MOST_BLANKS, blanks=True)}"
+    items = rf"(?:{_skipped(marks)}\s){{0,{_MOST_BLANKS}}}+"
+    return rf"{_skipped(_MARKS)}\s{items}{_skipped(marks, word[0])}"
+
+
+def _skipped(
+    chars: str, following: str = "", *, most: int = _MOST_MARKS, blanks: bool = False, least: int = 0
+) -> str:
+    """Return a pattern for a run of some characters that ends before the character `following`.
+
+    The run never gives characters back, so it costs its own length and no more.
+
+    Args:
+        chars: The characters of the run.
+        following: The character that the pattern after the run begins with.
+        most: The greatest length of the run.
+        blanks: Whether white space belongs to the run too.
+        least: The least length of the run.
+    """
+    space = r"\s" if blanks else ""
+    return f"[{space}{re.escape(chars.replace(following, '') if following else chars)}]{{{least},{most}}}+"

@@ -12,8 +12,8 @@ from agentwatch.session import Place
 
 _MOST_PIECES = 4096
 _MOST_BYTES = 16 << 20
-_OBJECT = re.compile(rb"(?:\xef\xbb\xbf)?\s*\{")
-_EVENT = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"type"\s*:\s*"')
+_OBJECT = re.compile(rb"\A(?:\xef\xbb\xbf)?+\s*+\{")
+_EVENT = re.compile(rb'\A(?:\xef\xbb\xbf)?+\s*+\{\s*+"type"\s*+:\s*+"')
 """A line that matches is the start of an event, so it cannot continue a string."""
 
 

@@ -17,8 +17,8 @@ from agentwatch.events import Channel
 _MOST_MISSES = 64
 """Learning stops after this number of frames in a row that no burst has used."""
 _MOST_DIGITS = 18
-_KEY = re.compile(rb'("text":\s*")')
-_BEFORE_A_NUMBER = re.compile(rb'[^\\]":\s*\Z')
+_KEY = re.compile(rb'("text":\s*+")')
+_BEFORE_A_NUMBER = re.compile(rb'[^\\]":\s*+\Z')
 
 
 class Burst(NamedTuple):

@@ -12,8 +12,9 @@ from typing import Any
 
 from agentwatch.wire.json_line import parse
 
-_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[{}\[\],"]', re.DOTALL)
-_MEMBER = re.compile(rb',(?=\s*"(?:[^"\\]|\\.)*"\s*:)')
+_TOKEN = re.compile(rb'"(?:[^"\\]++|\\.)*+("?)|[{}\[\],]', re.DOTALL)
+"""Matches a string or a mark outside strings. The group of a string is empty if it has no end."""
+_MEMBER = re.compile(rb',(?=\s*+"(?:[^"\\]++|\\.)*+"\s*+:)', re.DOTALL)
 _MOST_TRIES = 40
 """The number of members, counted from the end of the tail, that are tried as the first of an object."""
 
@@ -30,20 +31,20 @@ def salvage(head: bytes, tail: bytes) -> Salvaged:
 def _from_head(head: bytes) -> dict[str, Any]:
     """Return the fields that are complete before the text that continues beyond the head."""
     closers: list[bytes] = []
-    whole, missing = 0, b""
+    whole = 0
     for token in _TOKEN.finditer(head):
         match token[0]:
-            case b'"':
-                break
             case b"{" | b"[":
                 closers.append(b"}" if token[0] == b"{" else b"]")
-                whole, missing = token.end(), b"".join(reversed(closers))
+                whole = token.end()
             case b"}" | b"]":
                 del closers[-1:]
-                whole, missing = token.end(), b"".join(reversed(closers))
+                whole = token.end()
             case b",":
-                whole, missing = token.start(), b"".join(reversed(closers))
-    return _fields(head[:whole] + missing)
+                whole = token.start()
+            case _ if not token[1]:
+                break
+    return _fields(head[:whole] + b"".join(reversed(closers)))
 
 
 def _from_tail(tail: bytes) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import Any
 
 import pytest
@@ -76,3 +77,12 @@ def test_an_oversize_line_that_is_not_an_object_is_malformed() -> None:
         [found] = Decoder().decode_oversize(data[:200], data[-200:], len(data))
         assert isinstance(found, Malformed)
         assert found.reason == f"not JSON, {len(data)} bytes"
+
+
+@pytest.mark.parametrize("unit", [b"[", b'{"a":', b'"\\', b',"a', b'["', b'{"a":[1,'], ids=repr)
+def test_the_ends_of_a_line_are_read_in_linear_time(unit: bytes) -> None:
+    """A head and a tail of 64 KiB each take less than a second, however deep they are nested."""
+    part = unit * (65_536 // len(unit))
+    began = time.process_time()
+    oversize.salvage(part, part)
+    assert time.process_time() - began < 1

@@ -29,7 +29,7 @@ _NEAR_A_WORD = 8
 """Minimum target width beside the note of a call that did not succeed."""
 _LEAST_FOR_STRIP = 60
 _STRIP = (10, 20)
-_ADDRESS = re.compile(r"[a-z]+://\S+$")
+_ADDRESS = re.compile(r"\A[a-z]++://\S++$")
 _MOST_SUMMED_UP = 200
 """Rows that fold more calls than this show no totals: summing them on each draw would cost O(calls)."""
 

@@ -15,7 +15,7 @@ from agentwatch.screen.detail.sections import Run, Section, StyleOf, cut_line
 _OPEN_LEVELS = 2
 _MOST_NODES = 20_000
 _MOST_DIGITS = 400
-_READS_AS_A_VALUE = re.compile(r"\s*(?:-?\d[\d.eE+-]*|true|false|null)?\s*")
+_READS_AS_A_VALUE = re.compile(r"\A\s*+(?:-?\d[\d.eE+-]*+|true|false|null)?+\s*")
 Path = tuple[int, ...]
 """The position of a node: the index of the child at each level."""
 

@@ -1,0 +1,211 @@
+"""No regular expression of the program takes more than linear time, whatever text it is given."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import pkgutil
+import re
+import string
+import time
+from collections.abc import Callable, Iterator
+from itertools import product
+
+import pytest
+
+import agentwatch
+from agentwatch import safe_text as safe_text_module
+from agentwatch.analysis.query import Query
+from agentwatch.safe_text import safe_text
+from agentwatch.screen.detail import from_blocks
+from agentwatch.screen.transcript import markdown
+from agentwatch.wire import oversize
+from tests.conftest import ROOT
+
+PACKAGE = ROOT / "agentwatch"
+QUERIES = ("exit 1", "**", "** *b", "a ** b", "> > x", "▌▌ ▌x", "a.b*c", "a a a b", "[x]_y", "é ..")
+MADE_ON_DEMAND = {"agentwatch/analysis/query.py", "agentwatch/safe_text.py"}
+"""Modules that compile patterns in functions: from the user's query, and when characters are first seen."""
+LENGTHS = (1 << 8, 1 << 11, 1 << 14)
+"""Lengths of the texts that are searched, each 8 times the one before."""
+QUICK_SECONDS = 0.005
+"""Less time than this is never too much. Quadratic time takes 0.2 s for the longest text, and cubic time
+takes this long for the shortest.
+"""
+MOST_GROWTH = 24
+"""A text that is 8 times as long takes 8 times as long, or 64 times in quadratic time."""
+USUAL = ' \n\t=-a[*`0"\\x'
+ESCAPED = re.compile(r"\\(?:x([0-9a-f]{2})|u([0-9a-f]{4})|U([0-9a-f]{8}))")
+
+
+def module_patterns() -> dict[str, re.Pattern[str] | re.Pattern[bytes]]:
+    """Return every compiled pattern that a module of the program has as a constant."""
+    found: dict[str, re.Pattern[str] | re.Pattern[bytes]] = {}
+    for info in pkgutil.walk_packages(agentwatch.__path__, "agentwatch."):
+        if info.name == "agentwatch.__main__":
+            continue
+        module = importlib.import_module(info.name)
+        for name, value in vars(module).items():
+            if isinstance(value, re.Pattern):
+                found[f"{info.name}.{name}"] = value
+    return found
+
+
+def made_patterns() -> dict[str, re.Pattern[str]]:
+    """Return examples of the patterns that are made while the program runs."""
+    safe_text("e" + "\u0301" * 12)
+    assert safe_text_module._REPLACEMENTS.too_many_marks is not None
+    found = {
+        "too_many_marks": safe_text_module._REPLACEMENTS.too_many_marks,
+        "emoji_joiner": safe_text_module._emoji_joiner(),
+    }
+    for text in QUERIES:
+        query = Query(text)
+        found[f"query {text!r}"] = query.pattern
+        found[f"query {text!r} in Markdown"] = query.markdown_pattern
+        found[f"query {text!r} in lines"] = query.shown_pattern()
+    return found
+
+
+PATTERNS: dict[str, re.Pattern[str] | re.Pattern[bytes]] = {**module_patterns(), **made_patterns()}
+
+
+def characters_of(pattern: re.Pattern[str] | re.Pattern[bytes]) -> list[str]:
+    """Return the characters that a pattern knows: those in its source, and the usual ones."""
+    source = pattern.pattern if isinstance(pattern.pattern, str) else pattern.pattern.decode("latin-1")
+    escaped = [chr(int("".join(filter(None, found)), 16)) for found in ESCAPED.findall(source)]
+    marks = [char for char in source if char in string.punctuation or not char.isascii()]
+    return list(dict.fromkeys([*USUAL, *marks, *escaped]))[:40]
+
+
+def beginnings_of(pattern: re.Pattern[str] | re.Pattern[bytes]) -> list[str]:
+    """Return texts after which a pattern may be in the middle of a match."""
+    source = pattern.pattern if isinstance(pattern.pattern, str) else pattern.pattern.decode("latin-1")
+    words = [word for word in re.findall(r"[a-z]{2,}", source) if len(word) < 12]
+    return ["", "a", '"', "```", "~~~", ',"', '"text":', "a://", '{"type":', "\x1b[", "@@ -", "#", *words[:3]]
+
+
+def texts_for(pattern: re.Pattern[str] | re.Pattern[bytes], length: int) -> Iterator[str]:
+    """Yield texts of about a length: repetitions of each character and pair, with other ends."""
+    chars = characters_of(pattern)
+    for unit in [*chars, *("".join(pair) for pair in product(chars, repeat=2))]:
+        yield unit * (length // len(unit))
+    for beginning, unit, end in product(beginnings_of(pattern), chars[:13], ("", "`", '"', "\x00")):
+        yield beginning + unit * length + end
+
+
+def seconds(pattern: re.Pattern[str] | re.Pattern[bytes], text: str, enough: float) -> float:
+    """Return the least time in which a pattern finds all its matches in a text, of up to five rounds."""
+    least = float("inf")
+    for _ in range(5):
+        began = time.perf_counter()
+        search(pattern, text)
+        least = min(least, time.perf_counter() - began)
+        if least <= enough:
+            break
+    return least
+
+
+def search(pattern: re.Pattern[str] | re.Pattern[bytes], text: str) -> None:
+    """Find all matches of a pattern in a text."""
+    if isinstance(pattern.pattern, bytes):
+        data = text.encode("latin-1", "replace")
+        for _ in pattern.finditer(data):
+            pass
+    else:
+        for _ in pattern.finditer(text):
+            pass
+
+
+def slow_texts(pattern: re.Pattern[str] | re.Pattern[bytes]) -> Iterator[str]:
+    """Yield the texts for which a pattern takes far more than 8 times as long when 8 times as long."""
+    for texts in zip(*(texts_for(pattern, length) for length in LENGTHS), strict=True):
+        most = QUICK_SECONDS
+        for text in texts:
+            taken = seconds(pattern, text, most)
+            if taken > most:
+                yield f"{text[:12]!r}…{text[-4:]!r}"
+                break
+            most = max(QUICK_SECONDS, MOST_GROWTH * taken)
+
+
+@pytest.mark.parametrize("name", PATTERNS)
+def test_the_time_of_a_pattern_is_linear(name: str) -> None:
+    """A pattern takes linear time on repetitions of each character and pair of characters that it knows."""
+    assert next(slow_texts(PATTERNS[name]), None) is None
+
+
+@pytest.mark.parametrize(
+    "source",
+    [r"\n\s*\n\s*\S", r"^(`{3,}|~{3,})\s*([\w+#.-]*)[^`]*$", r"[a-z]+://\S+$", r"\s+$", r"\*\**\*\**x"],
+)
+def test_a_pattern_of_more_than_linear_time_is_found(source: str) -> None:
+    """A pattern of quadratic or cubic time is reported."""
+    assert next(slow_texts(re.compile(source)), None) is not None
+
+
+def test_the_patterns_of_every_module_are_measured() -> None:
+    """Each module that compiles a pattern is represented, and the known patterns are among those measured."""
+    names = {name.rpartition(".")[0].replace(".", "/") + ".py" for name in PATTERNS}
+    compiling = {
+        str(path.relative_to(ROOT))
+        for path in PACKAGE.rglob("*.py")
+        if "re.compile" in path.read_text("utf-8")
+    }
+    assert compiling - MADE_ON_DEMAND <= names
+    assert {id(markdown._MARKUP), id(oversize._TOKEN), id(from_blocks._TOKEN)} <= set(
+        map(id, PATTERNS.values())
+    )
+
+
+def calls_of_re(source: str) -> list[tuple[int, str]]:
+    """Return the line and name of each call of `re` that is not the compilation of a module's constant."""
+    tree = ast.parse(source)
+    at_module = {
+        id(node.value)
+        for node in tree.body
+        if isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.Call)
+    }
+    return [
+        (node.lineno, node.func.attr)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and isinstance(node.func.value, ast.Name)
+        and node.func.value.id == "re"
+        and node.func.attr != "escape"
+        and id(node) not in at_module
+    ]
+
+
+def test_every_pattern_is_a_constant_of_its_module() -> None:
+    """Patterns are compiled as constants, so that the test of their cost finds them."""
+    found = {
+        str(path.relative_to(ROOT)): calls_of_re(path.read_text("utf-8")) for path in PACKAGE.rglob("*.py")
+    }
+    found = {name: calls for name, calls in found.items() if calls}
+    assert found.keys() == MADE_ON_DEMAND
+    assert {name for calls in found.values() for _, name in calls} == {"compile"}
+    assert not [name for name, source in sources() if "from re import" in source or "import re as" in source]
+
+
+def sources() -> Iterator[tuple[str, str]]:
+    """Yield the name and the source of each module."""
+    for path in PACKAGE.rglob("*.py"):
+        yield str(path.relative_to(ROOT)), path.read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("split", "unit"),
+    list(
+        product(
+            [markdown.split_blocks, markdown.split_lines], ["\n", " \n", "`", "a\n\n", "* a\n", "```\n", "|"]
+        )
+    ),
+)
+def test_cutting_text_takes_linear_time(split: Callable[[str], list[object]], unit: str) -> None:
+    """Cutting a text of 128 KiB into blocks takes less than half a second; usual text takes 5 ms."""
+    text = unit * ((1 << 17) // len(unit))
+    began = time.process_time()
+    split(text)
+    assert time.process_time() - began < 0.5
