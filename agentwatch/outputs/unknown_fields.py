@@ -14,7 +14,7 @@ from agentwatch.safe_text import SafeText, cut, safe_line
 from agentwatch.wire.agent import Agent
 from agentwatch.wire.agents import detect
 from agentwatch.wire.decoder import MAX_UNDETECTED_BYTES, MAX_UNDETECTED_LINES
-from agentwatch.wire.fields import Fields
+from agentwatch.wire.fields import Fields, in_words
 from agentwatch.wire.json_line import parse, parse_joined
 from agentwatch.wire.oversize import salvage
 
@@ -68,7 +68,7 @@ class _Collector:
     def end(self) -> None:
         """Report the buffered lines as lines of no known agent."""
         for number, fields in self._undetected:
-            self._add(f"type {fields.get('type')} of no known agent", fields, number)
+            self._add(f"type {in_words(fields.get('type'))} of no known agent", fields, number)
         self._undetected.clear()
 
     def _collect(self, fields: object, size: int) -> list[Event]:

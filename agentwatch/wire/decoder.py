@@ -8,7 +8,7 @@ from agentwatch.events import Event, FormatDetected, Malformed, Oversize, Repair
 from agentwatch.wire.agent import Agent, AgentDecoder, DeltaDecoder, LineRole
 from agentwatch.wire.agents import detect
 from agentwatch.wire.delta_frames import DeltaFrames
-from agentwatch.wire.fields import Fields
+from agentwatch.wire.fields import Fields, in_words
 from agentwatch.wire.json_line import Repaired, parse, parse_joined
 from agentwatch.wire.oversize import salvage
 
@@ -166,7 +166,7 @@ class Decoder:
             agent = detect(fields)
             if agent is None:
                 self._keep(fields, size)
-                return [Unknown(f"type {fields.get('type')}")]
+                return [Unknown(f"type {in_words(fields.get('type'))}")]
             events = self._decoded_by(agent, fields)
         else:
             events = self._decoder.decode(fields)

@@ -10,6 +10,8 @@ from agentwatch.wire.json_line import parse
 Fields = Mapping[str, Any]
 NO_FIELDS: Fields = {}
 _MOST_DIGITS = 20
+_MOST_CHARACTERS = 200
+"""The length to which `in_words` cuts a value: the longest known name has 30 characters."""
 _TOO_LARGE = 1 << 63
 """Larger numbers do not occur in the format. One that does has lost precision as a float, so it is treated as
 unknown.
@@ -58,3 +60,25 @@ def mapping(value: object) -> Fields:
 def items(value: object) -> list[Any]:
     """Return a list; [] for any other value."""
     return value if isinstance(value, list) else []
+
+
+def in_words(value: object) -> str:
+    """Return a short name for a value of any type, for a message.
+
+    A string is cut to 200 characters. An object or array is only named: formatting one that is nested 1,000
+    levels deep would raise `RecursionError`, and formatting a large one would keep all of it in memory.
+
+    Example:
+        >>> in_words("weather"), in_words(7), in_words({"a": 1})
+        ('weather', '7', 'an object')
+    """
+    match value:
+        case str():
+            return value if len(value) <= _MOST_CHARACTERS else f"{value[: _MOST_CHARACTERS - 1]}…"
+        case dict():
+            return "an object"
+        case list():
+            return "an array"
+        case bool():
+            return "true" if value else "false"
+    return f"{value}"  # a number, or None

@@ -28,7 +28,7 @@ from agentwatch.wire.cursor.runs import run_ended
 from agentwatch.wire.cursor.text import Answer, Thoughts, message_text, time_of
 from agentwatch.wire.cursor.tools import NAMED_IN_THE_WILD, TOOLS, Tool, other_tool
 from agentwatch.wire.delta_frames import Burst
-from agentwatch.wire.fields import Fields, mapping, number, text
+from agentwatch.wire.fields import Fields, in_words, mapping, number, text
 from agentwatch.wire.oversize import Salvaged
 
 FORMAT = "cursor"
@@ -94,15 +94,15 @@ class Decoder:
             case "connection" | "retry" as kind, str(step):
                 attempt = number(fields, "attempt")
                 nth = "" if attempt is None else f", attempt {attempt}"
-                return [Notice(f"{kind} {step}{nth}", time_of(fields))]
+                return [Notice(f"{kind} {in_words(step)}{nth}", time_of(fields))]
             case "system", "task_notification":
                 words = " · ".join(filter(None, (text(fields, "title"), text(fields, "status"))))
                 return [Notice(f"background task {words}", time_of(fields))]
             case "system", "background_shell_timeout":
                 return [Notice("background shell timed out", time_of(fields))]
             case kind, None:
-                return [Unknown(f"type {kind}")]
-        return [Unknown(f"type {fields.get('type')}/{fields.get('subtype')}")]
+                return [Unknown(f"type {in_words(kind)}")]
+        return [Unknown(f"type {in_words(fields.get('type'))}/{in_words(fields.get('subtype'))}")]
 
     def end(self) -> list[Event]:
         """Return the events that follow from the end of the stream: half an emoji may still be pending."""
@@ -225,13 +225,13 @@ def read_arguments(body: Fields) -> Fields:
 
 
 def _unknown_tool(name: str) -> list[Unknown]:
-    return [] if name in TOOLS or name in NAMED_IN_THE_WILD else [Unknown(f"tool {name}")]
+    return [] if name in TOOLS or name in NAMED_IN_THE_WILD else [Unknown(f"tool {in_words(name)}")]
 
 
 def _unknown_variant(name: str, result: Result) -> list[Unknown]:
     if result.unknown_variant is None:
         return []
-    return [Unknown(f"result {result.unknown_variant} of tool {name}")]
+    return [Unknown(f"result {in_words(result.unknown_variant)} of tool {in_words(name)}")]
 
 
 def _query_subject(fields: Fields) -> str:

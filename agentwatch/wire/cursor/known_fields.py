@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from agentwatch.wire.cursor.tools import NAMED_IN_THE_WILD, TOOLS
-from agentwatch.wire.fields import Fields, mapping
+from agentwatch.wire.fields import Fields, in_words, mapping
 
 _EVERYWHERE = {"type", "subtype", "session_id", "timestamp_ms"}
 _LINES = {
@@ -78,10 +78,11 @@ def unknown_fields(fields: Fields) -> Iterator[tuple[str, object]]:
         >>> list(unknown_fields({"type": "user", "message": {}, "mood": "good"}))
         [('field mood of a user line', 'good')]
     """
-    kind, subtype = fields.get("type"), fields.get("subtype")
-    name = next((known for known in (f"{kind}", f"{kind}/{subtype}") if known in _LINES), None)
+    kind, subtype = in_words(fields.get("type")), fields.get("subtype")
+    whole = kind if subtype is None else f"{kind}/{in_words(subtype)}"
+    name = next((known for known in (kind, whole) if known in _LINES), None)
     if name is None:
-        yield f"type {kind if subtype is None else f'{kind}/{subtype}'}", dict(fields)
+        yield f"type {whole}", dict(fields)
         return
     yield from _unknown_keys(fields, _EVERYWHERE | set(_LINES[name].split()), f"of a {name} line")
     if kind == "tool_call":
@@ -95,16 +96,16 @@ def _unknown_in_tool(call: Fields) -> Iterator[tuple[str, object]]:
         body = mapping(call[key])
         name = key.removesuffix("ToolCall")
         if key != "function" and name not in TOOLS and name not in NAMED_IN_THE_WILD:
-            yield f"tool {name}", body
+            yield f"tool {in_words(name)}", body
             continue
-        yield from _unknown_keys(body, _IN_A_TOOL, f"of tool {name}")
+        yield from _unknown_keys(body, _IN_A_TOOL, f"of tool {in_words(name)}")
         if name in _ARGUMENTS:
             known = {"toolCallId", *_ARGUMENTS[name].split()}
             yield from _unknown_keys(mapping(body.get("args")), known, f"in the arguments of tool {name}")
         result = mapping(body.get("result"))
         for variant, value in result.items():
             if variant not in _VARIANTS:
-                yield f"result {variant} of tool {name}", value
+                yield f"result {in_words(variant)} of tool {in_words(name)}", value
         if name in _SUCCESSES:
             success = mapping(result.get("success"))
             yield from _unknown_keys(success, set(_SUCCESSES[name].split()), f"in a success of tool {name}")
@@ -113,4 +114,4 @@ def _unknown_in_tool(call: Fields) -> Iterator[tuple[str, object]]:
 def _unknown_keys(fields: Fields, known: set[str], where: str) -> Iterator[tuple[str, object]]:
     for key in fields:
         if key not in known:
-            yield f"field {key} {where}", fields[key]
+            yield f"field {in_words(key)} {where}", fields[key]
