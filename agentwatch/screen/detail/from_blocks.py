@@ -15,13 +15,16 @@ from agentwatch.blocks import (
     ErrorBlock,
     FieldsBlock,
     FilesBlock,
+    MarkdownBlock,
     MatchesBlock,
     OutputBlock,
     PlanBlock,
+    ReferencesBlock,
     StepsBlock,
     TextBlock,
     TooLargeBlock,
 )
+from agentwatch.plurals import plural
 from agentwatch.safe_text import SafeText, safe_line
 from agentwatch.screen.detail.code_lines import CodeLines
 from agentwatch.screen.detail.diff import Diff
@@ -41,6 +44,7 @@ _MOST_JSON_CHARACTERS = 1 << 20
 _TITLES: dict[type[Block], SafeText] = {
     ErrorBlock: SafeText("error"),
     ContentBlock: SafeText("content"),
+    MarkdownBlock: SafeText("page"),
     MatchesBlock: SafeText("matches"),
     PlanBlock: SafeText("to-do list"),
     StepsBlock: SafeText("steps"),
@@ -108,6 +112,8 @@ class BlockSections:
         match block:
             case ContentBlock() if self._call.path:
                 return CodeLines(lines, self._code(self._call.path), first_line=block.first_line), left_out
+            case MarkdownBlock() | ReferencesBlock():
+                return CodeLines(lines, self._code("page.md"), first_line=None), left_out
             case MatchesBlock():
                 return Matches(lines), left_out
             case PlanBlock() | StepsBlock():
@@ -163,6 +169,8 @@ def _title(block: Block, lines: int) -> SafeText:
             return SafeText("diff" if block.diff else "change")
         case FilesBlock():
             return SafeText(f"{lines:,} {'file' if lines == 1 else 'files'}")
+        case ReferencesBlock():
+            return SafeText(plural(len(block.references), "result"))
     return _TITLES[type(block)]
 
 

@@ -129,6 +129,22 @@ async def test_a_search_and_a_subagent_are_lists(recording: Saver) -> None:
         assert lines_of(detail)[lines_of(detail).index("── 2 files") + 1] == "a"
 
 
+async def test_a_fetched_page_and_the_pages_found_are_shown(recording: Saver) -> None:
+    """A fetched page shows its Markdown, and a web search lists its pages."""
+    page = {"url": "https://example.com", "markdown": "# Tides\n\nhigh"}
+    pages = [{"title": "Tides", "url": "https://example.com/a", "chunk": "**High** at noon."}]
+    fetch = ended("f", "webFetch", {"url": "https://example.com"}, {"success": page})
+    search = ended("s", "webSearch", {"searchTerm": "tides"}, {"success": {"references": pages}})
+    async with shown(recording(init() + fetch + search)) as (feed, detail, _):
+        lines = lines_of(detail)
+        at = lines.index("── page")
+        assert lines[at + 1 : at + 4] == ["# Tides", "", "high"]
+        detail.show_call(feed.session.calls[1])
+        lines = lines_of(detail)
+        at = lines.index("── 1 result")
+        assert lines[at + 1 : at + 4] == ["Tides", "https://example.com/a", "**High** at noon."]
+
+
 async def test_everything_is_copied(recording: Saver) -> None:
     """Copying the detail copies all of it; diffs keep their signs and lose their line numbers."""
     diff = "@@ -1,2 +1,2 @@\n kept\n-old\n+new"
