@@ -40,6 +40,27 @@ class ContentBlock(NamedTuple):
     """The line number of the first line, counted from 1."""
 
 
+class MarkdownBlock(NamedTuple):
+    """A text in Markdown: the page that a call fetched."""
+
+    text: str
+
+
+class Reference(NamedTuple):
+    """A page that a web search found."""
+
+    title: str | None
+    url: str | None
+    text: str = ""
+    """The part of the page that matched, in Markdown; empty if the result does not contain it."""
+
+
+class ReferencesBlock(NamedTuple):
+    """The pages that a web search found, best first."""
+
+    references: tuple[Reference, ...]
+
+
 class ChangeBlock(NamedTuple):
     """What a call did to a file: a unified diff, the content before and after, or both."""
 
@@ -131,6 +152,8 @@ Block = (
     | ErrorBlock
     | OutputBlock
     | ContentBlock
+    | MarkdownBlock
+    | ReferencesBlock
     | ChangeBlock
     | FilesBlock
     | MatchesBlock

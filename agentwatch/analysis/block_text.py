@@ -13,9 +13,12 @@ from agentwatch.blocks import (
     FieldsBlock,
     FilesBlock,
     FoundLine,
+    MarkdownBlock,
     MatchesBlock,
     OutputBlock,
     PlanBlock,
+    Reference,
+    ReferencesBlock,
     Remark,
     StepsBlock,
     SubagentCall,
@@ -46,8 +49,10 @@ def block_text(block: Block) -> str:
         'path: app.py\\nlimit: 40'
     """
     match block:
-        case TextBlock() | ErrorBlock() | OutputBlock() | ContentBlock():
+        case TextBlock() | ErrorBlock() | OutputBlock() | ContentBlock() | MarkdownBlock():
             return block.text
+        case ReferencesBlock():
+            return "\n\n".join(map(_reference_text, block.references))
         case ChangeBlock():
             return block.diff or block.after or ""
         case FilesBlock():
@@ -86,6 +91,12 @@ def _match_lines(block: MatchesBlock) -> Iterator[str]:
 def _found_line(line: FoundLine) -> str:
     number = "" if line.number is None else line.number
     return f"{number}{'-' if line.is_context else ':'}{_one_line(line.text)}{'…' if line.is_cut else ''}"
+
+
+def _reference_text(reference: Reference) -> str:
+    """Return the title, the URL and the text of a page, each on its own line, without the empty ones."""
+    parts = (_one_line(reference.title or ""), _one_line(reference.url or ""), reference.text.strip())
+    return "\n".join(part for part in parts if part)
 
 
 def _step_text(step: Remark | SubagentCall) -> str:

@@ -118,4 +118,6 @@ class SessionKeys(Vertical):
         text = self._panes.chosen_text(self._workspace.pane)
         if text:
             self.app.copy_to_clipboard(text)
-            self.notify(f"copied {len(text)} characters", markup=False)
+            is_in_detail = self._workspace.pane == "detail"
+            what = self._panes.detail.chosen()[0] if is_in_detail else f"{len(text)} characters"
+            self.notify(f"copied {what}", markup=False)

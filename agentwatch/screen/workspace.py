@@ -13,6 +13,7 @@ from textual.reactive import var
 from agentwatch.feed import Feed
 from agentwatch.screen.calls.new_failures import NewFailures
 from agentwatch.screen.calls.pane import CallTable
+from agentwatch.screen.detail.pane import DetailView
 from agentwatch.screen.lines.line_view import LineView
 from agentwatch.screen.overlays.find_bar import FindBar
 from agentwatch.screen.panes import NAMES, Panes
@@ -104,9 +105,12 @@ class Workspace(Vertical):
         self.panes.sync(now_ms)
         self._plan.sync()
         self.find_bar.sync()
-        if failure is not None and self.panes.calls.following:
+        calls, detail = self.panes.calls, self.panes.detail
+        if failure is not None and calls.following:
             self._failure = failure
-            self.panes.detail.show_call(failure)
+            detail.show_call(failure)
+        if self._failure is not None and self._failure is detail.call:
+            detail.show_call(self._failure, is_held=self._failure is not calls.chosen)
         self._tabs.highlight(self.pane)
 
     def watch_pane(self, pane: str) -> None:
@@ -130,6 +134,17 @@ class Workspace(Vertical):
         if self._failure is None or not self.panes.calls.following:
             self._failure = None
             self.panes.detail.show_call(event.call)
+
+    @on(DetailView.Stepped)
+    def _step_to_call(self, event: DetailView.Stepped) -> None:
+        """Select the call after or before the one that the detail shows; a fold opens."""
+        calls, shown = self.panes.calls, self.panes.detail.call
+        self._failure = None
+        if shown is not None and shown is not calls.chosen:
+            calls.choose_call(shown)
+        calls.choose(calls.cursor + event.step)
+        if calls.chosen is not None:
+            self.panes.detail.show_call(calls.chosen)
 
     @on(Transcript.CallChosen)
     def _go_to_call(self, event: Transcript.CallChosen) -> None:

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from rich.segment import Segment
 
 from agentwatch.safe_text import SafeText
-from agentwatch.screen.detail.sections import Run, Section, StyleOf, number_width
-from agentwatch.screen.detail.syntax import CodeStyle, SyntaxColours
+from agentwatch.screen.detail.sections import Output, StyleOf, number_width
+from agentwatch.screen.lines.folding import Run
+from agentwatch.screen.markup.syntax import CodeStyle, SyntaxColours
 
 
-class CodeLines(Section):
+class CodeLines(Output):
     """Numbered, highlighted lines of a file."""
 
     def __init__(self, lines: Sequence[SafeText], code: CodeStyle, *, first_line: int | None = 1) -> None:

@@ -10,19 +10,10 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
-from agentwatch.safe_text import SafeText, columns
 from agentwatch.screen.detail.diff_lines import DiffLine, side_by_side
-from agentwatch.screen.detail.sections import (
-    Run,
-    Section,
-    Stretch,
-    StyleOf,
-    fits,
-    folds,
-    number_width,
-    styled,
-)
-from agentwatch.screen.detail.syntax import CodeStyle, SyntaxColours
+from agentwatch.screen.detail.sections import Output, Stretch, StyleOf, number_width
+from agentwatch.screen.lines.folding import Run, Window, fits, folds, window
+from agentwatch.screen.markup.syntax import CodeStyle, SyntaxColours
 
 SPLIT_COLUMNS = 100
 """From this width on, in columns, the old and the new lines are shown side by side."""
@@ -31,7 +22,7 @@ _CHANGED = {"+": "added", "-": "removed"}
 _STYLES = _CHANGED | {"@": "hunk", "\\": "muted", "f": "heading"}
 
 
-class Diff(Section):
+class Diff(Output):
     """The lines of a diff with their old and new numbers.
 
     Signs and background colours mark added and removed lines; the text keeps the colours of its language.
@@ -51,8 +42,8 @@ class Diff(Section):
         most = max((max(line.old or 0, line.new or 0) for line in lines), default=0)
         self._digits = number_width(most) if most else 0
 
-    def lay_out(self, width: int) -> int:
-        """Fold the lines to a width, side by side if it is wide enough; return the number of rows."""
+    def lay_out(self, width: int, *, wraps: bool = True) -> int:
+        """Fold or cut the lines to a width, side by side if it is wide enough; return the number of rows."""
         self._is_split = width >= SPLIT_COLUMNS and any(line.sign == "-" for line in self._diff)
         self._has_one_number = width < _ONE_NUMBER_COLUMNS
         numbers = (
@@ -60,7 +51,8 @@ class Diff(Section):
         )
         self.gutter = numbers + 2
         if not self._is_split:
-            return super().lay_out(width)
+            return super().lay_out(width, wraps=wraps)
+        self._is_cut = not wraps
         self._side = (width - 1) // 2
         self._room = self._side - (self._digits + 1 if self._digits else 0) - 2
         return self._lay_out_pairs()
@@ -76,7 +68,7 @@ class Diff(Section):
             number, column = number - 1, 0
         index = self._pair_of[number]
         top = index if self._pair_tops is None else self._pair_tops[index]
-        return top + bisect_right(self._bounds(number)[:-1], column) - 1
+        return top if self._is_cut else top + bisect_right(self._bounds(number)[:-1], column) - 1
 
     def stretches(self, row: int, style_of: StyleOf) -> Iterator[Stretch]:
         """Yield the parts of lines that a row shows, from left to right."""
@@ -90,9 +82,9 @@ class Diff(Section):
             begin = sum(len(segment.text) for segment in self._half(left, nth, style_of, True)) + 1
             halves = [(left, margin), (right, begin + margin)]
         for number, at in halves:
-            bounds = [] if number is None else self._bounds(number)
-            if number is not None and nth + 1 < len(bounds):
-                yield Stretch(number, bounds[nth], bounds[nth + 1], at)
+            shown = None if number is None else self._part(number, nth)
+            if number is not None and shown is not None:
+                yield Stretch(number, shown.first, shown.end, at + shown.pad)
 
     def row(self, row: int, style_of: StyleOf) -> Strip:
         """Return one row."""
@@ -100,8 +92,8 @@ class Diff(Section):
             return super().row(row, style_of)
         left, right, nth = self._pair_at(row)
         if left is not None and self._is_head(left):
-            start, end = self._bounds(left)[nth : nth + 2]
-            return Strip([Segment(self.lines[left][start:end], self.style(left, style_of))])
+            shown = self._part(left, nth)
+            return Strip([] if shown is None else self.shown_part(left, shown, style_of))
         rule = Segment("│", style_of("rule"))
         return Strip([*self._half(left, nth, style_of, True), rule, *self._half(right, nth, style_of, False)])
 
@@ -172,9 +164,19 @@ class Diff(Section):
 
     def _bounds(self, number: int) -> list[int]:
         """Return the offsets at which the pieces of a line begin side by side, and the line's end."""
-        text = self.lines[number]
-        room = 2 * self._side + 1 if self._is_head(number) else self._room
-        return [0, len(text)] if fits(text, room) else [*folds(text, room), len(text)]
+        text, room = self.lines[number], self._room_of(number)
+        return [0, len(text)] if self._is_cut or fits(text, room) else [*folds(text, room), len(text)]
+
+    def _room_of(self, number: int) -> int:
+        """Return the width of a line's side, in columns."""
+        return 2 * self._side + 1 if self._is_head(number) else self._room
+
+    def _part(self, number: int, nth: int) -> Window | None:
+        """Return the `nth` piece of a line side by side, or what is in view of it; None after its end."""
+        if self._is_cut:
+            return window(self.lines[number], self.left, self._room_of(number))
+        bounds = self._bounds(number)
+        return Window(0, bounds[nth], bounds[nth + 1], False) if nth + 1 < len(bounds) else None
 
     def _half(self, number: int | None, nth: int, style_of: StyleOf, is_old: bool) -> Iterator[Segment]:
         """Yield one side of a row, padded to its full width."""
@@ -182,19 +184,16 @@ class Diff(Section):
             yield Segment(" " * self._side)
             return
         line = self._diff[number]
-        starts = self._bounds(number)
+        part = self._part(number, nth)
         style = self.style(number, style_of)
         line_number = line.old if is_old else line.new
         shown = (
             f"{'' if line_number is None or nth else line_number:>{self._digits}} " if self._digits else ""
         )
         yield Segment(f"{shown}{line.sign if not nth else ' '} ", self._sign_style(line, style_of))
-        room = self._room
-        if nth + 1 < len(starts):
-            start, end = starts[nth], starts[nth + 1]
-            yield from styled(line.text, start, end, style, self.runs(number, style_of))
-            room -= columns(SafeText(line.text[start:end]))
-        yield Segment(" " * room, style)
+        segments = [] if part is None else self.shown_part(number, part, style_of)
+        yield from segments
+        yield Segment(" " * (self._room - sum(segment.cell_length for segment in segments)), style)
 
     def _sides(self, window: range) -> Iterator[Sequence[int]]:
         """Yield groups of line numbers that form one text: of each hunk, the old lines, then the new ones."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from rich.style import Style
-
 from agentwatch.analysis.block_text import block_text
 from agentwatch.blocks import (
     Block,
@@ -15,21 +13,31 @@ from agentwatch.blocks import (
     ErrorBlock,
     FieldsBlock,
     FilesBlock,
+    MarkdownBlock,
     MatchesBlock,
     OutputBlock,
     PlanBlock,
+    ReferencesBlock,
     StepsBlock,
     TextBlock,
     TooLargeBlock,
 )
+from agentwatch.plurals import plural
 from agentwatch.safe_text import SafeText, safe_line
 from agentwatch.screen.detail.code_lines import CodeLines
+from agentwatch.screen.detail.contents.prose import (
+    Prose,
+    markdown_section,
+    references_section,
+    steps_section,
+)
 from agentwatch.screen.detail.diff import Diff
 from agentwatch.screen.detail.diff_lines import DiffLine, compared, parsed
 from agentwatch.screen.detail.json_tree import JsonTree, from_text, is_tree
-from agentwatch.screen.detail.sections import Heading, Matches, Section, Signed, bounded
+from agentwatch.screen.detail.sections import Heading, Matches, Output, Section, Signed, bounded
 from agentwatch.screen.detail.shell_output import shell_section
-from agentwatch.screen.detail.syntax import CodeStyle
+from agentwatch.screen.lines.line_view import LineView
+from agentwatch.screen.markup.syntax import CodeStyle
 from agentwatch.session import Call, Place
 
 MOST_LINES = 20_000
@@ -41,6 +49,7 @@ _MOST_JSON_CHARACTERS = 1 << 20
 _TITLES: dict[type[Block], SafeText] = {
     ErrorBlock: SafeText("error"),
     ContentBlock: SafeText("content"),
+    MarkdownBlock: SafeText("page"),
     MatchesBlock: SafeText("matches"),
     PlanBlock: SafeText("to-do list"),
     StepsBlock: SafeText("steps"),
@@ -52,16 +61,21 @@ _TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[{}\[\],:]|[^\s"{}\[\],:]++', re.DOT
 class BlockSections:
     """Turns the blocks of one call into sections, and counts their lines."""
 
-    def __init__(self, call: Call, code_theme: str, ground: Style) -> None:
-        """Use a pygments theme for code, and the pane's style as the background of output."""
+    def __init__(self, call: Call, code_theme: str, pane: LineView) -> None:
+        """Use a pygments theme for code, and the styles of a pane."""
         self._call = call
         self._code_theme = code_theme
-        self._ground = ground
+        self._pane = pane
         self._left = MOST_LINES
 
-    def sections(self, blocks: Iterable[Block], place: Place) -> Iterator[Section]:
-        """Yield the blocks of the line at a place, each below its title."""
-        for nth, block in enumerate(blocks):
+    def sections(self, blocks: Iterable[tuple[Block, bool]], place: Place) -> Iterator[Section]:
+        """Yield the blocks of the line at a place.
+
+        Args:
+            blocks: The blocks, each with whether it gets a title.
+            place: The line, which a note names if a block is not shown whole.
+        """
+        for nth, (block, is_titled) in enumerate(blocks):
             if nth == _MOST_BLOCKS:
                 yield Section(
                     [SafeText(f"… only the first {_MOST_BLOCKS} blocks are shown{_whereabouts(place)}")],
@@ -71,7 +85,8 @@ class BlockSections:
             most = max(self._left, _LEAST_LINES)
             section, left_out = self._section(block, most)
             section.block = block
-            yield Heading(_title(block, len(section.lines) + left_out))
+            if is_titled:
+                yield Heading(_title(block, len(section.lines) + left_out))
             yield section
             self._left -= len(section.lines)
             if left_out:
@@ -97,9 +112,15 @@ class BlockSections:
                 return self._diff_section(*compared(block.before or "", block.after or "", most))
             case OutputBlock():
                 style = "failed" if block.stream == "stderr" else "plain"
-                return shell_section(block.text, style, self._ground, most)
+                return shell_section(block.text, style, self._pane.rich_style, most)
             case FieldsBlock() if is_tree(block.fields):
                 return JsonTree(block.fields), 0
+            case StepsBlock():
+                return steps_section(block, self._prose(), most), 0
+            case MarkdownBlock():
+                return markdown_section(block, self._prose(), most), 0
+            case ReferencesBlock():
+                return references_section(block, self._prose(), most), 0
             case ContentBlock() if not self._call.path:
                 value = from_text(block.text, _MOST_JSON_CHARACTERS)
                 if value is not None:
@@ -108,9 +129,11 @@ class BlockSections:
         match block:
             case ContentBlock() if self._call.path:
                 return CodeLines(lines, self._code(self._call.path), first_line=block.first_line), left_out
+            case FilesBlock():
+                return Output(lines), left_out
             case MatchesBlock():
                 return Matches(lines), left_out
-            case PlanBlock() | StepsBlock():
+            case PlanBlock():
                 return Signed(lines), left_out
         return Section(lines, "failed" if isinstance(block, ErrorBlock) else "plain"), left_out
 
@@ -120,7 +143,10 @@ class BlockSections:
         return Diff(lines, self._code(self._call.path or "")), left_out
 
     def _code(self, name: str) -> CodeStyle:
-        return CodeStyle(name, self._code_theme, self._ground)
+        return CodeStyle(name, self._code_theme, self._pane.rich_style)
+
+    def _prose(self) -> Prose:
+        return Prose(self._pane, self._code_theme)
 
 
 def raw_piece(place: Place) -> Place:
@@ -163,6 +189,8 @@ def _title(block: Block, lines: int) -> SafeText:
             return SafeText("diff" if block.diff else "change")
         case FilesBlock():
             return SafeText(f"{lines:,} {'file' if lines == 1 else 'files'}")
+        case ReferencesBlock():
+            return SafeText(plural(len(block.references), "result"))
     return _TITLES[type(block)]
 
 

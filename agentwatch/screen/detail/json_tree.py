@@ -8,9 +8,11 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any, NamedTuple
 
+from agentwatch.blocks import Block, FieldsBlock
 from agentwatch.plurals import plural
 from agentwatch.safe_text import SafeText, safe_line
-from agentwatch.screen.detail.sections import Run, Section, StyleOf, cut_line
+from agentwatch.screen.detail.sections import Section, StyleOf, cut_line
+from agentwatch.screen.lines.folding import Run
 
 _OPEN_LEVELS = 2
 _MOST_NODES = 20_000
@@ -31,9 +33,17 @@ class _Node(NamedTuple):
 class JsonTree(Section):
     """The members of a JSON object or array, one line per visible node."""
 
-    def __init__(self, value: object) -> None:
+    def __init__(self, value: object, folded_as: SafeText | None = None) -> None:
+        """Create the tree.
+
+        Args:
+            value: The object or array.
+            folded_as: If given, the whole value is folded into one line with these words; all its branches
+                are folded too.
+        """
         super().__init__([])
-        self._value = value
+        self._value = value if folded_as is None else {folded_as: value}
+        self._folded_as = folded_as
         self._turned: set[Path] = set()
         """The branches whose state differs from the initial one."""
         self._nodes: list[_Node] = []
@@ -50,19 +60,34 @@ class JsonTree(Section):
         self._turned ^= {self._nodes[self.line_at(row)].path}
         self._build()
 
-    def open_to(self, pattern: re.Pattern[str], nth: int) -> int:
+    def member(self, block: Block | None, field: str | None) -> str | None:
+        """Return the member of the tree that shows a field of a block; None if the tree shows no fields."""
+        shows_fields = self.field is None and isinstance(block, FieldsBlock)
+        return field if shows_fields else None
+
+    def value_at(self, row: int) -> tuple[SafeText, str]:
+        """Return the name and the text of the value at a row: a string as it is, another value as JSON."""
+        node = self._nodes[self.line_at(row)]
+        value = node.value if isinstance(node.value, str) else json.dumps(node.value, indent=2, default=str)
+        return _safe(node.name or ""), value
+
+    def open_to(self, pattern: re.Pattern[str], nth: int, under: str | None = None) -> int:
         """Open the branches above a match; the caller must lay out the section again.
 
         Args:
             pattern: The pattern of the search.
             nth: The number of matches before this one, counted with all branches open.
+            under: The member that contains the match; `nth` is counted in it. None counts in all members.
 
         Returns:
             The number of visible matches before it.
         """
         passed = 0
+        level, is_inside = (1 if self._folded_as is None else 2), under is None
         for node in islice(self._walk(lambda node: node.is_branch), _MOST_NODES):
-            hits = len(pattern.findall(_line(node, any_branch=True)))
+            if under is not None and len(node.path) <= level:
+                is_inside = len(node.path) == level and node.name == under
+            hits = len(pattern.findall(self._line(node, any_branch=True))) if is_inside else 0
             if passed + hits > nth:
                 above = {node.path[:level] for level in range(1, len(node.path))}
                 self._turned ^= {path for path in above if not self._is_open(path)}
@@ -80,6 +105,8 @@ class JsonTree(Section):
         indent = len(line) - len(line.lstrip(" "))
         if node.name is None:
             return []
+        if self._is_fold(node):
+            return [(0, len(line), style_of("muted"))]
         ended = indent + (2 if node.is_branch else 0) + len(_safe(node.name)) + 1
         runs = [(indent, ended, style_of("strong" if node.is_branch else "muted"))]
         if node.is_branch or not isinstance(node.value, str):
@@ -91,7 +118,7 @@ class JsonTree(Section):
         nodes = self._walk(lambda node: node.is_open)
         self._nodes = list(islice(nodes, _MOST_NODES))
         any_branch = any(node.is_branch for node in self._nodes)
-        self.lines = [_line(node, any_branch) for node in self._nodes]
+        self.lines = [self._line(node, any_branch) for node in self._nodes]
         left_out = sum(1 for _ in nodes)
         if left_out:
             self.lines = [*self.lines, SafeText(f"… {left_out:,} more below (press r for the raw line)")]
@@ -109,7 +136,20 @@ class JsonTree(Section):
                 pending.append(self._children(node.path, node.value))
 
     def _is_open(self, path: Path) -> bool:
-        return (len(path) < _OPEN_LEVELS) != (path in self._turned)
+        is_open = self._folded_as is None and len(path) < _OPEN_LEVELS
+        return is_open != (path in self._turned)
+
+    def _is_fold(self, node: _Node) -> bool:
+        """Return whether a node is the line into which the whole value is folded."""
+        return self._folded_as is not None and len(node.path) == 1
+
+    def _line(self, node: _Node, any_branch: bool) -> SafeText:
+        indent = "  " * (len(node.path) - 1)
+        if node.name is None:
+            return SafeText(f"{indent}  {_safe(str(node.value))}")
+        sign = ("▾ " if node.is_open else "▸ ") if node.is_branch else "  " if any_branch else ""
+        name = f"{indent}{sign}{_safe(node.name)}"
+        return SafeText(name if self._is_fold(node) else f"{name}: {_value_text(node)}")
 
     def _children(self, path: Path, value: object) -> Iterator[_Node]:
         for nth, (name, inner) in enumerate(_members(value)):
@@ -148,15 +188,6 @@ def _members(value: object) -> Iterator[tuple[str | None, object]]:
         yield from ((str(nth), inner) for nth, inner in enumerate(value))
     elif isinstance(value, str):
         yield from ((None, line) for line in value.rstrip("\n").split("\n"))
-
-
-def _line(node: _Node, any_branch: bool) -> SafeText:
-    indent = "  " * (len(node.path) - 1)
-    if node.name is None:
-        return SafeText(f"{indent}  {_safe(str(node.value))}")
-    sign = ("▾ " if node.is_open else "▸ ") if node.is_branch else "  " if any_branch else ""
-    name = _safe(node.name)
-    return SafeText(f"{indent}{sign}{name}: {_value_text(node)}")
 
 
 def _value_text(node: _Node) -> SafeText:

@@ -8,7 +8,10 @@ from collections.abc import Iterator
 from itertools import accumulate
 from typing import NamedTuple
 
+from agentwatch.analysis.block_text import block_text
 from agentwatch.analysis.query import Query
+from agentwatch.blocks import FieldsBlock
+from agentwatch.safe_text import safe_text
 from agentwatch.screen.detail.json_tree import JsonTree
 from agentwatch.screen.detail.sections import Section, StyleOf
 
@@ -28,25 +31,41 @@ class FoundLines:
         self._found: dict[Section, _Found] = {}
         self._current: tuple[Section, int, int] | None = None
 
-    def choose(self, section: Section, nth: int) -> tuple[int, int] | None:
+    def choose(self, section: Section, nth: int, under: str | None = None) -> tuple[int, int, int] | None:
         """Make one of a section's matches the current one; in a tree, open the branches above it.
 
         Args:
             section: The section that contains the match.
-            nth: The number of matches before it in the section.
+            nth: The number of matches before it in the section, or in the member `under`.
+            under: The member of the tree that contains the match; None if it may be in any of them.
 
         Returns:
-            The number of its line and the character at which it begins; None if the section has no matches.
+            The number of its line, and its first and end characters in it; None if the section has no
+            matches.
         """
         if isinstance(section, JsonTree):
-            nth = section.open_to(self._pattern, nth)
+            nth = section.open_to(self._pattern, nth, under)
             self._found.pop(section, None)
-        begins = self._in(section).begins
-        if not begins:
+        found = self._in(section)
+        if not found.begins:
             return None
-        line, start = begins[min(nth, len(begins) - 1)]
+        line, start = found.begins[min(nth, len(found.begins) - 1)]
         self._current = section, line, start
-        return line, start
+        return line, start, next((end for first, end in found.spans.get(line, ()) if first == start), start)
+
+    def field_of(self, block: FieldsBlock, nth: int) -> tuple[str, int]:
+        """Return the field of a block that contains a match, and the number of matches before it there."""
+        for name, value in block.fields.items():
+            alone = block_text(FieldsBlock(block.name, {name: value}))
+            count = sum(1 for _ in self._pattern.finditer(safe_text(alone)))
+            if nth < count:
+                return name, nth
+            nth -= count
+        return "", nth
+
+    def forget(self) -> None:
+        """Search the sections again, because their lines have changed with the width."""
+        self._found.clear()
 
     def in_row(self, section: Section, row: int, style_of: StyleOf) -> Iterator[tuple[int, int, bool]]:
         """Yield the matches in a row, as first and end character, and whether it is the current one."""

@@ -1,88 +1,120 @@
-"""The detail pane: the arguments and the result of the selected call, read from the recording."""
+"""The detail pane: what the selected call did, read from the recording."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import ClassVar
 
 from textual import events
-from textual.binding import Binding
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.message import Message
 from textual.strip import Strip
 
-from agentwatch.actions import action
-from agentwatch.analysis.block_text import block_text
 from agentwatch.analysis.query import Query
-from agentwatch.blocks import Block, FieldsBlock
+from agentwatch.events import Outcome
 from agentwatch.feed import Feed
-from agentwatch.safe_text import SafeText, safe_line
+from agentwatch.plurals import plural
+from agentwatch.safe_text import SafeText, columns, safe_line, safe_text
 from agentwatch.screen.detail.branch_cursor import BranchCursor
-from agentwatch.screen.detail.from_blocks import MOST_LINES, BlockSections, raw_piece
+from agentwatch.screen.detail.contents.decoded import DecodedCall
+from agentwatch.screen.detail.contents.facts import brief_facts, title
+from agentwatch.screen.detail.from_blocks import BlockSections, raw_piece
 from agentwatch.screen.detail.section_list import SectionList
-from agentwatch.screen.detail.sections import Section, Signed, bounded
-from agentwatch.screen.detail.syntax import code_theme
-from agentwatch.screen.lines.format import call_clock, time_of_day
-from agentwatch.screen.lines.line_view import LineView, rows_in_view
+from agentwatch.screen.detail.sections import Section
+from agentwatch.screen.detail.view import BlockMatch, DetailScroller
+from agentwatch.screen.lines.line_view import LineView
+from agentwatch.screen.markup.syntax import code_theme
 from agentwatch.session import Call
 
-
-class BlockMatch(NamedTuple):
-    """A match in a block of a call's arguments or result."""
-
-    call: Call
-    block: Block | None
-    nth: int
-    """The number of matches before it in the block."""
+_TITLE = "3 Detail"
+_COLOURS = {
+    Outcome.SUCCEEDED: "$text-muted",
+    Outcome.RUNNING: "$text-accent",
+    Outcome.FAILED: "$text-error",
+}
+"""The colour of a call's outcome in the border; all others are a warning."""
+_FRAME_COLUMNS = 6
+"""Columns of the border that its title cannot use."""
 
 
 class DetailView(LineView):
-    """Shows one call's arguments and result; they stay on disk until the pane is visible."""
+    """Shows what one call did; its lines stay on disk until the pane is visible."""
 
-    BINDINGS = [
+    class Stepped(Message):
+        """Posted when the user goes to the next (1) or previous (-1) call."""
+
+        def __init__(self, step: int) -> None:
+            super().__init__()
+            self.step = step
+
+    BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter,space", "fold", "Fold", show=False, id="fold", tooltip="Fold or unfold the branch"),
+        Binding("J", "view('next')", "Next call", show=False, id="next-call"),
+        Binding("K", "view('previous')", "Previous call", show=False, id="previous-call"),
+        Binding("h", "view('left')", "Left", show=False, id="left", tooltip="Scroll long lines to the left"),
+        Binding(
+            "l", "view('right')", "Right", show=False, id="right", tooltip="Scroll long lines to the right"
+        ),
+        Binding("w", "view('wrap')", "Wrap", show=False, id="wrap", tooltip="Wrap or cut long lines"),
+        Binding(
+            "exclamation_mark",
+            "view('failing')",
+            "Failing line",
+            show=False,
+            id="failing-line",
+            key_display="!",
+            tooltip="Go to the first failing line of the output, then to the next",
+        ),
     ]
 
     def __init__(self, feed: Feed) -> None:
-        super().__init__("3 Detail", id="detail")
+        super().__init__(_TITLE, id="detail")
         self._feed = feed
         self.call: Call | None = None
         """The call that is shown; None before the first one."""
+        self._is_held = False
         self._shown: tuple[object, ...] = ()
         self.is_raw = False
         """Whether the raw lines of the recording are shown instead of their decoded content."""
         self._is_in_sight = False
-        self._sections = SectionList([])
         self._branch = BranchCursor(self)
-        self._width = 0
-        self._query: Query | None = None
-        self._shown_match: BlockMatch | None = None
-        self._is_match_due = False
+        self._view = DetailScroller(self, self._branch)
+        self._decoded: DecodedCall | None = None
 
     def line_count(self) -> int:
         """Return the number of rows at the current width."""
-        return self._sections.rows
+        return self._view.sections.rows
 
-    def show_call(self, call: Call) -> None:
-        """Show a call from its beginning."""
-        if call is not self.call:
-            self.call = call
+    def show_call(self, call: Call, *, is_held: bool = False) -> None:
+        """Show a call from its beginning.
+
+        Args:
+            call: The call.
+            is_held: Whether it failed, and stays in the detail while newer calls are selected.
+        """
+        is_new, self._is_held = call is not self.call, is_held
+        self.call = call
+        if is_new:
             self.following = False
-            self.sync()
-            self._branch.choose(None)
-            self.settle_at(0)
+        self.sync()
+        if is_new:
+            self._view.begin()
 
     def sync(self) -> None:
         """Read the call's lines again if the call has changed; do nothing while the pane is hidden."""
         call = self.call
-        now = (call, call and call.outcome, call and call.ended, self.is_raw, self.app.theme)
+        has_frame = bool(self.styles.border_top[0])
+        state = (call, call and call.outcome, call and call.ended, self.is_raw, self.app.theme)
+        now = (*state, has_frame, self._is_held)
         if call is None or not self._is_in_sight:
             return
         if now != self._shown:
             self._shown = now
-            self._read(call)
-        elif not self._is_match_due:
+            self._read(call, has_frame=has_frame)
+        elif not self._view.is_match_due():
             return
-        if self._shown_match is not None and self._shown_match.call is call:
-            self._show_match(self._shown_match)
+        self._view.show_match(call)
 
     def mark(self, query: Query | None, match_shown: BlockMatch | None = None) -> None:
         """Highlight the matches of a query, and scroll to one of them.
@@ -91,8 +123,7 @@ class DetailView(LineView):
             query: The query; None removes the highlights.
             match_shown: The match to scroll to, which gets another style; None leaves the view in place.
         """
-        self._query, self._shown_match, self._is_match_due = query, match_shown, match_shown is not None
-        self._sections.mark(query)
+        self._view.mark(query, match_shown)
         self.sync()
         self.refresh()
 
@@ -100,16 +131,30 @@ class DetailView(LineView):
         """Toggle between the raw lines of the recording and their decoded content."""
         self.is_raw = not self.is_raw
         self.sync()
-        self._branch.choose(None)
-        self.settle_at(0)
+        self._view.begin()
 
     def draw(self, y: int, width: int) -> Strip:
         """Return one row."""
-        return self._branch.drawn(self._sections.row(y, self.line_style), y, width)
+        return self._branch.drawn(self._view.sections.row(y, self.line_style), y, width)
 
     def chosen_text(self) -> SafeText:
-        """Return the text that `y` copies: the whole detail."""
-        return self._sections.text()
+        """Return the text that `y` copies: the selected branch, else what the call did, else all rows."""
+        return self.chosen()[1]
+
+    def chosen(self) -> tuple[SafeText, SafeText]:
+        """Return what `y` copies in words, `#12's output, 54 lines`, and its text."""
+        sections, row = self._view.sections, self._branch.row
+        value = None if row is None else sections.value_at(row)
+        if value is not None:
+            name, text = value
+        elif self.is_raw or self._decoded is None or not any(self._decoded.chosen()):
+            name, text = SafeText("raw lines" if self.is_raw else "detail"), sections.text()
+        else:
+            copied, text = self._decoded.chosen()
+            name = safe_line(copied)
+        text = safe_text(text).rstrip("\n")
+        number = "" if self.call is None else f"#{self.call.number}'s "
+        return SafeText(f"{number}{name}, {plural(text.count(chr(10)) + 1, 'line')}"), SafeText(text)
 
     def on_show(self) -> None:
         """Read the call's lines, which was postponed while the pane was hidden."""
@@ -121,10 +166,12 @@ class DetailView(LineView):
         self._is_in_sight = False
 
     def on_resize(self) -> None:
-        """Fold the lines to the new width."""
-        if self._width != self.scrollable_content_region.width:
-            self._lay_out()
+        """Fit the lines to the new width."""
+        self.sync()
+        if self._view.width != self.scrollable_content_region.width:
+            self._view.lay_out()
         super().on_resize()
+        _name_border(self, self.call, is_held=self._is_held)
 
     def notify_style_update(self) -> None:
         """Highlight the code again, in the colours of the new theme."""
@@ -138,18 +185,30 @@ class DetailView(LineView):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Leave the keys of `fold` to the screen while no branch is selected."""
         if action == "fold":
-            return self._branch.row is not None
+            return self._branch.row is not None and self._view.sections.is_branch(self._branch.row)
         return super().check_action(action, parameters)
 
     def action_fold(self) -> None:
         """Fold or open the selected branch."""
         if self._branch.row is not None:
-            self._sections.turn(self._branch.row)
+            self._view.sections.turn(self._branch.row)
             self.show_lines()
+
+    def action_view(self, change: str) -> None:
+        """Show another part: `left`, `right`, `wrap`, `failing`, or the `next` or `previous` call."""
+        if change in ("next", "previous"):
+            self.post_message(self.Stepped(1 if change == "next" else -1))
+        elif change == "wrap":
+            self.notify(self._view.turn_wrapping(), markup=False)
+        elif change == "failing":
+            if not self._view.go_to_failing_line():
+                self.notify("no failing line in this call", markup=False)
+        else:
+            self._view.go_sideways(1 if change == "right" else -1)
 
     def action_move(self, lines: int) -> None:
         """Select the next visible branch; if there is none, scroll by a number of lines."""
-        if abs(lines) != 1 or not self._branch.step(self._sections, lines):
+        if abs(lines) != 1 or not self._branch.step(self._view.sections, lines):
             super().action_move(lines)
             self._branch.choose(self._branch.row)
 
@@ -157,60 +216,43 @@ class DetailView(LineView):
         """Fold or open the branch that was clicked."""
         offset = event.get_content_offset(self)
         row = -1 if offset is None else offset.y + self.scroll_offset.y
-        if self._sections.is_branch(row):
+        if self._view.sections.is_branch(row):
             self._branch.choose(row)
             self.action_fold()
 
-    def _read(self, call: Call) -> None:
-        made = BlockSections(call, code_theme(self.app.current_theme), self.rich_style)
-        sections_of = _raw_sections if self.is_raw else _decoded_sections
-        self._sections = SectionList(list(sections_of(call, self._feed, made)))
-        self._sections.mark(self._query)
-        self._lay_out()
-
-    def _show_match(self, match_shown: BlockMatch) -> None:
-        """Highlight a match as the current one, and scroll to it once."""
-        row = self._sections.row_of_match(match_shown.block, match_shown.nth)
-        self.show_lines()
-        if self._is_match_due and row is not None and row not in rows_in_view(self):
-            self.settle_at(max(row - self.scrollable_content_region.height // 3, 0))
-        self._is_match_due = False
-
-    def _lay_out(self) -> None:
-        self._width = max(self.scrollable_content_region.width, 1)
-        self._branch.row = None
-        self._sections.lay_out(self._width)
-        self.show_lines()
+    def _read(self, call: Call, *, has_frame: bool) -> None:
+        made = BlockSections(call, code_theme(self.app.current_theme), self)
+        self._decoded = None if self.is_raw else DecodedCall(call, self._feed, made)
+        sections = (
+            _raw_sections(call, self._feed, made) if self._decoded is None else self._decoded.sections()
+        )
+        named = [] if has_frame else [_heading(call, self.size.width, is_held=self._is_held)]
+        self._view.take(SectionList([*named, *sections]))
+        _name_border(self, self.call, is_held=self._is_held)
 
 
-def _decoded_sections(call: Call, feed: Feed, made: BlockSections) -> Iterator[Section]:
-    """Yield the decoded content of a call's lines."""
-    yield Section([action(call)], str(call.outcome))
-    yield Section([_facts(call)], "muted")
-    if call.exit_code is not None:
-        yield Signed([SafeText(f"{'✗' if call.exit_code else '✓'} exit {call.exit_code}")])
-    if call.error and call.error != f"exit {call.exit_code}":
-        yield Section(bounded(call.error, MOST_LINES)[0], "failed")
-    shown = {call.error}
-    for place in (call.ended, call.started):
-        if place:
-            blocks = [block for block in feed.blocks(place) if block_text(block) not in shown]
-            yield from made.sections(blocks, place)
-            shown |= {block_text(block) for block in blocks if not isinstance(block, FieldsBlock)}
-    yield Section([SafeText(""), safe_line(f"call_id {call.call_id}")], "muted")
+def _name_border(pane: DetailView, call: Call | None, *, is_held: bool) -> None:
+    """Name the call in the border, and its outcome below; without a border, the content begins with both."""
+    named, facts = "", Content()
+    if call is not None and pane.styles.border_top[0]:
+        room = pane.size.width - _FRAME_COLUMNS - len(_TITLE)
+        named = f" · {title(call, room, is_held=is_held)}"
+        facts = Content.styled(brief_facts(call), _COLOURS.get(call.outcome, "$text-warning"))
+    pane.border_title, pane.border_subtitle = Content(f"{_TITLE}{named}"), facts
+
+
+def _heading(call: Call, width: int, *, is_held: bool) -> Section:
+    """Return the row that names the call and its outcome where the pane has no border."""
+    facts = brief_facts(call)
+    return Section(
+        [SafeText(f"{title(call, width - columns(facts) - 3, is_held=is_held)} · {facts}")], "heading"
+    )
 
 
 def _raw_sections(call: Call, feed: Feed, made: BlockSections) -> Iterator[Section]:
     """Yield the raw lines of a call."""
-    for title, place in (("started", call.started), ("ended", call.ended)):
+    for words, place in (("started", call.started), ("ended", call.ended)):
         if place:
-            heading = f"{title} · byte {place.offset} · {place.length} bytes"
+            heading = f"{words} · byte {place.offset} · {place.length} bytes"
             yield Section([SafeText(heading)], "heading")
             yield from made.raw(feed.line_at(raw_piece(place)), place)
-
-
-def _facts(call: Call) -> SafeText:
-    facts = [f"tool {call.tool}", call_clock(call, None)]
-    if call.started_ms is not None:
-        facts.append(f"started {time_of_day(call.started_ms)}")
-    return safe_line(" · ".join(facts))

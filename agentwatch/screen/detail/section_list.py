@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Iterator
 from itertools import accumulate
+from typing import NamedTuple
 
 from textual.strip import Strip
 
 from agentwatch.analysis.query import Query
-from agentwatch.blocks import Block
+from agentwatch.blocks import Block, ContentBlock, ErrorBlock, FieldsBlock, OutputBlock, TextBlock
 from agentwatch.safe_text import SafeText
+from agentwatch.screen.detail.contents.more_fields import MoreFields
 from agentwatch.screen.detail.json_tree import JsonTree
 from agentwatch.screen.detail.matches import FoundLines
 from agentwatch.screen.detail.sections import Section, StyleOf
 from agentwatch.screen.lines.highlight import marked
+
+
+class Spot(NamedTuple):
+    """Where a match is."""
+
+    row: int
+    left: int
+    """The column at which the view must begin to show it."""
 
 
 class SectionList:
@@ -23,6 +34,7 @@ class SectionList:
         self._sections = sections
         self._tops = [0]
         self._width = 1
+        self._wraps = False
         self._found: FoundLines | None = None
 
     @property
@@ -30,11 +42,29 @@ class SectionList:
         """The total number of rows."""
         return self._tops[-1]
 
-    def lay_out(self, width: int, first: int = 0) -> None:
-        """Fold the sections to a width, in columns, starting with section `first`."""
-        self._width = width
-        heights = (section.lay_out(width) for section in self._sections[first:])
-        self._tops[first:] = accumulate(heights, initial=self._tops[first])
+    def lay_out(self, width: int, *, wraps: bool) -> None:
+        """Fit the sections to a width, in columns; `wraps` folds long lines of code and output."""
+        self._width, self._wraps = width, wraps
+        if self._found is not None:
+            self._found.forget()
+        self._lay_out_from(0)
+
+    def hidden_columns(self) -> int:
+        """Return how many columns of the longest line are beyond the right edge."""
+        return max((section.hidden_columns() for section in self._sections), default=0)
+
+    def show_from(self, left: int) -> None:
+        """Show lines that are cut from column `left` on."""
+        for section in self._sections:
+            section.left = left
+
+    def output_lines(self) -> Iterator[tuple[int, SafeText]]:
+        """Yield the lines of programs' output, each with the row at which it begins."""
+        for top, section in zip(self._tops, self._sections, strict=False):
+            if isinstance(section.block, OutputBlock | ContentBlock | ErrorBlock):
+                yield from (
+                    (top + section.row_of(number, 0), line) for number, line in enumerate(section.lines)
+                )
 
     def row(self, row: int, style_of: StyleOf) -> Strip:
         """Return one row."""
@@ -46,6 +76,15 @@ class SectionList:
                 strip = marked(strip, start, end, style_of("selected" if is_current else "chosen"))
         return strip
 
+    def line_at(self, row: int) -> tuple[int, int]:
+        """Return the number of the section that a row shows, and the number of the line in it."""
+        index = self._index(min(row, self.rows - 1))
+        return index, self._sections[index].line_at(min(row, self.rows - 1) - self._tops[index])
+
+    def row_of_line(self, section: int, line: int) -> int:
+        """Return the row at which a line of a section begins."""
+        return self._tops[section] + self._sections[section].row_of(line, 0)
+
     def text(self) -> SafeText:
         """Return all lines as text to copy."""
         return SafeText("\n".join(section.text() for section in self._sections))
@@ -54,8 +93,8 @@ class SectionList:
         """Highlight the matches of a query; None removes the highlights."""
         self._found = None if query is None else FoundLines(query)
 
-    def row_of_match(self, block: Block | None, nth: int) -> int | None:
-        """Make one match the current one, and return the row in which it begins; None if there is no match.
+    def choose_match(self, block: Block | None, nth: int) -> Spot | None:
+        """Make one match the current one, and return where it is; None if there is no match.
 
         Args:
             block: The block that contains the match; if it is None or not shown, the first match of
@@ -65,13 +104,25 @@ class SectionList:
         found = self._found
         if found is None:
             return None
+        field = None
         own = [section for section in self._sections if block is not None and section.block == block]
+        if isinstance(block, FieldsBlock):
+            field, nth = found.field_of(block, nth)
+            own = [section for section in own if section.field in (None, field)]
+        elif isinstance(block, TextBlock):
+            field = block.name
+        if not own:
+            own = [section for section in self._sections if isinstance(section, MoreFields)]
         for section in own + self._sections:
-            place = found.choose(section, nth if section in own else 0)
+            is_own = section in own
+            under = section.member(block, field) if is_own and isinstance(section, JsonTree) else None
+            place = found.choose(section, nth if is_own else 0, under)
             if place is not None:
                 index = self._sections.index(section)
-                self.lay_out(self._width, index)
-                return self._tops[index] + section.row_of(*place)
+                self._lay_out_from(index)
+                number, start, end = place
+                row = self._tops[index] + section.row_of(number, start)
+                return Spot(row, section.left_for(number, start, end))
         return None
 
     def is_branch(self, row: int) -> bool:
@@ -88,7 +139,15 @@ class SectionList:
         section = self._sections[index]
         if isinstance(section, JsonTree):
             section.turn(row - self._tops[index])
-            self.lay_out(self._width, index)
+            self._lay_out_from(index)
+
+    def value_at(self, row: int) -> tuple[SafeText, str] | None:
+        """Return the name and the text of the branch at a row; None if no branch begins there."""
+        index = self._index(row)
+        section = self._sections[index]
+        if not isinstance(section, JsonTree) or not self.is_branch(row):
+            return None
+        return section.value_at(row - self._tops[index])
 
     def next_branch(self, start: int | None, step: int, rows: range) -> int | None:
         """Return the row of the next branch; None if there is none.
@@ -103,6 +162,11 @@ class SectionList:
             start = rows.start - 1 if step > 0 else rows.stop
         ahead = range(start + 1, rows.stop) if step > 0 else range(start - 1, rows.start - 1, -1)
         return next((row for row in ahead if self.is_branch(row)), None)
+
+    def _lay_out_from(self, first: int) -> None:
+        """Fit the sections from number `first` on to the width."""
+        heights = (section.lay_out(self._width, wraps=self._wraps) for section in self._sections[first:])
+        self._tops[first:] = accumulate(heights, initial=self._tops[first])
 
     def _index(self, row: int) -> int:
         return bisect_right(self._tops, row) - 1

@@ -1,4 +1,4 @@
-"""Sections of a detail: lines that are folded to a width immediately, and styled only when they are drawn.
+"""Sections of a detail: lines that are fitted to a width immediately, and styled only when they are drawn.
 
 The lengths of the lines are enough to compute a section's height at a width. The style of a line is requested
 when the line is drawn.
@@ -15,13 +15,11 @@ from rich.style import Style
 from textual.strip import Strip
 
 from agentwatch.blocks import Block
-from agentwatch.safe_text import SafeText, fitting, safe_text
+from agentwatch.safe_text import SafeText, columns, safe_text
+from agentwatch.screen.lines.folding import Run, Window, fits, folds, styled, widest, window
 
 StyleOf = Callable[[str], Style]
 """Returns the style for a style name."""
-Run = tuple[int, int, Style]
-"""The first and end characters of a run of text, and its style."""
-
 _MOST_LINE = 20_000
 _LEAST_ROOM = 4
 
@@ -45,23 +43,35 @@ class Section:
     """Width in columns of the gutter before each line, for its number or sign."""
     block: Block | None = None
     """The block of the call that the section shows; None for other content."""
+    field: str | None = None
+    """The field of the block that the section shows; None for the whole block."""
     has_room = True
     """Whether the current width has enough columns for the gutter."""
+    is_prose = True
+    """Whether long lines are always folded; those of code and output are cut unless the user folds them."""
+    left = 0
+    """The first column that is in view of lines that are cut."""
 
     def __init__(self, lines: Sequence[SafeText], style_name: str = "plain") -> None:
         self.lines = lines
         self.style_name = style_name
         self._room = 1
+        self._is_cut = False
         self._tops: list[int] | None = None
         """The row at which each line begins; None while every line takes one row."""
 
-    def lay_out(self, width: int) -> int:
-        """Fold the lines to a width in columns; return the number of rows."""
+    def lay_out(self, width: int, *, wraps: bool = True) -> int:
+        """Fold or cut the lines to a width in columns; return the number of rows.
+
+        Args:
+            width: The width.
+            wraps: Whether long lines of code and output are folded.
+        """
         self.has_room = width - self.gutter >= _LEAST_ROOM
         self._room = max(width - self.gutter if self.has_room else width, 1)
-        self._tops = None
+        self._tops, self._is_cut = None, not (wraps or self.is_prose)
         lines, room = self.lines, self._room
-        if all(fits(line, room) for line in lines):
+        if self._is_cut or all(fits(line, room) for line in lines):
             return len(lines)
         tops, rows = [], 0
         for line in lines:
@@ -69,6 +79,27 @@ class Section:
             rows += 1 if fits(line, room) else len(folds(line, room))
         self._tops = tops
         return rows
+
+    def hidden_columns(self) -> int:
+        """Return how many columns of the longest line are beyond the right edge; 0 if lines are folded."""
+        return max(widest(self.lines) - self._room, 0) if self._is_cut else 0
+
+    def left_for(self, number: int, start: int, end: int) -> int:
+        """Return the column at which the view must begin to show some characters of a line.
+
+        Args:
+            number: The number of the line.
+            start: The first character.
+            end: The character after the last one.
+        """
+        if not self._is_cut:
+            return self.left
+        text, room = self.lines[number], self._room
+        first, last = columns(SafeText(text[:start])), columns(SafeText(text[:end]))
+        for left in (self.left, 0):
+            if left <= first and last < left + room:
+                return left
+        return max(first - room // 3, 0)
 
     def line_at(self, row: int) -> int:
         """Return the number of the line that a row shows."""
@@ -84,7 +115,8 @@ class Section:
         """Yield the parts of lines that a row shows, from left to right."""
         number, nth = self._piece_at(row)
         at = sum(len(segment.text) for segment in self.lead(number, nth, style_of))
-        yield Stretch(number, *self._stretch(number, nth), at)
+        pad, first, end, _ = self._window(number, nth)
+        yield Stretch(number, first, end, at + pad)
 
     def row(self, row: int, style_of: StyleOf) -> Strip:
         """Return one row."""
@@ -106,11 +138,19 @@ class Section:
         return Segment(" " * self.gutter, style_of(self.style_name))
 
     def piece(self, number: int, nth: int, style_of: StyleOf) -> list[Segment]:
-        """Return the styled `nth` piece of a folded line."""
-        start, end = self._stretch(number, nth)
-        return styled(
-            self.lines[number], start, end, self.style(number, style_of), self.runs(number, style_of)
-        )
+        """Return the styled `nth` piece of a folded line, or the part of a cut line that is in view."""
+        return self.shown_part(number, self._window(number, nth), style_of)
+
+    def shown_part(self, number: int, shown: Window, style_of: StyleOf) -> list[Segment]:
+        """Return a part of a line in its styles, with `…` where it is cut off."""
+        style = self.style(number, style_of)
+        runs = self.runs(number, style_of)
+        segments = styled(self.lines[number], shown.first, shown.end, style, runs)
+        if shown.pad:
+            segments.insert(0, Segment(" ", style))
+        if shown.is_cut:
+            segments.append(Segment("…", style + style_of("muted")))
+        return segments
 
     def style(self, number: int, style_of: StyleOf) -> Style:
         """Return the base style of a line."""
@@ -131,19 +171,28 @@ class Section:
         number = self.line_at(row)
         return number, 0 if self._tops is None else row - self._tops[number]
 
-    def _stretch(self, number: int, nth: int) -> tuple[int, int]:
+    def _window(self, number: int, nth: int) -> Window:
         text = self.lines[number]
+        if self._is_cut:
+            return window(text, self.left, self._room)
         if self._tops is None or fits(text, self._room):
-            return 0, len(text)
+            return Window(0, 0, len(text), False)
         starts = [*folds(text, self._room), len(text)]
-        return starts[nth], starts[nth + 1]
+        return Window(0, starts[nth], starts[nth + 1], False)
+
+
+class Output(Section):
+    """Lines of a program or of code: a long line is cut, unless the user folds it."""
+
+    is_prose = False
 
 
 class Heading(Section):
-    """The title of a block, after a blank line."""
+    """The title of a block, after a blank line unless it is the first row."""
 
-    def __init__(self, title: SafeText) -> None:
-        super().__init__([SafeText(""), SafeText(f"── {title}")], "heading")
+    def __init__(self, title: SafeText, *, is_first: bool = False) -> None:
+        blank = [] if is_first else [SafeText("")]
+        super().__init__([*blank, SafeText(f"── {title}")], "heading")
 
 
 class Signed(Section):
@@ -161,9 +210,6 @@ class Signed(Section):
         "○": "muted",
     }
 
-    def __init__(self, lines: Sequence[SafeText]) -> None:
-        super().__init__(lines)
-
     def runs(self, number: int, style_of: StyleOf) -> list[Run]:
         """Return the style of the sign; a line of reasoning is styled as a whole."""
         line = self.lines[number]
@@ -171,7 +217,7 @@ class Signed(Section):
         return [] if name is None else [(0, len(line) if name == "reasoning" else 1, style_of(name))]
 
 
-class Matches(Section):
+class Matches(Output):
     """Lines found in files, in ripgrep's format: the file name, followed by line numbers and lines."""
 
     def runs(self, number: int, style_of: StyleOf) -> list[Run]:
@@ -183,40 +229,6 @@ class Matches(Section):
         if digits and line[digits : digits + 1] == "-":
             return [(0, len(line), style_of("muted"))]
         return [(0, len(line), style_of("strong"))]
-
-
-def fits(text: SafeText, width: int) -> bool:
-    """Return whether a line certainly fits in one row; if False, it must be folded to find out."""
-    length = len(text)
-    return length <= width and (text.isascii() or 2 * length <= width)
-
-
-def folds(text: SafeText, width: int) -> list[int]:
-    """Return the offsets at which the pieces of a line begin when it is folded to a width in columns.
-
-    A piece ends after a blank, if there is one in its second half.
-    """
-    starts, start = [0], 0
-    while (end := fitting(text, start, width)) < len(text):
-        blank = text.rfind(" ", start, end) + 1
-        start = blank if blank - start > width // 2 else end
-        starts.append(start)
-    return starts
-
-
-def styled(text: SafeText, start: int, end: int, style: Style, runs: Sequence[Run]) -> list[Segment]:
-    """Return the characters `start` to `end` of a line, with the styles of its runs."""
-    segments, at = [], start
-    for first, last, own in runs:
-        first, last = max(first, at), min(last, end)  # noqa: PLW2901 - cut to the part
-        if first < last:
-            if at < first:
-                segments.append(Segment(text[at:first], style))
-            segments.append(Segment(text[first:last], style + own))
-            at = last
-    if at < end:
-        segments.append(Segment(text[at:end], style))
-    return segments
 
 
 def bounded(text: str, most: int) -> tuple[list[SafeText], int]:

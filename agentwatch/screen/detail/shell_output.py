@@ -15,7 +15,8 @@ from rich.color import Color
 from rich.style import Style
 
 from agentwatch.safe_text import SafeText, safe_text
-from agentwatch.screen.detail.sections import Run, Section, StyleOf, bounded
+from agentwatch.screen.detail.sections import Output, Section, StyleOf, bounded
+from agentwatch.screen.lines.folding import Run
 
 _SEQUENCE = re.compile(r"\x1b\[([0-9;]{0,40})m")
 _ON = {
@@ -39,7 +40,7 @@ _PLAIN = Style()
 _GREY = Color.from_ansi(8)
 
 
-class ShellOutput(Section):
+class ShellOutput(Output):
     """Lines in their own colours; unreadable colours are replaced by those of the pane."""
 
     def __init__(self, lines: Sequence[SafeText], raw: Sequence[str], style_name: str, ground: Style) -> None:
@@ -89,7 +90,7 @@ def shell_section(text: str, style_name: str, ground: Style, most: int) -> tuple
     """
     if "\x1b[" not in text:
         lines, left_out = bounded(text, most)
-        return Section(lines, style_name), left_out
+        return Output(lines, style_name), left_out
     lines, left_out = bounded(_SEQUENCE.sub(_picture, text), most)
     raw = text.replace("\r\n", "\n").rstrip("\n").split("\n")[: len(lines)]
     raw += [""] * (len(lines) - len(raw))

@@ -15,7 +15,7 @@ from agentwatch.analysis.matches import Match
 from agentwatch.analysis.search import Search
 from agentwatch.feed import Feed
 from agentwatch.safe_text import SafeText, safe_line
-from agentwatch.screen.detail.pane import BlockMatch
+from agentwatch.screen.detail.view import BlockMatch
 from agentwatch.screen.panes import Panes
 from agentwatch.screen.view_state import ViewState, restore, view_state
 

@@ -6,9 +6,9 @@ from textual.cache import LRUCache
 from textual.strip import Strip
 
 from agentwatch.analysis.query import Query
-from agentwatch.screen.detail.syntax import code_theme
 from agentwatch.screen.lines.highlight import laid_over, marked
 from agentwatch.screen.lines.line_view import LineView
+from agentwatch.screen.markup.syntax import code_theme
 from agentwatch.screen.transcript.block_layout import BlockLayout
 from agentwatch.screen.transcript.block_list import BlockList
 from agentwatch.screen.transcript.entries import EntryRenderer, call_line, rule_line, thinking_line

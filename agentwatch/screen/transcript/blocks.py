@@ -7,10 +7,10 @@ from math import inf
 from time import perf_counter
 
 from agentwatch.safe_text import SafeText
+from agentwatch.screen.markup.markdown import split_blocks, split_lines
 from agentwatch.screen.transcript.block_layout import BlockLayout
 from agentwatch.screen.transcript.block_list import BlockList
 from agentwatch.screen.transcript.entries import shown_length, shown_part
-from agentwatch.screen.transcript.markdown import split_blocks, split_lines
 from agentwatch.session import Entry, Kind
 
 _GROWING = (Kind.ANSWER, Kind.REASONING)

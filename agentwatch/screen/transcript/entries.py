@@ -10,7 +10,7 @@ from agentwatch.events import Outcome
 from agentwatch.safe_text import SafeText, cut, safe_text
 from agentwatch.screen.lines.format import SIGNS, clock
 from agentwatch.screen.lines.line_view import LineView
-from agentwatch.screen.transcript.markdown import MarkdownRenderer
+from agentwatch.screen.markup.markdown import MarkdownRenderer
 from agentwatch.session import Call, Entry, Kind, Run
 
 

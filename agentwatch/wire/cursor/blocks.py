@@ -13,9 +13,12 @@ from agentwatch.blocks import (
     FilesBlock,
     FoundFile,
     FoundLine,
+    MarkdownBlock,
     MatchesBlock,
     OutputBlock,
     PlanBlock,
+    Reference,
+    ReferencesBlock,
     Remark,
     StepsBlock,
     SubagentCall,
@@ -80,7 +83,11 @@ def _known_blocks(body: dict[str, object], *, failed: bool) -> Iterator[Block]:
         first = number(mapping(body.get("readRange")), "startLine")
         yield ContentBlock(content, first_line=max(first or 1, 1))
         del body["content"]
+    if page := text(body, "markdown"):
+        yield MarkdownBlock(page)
+        del body["markdown"]
     yield from _plan_block(body)
+    yield from _references_block(body)
     yield from _search_blocks(body)
     yield from _steps_block(body)
 
@@ -96,6 +103,17 @@ def _change_block(body: dict[str, object]) -> Iterator[Block]:
         yield ChangeBlock(diff, before=before, after=after)
         for key in ("diffString", "beforeFullFileContent", "afterFullFileContent"):
             body.pop(key, None)
+
+
+def _references_block(body: dict[str, object]) -> Iterator[Block]:
+    """Yield the pages that a web search found, and remove them from `body`."""
+    found = (
+        Reference(text(page, "title"), text(page, "url"), text(page, "chunk") or "")
+        for page in map(mapping, items(body.get("references")))
+    )
+    if references := tuple(reference for reference in found if any(reference)):
+        yield ReferencesBlock(references)
+        del body["references"]
 
 
 def _search_blocks(body: dict[str, object]) -> Iterator[Block]:

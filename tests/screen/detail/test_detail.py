@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agentwatch.screen.detail.from_blocks import pretty
+from agentwatch.screen.lines.format import SIGNS
 from tests.builders.screen.app import bundled, lines_of, viewport
 from tests.builders.screen.call_detail import shown, styles_of
 from tests.builders.screen.lines import CWD, append, ended, init, shell, started
@@ -12,21 +13,15 @@ from tests.conftest import Saver
 
 
 async def test_arguments_and_output_of_a_command(recording: Saver) -> None:
-    """A command's detail shows its action, duration, exit code, arguments, output and call id."""
+    """A command's detail shows the command, its output, its outcome, and the other fields folded."""
     args: dict[str, object] = {"command": "make lint", "timeout": 30000}
     failure = {"failure": {"exitCode": 2, "stdout": "checking\n\n  2 errors", "stderr": "make: *** [lint]"}}
     data = init() + started("toolu_7", "shell", args) + ended("toolu_7", "shell", args, failure)
     async with shown(recording(data)) as (_, detail, _):
         lines = lines_of(detail)
-        assert lines[0] == "Ran terminal command make lint (failed: exit 2)"
-        assert "1.5 s" in lines[1]
-        assert lines[2] == "✗ exit 2"
-        assert lines[-1] == "call_id toolu_7"
-        at = lines.index("── stdout")
-        assert lines[at + 1 : at + 4] == ["checking", "", "  2 errors"]
-        assert lines[lines.index("── stderr") + 1] == "make: *** [lint]"
-        assert any("make lint" in line for line in lines[1:])
-        assert any("30000" in line for line in lines)
+        assert lines[:4] == ["$ make lint", "checking", "", "  2 errors"]
+        assert lines[4:7] == ["", "── stderr", "make: *** [lint]"]
+        assert lines[7:] == ["✗ exit 2 · 1.5 s · limit 30 s · started 09:00:00", "▸ 3 more fields"]
 
 
 async def test_the_payload_is_read_back_from_the_file(recording: Saver) -> None:
@@ -42,14 +37,14 @@ async def test_the_detail_is_updated_when_the_call_ends(recording: Saver) -> Non
     """A running call's detail shows its arguments; once the call has ended, its output too."""
     path = recording(init() + shell(1, None))
     async with shown(path, follow=True) as (feed, detail, _):
-        assert lines_of(detail)[0] == "Ran terminal command echo 1 (running)"
+        assert lines_of(detail)[:2] == ["$ echo 1", "◐ running · started 09:00:00"]
         result = {"success": {"exitCode": 0, "stdout": "one"}}
         append(path, ended("call-1", "shell", {"command": "echo 1"}, result))
         feed.advance()
         detail.sync()
         lines = lines_of(detail)
-        assert lines[0] == "Ran terminal command echo 1"
-        assert lines[lines.index("── stdout") + 1] == "one"
+        assert lines[:2] == ["$ echo 1", "one"]
+        assert lines[2].startswith("✓ exit 0")
 
 
 async def test_an_error_is_shown_once(recording: Saver) -> None:
@@ -97,12 +92,14 @@ async def test_lines_above_the_limit_are_counted(recording: Saver) -> None:
         ended_at = feed.session.calls[0].ended
         assert ended_at is not None
         assert f"byte {ended_at.offset}" in notice
-        assert "command: echo 1" in lines
+        assert lines[0] == "$ echo 1"
 
 
 async def test_one_enormous_line_is_limited(recording: Saver) -> None:
-    """A line of 3 MB takes fewer than 1,000 rows, in the detail and raw; the rest is counted."""
-    async with shown(recording(init() + shell(1, 0, "x" * 3_000_000))) as (_, detail, _):
+    """A line of 3 MB takes fewer than 1,000 rows if it is wrapped, also raw; the rest is counted."""
+    async with shown(recording(init() + shell(1, 0, "x" * 3_000_000))) as (_, detail, pilot):
+        assert detail.line_count() < 10
+        await pilot.press("w")
         assert 100 < detail.line_count() < 1_000
         assert "2,980,000 more characters" in " ".join(lines_of(detail))
         detail.toggle_raw()
@@ -114,6 +111,7 @@ async def test_long_lines_are_wrapped_by_columns(recording: Saver) -> None:
     """A long line wraps at any width without losing text, and wide characters are not split."""
     output = "東京の潮位" * 30
     async with shown(recording(init() + shell(1, 0, output)), size=(41, 30)) as (_, detail, pilot):
+        await pilot.press("w")
         for width in (41, 24, 60):
             await pilot.resize_terminal(width, 30)
             await pilot.pause()
@@ -128,10 +126,10 @@ async def test_another_call_is_shown_from_its_beginning(recording: Saver) -> Non
     output = "\n".join(map(str, range(200)))
     async with shown(recording(init() + shell(1, 0, output) + shell(2, 0, output))) as (feed, detail, pilot):
         await pilot.press("G")
-        assert viewport(detail)[0] != "Ran terminal command echo 1"
+        assert viewport(detail)[0] != "$ echo 1"
         detail.show_call(feed.session.calls[1])
         await pilot.pause()
-        assert viewport(detail)[0] == "Ran terminal command echo 2"
+        assert viewport(detail)[0] == "$ echo 2"
 
 
 async def test_new_lines_do_not_move_the_detail(recording: Saver) -> None:
@@ -146,16 +144,18 @@ async def test_new_lines_do_not_move_the_detail(recording: Saver) -> None:
         detail.sync()
         await pilot.pause()
         assert viewport(detail) == seen
-        assert not detail.border_subtitle
+        assert "below" not in str(detail.border_subtitle)
 
 
 async def test_every_call_of_every_recording_has_a_detail() -> None:
-    """Every call of the bundled recordings has a detail that begins with its action, and a raw view."""
+    """Every call of the bundled recordings has a detail that ends with its facts, and a raw view."""
     for name in ("demo", "failures", "rejected", "unfinished", "unknown", "hostile", "wide", "two-runs"):
         async with shown(bundled(name)) as (feed, detail, _):
             for call in feed.session.calls:
                 detail.show_call(call)
-                assert lines_of(detail)[0].startswith(call.phrase)
+                assert lines_of(detail)[-2].startswith(SIGNS[call.outcome])
+                assert lines_of(detail)[-1].startswith("▸ ")
+                assert f"#{call.number} " in str(detail.border_title)
                 detail.toggle_raw()
                 assert lines_of(detail)[0].startswith(("started · byte", "ended · byte"))
                 detail.toggle_raw()
@@ -165,7 +165,8 @@ async def test_every_call_of_every_recording_has_a_detail() -> None:
 async def test_leading_combining_marks_can_be_drawn(recording: Saver, columns: int) -> None:
     """A line that begins with zero-width combining marks can be shown in a pane of any width."""
     output = "\u0300\u0301\u0302\u0303" * 2 + "letters after marks"
-    async with shown(recording(init() + shell(1, 0, output)), size=(columns, 10)) as (_, detail, _):
+    async with shown(recording(init() + shell(1, 0, output)), size=(columns, 10)) as (_, detail, pilot):
+        await pilot.press("w")
         rows = "".join(detail.draw(y, 100).text for y in range(detail.line_count()))
         assert "lettersaftermarks" in rows.replace(" ", "")
 
@@ -176,10 +177,10 @@ async def test_a_hidden_detail_reads_nothing(recording: Saver) -> None:
         detail.display = False
         await pilot.pause()
         detail.show_call(feed.session.calls[1])
-        assert lines_of(detail)[0] == "Ran terminal command echo 1"
+        assert lines_of(detail)[0] == "$ echo 1"
         detail.display = True
         await pilot.pause()
-        assert lines_of(detail)[0] == "Ran terminal command echo 2"
+        assert lines_of(detail)[0] == "$ echo 2"
 
 
 async def test_down_scrolls_where_there_is_no_branch(recording: Saver) -> None:

@@ -12,7 +12,7 @@ from rich.style import Style
 from agentwatch.safe_text import SafeText
 from agentwatch.screen.detail.diff import Diff
 from agentwatch.screen.detail.diff_lines import DiffLine, compared, parsed
-from agentwatch.screen.detail.syntax import CodeStyle
+from agentwatch.screen.markup.syntax import CodeStyle
 from tests.builders.lines import PROPERTY
 
 EDIT = """\

@@ -13,7 +13,7 @@ from agentwatch.analysis.query import Query
 from agentwatch.screen.detail.diff import Diff
 from agentwatch.screen.detail.diff_lines import parsed
 from agentwatch.screen.detail.matches import FoundLines
-from agentwatch.screen.detail.syntax import CodeStyle
+from agentwatch.screen.markup.syntax import CodeStyle
 from tests.builders.screen.app import Stage, opened, viewport
 from tests.builders.screen.lines import ended, init, result
 
@@ -68,7 +68,9 @@ def test_the_row_reported_for_a_match_contains_it(width: int) -> None:
         place = found.choose(diff, nth)
         assert place is not None
         current = [
-            start for start, _, is_current in found.in_row(diff, diff.row_of(*place), style_of) if is_current
+            start
+            for start, _, is_current in found.in_row(diff, diff.row_of(*place[:2]), style_of)
+            if is_current
         ]
         assert current, f"match {nth} at {width} columns"
 
@@ -79,7 +81,7 @@ def test_a_match_in_a_hidden_remark_scrolls_to_the_line_before() -> None:
     assert diff.lay_out(100) == 2
     place = found.choose(diff, 0)
     assert place is not None
-    assert diff.row_of(*place) == 1
+    assert diff.row_of(*place[:2]) == 1
 
 
 def test_a_hunk_header_wraps_at_the_width_of_both_sides() -> None:

@@ -17,9 +17,12 @@ from agentwatch.blocks import (
     FilesBlock,
     FoundFile,
     FoundLine,
+    MarkdownBlock,
     MatchesBlock,
     OutputBlock,
     PlanBlock,
+    Reference,
+    ReferencesBlock,
     StepsBlock,
     TextBlock,
 )
@@ -32,6 +35,8 @@ from tests.builders.lines import completed, event, events, init, result, session
 NAMES: dict[type[Block], str] = {
     ErrorBlock: "error",
     ContentBlock: "content",
+    MarkdownBlock: "markdown",
+    ReferencesBlock: "references",
     FilesBlock: "files",
     MatchesBlock: "matches",
     PlanBlock: "plan",
@@ -155,6 +160,39 @@ def test_parts_keep_their_structure() -> None:
     found = {"content": {"matches": [{"file": "a.py", "matches": [{"lineNumber": 1, "content": "x"}]}]}}
     [matches] = pieces(completed("grep", result={"success": {"workspaceResults": {"/w": found}}}))
     assert matches == MatchesBlock((FoundFile("a.py", (FoundLine("x", number=1),)),))
+
+
+def test_a_fetched_page_is_markdown() -> None:
+    """The Markdown of a fetched page is a block of its own, and its URL is a field."""
+    page = {"url": "https://example.com", "markdown": "# Tides\n\n- high\n"}
+    decoder = Decoder()
+    decoder.decode(init())
+    assert decoder.blocks(completed("webFetch", result={"success": page}).rstrip()) == [
+        MarkdownBlock("# Tides\n\n- high\n"),
+        FieldsBlock("result", {"url": "https://example.com"}),
+    ]
+
+
+def test_the_pages_that_a_web_search_found_are_a_list() -> None:
+    """Each page has its title, its URL and its text; an empty field is left out, and an empty page too."""
+    pages = [
+        {"title": "Tides", "url": "https://example.com/a", "chunk": "High at noon.\n"},
+        {"title": "", "url": "", "chunk": "Low at six."},
+        {},
+        7,
+    ]
+    line = completed("webSearch", result={"success": {"references": pages, "isCut": False}})
+    decoder = Decoder()
+    decoder.decode(init())
+    [references, rest] = decoder.blocks(line.rstrip())
+    assert references == ReferencesBlock(
+        (Reference("Tides", "https://example.com/a", "High at noon.\n"), Reference(None, None, "Low at six."))
+    )
+    assert block_text(references) == "Tides\nhttps://example.com/a\nHigh at noon.\n\nLow at six."
+    assert rest == FieldsBlock("result", {"isCut": False})
+    assert blocks(completed("webSearch", result={"success": {"references": [{}]}})) == [
+        ("result", "references: [\n  {}\n]")
+    ]
 
 
 def test_matches_are_listed_below_their_file() -> None:

@@ -15,8 +15,8 @@ from textual.theme import BUILTIN_THEMES
 from agentwatch.safe_text import SafeText
 from agentwatch.screen.detail.diff import Diff
 from agentwatch.screen.detail.diff_lines import parsed
-from agentwatch.screen.detail.syntax import CodeStyle, SyntaxColours, code_theme, legible
 from agentwatch.screen.lines.line_view import LineView
+from agentwatch.screen.markup.syntax import CodeStyle, SyntaxColours, code_theme, legible
 from tests.builders.screen.app import PaneApp
 
 MOST = 20_000

@@ -10,7 +10,7 @@ from rich.style import Style
 from textual.strip import Strip
 
 from agentwatch.safe_text import safe_text
-from agentwatch.screen.transcript.markdown import MarkdownRenderer, split_blocks
+from agentwatch.screen.markup.markdown import MarkdownRenderer, split_blocks
 
 STYLE_NAMES = ("heading", "code", "link", "quote", "accent", "rule")
 STYLES = {name: Style(meta={"style": name}) for name in STYLE_NAMES}

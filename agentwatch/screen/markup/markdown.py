@@ -18,7 +18,7 @@ from rich.theme import Theme
 from textual.strip import Strip
 
 from agentwatch.safe_text import SafeText, safe_line, wrapped
-from agentwatch.screen.detail.syntax import legible
+from agentwatch.screen.markup.syntax import legible
 
 _FENCE = re.compile(r"^(`{3,}+|~{3,}+)\s*+([\w+#.-]*+)[^`]*+$")
 """A repetition that gave characters back would take quadratic time on a long line that ends in a backtick."""
@@ -80,7 +80,7 @@ class MarkdownRenderer:
         """Return a rendered block of Markdown; its links cannot be clicked."""
         if _MARKUP.search(source.strip("\n")) is None:  # nearly every second paragraph; ten times faster
             return self.text(SafeText(" ".join(source.split())), width)
-        from agentwatch.screen.transcript.markdown_document import markdown_document
+        from agentwatch.screen.markup.markdown_document import markdown_document
 
         strips = self._strips(markdown_document(source), width)
         while strips and not strips[-1].text.strip():

@@ -12,7 +12,7 @@ from textual.color import BLACK, WHITE, Color
 from textual.theme import Theme
 
 from agentwatch.safe_text import SafeText
-from agentwatch.screen.detail.sections import Run
+from agentwatch.screen.lines.folding import Run
 
 if TYPE_CHECKING:
     from rich.syntax import SyntaxTheme

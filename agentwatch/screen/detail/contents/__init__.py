@@ -1,0 +1,1 @@
+"""What the detail shows of a call, and in which order."""

@@ -1,0 +1,210 @@
+"""The content of a call in the order of its worth: what happened, the facts, and the other fields folded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from agentwatch.analysis.block_text import block_text
+from agentwatch.blocks import (
+    Block,
+    ChangeBlock,
+    ContentBlock,
+    ErrorBlock,
+    FieldsBlock,
+    FilesBlock,
+    MarkdownBlock,
+    MatchesBlock,
+    OutputBlock,
+    PlanBlock,
+    ReferencesBlock,
+    StepsBlock,
+    TextBlock,
+)
+from agentwatch.events import Outcome, ToolKind
+from agentwatch.feed import Feed
+from agentwatch.safe_text import SafeText, safe_line
+from agentwatch.screen.detail.contents.facts import facts
+from agentwatch.screen.detail.contents.more_fields import Field, MoreFields
+from agentwatch.screen.detail.from_blocks import MOST_LINES, BlockSections
+from agentwatch.screen.detail.json_tree import JsonTree, is_tree
+from agentwatch.screen.detail.sections import Heading, Section, Signed, bounded
+from agentwatch.session import Call, Place
+
+_TITLE_COLUMNS = 40
+"""A longer target may be cut in the title of the pane, so its field stays in the list of fields."""
+_NAMES: dict[type[Block], str] = {
+    OutputBlock: "output",
+    ContentBlock: "content",
+    ChangeBlock: "diff",
+    FilesBlock: "files",
+    MatchesBlock: "matches",
+    PlanBlock: "to-do list",
+    StepsBlock: "steps",
+    MarkdownBlock: "page",
+    ReferencesBlock: "results",
+}
+_INNER = ("args", "arguments", "input")
+"""Fields that contain the arguments of a tool beside the names of the tool and its server."""
+_ENDED = (Outcome.SUCCEEDED, Outcome.FAILED)
+_Rest = tuple[Block, Block]
+"""A block, and what is not shown of it yet."""
+
+
+class DecodedCall:
+    """Divides the decoded content of a call into sections."""
+
+    def __init__(self, call: Call, feed: Feed, made: BlockSections) -> None:
+        """Read the lines of a call.
+
+        Args:
+            call: The call.
+            feed: Reads its lines from the recording.
+            made: Turns its blocks into sections.
+        """
+        self._call = call
+        self._made = made
+        self._arguments = feed.blocks(call.started) if call.started else []
+        self._result = feed.blocks(call.ended) if call.ended else []
+        self._is_open_ended = call.kind in (ToolKind.MCP, ToolKind.OTHER)
+        """Whether the arguments are shown as a tree, because no target stands for them."""
+        self._shown: set[str] = set()
+        """The texts that sections show; no other section repeats them."""
+        self._fields: list[Field] = []
+        """The fields that are folded."""
+        self._leads: list[Section] = []
+        """The sections of what happened, which `y` copies."""
+
+    def sections(self) -> Iterator[Section]:
+        """Yield what happened, the facts, and one line for the other fields."""
+        call = self._call
+        yield from self._command()
+        yield from self._error()
+        arguments, result = list(self._rest(self._arguments)), list(self._rest(self._result))
+        is_shell = call.kind is ToolKind.EXECUTE
+        is_led = is_shell or any(not isinstance(block, FieldsBlock) for _, block in result)
+        if self._is_open_ended or not (result or self._shown):
+            yield from self._opened(arguments, call.started, is_titled=self._is_open_ended and bool(result))
+        else:
+            self._fold(arguments)
+        if is_led:
+            self._fold([pair for pair in result if isinstance(pair[1], FieldsBlock)])
+            result = [pair for pair in result if not isinstance(pair[1], FieldsBlock)]
+        yield from self._opened(result, call.ended, is_titled=self._is_open_ended and bool(arguments))
+        if is_shell and call.outcome in _ENDED and not result:
+            yield Section([SafeText("no output")], "muted")
+        yield Signed([facts(call)], "muted")
+        self._fields.append(("call", "call_id", call.call_id))
+        yield MoreFields(self._fields)
+
+    def chosen(self) -> tuple[str, str]:
+        """Return the name and the text of what `y` copies: the output, the diff, or the whole detail."""
+        if not self._leads:
+            return "", ""
+        kind = type(self._leads[0].block)
+        texts = [section.text().rstrip("\n") for section in self._leads if type(section.block) is kind]
+        return _name(self._leads[0].block), "\n".join(texts)
+
+    def _command(self) -> Iterator[Section]:
+        """Yield the command of a shell call as it is typed."""
+        if self._call.kind is not ToolKind.EXECUTE:
+            return
+        for block in self._arguments or self._result:
+            command = _field(block, "command")
+            if command is not None:
+                self._shown.add(command)
+                lines, _ = bounded(command, MOST_LINES)
+                section = Section([SafeText(f"$ {lines[0]}"), *lines[1:]], "strong")
+                section.block, section.field = block, "command"
+                yield section
+                return
+
+    def _error(self) -> Iterator[Section]:
+        """Yield the reason of a failure, unless it is the exit code or the output."""
+        call = self._call
+        output = "\n".join(block.text for block in self._result if isinstance(block, OutputBlock))
+        reasons = [block.text for block in self._result if isinstance(block, ErrorBlock)]
+        for text in [*reasons, call.error or ""]:
+            is_exit = text == f"exit {call.exit_code}"
+            if not text or is_exit or text in self._shown or text.strip() in output:
+                continue
+            if any(text.strip() in shown for shown in self._shown if shown in reasons):
+                continue  # the error of the call is a part of the reason
+            self._shown.add(text)
+            section = Section(bounded(text, MOST_LINES)[0], "failed")
+            section.block = ErrorBlock(text)
+            yield section
+
+    def _rest(self, blocks: list[Block]) -> Iterator[_Rest]:
+        """Yield the blocks without what is already shown."""
+        for block in blocks:
+            if isinstance(block, FieldsBlock):
+                fields = {name: value for name, value in block.fields.items() if not self._is_known(value)}
+                if fields:
+                    yield block, FieldsBlock(block.name, fields)
+            elif not isinstance(block, ErrorBlock) and block_text(block) not in self._shown:
+                yield block, block
+
+    def _is_known(self, value: object) -> bool:
+        """Return whether a value is in the title or in a section."""
+        if not isinstance(value, str):
+            return False
+        call = self._call
+        is_titled = len(call.target or "") <= _TITLE_COLUMNS and value in (call.target, call.path)
+        return is_titled or value in self._shown or value == call.error
+
+    def _fold(self, rest: list[_Rest]) -> None:
+        """Add fields and texts to the folded fields."""
+        for _, block in rest:
+            if isinstance(block, FieldsBlock):
+                self._fields += [(block.name, name, value) for name, value in block.fields.items()]
+            elif isinstance(block, TextBlock) and block.text not in self._shown:
+                self._fields.append(("arguments", block.name, block.text))
+
+    def _opened(self, rest: list[_Rest], place: Place | None, *, is_titled: bool) -> Iterator[Section]:
+        """Yield blocks in full, those with a display of their own first."""
+        if place is None:
+            return
+        blocks = [block for _, block in rest if not isinstance(block, FieldsBlock)]
+        blocks = [block for block in blocks if block_text(block) not in self._shown]
+        self._shown.update(map(block_text, blocks))
+        is_one = len(blocks) == 1
+        titled = [
+            is_titled or not (is_one or (nth == 0 and isinstance(block, OutputBlock)))
+            for nth, block in enumerate(blocks)
+        ]
+        for section in self._made.sections(zip(blocks, titled, strict=True), place):
+            if section.block is not None:
+                self._leads.append(section)
+            yield section
+        for original, block in rest:
+            if isinstance(block, FieldsBlock):
+                yield from self._tree(original, block, is_titled=is_titled or bool(blocks))
+
+    def _tree(self, original: Block, block: FieldsBlock, *, is_titled: bool) -> Iterator[Section]:
+        """Yield fields as a tree; if one of them contains the arguments, the others are folded."""
+        inner = next((name for name in _INNER if is_tree(block.fields.get(name))), None)
+        value: object = block.fields
+        if inner is not None:
+            value = block.fields[inner]
+            others = {name: other for name, other in block.fields.items() if name != inner}
+            self._fold([(original, FieldsBlock(block.name, others))])
+        tree = JsonTree(value)
+        tree.block, tree.field = original, inner
+        if is_titled:
+            yield Heading(safe_line(block.name))
+        self._leads.append(tree)
+        yield tree
+
+
+def _field(block: Block, name: str) -> str | None:
+    """Return the text of an argument; None if the block does not contain it."""
+    if isinstance(block, TextBlock):
+        return block.text if block.name == name else None
+    value = block.fields.get(name) if isinstance(block, FieldsBlock) else None
+    return value if isinstance(value, str) and value else None
+
+
+def _name(block: Block | None) -> str:
+    if isinstance(block, TextBlock | FieldsBlock):
+        return block.name
+    return _NAMES.get(type(block), "detail") if block is not None else "detail"

@@ -1,0 +1,74 @@
+"""A call's outcome, duration and limit in words, for the border of the detail and below its content."""
+
+from __future__ import annotations
+
+from agentwatch.actions import change_size, target
+from agentwatch.analysis.silence import limit_ms
+from agentwatch.analysis.status import brief_clock
+from agentwatch.events import Outcome, ToolKind
+from agentwatch.safe_text import SafeText, columns, cut, safe_line
+from agentwatch.screen.lines.format import SIGNS, UNKNOWN, call_clock, clock, cut_middle, time_of_day
+from agentwatch.session import Call
+
+_TOOL_COLUMNS = 24
+_LEAST_TARGET_COLUMNS = 8
+TITLE = SafeText("3 Detail")
+
+
+def title(call: Call, width: int, *, is_held: bool) -> SafeText:
+    """Return the number, the tool and the target of a call: `#17 edit tidepool/nearest.py`.
+
+    The command of a shell call is left out, because the content begins with it.
+
+    Args:
+        call: The call.
+        width: The available columns.
+        is_held: Whether the detail stays at this failed call while newer calls arrive.
+    """
+    if is_held:
+        return SafeText(f"failed call #{call.number} · esc follows")
+    words = SafeText(f"#{call.number} {cut(safe_line(call.tool), _TOOL_COLUMNS)}")
+    room = width - columns(words) - 1
+    about = target(call)
+    if call.kind is ToolKind.EXECUTE or not about or room < _LEAST_TARGET_COLUMNS:
+        return words
+    return SafeText(f"{words} {cut_middle(about, room) if call.path else cut(about, room)}")
+
+
+def outcome_words(call: Call) -> SafeText:
+    """Return the sign and the outcome of a call: `✗ exit 1`, `✓ +8 -3`, `⊘ rejected`."""
+    words: str = call.outcome
+    if call.exit_code is not None:
+        words = f"exit {call.exit_code}"
+        if call.note and call.outcome is not Outcome.FAILED:
+            words += f" · {safe_line(call.note)}"
+    elif call.note and call.outcome is not Outcome.FAILED:
+        words = safe_line(call.note)
+    elif call.outcome is Outcome.SUCCEEDED:
+        words = change_size(call) or words
+    return SafeText(f"{SIGNS[call.outcome]} {words}")
+
+
+def brief_facts(call: Call) -> SafeText:
+    """Return the outcome, the duration and the limit of a call: `✗ exit 1 · 8.6 s of 120 s`."""
+    words, took, limit = outcome_words(call), call_clock(call, None), limit_ms(call)
+    if took == UNKNOWN:
+        return words if limit is None else SafeText(f"{words} · limit {_limit(limit)}")
+    return SafeText(f"{words} · {took}" + ("" if limit is None else f" of {_limit(limit)}"))
+
+
+def facts(call: Call) -> SafeText:
+    """Return what is known about a call: `✗ exit 1 · 8.6 s · limit 120 s · started 14:03:07`."""
+    words: list[str] = [outcome_words(call)]
+    took, limit = call_clock(call, None), limit_ms(call)
+    if took != UNKNOWN:
+        words.append(took)
+    if limit is not None:
+        words.append(f"limit {_limit(limit)}")
+    if call.started_ms is not None:
+        words.append(f"started {time_of_day(call.started_ms)}")
+    return SafeText(" · ".join(words))
+
+
+def _limit(limit: int) -> str:
+    return brief_clock(limit) if limit >= 1000 else clock(limit)

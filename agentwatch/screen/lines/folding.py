@@ -1,0 +1,86 @@
+"""How a line of a detail fits into a width: folded into several rows, or cut to the part that is in view."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from rich.segment import Segment
+from rich.style import Style
+
+from agentwatch.safe_text import SafeText, columns, fitting
+
+Run = tuple[int, int, Style]
+"""The first and end characters of a run of text, and its style."""
+
+
+class Window(NamedTuple):
+    """The part of a line that a row shows when lines are not folded."""
+
+    pad: int
+    """1 if the left edge cuts a wide character in two, which a blank then replaces; otherwise 0."""
+    first: int
+    """Index of the first character."""
+    end: int
+    """Index after the last character."""
+    is_cut: bool
+    """Whether the line continues after the right edge; the last column then shows `…`."""
+
+
+def fits(text: SafeText, width: int) -> bool:
+    """Return whether a line certainly fits in one row; if False, it must be folded to find out."""
+    length = len(text)
+    return length <= width and (text.isascii() or 2 * length <= width)
+
+
+def folds(text: SafeText, width: int) -> list[int]:
+    """Return the offsets at which the pieces of a line begin when it is folded to a width in columns.
+
+    A piece ends after a blank, if there is one in its second half.
+    """
+    starts, start = [0], 0
+    while (end := fitting(text, start, width)) < len(text):
+        blank = text.rfind(" ", start, end) + 1
+        start = blank if blank - start > width // 2 else end
+        starts.append(start)
+    return starts
+
+
+def window(text: SafeText, left: int, width: int) -> Window:
+    """Return the part of a line from column `left` on that fits into a width in columns."""
+    pad = first = 0
+    if left > 0:
+        first = fitting(text, 0, left)
+        skipped = left if text.isascii() else columns(SafeText(text[:first]))
+        if skipped != left and first < len(text):
+            first, pad = first + (skipped < left), 1
+    if fits(SafeText(text[first:]), width - pad):
+        return Window(pad, first, len(text), False)
+    end = fitting(text, first, width - pad)
+    if end == len(text):
+        return Window(pad, first, end, False)
+    return Window(pad, first, fitting(text, first, width - pad - 1) if width - pad > 1 else first, True)
+
+
+def styled(text: SafeText, start: int, end: int, style: Style, runs: Sequence[Run]) -> list[Segment]:
+    """Return the characters `start` to `end` of a line, with the styles of its runs."""
+    segments, at = [], start
+    for first, last, own in runs:
+        first, last = max(first, at), min(last, end)  # noqa: PLW2901 - cut to the part
+        if first < last:
+            if at < first:
+                segments.append(Segment(text[at:first], style))
+            segments.append(Segment(text[first:last], style + own))
+            at = last
+    if at < end:
+        segments.append(Segment(text[at:end], style))
+    return segments
+
+
+def widest(lines: Sequence[SafeText]) -> int:
+    """Return the number of columns of the longest line."""
+    most = 0
+    for line in lines:
+        if len(line) > most or (not line.isascii() and 2 * len(line) > most):
+            most = max(most, columns(line))
+    return most

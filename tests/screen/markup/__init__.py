@@ -1,0 +1,1 @@
+"""Tests of rendered Markdown and code."""
