@@ -11,6 +11,7 @@ from textual.containers import Horizontal, Vertical
 from textual.reactive import var
 
 from agentwatch.feed import Feed
+from agentwatch.screen.calls.filter_bar import FilterBar
 from agentwatch.screen.calls.new_failures import NewFailures
 from agentwatch.screen.calls.pane import CallTable
 from agentwatch.screen.lines.line_view import LineView
@@ -23,7 +24,7 @@ from agentwatch.session import Call
 
 
 class Workspace(Vertical):
-    """The four panes, with the to-do list above them and the find bar below."""
+    """The four panes, with the to-do list above them and the find and filter bars below."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("tab", "next_pane(1)", "Pane", show=False, id="next-pane", tooltip="Next pane"),
@@ -56,6 +57,7 @@ class Workspace(Vertical):
         self.panes = Panes(feed)
         self._plan = PlanView(feed.session)
         self.find_bar = FindBar(feed, self.panes, is_preview=is_preview)
+        self.filter_bar = FilterBar(self.panes.calls)
         self._tabs = PaneTabs(self.panes)
         self._failures = NewFailures(feed)
         self._failure: Call | None = None
@@ -72,6 +74,7 @@ class Workspace(Vertical):
                 yield self.panes.detail
         yield self.panes.log
         yield self.find_bar
+        yield self.filter_bar
 
     def on_mount(self) -> None:
         """Focus the current pane."""
@@ -91,6 +94,7 @@ class Workspace(Vertical):
         """Scroll and select as in the preview, so that every line stays in its row."""
         if self._preview is not None:
             self.panes.restore_from_preview(self._preview.panes)
+            self.filter_bar.resume(self._preview.filter_bar)
             self.find_bar.resume(self._preview.find_bar, self.pane)
             self._preview = None
 
@@ -147,6 +151,10 @@ class Workspace(Vertical):
     @on(FindBar.Closed)
     def _leave_find(self, event: FindBar.Closed) -> None:
         self.action_pane(event.pane)
+
+    @on(FilterBar.Closed)
+    def _leave_filter(self) -> None:
+        self.action_pane("calls")
 
     def action_pane(self, name: str) -> None:
         """Focus a pane."""

@@ -12,7 +12,6 @@ from agentwatch.actions import action
 from agentwatch.events import Outcome
 from agentwatch.feed import Feed
 from agentwatch.safe_text import SafeText
-from agentwatch.screen.calls.filter_bar import FilterBar
 from agentwatch.screen.calls.list import CallList
 from agentwatch.screen.calls.renderer import CallRenderer
 from agentwatch.screen.lines.cursor_view import CursorView
@@ -149,14 +148,14 @@ class CallTable(CursorView):
         self._list.request(by_duration=not self._list.is_by_duration)
         self._build_rows()
 
-    def action_filter(self) -> None:
-        """Open or focus the filter bar."""
-        bars = self.screen.query(FilterBar)
-        if not bars and self.parent is not None:
-            self._call_before = None if self.following else self.chosen
-            self.screen.mount(FilterBar(self, self._list.filter), after=self)
-        for bar in bars:
-            bar.focus(scroll_visible=False)
+    @property
+    def filter(self) -> str:
+        """The words of the filter that was requested last."""
+        return self._list.requested_filter
+
+    def remember_choice(self) -> None:
+        """Remember the selected call; clearing the filter selects it again."""
+        self._call_before = None if self.following else self.chosen
 
     def filter_by(self, words: str) -> None:
         """Show only the calls that match `words`; if empty, show all and restore the earlier selection."""
