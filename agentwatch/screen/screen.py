@@ -26,7 +26,8 @@ from agentwatch.feed import Feed
 from agentwatch.feed.playhead import Replay
 from agentwatch.recording import now_ms
 from agentwatch.safe_text import SafeText, columns, cut
-from agentwatch.screen.header import HeaderLine, StatusLine
+from agentwatch.screen.frame.header import HeaderLine, StatusLine
+from agentwatch.screen.frame.view_status import BEHIND_BYTES, shown_ms, view_words
 from agentwatch.screen.overlays.files import FilesScreen
 from agentwatch.screen.overlays.notices import Notices
 from agentwatch.screen.overlays.time import TimeScreen
@@ -35,7 +36,6 @@ from agentwatch.screen.session_keys import SessionKeys
 from agentwatch.screen.terminal.base_app import TerminalApp
 from agentwatch.screen.terminal.first_frame import prepare
 from agentwatch.screen.terminal.frames import BUSY_SHARE, CALM_SHARE, LOADING_SHARE, FrameScheduler
-from agentwatch.screen.view_status import BEHIND_BYTES, shown_ms, view_words
 from agentwatch.screen.workspace import Workspace
 from agentwatch.session import Call
 from agentwatch.sources.source import Source

@@ -14,11 +14,11 @@ from agentwatch.feed import Feed
 from agentwatch.screen.calls.filter_bar import FilterBar
 from agentwatch.screen.calls.new_failures import NewFailures
 from agentwatch.screen.calls.pane import CallTable
+from agentwatch.screen.frame.plan import PlanView
+from agentwatch.screen.frame.tabs import PaneTabs
 from agentwatch.screen.lines.line_view import LineView
 from agentwatch.screen.overlays.find_bar import FindBar
 from agentwatch.screen.panes import NAMES, Panes
-from agentwatch.screen.plan import PlanView
-from agentwatch.screen.tabs import PaneTabs
 from agentwatch.screen.transcript.pane import Transcript
 from agentwatch.session import Call
 

@@ -13,7 +13,7 @@ from agentwatch.feed import Feed
 from agentwatch.recording import open_saved
 from agentwatch.resources import stylesheets
 from agentwatch.safe_text import SafeText
-from agentwatch.screen.header import HeaderLine, StatusLine
+from agentwatch.screen.frame.header import HeaderLine, StatusLine
 from agentwatch.session import Session
 from tests.builders.lines import event
 from tests.builders.screen.app import bundled
