@@ -76,9 +76,7 @@ class SessionKeys(Vertical):
 
     def action_filter_calls(self) -> None:
         """Go to the calls pane and open the filter bar."""
-        self._workspace.find_bar.close()
-        self._workspace.action_pane("calls")
-        self._workspace.filter_bar.open()
+        self._workspace.filter_calls()
 
     def action_slowest_calls(self) -> None:
         """Go to the calls pane and toggle between the slowest calls first and the order by time."""

@@ -156,6 +156,20 @@ class Workspace(Vertical):
     def _leave_filter(self) -> None:
         self.action_pane("calls")
 
+    @on(CallTable.Opened)
+    def _open_detail(self) -> None:
+        self.action_pane("detail")
+
+    def filter_calls(self, words: str | None = None) -> None:
+        """Go to the calls, and open the filter bar or apply the words of a filter."""
+        self.find_bar.close()
+        self.action_pane("calls")
+        if words is None:
+            self.filter_bar.open()
+        else:
+            self.panes.calls.remember_choice()
+            self.panes.calls.filter_by(words)
+
     def action_pane(self, name: str) -> None:
         """Focus a pane."""
         self.pane = name

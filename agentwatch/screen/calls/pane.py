@@ -33,6 +33,9 @@ class CallTable(CursorView):
             super().__init__()
             self.call = call
 
+    class Opened(Message):
+        """Posted when the detail of the selected call is wanted."""
+
     BINDINGS = [
         Binding(
             "enter", "open", "Detail", id="open", tooltip="Open the detail, or unfold a row of several calls"
@@ -141,7 +144,7 @@ class CallTable(CursorView):
         if 0 <= self.cursor < self.line_count() and self._list.rows.toggle(self.cursor):
             self.choose(self.cursor)
         else:
-            await self.run_action("screen.pane('detail')")
+            self.post_message(self.Opened())
 
     def action_slowest(self) -> None:
         """Toggle between the slowest calls first and the order by time."""

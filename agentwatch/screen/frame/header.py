@@ -1,20 +1,22 @@
-"""The two lines above the panes: facts about the run, and the current status."""
+"""The line at the top: state and clock, facts about the run, and the counts of calls."""
 
 from __future__ import annotations
 
 import os
+from typing import NamedTuple
 
+from textual import events
 from textual.content import Content
+from textual.message import Message
 from textual.widgets import Static
 
 from agentwatch.actions import count_words
-from agentwatch.analysis.integrity import Integrity
 from agentwatch.events import Outcome
 from agentwatch.safe_text import SafeText, columns, safe_line
 from agentwatch.screen.lines.format import SIGNS, clock
-from agentwatch.session import Session, calls_by_outcome
+from agentwatch.session import Run, Session, calls_by_outcome
 
-_COLOURS = {
+COLOURS = {
     Outcome.RUNNING: "$text-accent",
     Outcome.SUCCEEDED: "$text-success",
     Outcome.FAILED: "$text-error",
@@ -22,14 +24,30 @@ _COLOURS = {
     Outcome.RETURNED: "$text-warning",
     Outcome.UNFINISHED: "$text-warning",
 }
+_MUTED = "$foreground-muted"
+
+
+class Count(NamedTuple):
+    """A piece of the counts, which can be clicked if it counts an outcome."""
+
+    words: SafeText
+    outcome: Outcome | None = None
 
 
 class HeaderLine(Static):
-    """The run: outcome, clock, model, cwd, session, permission mode, API key source; and the call counts."""
+    """State and clock; agent and model, project, session, permission mode, key source; the call counts."""
+
+    class CountClicked(Message):
+        """Posted when the number of calls with an outcome is clicked."""
+
+        def __init__(self, outcome: Outcome) -> None:
+            super().__init__()
+            self.outcome = outcome
 
     def __init__(self) -> None:
         super().__init__(id="header")
         self._drawn: tuple[object, ...] = ()
+        self._counts: list[Count] = []
 
     def show_run(self, session: Session, now_ms: int | None, *, is_preview: bool = False) -> None:
         """Show the state of the run at `now_ms`; redraw only if something changed.
@@ -39,70 +57,79 @@ class HeaderLine(Static):
             now_ms: The session's current time, in ms since the epoch; None hides the running clock.
             is_preview: The session contains only the head and tail of a recording, so the counts are hidden.
         """
-        run, outcome = session.run, session.outcome
-        state = f" {SIGNS[outcome]} {outcome}{_run_clock(session, now_ms)} "
-        facts = [
-            safe_line(fact)
-            for fact in (
-                run.model,
-                _short(run.cwd),
-                run.session_id and run.session_id[:8],
-                " · ".join(filter(None, (run.permission_mode, run.api_key_source))),
-            )
-            if fact
-        ]
-        counts = SafeText("… calls ") if is_preview else _counts(session)
-        drawn = (state, *facts, counts, self.size.width)
+        outcome, width = session.outcome, self.size.width
+        state = SafeText(f" {SIGNS[outcome]} {outcome}{_run_clock(session, now_ms)} ")
+        room = width - columns(state)
+        counts = [Count(SafeText("… calls"))] if is_preview else _fitting_counts(session, room)
+        room -= _width(counts)
+        facts = _fitting_facts(session.run, room)
+        drawn = (state, *facts, *counts, width)
         if drawn == self._drawn:
             return
-        self._drawn = drawn
-        room = self.size.width - len(state) - len(counts)
-        middle = ""
-        for fact in facts:
-            if columns(SafeText(middle)) + columns(fact) + 4 <= room:
-                middle += f"│ {fact} "
-        if room < 1:
-            counts, room = SafeText(""), self.size.width - len(state)
+        self._drawn, self._counts = drawn, counts
+        middle = "".join(f"│ {fact} " for fact in facts)
         gap = " " * (room - columns(SafeText(middle)))
-        colour = f"bold {_COLOURS[outcome]}"
-        line = Content.assemble(
-            (state, colour), (middle, "$foreground-muted"), gap, (counts, "$foreground-muted")
-        )
-        self.update(line, layout=False)
+        pieces = [(state, f"bold {COLOURS[outcome]}"), (middle, _MUTED), (gap, "")]
+        for number, count in enumerate(counts):
+            pieces.append((" · " if number else "", _MUTED))
+            pieces.append((count.words, COLOURS[count.outcome] if count.outcome else _MUTED))
+        self.update(Content.assemble(*pieces, " " if counts else ""), layout=False)
+
+    def on_click(self, event: events.Click) -> None:
+        """Report a click on the number of calls with an outcome."""
+        end = self.size.width - 1
+        for count in reversed(self._counts):
+            start = end - columns(count.words)
+            if start <= event.x < end and count.outcome is not None:
+                self.post_message(self.CountClicked(count.outcome))
+            end = start - 3
 
 
-class StatusLine(Static):
-    """The current status; at the right, the view's state (frozen, replaying, behind) or the integrity."""
+def _fitting_counts(session: Session, room: int) -> list[Count]:
+    """Return the number of calls and of each outcome, with signs instead of words if these do not fit."""
+    by_outcome = calls_by_outcome(session)
+    total, *_ = count_words(by_outcome)
+    odd = [(outcome, number) for outcome, number in by_outcome.items() if outcome is not Outcome.SUCCEEDED]
+    whole = [Count(SafeText(f"{number} {outcome}"), outcome) for outcome, number in odd]
+    short = [Count(SafeText(f"{number} {SIGNS[outcome]}"), outcome) for outcome, number in odd]
+    forms = ([Count(total), *whole], [Count(total), *short], short)
+    return next((counts for counts in forms if _width(counts) <= room), [])
 
-    def __init__(self) -> None:
-        super().__init__(id="status")
-        self._drawn: tuple[object, ...] = ()
 
-    def show_status(self, words: SafeText, view: SafeText, integrity: Integrity) -> None:
-        """Show the status; redraw only if something changed.
+def _width(counts: list[Count]) -> int:
+    """Return the columns that counts take, with the dots between them and the blank after them."""
+    return sum(columns(count.words) + 3 for count in counts) - 2 if counts else 0
 
-        Args:
-            words: The status of the session.
-            view: The state of the view; if it is empty, the integrity is shown in its place.
-            integrity: The result of the integrity checks, shortened to the space available.
-        """
-        drawn = (words, view, integrity, self.size.width)
-        if drawn == self._drawn:
-            return
-        self._drawn = drawn
-        is_integrity = not view
-        view = view or self._fitting(integrity, self.size.width - columns(words) - 4)
-        room = self.size.width - columns(view) - 3
-        shown = words
-        while columns(shown) > room and shown:
-            shown = SafeText(shown[: room - 1] if len(shown) >= room else shown[:-2])
-        gap = " " * max(room - columns(shown) + 1, 0)
-        style = "$foreground-muted" if is_integrity and integrity.passes else "$text-accent"
-        self.update(Content.assemble(f" {shown}{gap}", (view, style), " "), layout=False)
 
-    def _fitting(self, integrity: Integrity, room: int) -> SafeText:
-        lines = (integrity.line(), integrity.problems() or SafeText("checks pass"), SafeText("i: integrity"))
-        return next((line for line in lines if columns(line) <= room), SafeText(""))
+def _fitting_facts(run: Run, room: int) -> list[SafeText]:
+    """Return the facts that fit, in the order in which they are shown; a fact that is too long is skipped.
+
+    The first to give way are the key source, the permission mode and the id; then the agent's name and the
+    model. The folders that the project is in are shown if everything fits.
+    """
+    cwd = _short(run.cwd) or ""
+    project = os.path.basename(cwd.rstrip("/")) or cwd
+    order = (
+        project,
+        run.model,
+        run.format,
+        (run.session_id or "")[:8],
+        run.permission_mode,
+        run.api_key_source,
+    )
+    by_weight = [safe_line(fact or "") for fact in order]
+    shown: list[list[SafeText]] = [[], [], [], []]
+    for fact, group in zip(by_weight, (1, 0, 0, 2, 3, 3), strict=True):
+        if fact and columns(fact) + 3 <= room:
+            shown[group].append(fact)
+            room -= columns(fact) + 3
+        elif fact and group > 1:
+            break  # the facts after the id weigh less than it
+    folders = safe_line(cwd)
+    if shown[1] and all(by_weight) and columns(folders) - columns(by_weight[0]) <= room:
+        shown[1] = [folders]
+    shown[0].reverse()  # the agent's name weighs less than the model, and stands before it
+    return [SafeText(" · ".join(group)) for group in shown if group]
 
 
 def _run_clock(session: Session, now_ms: int | None) -> str:
@@ -121,7 +148,3 @@ def _short(cwd: str | None) -> str | None:
     if cwd and home != "/" and (cwd == home or cwd.startswith(f"{home}/")):
         return f"~{cwd[len(home) :]}"
     return cwd
-
-
-def _counts(session: Session) -> SafeText:
-    return SafeText(" · ".join(count_words(calls_by_outcome(session))) + " ")
