@@ -26,7 +26,9 @@ from agentwatch.feed import Feed
 from agentwatch.feed.playhead import Replay
 from agentwatch.recording import now_ms
 from agentwatch.safe_text import SafeText, columns, cut
-from agentwatch.screen.header import HeaderLine, StatusLine
+from agentwatch.screen.frame.header import HeaderLine
+from agentwatch.screen.frame.status_line import StatusLine
+from agentwatch.screen.frame.view_status import BEHIND_BYTES, shown_ms, view_words
 from agentwatch.screen.overlays.files import FilesScreen
 from agentwatch.screen.overlays.notices import Notices
 from agentwatch.screen.overlays.time import TimeScreen
@@ -35,7 +37,6 @@ from agentwatch.screen.session_keys import SessionKeys
 from agentwatch.screen.terminal.base_app import TerminalApp
 from agentwatch.screen.terminal.first_frame import prepare
 from agentwatch.screen.terminal.frames import BUSY_SHARE, CALM_SHARE, LOADING_SHARE, FrameScheduler
-from agentwatch.screen.view_status import BEHIND_BYTES, shown_ms, view_words
 from agentwatch.screen.workspace import Workspace
 from agentwatch.session import Call
 from agentwatch.sources.source import Source
@@ -234,9 +235,9 @@ class WatchScreen(Screen[None]):
         if summary := self.notices.app_focused():
             self.notify(summary, timeout=15, markup=False)
 
-    def action_pane(self, name: str) -> None:
-        """Go to a pane."""
-        self.workspace.action_pane(name)
+    @on(HeaderLine.CountClicked)
+    def _show_counted(self, event: HeaderLine.CountClicked) -> None:
+        self.workspace.filter_calls(event.outcome)
 
     def action_files(self) -> None:
         """Show the files that the session touched; if a call is selected there, go to it."""

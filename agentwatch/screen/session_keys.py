@@ -53,7 +53,7 @@ class SessionKeys(Vertical):
         yield self._workspace
 
     def action_back(self) -> None:
-        """Close the find bar; else restore a maximized pane; else go from the detail to the calls."""
+        """Close the find bar; else restore a maximized pane, leave the detail, or clear the filter."""
         workspace = self._workspace
         if workspace.find_bar.close():
             return
@@ -61,9 +61,12 @@ class SessionKeys(Vertical):
             workspace.is_maximized = False
         elif workspace.pane == "detail":
             workspace.action_pane("calls")
+        else:
+            workspace.filter_bar.clear()
 
     def action_find(self) -> None:
         """Open the find bar, which searches the whole session."""
+        self._workspace.filter_bar.close()
         self._workspace.find_bar.open(self._workspace.pane)
 
     def action_find_step(self, direction: int) -> None:
@@ -73,8 +76,7 @@ class SessionKeys(Vertical):
 
     def action_filter_calls(self) -> None:
         """Go to the calls pane and open the filter bar."""
-        self._workspace.action_pane("calls")
-        self._panes.calls.action_filter()
+        self._workspace.filter_calls()
 
     def action_slowest_calls(self) -> None:
         """Go to the calls pane and toggle between the slowest calls first and the order by time."""

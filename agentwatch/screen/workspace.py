@@ -11,20 +11,21 @@ from textual.containers import Horizontal, Vertical
 from textual.reactive import var
 
 from agentwatch.feed import Feed
+from agentwatch.screen.calls.filter_bar import FilterBar
 from agentwatch.screen.calls.new_failures import NewFailures
 from agentwatch.screen.calls.pane import CallTable
 from agentwatch.screen.detail.pane import DetailView
+from agentwatch.screen.frame.plan import PlanView
+from agentwatch.screen.frame.tabs import PaneTabs
 from agentwatch.screen.lines.line_view import LineView
 from agentwatch.screen.overlays.find_bar import FindBar
 from agentwatch.screen.panes import NAMES, Panes
-from agentwatch.screen.plan import PlanView
-from agentwatch.screen.tabs import PaneTabs
 from agentwatch.screen.transcript.pane import Transcript
 from agentwatch.session import Call
 
 
 class Workspace(Vertical):
-    """The four panes, with the to-do list above them and the find bar below."""
+    """The four panes, with the to-do list above them and the find and filter bars below."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("tab", "next_pane(1)", "Pane", show=False, id="next-pane", tooltip="Next pane"),
@@ -57,6 +58,7 @@ class Workspace(Vertical):
         self.panes = Panes(feed)
         self._plan = PlanView(feed.session)
         self.find_bar = FindBar(feed, self.panes, is_preview=is_preview)
+        self.filter_bar = FilterBar(self.panes.calls)
         self._tabs = PaneTabs(self.panes)
         self._failures = NewFailures(feed)
         self._failure: Call | None = None
@@ -73,6 +75,7 @@ class Workspace(Vertical):
                 yield self.panes.detail
         yield self.panes.log
         yield self.find_bar
+        yield self.filter_bar
 
     def on_mount(self) -> None:
         """Focus the current pane."""
@@ -92,6 +95,7 @@ class Workspace(Vertical):
         """Scroll and select as in the preview, so that every line stays in its row."""
         if self._preview is not None:
             self.panes.restore_from_preview(self._preview.panes)
+            self.filter_bar.resume(self._preview.filter_bar)
             self.find_bar.resume(self._preview.find_bar, self.pane)
             self._preview = None
 
@@ -162,6 +166,24 @@ class Workspace(Vertical):
     @on(FindBar.Closed)
     def _leave_find(self, event: FindBar.Closed) -> None:
         self.action_pane(event.pane)
+
+    @on(FilterBar.Closed)
+    def _leave_filter(self) -> None:
+        self.action_pane("calls")
+
+    @on(CallTable.Opened)
+    def _open_detail(self) -> None:
+        self.action_pane("detail")
+
+    def filter_calls(self, words: str | None = None) -> None:
+        """Go to the calls, and open the filter bar or apply the words of a filter."""
+        self.find_bar.close()
+        self.action_pane("calls")
+        if words is None:
+            self.filter_bar.open()
+        else:
+            self.panes.calls.remember_choice()
+            self.panes.calls.filter_by(words)
 
     def action_pane(self, name: str) -> None:
         """Focus a pane."""

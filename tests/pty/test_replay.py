@@ -22,7 +22,7 @@ def test_the_demo_plays_to_its_end() -> None:
     with in_terminal("demo", "--speed", "64") as terminal:
         terminal.wait_for("✓ succeeded in 1:10", 20)
         rows = terminal.screen_text().split("\n")
-        assert rows[0].startswith(" ✓ succeeded 1:10 │ Sonnet 5 200K High │ /home/ada/src/tidepool")
+        assert rows[0].startswith(" ✓ succeeded 1:10 │ cursor · Sonnet 5 200K High │ tidepool")
         assert "replay" not in rows[1]
         text = "\n".join(rows)
         assert "To keep it from coming back:" in text

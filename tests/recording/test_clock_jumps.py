@@ -20,7 +20,7 @@ from agentwatch.feed.line_joiner import LineJoiner
 from agentwatch.outputs.action_log import ActionLog
 from agentwatch.outputs.summary import summary
 from agentwatch.recording import Line, now_ms
-from agentwatch.screen.header import _run_clock
+from agentwatch.screen.frame.header import _run_clock
 from agentwatch.screen.lines.format import call_clock
 from agentwatch.screen.transcript.entries import thought_for
 from agentwatch.session import Kind, Session

@@ -13,7 +13,8 @@ from textual.app import App
 from agentwatch.analysis.integrity import integrity
 from agentwatch.analysis.status import status
 from agentwatch.screen.detail.pane import DetailView
-from agentwatch.screen.header import HeaderLine, StatusLine
+from agentwatch.screen.frame.header import HeaderLine
+from agentwatch.screen.frame.status_line import StatusLine
 from agentwatch.screen.lines.line_view import LineView
 from agentwatch.screen.transcript.pane import Transcript
 from agentwatch.session import Session

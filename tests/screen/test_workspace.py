@@ -158,3 +158,12 @@ async def test_a_failure_opens_nothing_while_another_call_is_selected(recording:
         await stage.append(shell(50, 2))
         assert "echo 1" in lines_of(stage.pane("detail"))[0]
         assert stage.chosen == "echo 1"
+
+
+async def test_a_click_on_a_count_filters_the_calls(recording: Saver) -> None:
+    """A click on the number of failed calls in the header shows these calls alone."""
+    async with opened(recording(session(12, 3, 7) + result())) as stage:
+        x = stage.header.index("2 failed")
+        await stage.pilot.click("#header", offset=(x + 1, 0))
+        await stage.shows('2 Calls · 10 hidden by "failed"')
+        assert focus(stage) == "calls"

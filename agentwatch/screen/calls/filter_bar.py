@@ -1,67 +1,71 @@
-"""The input line of the call filter."""
+"""The filter bar: the input line that filters the calls while the user types."""
 
 from __future__ import annotations
 
-from typing import ClassVar, Protocol
+from typing import ClassVar
 
+from textual import on
 from textual.binding import Binding, BindingType
+from textual.message import Message
 from textual.widgets import Input
 
-
-class Filtered(Protocol):
-    """A pane that can be filtered."""
-
-    def filter_by(self, words: str) -> None:
-        """Show only what matches `words`; an empty string shows everything."""
-        ...
-
-    def focus(self, scroll_visible: bool = True) -> object:
-        """Take the keyboard focus."""
-        ...
+from agentwatch.safe_text import SafeText
+from agentwatch.screen.calls.pane import CallTable
+from agentwatch.screen.lines.input_bar import InputBar
 
 
-class FilterBar(Input):
-    """Filters the calls while the user types; enter keeps the filter, esc removes it."""
+class FilterBar(InputBar):
+    """Filters the calls while the user types; enter keeps the filter, esc clears it."""
+
+    class Closed(Message):
+        """Posted when the filter bar gives the focus back to the calls."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "drop", "All calls", id="drop-filter", tooltip="Clear the filter")
     ]
 
-    def __init__(self, pane: Filtered, text: str) -> None:
-        """Create the input line.
+    def __init__(self, calls: CallTable) -> None:
+        super().__init__("Filter", "tool, failed, running, part of the target", id="filter")
+        self._calls = calls
 
-        Args:
-            pane: The pane to filter.
-            text: The filter to start with.
-        """
-        super().__init__(
-            text,
-            placeholder="tool, failed, running, part of the target",
-            id="filter",
-            compact=True,
-            select_on_focus=False,
-        )
-        self._pane = pane
+    def open(self) -> None:
+        """Focus the input, with the current filter as its text."""
+        self._calls.remember_choice()
+        self.show_text(self._calls.filter, takes_keys=True)
+        self.show_note(SafeText("enter: keep · esc: clear"))
 
-    def on_mount(self) -> None:
-        """Take the keyboard focus."""
-        self.focus(scroll_visible=False)
+    def resume(self, before: FilterBar) -> None:
+        """Take over the filter and the text being typed from the preview's filter bar."""
+        if words := before._calls.filter:
+            self._calls.filter_by(words)
+        if before.is_typed_in:
+            self.call_after_refresh(self.open)
 
-    def on_input_changed(self, event: Input.Changed) -> None:
-        """Filter by the current text."""
-        event.stop()
-        self._pane.filter_by(event.value)
+    def close(self) -> bool:
+        """Hide the bar and keep the filter; return whether the bar was visible."""
+        was_there = bool(self.display)
+        self.display = False
+        return was_there
 
-    def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Keep the filter and close the input line."""
-        event.stop()
-        self._close()
+    def clear(self) -> bool:
+        """Hide the bar and show all calls; return whether there was a filter."""
+        had_filter = bool(self._calls.filter)
+        self._calls.filter_by("")
+        self.close()
+        return had_filter
 
     def action_drop(self) -> None:
-        """Remove the filter, so that all calls are shown, and close the input line."""
-        self._pane.filter_by("")
-        self._close()
+        """Clear the filter and close the bar."""
+        self.clear()
+        self.post_message(self.Closed())
 
-    def _close(self) -> None:
-        self._pane.focus(scroll_visible=False)
-        self.remove()
+    @on(Input.Changed)
+    def _typed(self, event: Input.Changed) -> None:
+        event.stop()
+        self._calls.filter_by(event.value)
+
+    @on(Input.Submitted)
+    def _entered(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.close()
+        self.post_message(self.Closed())

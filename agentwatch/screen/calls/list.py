@@ -100,6 +100,11 @@ class CallList:
         return self._rows
 
     @property
+    def requested_filter(self) -> str:
+        """The filter that was requested last; its rows may not be shown yet."""
+        return self._requested[0]
+
+    @property
     def hidden(self) -> int:
         """The number of calls that the filter hides."""
         return len(self._session.calls) - self._rows.shown

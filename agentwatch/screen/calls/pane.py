@@ -12,7 +12,6 @@ from agentwatch.actions import action
 from agentwatch.events import Outcome
 from agentwatch.feed import Feed
 from agentwatch.safe_text import SafeText
-from agentwatch.screen.calls.filter_bar import FilterBar
 from agentwatch.screen.calls.list import CallList
 from agentwatch.screen.calls.renderer import CallRenderer
 from agentwatch.screen.lines.cursor_view import CursorView
@@ -33,6 +32,9 @@ class CallTable(CursorView):
         def __init__(self, call: Call) -> None:
             super().__init__()
             self.call = call
+
+    class Opened(Message):
+        """Posted when the detail of the selected call is wanted."""
 
     BINDINGS = [
         Binding(
@@ -142,21 +144,21 @@ class CallTable(CursorView):
         if 0 <= self.cursor < self.line_count() and self._list.rows.toggle(self.cursor):
             self.choose(self.cursor)
         else:
-            await self.run_action("screen.pane('detail')")
+            self.post_message(self.Opened())
 
     def action_slowest(self) -> None:
         """Toggle between the slowest calls first and the order by time."""
         self._list.request(by_duration=not self._list.is_by_duration)
         self._build_rows()
 
-    def action_filter(self) -> None:
-        """Open or focus the filter bar."""
-        bars = self.screen.query(FilterBar)
-        if not bars and self.parent is not None:
-            self._call_before = None if self.following else self.chosen
-            self.screen.mount(FilterBar(self, self._list.filter), after=self)
-        for bar in bars:
-            bar.focus(scroll_visible=False)
+    @property
+    def filter(self) -> str:
+        """The words of the filter that was requested last."""
+        return self._list.requested_filter
+
+    def remember_choice(self) -> None:
+        """Remember the selected call; clearing the filter selects it again."""
+        self._call_before = None if self.following else self.chosen
 
     def filter_by(self, words: str) -> None:
         """Show only the calls that match `words`; if empty, show all and restore the earlier selection."""

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from textual import on
-from textual.app import ComposeResult
 from textual.binding import Binding
-from textual.containers import Horizontal
-from textual.content import Content
 from textual.message import Message
 from textual.timer import Timer
-from textual.widgets import Input, Static
+from textual.widgets import Input
 
 from agentwatch.analysis.matches import Match
 from agentwatch.analysis.search import Search
 from agentwatch.feed import Feed
-from agentwatch.safe_text import SafeText, safe_line
+from agentwatch.safe_text import SafeText
 from agentwatch.screen.detail.view import BlockMatch
+from agentwatch.screen.lines.input_bar import InputBar
 from agentwatch.screen.panes import Panes
 from agentwatch.screen.view_state import ViewState, restore, view_state
 
@@ -24,15 +22,7 @@ _EVERY_SECONDS = 0.016
 """Interval between search slices, in seconds; keys are handled in between."""
 
 
-class _FindInput(Input):
-    """The input field of the find bar; pasted text is reduced to one line of safe text."""
-
-    def validate_value(self, value: str) -> str:
-        """Return the value as one line of safe text."""
-        return safe_line(value)
-
-
-class FindBar(Horizontal):
+class FindBar(InputBar):
     """Searches while the user types, and shows the current match in the panes."""
 
     class Shown(Message):
@@ -65,15 +55,10 @@ class FindBar(Horizontal):
             panes: The panes in which matches are shown.
             is_preview: `feed` contains only the head and tail of a recording, so counts are incomplete.
         """
-        super().__init__(id="find")
-        self.display = False
+        super().__init__("Find", "text, targets, arguments, results", id="find")
         self._is_preview = is_preview
         self._feed = feed
         self._panes = panes
-        self._input = _FindInput(
-            placeholder="text, targets, arguments, results", compact=True, select_on_focus=False
-        )
-        self._counter = Static(id="found")
         self._search: Search | None = None
         self._match: Match | None = None
         self._pending = 0
@@ -82,12 +67,6 @@ class FindBar(Horizontal):
         self._begin = (0, 0)
         self._origin: ViewState | None = None
         self._pane = "transcript"
-
-    def compose(self) -> ComposeResult:
-        """Lay out the slash, the input and the match counter."""
-        yield Static("/", id="slash")
-        yield self._input
-        yield self._counter
 
     def on_mount(self) -> None:
         """Create the timer that runs the search slices; it is paused while there is nothing to search."""
@@ -98,7 +77,7 @@ class FindBar(Horizontal):
         self._start_from(pane)
         self._origin = view_state(self._panes, pane)
         self._end_search()
-        self._show("", takes_keys=True)
+        self.show_text("", takes_keys=True)
         self._show_count()
 
     def resume(self, before: FindBar, pane: str) -> None:
@@ -111,13 +90,13 @@ class FindBar(Horizontal):
         self._last = before._last
         if before.styles.display == "none":
             return
-        self._show(before._input.value, takes_keys=before._input.can_focus)
+        self.show_text(before.input.value, takes_keys=before.input.can_focus)
 
         def show() -> None:
             self._start_from(pane)
             self._origin = view_state(self._panes, pane)
-            if self._input.value.split():
-                self._search_for(self._input.value)
+            if self.input.value.split():
+                self._search_for(self.input.value)
 
         self.call_after_refresh(show)
 
@@ -144,7 +123,7 @@ class FindBar(Horizontal):
             if not self._last:
                 return False
             self._start_from(pane)
-            self._show(self._last, takes_keys=False)
+            self.show_text(self._last, takes_keys=False)
             self._search_for(self._last)
         else:
             self.action_step(direction)
@@ -184,21 +163,11 @@ class FindBar(Horizontal):
             if not self._last:
                 self.action_cancel()
                 return
-            self._show(self._last, takes_keys=True)
+            self.show_text(self._last, takes_keys=True)
             self._search_for(self._last)
-        self._last = self._input.value
-        self._input.can_focus = False
+        self._last = self.input.value
+        self.input.can_focus = False
         self.post_message(self.Closed(self._pane))
-
-    def _show(self, text: str, *, takes_keys: bool) -> None:
-        """Show the bar with `text` in its input; focus the input if it accepts keys."""
-        self.display = True
-        self._input.can_focus = takes_keys
-        with self._input.prevent(Input.Changed):
-            self._input.value = text
-        self._input.cursor_position = len(text)
-        if takes_keys:
-            self.screen.set_focus(self._input, scroll_visible=False)  # before the next key arrives
 
     def _start_from(self, pane: str) -> None:
         """Record the position in the transcript at which a search begins."""
@@ -280,8 +249,8 @@ class FindBar(Horizontal):
         after = "searching …" if self._pending else self._wrapped
         words = SafeText("")
         if search is not None:
-            words = _words(search, match, after, self._counter.size.width, is_preview=self._is_preview)
-        self._counter.update(Content(words), layout=False)
+            words = _words(search, match, after, self.note_width, is_preview=self._is_preview)
+        self.show_note(words)
 
 
 def _words(search: Search, match: Match | None, after: str, width: int, *, is_preview: bool) -> SafeText:

@@ -11,17 +11,18 @@ import sys
 from collections.abc import Sequence
 from typing import ClassVar, Generic, TypeVar
 
+from textual import events
 from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.driver import Driver
 from textual.drivers.linux_driver import LinuxDriver
-from textual.events import Resize
 from textual.filter import LineFilter
 from textual.geometry import Size
 
 from agentwatch.config import Config
 from agentwatch.resources import stylesheets
 from agentwatch.screen.terminal.guard import Guard
+from agentwatch.screen.terminal.key_queue import KeyQueue
 from agentwatch.screen.terminal.signals import ENDING, HeldSignals
 from agentwatch.screen.terminal.stock import is_stock
 
@@ -55,6 +56,7 @@ class TerminalApp(App[Result], Generic[Result]):
         self.is_leaving = False
         self.fault: Exception | None = None
         """The exception that ended the app."""
+        self._keys = KeyQueue(self, super().on_event)
         self._guard = Guard(no_color=self.no_color, ascii_only=not _is_output_unicode())
         if self.no_color:
             self.theme = "ansi-dark"  # its contrasts do not depend on colours
@@ -86,6 +88,13 @@ class TerminalApp(App[Result], Generic[Result]):
         if not self.is_headless:
             self.set_interval(_SIZE_SECONDS, self._check_size)
 
+    async def on_event(self, event: events.Event) -> None:
+        """Deliver keys and pasted text one at a time, and everything else at once."""
+        if isinstance(event, events.Key | events.Paste) and not event.is_forwarded:
+            await self._keys.add(event)
+        else:
+            await super().on_event(event)
+
     def exit(self, result: Result | None = None, return_code: int = 0, message: object = None) -> None:
         """Exit; stop drawing, because some widgets may not have their styles yet."""
         self.is_leaving = True
@@ -116,7 +125,7 @@ class TerminalApp(App[Result], Generic[Result]):
         """
         size = Size(*shutil.get_terminal_size())
         if self.screen.size != size:
-            resized = Resize(size, size)
+            resized = events.Resize(size, size)
             (self if self.size != size else self.screen).post_message(resized)
 
     def _redraw(self, _app: App[Result]) -> None:

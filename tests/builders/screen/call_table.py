@@ -6,10 +6,13 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from textual import on
+from textual.app import ComposeResult
 from textual.pilot import Pilot
 
 from agentwatch.feed import Feed
 from agentwatch.recording import open_saved
+from agentwatch.screen.calls.filter_bar import FilterBar
 from agentwatch.screen.calls.pane import CallTable
 from tests.builders.screen.app import PaneApp, eventually, lines_of
 from tests.builders.screen.lines import CWD, ended, started
@@ -25,8 +28,19 @@ class TableApp(PaneApp):
 
     def __init__(self, table: CallTable) -> None:
         super().__init__(table)
-        self.action_filter = table.action_filter
+        self._table = table
+        self._bar = FilterBar(table)
+        self.action_filter = self._bar.open
         self.action_slowest = table.action_slowest
+
+    def compose(self) -> ComposeResult:
+        """Yield the table and the filter bar."""
+        yield from super().compose()
+        yield self._bar
+
+    @on(FilterBar.Closed)
+    def _filter_closed(self) -> None:
+        self._table.focus()
 
 
 @asynccontextmanager

@@ -30,9 +30,9 @@ class FindApp(App[None]):
     #calls, #detail { width: 9fr; height: 1fr; }
     #log { width: 12; height: 1fr; }
     #find { dock: bottom; height: 1; }
-    #slash { width: 2; }
+    #find .label { width: auto; }
     #find Input { width: 1fr; max-width: 40; }
-    #found { width: 2fr; text-wrap: nowrap; text-overflow: ellipsis; }
+    #find .note { width: 2fr; text-wrap: nowrap; text-overflow: ellipsis; }
     """
     BINDINGS = [
         Binding("slash", "find"),
@@ -101,7 +101,7 @@ class FindApp(App[None]):
     @property
     def counter(self) -> str:
         """The text of the find bar."""
-        return str(self.bar.query_one("#found", Static).content)
+        return str(self.bar.query_one("#find .note", Static).content)
 
 
 @asynccontextmanager

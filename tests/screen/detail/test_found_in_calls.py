@@ -96,7 +96,7 @@ async def test_a_search_continues_in_the_whole_file(
     async with app.run_test(size=(120, 40)) as pilot:
 
         def found_text() -> str:
-            return str(app.screen.query_one("#found", Static).content)
+            return str(app.screen.query_one("#find .note", Static).content)
 
         await pilot.press("slash", *"needle")
         await eventually(pilot, lambda: "… found" in found_text(), "the matches at the ends")

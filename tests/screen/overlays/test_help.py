@@ -77,7 +77,7 @@ async def test_a_rebound_default_key_does_nothing_in_the_calls() -> None:
         await pilot.pause()
         calls = app.screen.query_one(CallTable)
         assert calls.title == "2 Calls"
-        assert not app.screen.query(FilterBar)
+        assert not app.screen.query_one(FilterBar).display
         await pilot.press("x", "w")
         await eventually(pilot, lambda: "slowest first" in calls.title, "the slowest first")
-        assert app.screen.query(FilterBar)
+        assert app.screen.query_one(FilterBar).display

@@ -12,7 +12,7 @@ from textual.pilot import Pilot
 
 from agentwatch.feed import Feed
 from agentwatch.recording import open_saved
-from agentwatch.screen.plan import PlanView
+from agentwatch.screen.frame.plan import PlanView
 from tests.builders.screen.app import bundled
 from tests.builders.screen.lines import ended, init, shell, started
 from tests.conftest import Saver

@@ -13,7 +13,8 @@ from agentwatch.feed import Feed
 from agentwatch.recording import open_saved
 from agentwatch.resources import stylesheets
 from agentwatch.safe_text import SafeText
-from agentwatch.screen.header import HeaderLine, StatusLine
+from agentwatch.screen.frame.header import HeaderLine
+from agentwatch.screen.frame.status_line import StatusLine
 from agentwatch.session import Session
 from tests.builders.lines import event
 from tests.builders.screen.app import bundled
@@ -70,13 +71,11 @@ async def status(words: str, view: str, width: int) -> str:
 
 
 async def test_all_facts_of_a_run() -> None:
-    """At 120 columns the header shows outcome, duration, model, cwd, session, mode, key source and counts."""
-    shown = await header(read(bundled("demo")), 120)
-    assert shown.startswith(
-        " ✓ succeeded 1:10 │ Sonnet 5 200K High │ /home/ada/src/tidepool │ 573e587b │ default"
-    )
-    assert "login" in shown
-    assert shown.endswith("14 calls · 1 failed ")
+    """At 140 columns the header shows outcome, clock, agent, model, cwd, id, mode, key source and counts."""
+    shown = await header(read(bundled("demo")), 140)
+    assert shown.startswith(" ✓ succeeded 1:10 │ cursor · Sonnet 5 200K High │ /home/ada/src/tidepool │ ")
+    assert " │ 573e587b │ default · login " in shown
+    assert shown.endswith("14 calls · 1 failed · 1 rejected ")
 
 
 @pytest.mark.parametrize("width", [20, 30, 40, 60, 80, 100, 120, 200])
@@ -93,25 +92,36 @@ async def test_the_header_fits(name: str, width: int) -> None:
 
 
 async def test_facts_are_dropped_by_weight() -> None:
-    """A fact that does not fit is dropped whole; outcome and counts are dropped last."""
+    """A fact that does not fit is dropped whole; of the counts, the words give way to signs."""
     session = read(bundled("demo"))
-    rows = {width: await header(session, width) for width in (40, 80, 120)}
-    for row in rows.values():
-        assert row.startswith(" ✓ succeeded 1:10 ")
-        assert row.endswith("14 calls · 1 failed ")
-    assert "login" in rows[120]
-    assert "Sonnet 5 200K High" in rows[80]
-    assert "login" not in rows[80]
-    assert "Sonnet" not in rows[40]
+    rows = {width: " ".join((await header(session, width)).split()) for width in (30, 40, 60, 80, 100, 120)}
+    counts, model = "14 calls · 1 failed · 1 rejected", "Sonnet 5 200K High"
+    assert rows[120] == f"✓ succeeded 1:10 │ cursor · {model} │ tidepool │ 573e587b │ default {counts}"
+    assert rows[100] == f"✓ succeeded 1:10 │ cursor · {model} │ tidepool │ 573e587b {counts}"
+    assert rows[80] == f"✓ succeeded 1:10 │ {model} │ tidepool {counts}"
+    assert rows[60] == f"✓ succeeded 1:10 │ tidepool {counts}"
+    assert rows[40] == "✓ succeeded 1:10 14 calls · 1 ✗ · 1 ⊘"
+    assert rows[30] == "✓ succeeded 1:10 1 ✗ · 1 ⊘"
+
+
+async def test_failed_and_rejected_calls_have_the_colour_of_their_outcome() -> None:
+    """In the header each count has its outcome's colour; the number of calls does not."""
+    app = LinesApp()
+    async with app.run_test(size=(120, 10)) as pilot:
+        app.header.show_run(read(bundled("demo")), None)
+        await pilot.pause()
+        colours = {segment.text.strip(): segment.style for segment in app.header.render_line(0)}
+        found = [colours[words] for words in ("14 calls", "1 failed", "1 rejected")]
+        assert len({style.color for style in found if style is not None}) == 3
 
 
 async def test_a_long_fact_is_skipped(recording: Saver) -> None:
-    """A fact that is too long for the line is skipped; shorter facts after it are still shown."""
+    """A fact that is too long for the line is skipped; shorter facts are still shown."""
     session_id = "5e55104e-0000-4000-8000-000000000000"
-    session = read(recording(init(cwd="/very/long" * 20, session_id=session_id) + result("")))
+    session = read(recording(init(cwd="/very-long" * 20 + "-long" * 20, session_id=session_id) + result("")))
     shown = await header(session, 80)
-    assert "/very/long" not in shown
-    assert "│ Sonnet 5 │ 5e55104e │" in shown
+    assert "long" not in shown
+    assert "│ cursor · Sonnet 5 │ 5e55104e │" in shown
 
 
 async def test_the_clock_of_a_running_run(recording: Saver) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from agentwatch.analysis.silence import is_stalled
 from agentwatch.feed import Feed
 from agentwatch.recording import now_ms, open_saved
-from agentwatch.screen.view_status import shown_ms, view_words
+from agentwatch.screen.frame.view_status import shown_ms, view_words
 from agentwatch.sources.open import saved_source
 from tests.builders.lines import line
 from tests.builders.screen.lines import init, prompt, result

@@ -1,0 +1,43 @@
+"""The line below the header: what the agent is doing, and the state of the view or the integrity."""
+
+from __future__ import annotations
+
+from textual.content import Content
+from textual.widgets import Static
+
+from agentwatch.analysis.integrity import Integrity
+from agentwatch.safe_text import SafeText, columns
+
+
+class StatusLine(Static):
+    """The current status; at the right, the view's state (frozen, replaying, behind) or the integrity."""
+
+    def __init__(self) -> None:
+        super().__init__(id="status")
+        self._drawn: tuple[object, ...] = ()
+
+    def show_status(self, words: SafeText, view: SafeText, integrity: Integrity) -> None:
+        """Show the status; redraw only if something changed.
+
+        Args:
+            words: The status of the session.
+            view: The state of the view; if it is empty, the integrity is shown in its place.
+            integrity: The result of the integrity checks, shortened to the space available.
+        """
+        drawn = (words, view, integrity, self.size.width)
+        if drawn == self._drawn:
+            return
+        self._drawn = drawn
+        is_integrity = not view
+        view = view or self._fitting(integrity, self.size.width - columns(words) - 4)
+        room = self.size.width - columns(view) - 3
+        shown = words
+        while columns(shown) > room and shown:
+            shown = SafeText(shown[: room - 1] if len(shown) >= room else shown[:-2])
+        gap = " " * max(room - columns(shown) + 1, 0)
+        style = "$foreground-muted" if is_integrity and integrity.passes else "$text-accent"
+        self.update(Content.assemble(f" {shown}{gap}", (view, style), " "), layout=False)
+
+    def _fitting(self, integrity: Integrity, room: int) -> SafeText:
+        lines = (integrity.line(), integrity.problems() or SafeText("checks pass"), SafeText("i: integrity"))
+        return next((line for line in lines if columns(line) <= room), SafeText(""))

@@ -1,0 +1,69 @@
+"""A labelled input line below the panes: the find bar and the filter bar."""
+
+from __future__ import annotations
+
+from textual.app import ComposeResult
+from textual.containers import Horizontal
+from textual.content import Content
+from textual.widgets import Input, Static
+
+from agentwatch.safe_text import SafeText, safe_line
+
+
+class _BarInput(Input):
+    """An input field; pasted text is reduced to one line of safe text."""
+
+    def validate_value(self, value: str) -> str:
+        """Return the value as one line of safe text."""
+        return safe_line(value)
+
+
+class InputBar(Horizontal):
+    """A label, an input and a note at the right; hidden until it is opened.
+
+    The bar is always mounted, so that its input can take the focus before the next key arrives.
+    """
+
+    def __init__(self, label: str, placeholder: str, *, id: str) -> None:  # noqa: A002 - Textual's name
+        """Create the bar, hidden.
+
+        Args:
+            label: What the bar does, in a word or two.
+            placeholder: What can be typed, shown while the input is empty.
+            id: The id of the bar.
+        """
+        super().__init__(id=id, classes="bar")
+        self.display = False
+        self._label = label
+        self.input = _BarInput(placeholder=placeholder, compact=True, select_on_focus=False)
+        self._note = Static(classes="note")
+
+    def compose(self) -> ComposeResult:
+        """Lay out the label, the input and the note."""
+        yield Static(self._label, classes="label")
+        yield self.input
+        yield self._note
+
+    @property
+    def is_typed_in(self) -> bool:
+        """Whether the bar is open and its input accepts keys."""
+        return self.styles.display != "none" and self.input.can_focus
+
+    def show_text(self, text: str, *, takes_keys: bool) -> None:
+        """Show the bar with `text` in its input; focus the input if it accepts keys."""
+        self.display = True
+        self.input.can_focus = takes_keys
+        with self.input.prevent(Input.Changed):
+            self.input.value = text
+        self.input.cursor_position = len(text)
+        if takes_keys:
+            self.screen.set_focus(self.input, scroll_visible=False)
+
+    def show_note(self, words: SafeText) -> None:
+        """Show words at the right of the input."""
+        self._note.update(Content(words), layout=False)
+
+    @property
+    def note_width(self) -> int:
+        """The width of the note, in columns."""
+        return self._note.size.width

@@ -1,0 +1,60 @@
+"""Keys that are typed faster than the screen opens what they are meant for."""
+
+from __future__ import annotations
+
+import pytest
+from textual import events
+from textual.widgets import Input
+
+from agentwatch.screen.overlays.help import Help
+from tests.builders.screen.app import Stage, opened, viewport
+from tests.builders.screen.lines import result, session
+from tests.conftest import Saver
+from tests.harness.on_a_pty import DEMO, in_terminal
+
+
+async def burst(stage: Stage, *keys: str) -> None:
+    """Post keys at once, as a terminal does when they arrive in one read."""
+    for key in keys:
+        stage.app.post_message(events.Key(key, key if len(key) == 1 else None))
+    await stage.pilot.pause()
+
+
+def typed(stage: Stage, bar: str) -> str:
+    """Return the text in the input of a bar."""
+    return stage.app.screen.query_one(f"#{bar} Input", Input).value
+
+
+async def test_a_burst_of_keys_arrives_whole_in_the_find_bar(recording: Saver) -> None:
+    """The letters that follow `/` in one burst are the query, and none of them acts as a key of a pane."""
+    async with opened(recording(session(3) + result())) as stage:
+        await burst(stage, "slash", *"pytest")
+        await stage.until(lambda: typed(stage, "find") == "pytest", "the query")
+        assert len(stage.app.screen_stack) == 1
+
+
+async def test_a_burst_of_keys_arrives_whole_in_the_filter_bar(recording: Saver) -> None:
+    """The letters that follow `f` in one burst are the filter, after a burst that moved to another pane."""
+    async with opened(recording(session(3) + result())) as stage:
+        await burst(stage, "3", "1", "f", *"shell")
+        await stage.until(lambda: typed(stage, "filter") == "shell", "the filter")
+        assert '"shell"' in stage.calls.title
+
+
+async def test_keys_typed_ahead_act_where_the_focus_will_be(recording: Saver) -> None:
+    """A key acts in the screen or pane that the keys before it opened, also if all came at once."""
+    async with opened(recording(session())) as stage:
+        await burst(stage, "question_mark", "q", "4", "g")
+        await stage.until(lambda: "echo 0" in viewport(stage.pane("log"))[0], "the first action")
+        assert not isinstance(stage.app.screen, Help)
+        assert stage.app.is_running
+        assert stage.focus == "log"
+
+
+@pytest.mark.parametrize(("keys", "bar"), [("/pytest", "Find pytest "), ("fshell", "Filter shell ")])
+def test_a_burst_on_a_terminal_arrives_whole(keys: str, bar: str) -> None:
+    """On a real terminal, a burst of keys opens the bar and is its whole text."""
+    with in_terminal(str(DEMO)) as terminal:
+        terminal.wait_for("succeeded in")
+        terminal.send(keys)
+        terminal.wait_for(bar)
