@@ -18,6 +18,7 @@ NAMES = frozenset({*TOOLS, *NAMED_IN_THE_WILD})
 KEYS = frozenset(f"{name}ToolCall" for name in NAMES)
 OWN_WORDS = {
     "events.py": frozenset(ToolKind) & NAMES,  # the values of ToolKind are agentwatch's own
+    "analysis/verdicts/programs.py": {"grep", "ls"},  # programs of the shell
     "analysis/files.py": {"read"},  # the value of FileAction.READ, for the list of files
     "screen/keymap.py": {"delete"},  # the key Delete
 }

@@ -1,0 +1,89 @@
+"""The programs that a shell command runs, as far as its words show them."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+_MOST_CHARACTERS = 2000
+_TOKEN = re.compile(
+    r"""'[^']*'|"(?:[^"\\]|\\.)*"|\\.|[0-9]?[<>]&[0-9-]|&>|&&|\|\||[;|&\n]|[^\s'"\\;|&<>]+|\s+|.""", re.DOTALL
+)
+_OPERATORS = frozenset({"&&", "||", ";", "|", "&", "\n"})
+_WRAPPERS = frozenset(
+    (
+        *("npx", "npm", "pnpm", "yarn", "bun", "bunx", "uv", "poetry", "pipenv", "hatch", "pdm"),
+        *("env", "time", "command", "exec", "nice", "sudo", "run", "dlx", "python", "python3", "-m"),
+    )
+)
+"""Words before the program proper: `uv run`, `python -m`, `npx`."""
+_READERS = frozenset(
+    (
+        *("cat", "head", "tail", "less", "more", "bat", "grep", "rg", "ag", "sed", "awk", "cut", "sort"),
+        *("ls", "find", "fd", "wc", "diff", "echo", "printf", "jq", "git", "gh", "cd", "true", "tee"),
+    )
+)
+"""Programs that print text which exists already. A closing line in their output is no test of this call."""
+
+
+class Part(NamedTuple):
+    """One program of a compound command."""
+
+    program: str
+    before: str
+    """The operator before it; empty for the first program."""
+    after: str
+    """The operator after it; empty for the last program."""
+
+
+def parts_of(command: str) -> list[Part]:
+    """Return the programs of a command with the operators between them, from its first 2,000 characters.
+
+    Wrappers such as `npx` and `python -m`, assignments and options before a program are skipped.
+
+    Example:
+        >>> [part.program for part in parts_of("cd web && CI=1 npx tsc --noEmit | tail -3")]
+        ['cd', 'tsc', 'tail']
+    """
+    parts: list[Part] = []
+    program, before = "", ""
+    word = ""
+    for token in [*_TOKEN.findall(command[:_MOST_CHARACTERS]), ";"]:
+        if not (token in _OPERATORS or token.isspace()):
+            word += token
+            continue
+        program = program or _program(word)
+        word = ""
+        if token in _OPERATORS:
+            if program:
+                parts.append(Part(program, before, token))
+                program, before = "", token
+            elif parts:
+                parts[-1], before = parts[-1]._replace(after=token), token
+    if parts:
+        parts[-1] = parts[-1]._replace(after="")
+    return parts
+
+
+def only_reads(parts: list[Part]) -> bool:
+    """Return whether all programs of a command only print text that exists already."""
+    return bool(parts) and all(part.program in _READERS for part in parts)
+
+
+def decides_exit(parts: list[Part], programs: frozenset[str]) -> str | None:
+    """Return which of some programs succeeded if the command exited with 0; None if no such program did.
+
+    In `tsc && echo done` it is tsc. In `tsc | tail -3`, `tsc || true` and `tsc; echo done` it is none.
+    """
+    for at, part in enumerate(parts):
+        follow = [other.after for other in parts[at:-1]]
+        if part.program in programs and part.before != "||" and all(sign == "&&" for sign in follow):
+            return part.program
+    return None
+
+
+def _program(word: str) -> str:
+    """Return the program that a word names; empty for a wrapper, an option or an assignment."""
+    name = word.strip("'\"()").rpartition("/")[2]
+    is_other = word.startswith("-") or "=" in word or name in _WRAPPERS or word[:1] in "<>&"
+    return "" if is_other else name

@@ -1,0 +1,38 @@
+"""The programs of a compound command."""
+
+from __future__ import annotations
+
+import pytest
+
+from agentwatch.analysis.verdicts.programs import decides_exit, parts_of
+
+
+@pytest.mark.parametrize(
+    ("command", "programs"),
+    [
+        ("pytest -q", ["pytest"]),
+        ("cd web && CI=1 npx tsc --noEmit 2>&1 | tail -3", ["cd", "tsc", "tail"]),
+        ("uv run python -m mypy src; ls", ["mypy", "ls"]),
+        ("./node_modules/.bin/eslint 'a; make b'", ["eslint"]),
+        ("(cd a && make)", ["cd", "make"]),
+        ('echo "x && make" || true', ["echo", "true"]),
+        ("", []),
+        ("&& | ;", []),
+        ('"unclosed', ["unclosed"]),
+    ],
+)
+def test_programs_are_named_without_wrappers(command: str, programs: list[str]) -> None:
+    """Each program is named once, without assignments, wrappers, folders and arguments."""
+    assert [part.program for part in parts_of(command)] == programs
+
+
+@pytest.mark.parametrize(
+    ("command", "decides"),
+    [
+        *(("make", True), ("a && make && b", True), ("a; make", True), ("make\n", True)),
+        *(("make | b", False), ("make & b", False), ("a || make", False), ("make && b; c", False)),
+    ],
+)
+def test_an_exit_code_belongs_to_what_had_to_succeed(command: str, decides: bool) -> None:
+    """An exit code of 0 means that a program succeeded if only `&&` follow it."""
+    assert (decides_exit(parts_of(command), frozenset({"make"})) == "make") is decides
