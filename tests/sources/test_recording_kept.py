@@ -13,9 +13,9 @@ import pytest
 from agentwatch.cli.printing import print_session
 from agentwatch.feed import Feed
 from agentwatch.recording import ArrivalTimes, DiskSync, create_file
-from agentwatch.sources.disk_reserve import Reserve
 from agentwatch.sources.open import KeepOptions, agent_source, pipe_source
 from agentwatch.sources.pipe import PipeIntake
+from agentwatch.sources.started.disk_reserve import Reserve
 from tests.conftest import RECORDINGS
 from tests.harness.fake_agent import command
 

@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.agent_facts import NO_FACTS
+from agentwatch.agent_facts import NO_FACTS, AgentFacts
 from agentwatch.analysis.status import status
 from agentwatch.feed import Feed
-from agentwatch.sources import activity
-from agentwatch.sources.activity import Activity
 from agentwatch.sources.open import KeepOptions, agent_source, saved_source
+from agentwatch.sources.started import activity
+from agentwatch.sources.started.activity import Activity
 from tests.conftest import RECORDINGS
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="CPU times are found through /proc")
@@ -152,7 +152,7 @@ def test_the_facts_of_a_started_agent() -> None:
     assert (first.pid, first.exit_code, first.stderr) == (source.agent.pid, None, None)
     assert first.started_ms == source.agent.started_ms
     until(lambda: source.agent_facts().exit_code, 3)
-    assert source.agent_facts() == (None, source.agent.started_ms, 3, " no login ", None)
+    assert source.agent_facts() == AgentFacts(None, source.agent.started_ms, 3, " no login ")
     assert source.agent_facts() is source.agent_facts()
     feed = Feed(source.reader)
     until(lambda: feed.advance() == 0 and feed.is_over, wanted=True)

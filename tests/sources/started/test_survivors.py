@@ -14,9 +14,9 @@ import pytest
 from agentwatch.cli.printing import print_session
 from agentwatch.feed import Feed
 from agentwatch.sources import agent as agents
-from agentwatch.sources import process
 from agentwatch.sources.agent import AgentSource
 from agentwatch.sources.open import KeepOptions, agent_source
+from agentwatch.sources.started import process
 from tests.conftest import RECORDINGS
 from tests.harness.fake_agent import command
 from tests.harness.processes import is_alive
