@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -140,6 +141,22 @@ def test_without_proc_activity_is_unknown(monkeypatch: pytest.MonkeyPatch) -> No
 
     monkeypatch.setattr(os, "listdir", missing)
     assert activity._cpu_seconds(1) is None
+
+
+def test_a_stopped_agent_is_said_to_be_stopped() -> None:
+    """An agent that SIGSTOP has stopped is stopped, not waiting for the model, until SIGCONT resumes it."""
+    source = agent_source(["sleep", "60"], KeepOptions(record=False, write_log=False))
+    feed = Feed(source.reader)
+    assert status(feed.session, None, source.agent_facts()) == "waiting for the first event"
+    os.kill(source.agent.pid, signal.SIGSTOP)
+    until(lambda: source.agent_facts().is_stopped, wanted=True)
+    words = status(feed.session, None, source.agent_facts())
+    assert words == f"stopped by a signal, kill -CONT {source.agent.pid} resumes it"
+    assert status(feed.session, None, source.agent_facts(), 20) == "stopped by a signal…"[:19] + "…"
+    os.kill(source.agent.pid, signal.SIGCONT)
+    until(lambda: source.agent_facts().is_stopped, wanted=False)
+    source.stop()
+    assert not source.agent_facts().is_stopped
 
 
 def test_the_facts_of_a_started_agent() -> None:
