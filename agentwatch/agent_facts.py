@@ -21,6 +21,8 @@ class AgentFacts(NamedTuple):
     """The last non-blank line of its stderr, once the process has ended."""
     uses_cpu: bool | None = None
     """Whether the agent's processes use CPU; None if unknown."""
+    is_stopped: bool = False
+    """Whether a signal has stopped the process (SIGSTOP); it continues only when somebody sends SIGCONT."""
 
 
 NO_FACTS = AgentFacts()

@@ -59,6 +59,9 @@ def status(
     if phase is Phase.NOTHING:
         words = _over(session, now_ms, agent, is_narrow=is_narrow)
         return words if width is None else cut(words, width)
+    if agent.is_stopped:
+        words = SafeText(f"stopped by a signal, kill -CONT {agent.pid} resumes it")
+        return words if width is None else cut(words, width)
     stall_mark = "stalled? " if is_stalled(session, now_ms, agent) else ""
     cpu = _cpu(session, now_ms, agent, is_narrow=is_narrow)
     if phase is Phase.CALLING:

@@ -127,6 +127,7 @@ def watch(file: Path | None, **given: Any) -> int:
 @agentwatch.command()
 @_printing
 @_keeping
+@click.option("--direct", is_flag=True, help="Let the agent write the recording itself, without a relay.")
 @_colour
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
 def run(command: tuple[str, ...], **given: Any) -> int:

@@ -81,7 +81,7 @@ def watch_agent(command: Sequence[str], options: Options) -> int:
     Raises:
         Fault: A file cannot be created, or the agent cannot start.
     """
-    source = agent_source(command, options.keep_options(by_default=True))
+    source = agent_source(command, options.keep_options(by_default=True), direct=options.direct)
     try:
         with _raising_on(signal.SIGTERM):
             return watch(source, options)

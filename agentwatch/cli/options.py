@@ -21,6 +21,7 @@ class Options(NamedTuple):
     no_log: bool = False
     record: Path | None = None
     no_record: bool = False
+    direct: bool = False
     follow: bool = False
     no_color: bool = False
     speed: float = 1.0

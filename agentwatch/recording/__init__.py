@@ -1,11 +1,13 @@
 """The recording: the bytes that an agent wrote, their arrival times, and readers that follow its growth.
 
-This folder may import nothing else of the package. The recording is the queue between an agent and its
-readers: writing never waits for a reader, and each reader proceeds at its own pace.
+Of the package, this folder may import only `capture`, which writes recordings. The recording is the queue
+between an agent and its readers: writing never waits for a reader, and each reader proceeds at its own pace.
 """
 
+from agentwatch.capture.appender import line_start
+from agentwatch.capture.clock import now_ms
 from agentwatch.recording.disk_sync import DiskSync
-from agentwatch.recording.head_tail import HeadTailReader, first_lines, last_lines, line_start
+from agentwatch.recording.head_tail import HeadTailReader, first_lines, last_lines
 from agentwatch.recording.lines import MOST_LINE_BYTES, Growth, Line, LineReader, Lines
 from agentwatch.recording.saved import SavedGrowth, open_saved
 from agentwatch.recording.store import (
@@ -17,7 +19,7 @@ from agentwatch.recording.store import (
     saved_recordings,
     sessions_folder,
 )
-from agentwatch.recording.times import ArrivalTimes, now_ms
+from agentwatch.recording.times import ArrivalTimes, WrittenTimes
 from agentwatch.recording.wakeup import Wakeup
 
 __all__ = [
@@ -32,6 +34,7 @@ __all__ = [
     "SavedGrowth",
     "SessionFiles",
     "Wakeup",
+    "WrittenTimes",
     "create_file",
     "first_lines",
     "is_at",

@@ -6,11 +6,11 @@ import os
 from collections.abc import Callable
 from itertools import takewhile
 
+from agentwatch.capture.appender import line_start
 from agentwatch.recording.lines import MOST_LINE_BYTES, LineReader, Lines, split_lines
 
 _HEAD_BYTES = 1 << 16
 _TAIL_BYTES = 1 << 18
-_STEP_BYTES = 1 << 20
 
 
 def first_lines(fd: int, most_bytes: int) -> list[bytes]:
@@ -39,21 +39,6 @@ def last_lines(fd: int, most_bytes: int) -> list[bytes]:
     """
     start = max(os.fstat(fd).st_size - most_bytes, 0)
     return os.pread(fd, most_bytes, start).split(b"\n")
-
-
-def line_start(fd: int, end: int) -> int:
-    """Return the offset after the last line end before `end`, in bytes; 0 if there is none.
-
-    Raises:
-        OSError: The file cannot be read.
-    """
-    while end > 0:
-        start = max(end - _STEP_BYTES, 0)
-        newline = os.pread(fd, end - start, start).rfind(b"\n")
-        if newline >= 0:
-            return start + newline + 1
-        end = start
-    return 0
 
 
 class HeadTailReader:

@@ -6,9 +6,10 @@ import errno
 import os
 from pathlib import Path
 
+from agentwatch.capture.clock import now_ms
 from agentwatch.recording.lines import LineReader
 from agentwatch.recording.store import SessionFiles
-from agentwatch.recording.times import SavedTimes, now_ms
+from agentwatch.recording.times import SavedTimes
 
 
 class SavedGrowth:

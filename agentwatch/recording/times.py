@@ -8,20 +8,14 @@ are ignored. The file is optional.
 from __future__ import annotations
 
 import os
-import time
 from array import array
 from bisect import bisect_right
 from pathlib import Path
 
+from agentwatch.capture.times_file import TimesFile
+
 _MOST_DIGITS = 19
-_CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
-"""CLOCK_BOOTTIME, where the system has it, also counts the time in which the machine is suspended."""
-_EPOCH_NS = time.time_ns() - time.clock_gettime_ns(_CLOCK)
-
-
-def now_ms() -> int:
-    """Return the time in milliseconds since the epoch; within a process it never goes backwards."""
-    return (_EPOCH_NS + time.clock_gettime_ns(_CLOCK)) // 1_000_000
+_READ_BYTES = 1 << 20
 
 
 class ArrivalTimes:
@@ -32,22 +26,24 @@ class ArrivalTimes:
 
     def __init__(self, fd: int | None = None) -> None:
         """Keep the times in memory, and also write them to `fd` unless it is None."""
-        self.fault: OSError | None = None
-        """Why the file of arrival times is incomplete. The times in memory are complete all the same."""
-        self._fd = fd
+        self._file = TimesFile(fd)
         self._offsets = array("q")
         self._epochs_ms = array("q")
-        self._is_cut = False
+
+    @property
+    def fault(self) -> OSError | None:
+        """Why the file of arrival times is incomplete. The times in memory are complete all the same."""
+        return self._file.fault
 
     def note(self, offset: int, epoch_ms: int) -> None:
         """Record that the bytes from `offset` on arrived at `epoch_ms`."""
         self._epochs_ms.append(epoch_ms)
         self._offsets.append(offset)
-        self._write(b"%d %d\n" % (offset, epoch_ms))
+        self._file.note(offset, epoch_ms)
 
     def note_gap(self, offset: int, missing: int) -> None:
         """Record that `missing` bytes of the stream before `offset` are not in the recording."""
-        self._write(b"gap %d %d\n" % (offset, missing))
+        self._file.note_gap(offset, missing)
 
     def at(self, offset: int) -> int | None:
         """Return when the byte at `offset` arrived, in milliseconds since the epoch; None if unknown."""
@@ -56,27 +52,46 @@ class ArrivalTimes:
         index = bisect_right(self._offsets, offset) - 1
         return self._epochs_ms[index] if index >= 0 else None
 
-    def _write(self, line: bytes) -> None:
-        """Write a line.
-
-        A line that a full disk has cut short is made invalid, because its digits could be read as another
-        number.
-        """
-        if self._fd is None:
-            return
-        line = b"?\n" + line if self._is_cut else line
-        try:
-            written = os.write(self._fd, line)
-        except OSError as error:
-            self.fault = error
-            return
-        self._is_cut = written < len(line)
-
     def close(self) -> None:
         """Close the file of times."""
-        if self._fd is not None:
-            os.close(self._fd)
-            self._fd = None
+        self._file.close()
+
+    def _take(self, written: bytes) -> int:
+        """Take the whole lines of a file of times, and return their number of bytes."""
+        whole = written[: written.rfind(b"\n") + 1]
+        for line in whole.split(b"\n"):
+            offset, _, epoch_ms = line.partition(b" ")
+            if offset.isdigit() and epoch_ms.isdigit() and max(len(offset), len(epoch_ms)) < _MOST_DIGITS:
+                self._offsets.append(int(offset))
+                self._epochs_ms.append(int(epoch_ms))
+        return len(whole)
+
+
+class WrittenTimes(ArrivalTimes):
+    """The arrival times that the relay of a started agent writes."""
+
+    def __init__(self, fd: int) -> None:
+        """Read the times from the open file `fd`, which is empty."""
+        super().__init__()
+        self.fd = fd
+        """The descriptor of the file, for the relay."""
+        self._read_to = 0
+
+    def fail(self, error: OSError) -> None:
+        """Note why the file of arrival times is incomplete."""
+        self._file.fault = error
+
+    def refresh(self) -> None:
+        """Read the lines added to the file since the last refresh."""
+        taken = 1
+        while taken:
+            try:
+                added = os.pread(self.fd, _READ_BYTES, self._read_to)
+            except OSError as error:
+                self.fail(error)
+                return
+            taken = self._take(added)
+            self._read_to += taken
 
 
 class SavedTimes(ArrivalTimes):
@@ -96,10 +111,5 @@ class SavedTimes(ArrivalTimes):
                 added = file.read()
         except OSError:
             return False
-        whole = added[: added.rfind(b"\n") + 1]
-        self._read_to += len(whole)
-        for line in whole.split(b"\n"):
-            offset, _, epoch_ms = line.partition(b" ")
-            if offset.isdigit() and epoch_ms.isdigit() and max(len(offset), len(epoch_ms)) < _MOST_DIGITS:
-                self.note(int(offset), int(epoch_ms))
+        self._read_to += self._take(added)
         return True

@@ -40,7 +40,7 @@ from agentwatch.screen.terminal.frames import BUSY_SHARE, CALM_SHARE, LOADING_SH
 from agentwatch.screen.workspace import Workspace
 from agentwatch.session import Call
 from agentwatch.sources.source import Source
-from agentwatch.sources.survivors import Survivor
+from agentwatch.sources.started.survivors import Survivor
 
 _REPLAY_SECONDS = 1 / 30
 _FOLLOW_SECONDS = 0.05

@@ -10,14 +10,14 @@ import orjson
 
 from agentwatch.agent_facts import LATE_EXIT_MS, AgentFacts
 from agentwatch.recording import LineReader, SessionFiles, now_ms
-from agentwatch.sources.activity import Activity
-from agentwatch.sources.process import AgentProcess
-from agentwatch.sources.survivors import Survivor
+from agentwatch.sources.started.activity import Activity
+from agentwatch.sources.started.process import AgentProcess
+from agentwatch.sources.started.survivors import Survivor
 from agentwatch.sources.written_files import WrittenFiles
 
 
 class AgentSource:
-    """A started agent, whose stdout is the recording."""
+    """A started agent, whose stdout is recorded."""
 
     ended_by = None
     outlasts_screen = False
@@ -76,8 +76,9 @@ class AgentSource:
     def faults(self) -> dict[str, OSError | None]:
         """The possible faults of the written files: a message for each, with its error if it occurred."""
         return {
-            "disk full, recording into reserved space": self.agent.reserve_fault,
+            "disk full, recording into reserved space": self.agent.output.reserve_fault,
             "the recording is incomplete": self.fault,
+            "the agent's stderr is incomplete": self.agent.output.stderr_fault,
             **self.written.faults,
         }
 
@@ -88,8 +89,13 @@ class AgentSource:
     def agent_facts(self) -> AgentFacts:
         """Return what is known about the process; after its end the result no longer changes."""
         agent = self.agent
-        if agent.exit_code is None:
-            return AgentFacts(agent.pid, agent.started_ms, uses_cpu=self._activity.uses_cpu())
+        if agent.exit_code is None or self.is_live:
+            return AgentFacts(
+                agent.pid if agent.exit_code is None else None,
+                agent.started_ms,
+                uses_cpu=self._activity.uses_cpu(),
+                is_stopped=self._activity.is_stopped(),
+            )
         if self._facts_at_end is None:
             last = agent.stderr.last_lines(1)
             self._facts_at_end = AgentFacts(
@@ -98,7 +104,12 @@ class AgentSource:
         return self._facts_at_end
 
     def outlives(self, result_ms: int | None) -> bool:
-        """Return whether the agent still runs 30 s after its result arrived."""
+        """Return whether the agent still runs 30 s after its result arrived.
+
+        With a result, a process that the agent left behind is not followed any longer.
+        """
+        if result_ms is not None:
+            self.agent.note_result()
         return self.is_live and result_ms is not None and now_ms() - result_ms > LATE_EXIT_MS
 
     def survivors(self) -> list[Survivor]:
@@ -127,12 +138,16 @@ class AgentSource:
         self.describe_process()
 
     def describe_process(self) -> None:
-        """Write the command, working directory, process id, times and exit code as one JSON object."""
+        """Write the command, working directory, process id, times and exit code as one JSON object.
+
+        In the command and the directory, a byte that is not UTF-8 is written as `\\xNN`. The directory is
+        null if it did not exist any more when the agent was started.
+        """
         if self._process_fd is None:
             return
         described = {
-            "command": self.agent.argv,
-            "cwd": os.getcwd(),
+            "command": [_as_text(argument) for argument in self.agent.argv],
+            "cwd": None if self.agent.cwd is None else _as_text(self.agent.cwd),
             "pid": self.agent.pid,
             "started_ms": self.agent.started_ms,
             "ended_ms": self.agent.ended_ms,
@@ -144,3 +159,7 @@ class AgentSource:
             fcntl.fcntl(self._process_fd, fcntl.F_SETFL, flags & ~os.O_APPEND)
             os.pwrite(self._process_fd, data, 0)
             os.ftruncate(self._process_fd, len(data))
+
+
+def _as_text(argument: str) -> str:
+    return os.fsencode(argument).decode("utf-8", "backslashreplace")

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from agentwatch.faults import NOT_EXECUTABLE, NOT_FOUND, Fault, cannot_create, cannot_open
+from agentwatch.faults import (
+    CANNOT_CREATE,
+    NOT_EXECUTABLE,
+    NOT_FOUND,
+    Fault,
+    cannot_create,
+    cannot_open,
+)
 from agentwatch.recording import (
     ArrivalTimes,
     LineReader,
     SessionFiles,
+    WrittenTimes,
     create_file,
     nameless_file,
     new_session_files,
@@ -22,6 +31,7 @@ from agentwatch.sources.file import FileSource
 if TYPE_CHECKING:
     from agentwatch.sources.agent import AgentSource
     from agentwatch.sources.pipe import PipeSource
+    from agentwatch.sources.started.output import Output
 
 
 class KeepOptions(NamedTuple):
@@ -97,35 +107,63 @@ def pipe_source(source_fd: int, keep: KeepOptions) -> PipeSource:
     return PipeSource(LineReader(recording_fd, pipe, times), pipe, files, log_fd)
 
 
-def agent_source(argv: Sequence[str], keep: KeepOptions) -> AgentSource:
-    """Start an agent whose stdout is the recording.
+def agent_source(argv: Sequence[str], keep: KeepOptions, *, direct: bool = False) -> AgentSource:
+    """Start an agent whose stdout is recorded.
 
     Args:
         argv: The command of the agent.
         keep: Which files are kept.
+        direct: The agent writes the recording itself, without a relay between.
 
     Raises:
         Fault: A file cannot be created, in which case the agent is not started; or the agent cannot start.
     """
     from agentwatch.sources.agent import AgentSource
-    from agentwatch.sources.process import AgentProcess
+    from agentwatch.sources.started.process import AgentProcess
 
     files, new = keep.session_files(), _NewFiles()
-    recording_fd, times, log_fd = _create_files(new, files, keep)
+    recording_fd, times, log_fd = _create_files(new, files, keep, is_relayed=not direct)
     stderr_fd = new.nameless() if files is None else new.create(files.stderr)
     process_fd = None if files is None else new.create(files.process)
     try:
-        agent = AgentProcess(argv, recording_fd, stderr_fd, times)
+        output = _output(recording_fd, stderr_fd, times)
+        agent = AgentProcess(argv, output, stderr_fd)
+    except Fault:
+        new.remove()
+        raise
     except OSError as error:
         new.remove()
-        found = not isinstance(error, FileNotFoundError)
-        reason = "not executable" if found else "not found"
-        code = NOT_EXECUTABLE if found else NOT_FOUND
-        raise Fault(f"cannot start {argv[0]}: {reason}", code) from None
+        raise _cannot_start(argv[0], error) from None
     reader = LineReader(recording_fd, agent, times)
     source = AgentSource(reader, agent, files, log_fd, process_fd)
     source.describe_process()
     return source
+
+
+def _output(recording_fd: int, stderr_fd: int, times: ArrivalTimes) -> Output:
+    """Return the output of an agent; arrival times that another process writes are those of a relay."""
+    if not isinstance(times, WrittenTimes):
+        from agentwatch.sources.started.direct import DirectOutput
+
+        return DirectOutput(recording_fd, stderr_fd, times)
+    from agentwatch.sources.started.relayed import RelayedOutput
+
+    try:
+        return RelayedOutput(recording_fd, stderr_fd, times)
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise Fault(
+            f"cannot start the relay: {reason} (--direct runs the agent without it)", CANNOT_CREATE
+        ) from None
+
+
+def _cannot_start(command: str, error: OSError) -> Fault:
+    if error.errno in (errno.ENOENT, errno.ENOTDIR):
+        return Fault(f"cannot start {command}: not found", NOT_FOUND)
+    if error.errno in (errno.EACCES, errno.ENOEXEC):
+        return Fault(f"cannot start {command}: not executable", NOT_EXECUTABLE)
+    reason = (error.strerror or str(error)).lower()  # too many open files, argument list too long
+    return Fault(f"cannot start {command}: {reason}", NOT_EXECUTABLE)
 
 
 class _NewFiles:
@@ -156,13 +194,17 @@ class _NewFiles:
 
 
 def _create_files(
-    new: _NewFiles, files: SessionFiles | None, keep: KeepOptions
+    new: _NewFiles, files: SessionFiles | None, keep: KeepOptions, *, is_relayed: bool = False
 ) -> tuple[int, ArrivalTimes, int | None]:
     """Create the recording, its arrival times and the action log, and return them.
 
-    Without `files`, the recording has no name and the times stay in memory. The log is None if not wanted.
+    Without `files`, the recording has no name, and the times stay in memory unless a relay writes them. The
+    log is None if not wanted.
     """
     recording_fd = new.nameless() if files is None else new.create(files.recording)
-    times = ArrivalTimes(None if files is None else new.create(files.times))
+    if is_relayed:
+        times: ArrivalTimes = WrittenTimes(new.nameless() if files is None else new.create(files.times))
+    else:
+        times = ArrivalTimes(None if files is None else new.create(files.times))
     log = keep.log or (files.log if files is not None and keep.write_log else None)
     return recording_fd, times, None if log is None else new.create(log)

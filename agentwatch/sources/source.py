@@ -13,7 +13,7 @@ from agentwatch.recording import LineReader, Wakeup
 from agentwatch.sources.written_files import WrittenFiles
 
 if TYPE_CHECKING:
-    from agentwatch.sources.survivors import Survivor
+    from agentwatch.sources.started.survivors import Survivor
 
 
 class Source(Protocol):
@@ -68,6 +68,9 @@ class Source(Protocol):
 
     def outlives(self, result_ms: int | None) -> bool:
         """Return whether the started agent still runs 30 s after its result.
+
+        Call it whenever the run has ended: an agent that has exited is not followed beyond its result, even
+        if a process that it left behind still holds its stdout.
 
         Args:
             result_ms: When the result arrived, in milliseconds since the epoch; None if unknown.

@@ -15,10 +15,11 @@ NOTHING = frozenset[str]()
 WORDS = frozenset({"byte_size", "plurals", "safe_text"})
 """Modules that make words of values, for every folder that has something to say."""
 ALLOWED = {
-    "recording": NOTHING,
+    "capture": NOTHING,
+    "recording": {"capture"},
     "wire": {"blocks", "events", "paths"} | WORDS,
     "session": {"events"},
-    "sources": {"agent_facts", "events", "faults", "recording"},
+    "sources": {"agent_facts", "capture", "events", "faults", "recording"},
     "feed": {"blocks", "events", "recording", "session", "wire"} | WORDS,
     "analysis": {"actions", "agent_facts", "blocks", "events", "feed", "paths", "recording", "session"}
     | WORDS,

@@ -77,6 +77,8 @@ def test_killing_the_monitor_costs_no_byte(home: Path, tmp_path: Path, seed: int
         terminal.signal(signal.SIGKILL)
         assert terminal.wait_exit() == 128 + signal.SIGKILL
         terminal.wait_until(lambda: is_written(report), what="end of the agent")
+        whole = DEMO.stat().st_size
+        terminal.wait_until(lambda: saved(home).stat().st_size >= whole, what="end of the relay")
     assert saved(home).read_bytes() == DEMO.read_bytes()
 
 

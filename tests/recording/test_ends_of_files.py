@@ -52,5 +52,5 @@ def test_a_line_start_is_found_from_its_end(
     of: Callable[[bytes], int], monkeypatch: pytest.MonkeyPatch, end: int, start: int, step: int
 ) -> None:
     """However many reads it takes, a line begins behind the last line end before it."""
-    monkeypatch.setattr("agentwatch.recording.head_tail._STEP_BYTES", step)
+    monkeypatch.setattr("agentwatch.capture.appender._STEP_BYTES", step)
     assert line_start(of(b"ab\ncde\nf"), end) == start

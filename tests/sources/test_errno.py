@@ -14,9 +14,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import pytest
 
@@ -28,39 +26,15 @@ from agentwatch.outputs.action_log import follow_log
 from agentwatch.recording import open_saved
 from agentwatch.sources.open import KeepOptions, agent_source, pipe_source
 from agentwatch.sources.source import Source
+from agentwatch.sources.started import relayed
 from tests.builders.gaps import fits
 from tests.conftest import RECORDINGS
+from tests.sources.failing_os import MOST_CALLS, Case, FailingOs, RelayThread, each_call, watched
 
 PLAIN = RECORDINGS / "plain.ndjson"
 WHOLE = PLAIN.read_bytes()
 OTHERS = (errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EMFILE)
 ERRORS = [errno.ENOSPC, errno.EIO, *(pytest.param(number, marks=pytest.mark.long) for number in OTHERS)]
-END_SECONDS = 10
-MOST_CALLS = 500
-
-
-class Case(NamedTuple):
-    """Which calls fail, and how."""
-
-    names: tuple[str, ...]
-    lasting: bool = False
-    """After the first failure all named calls fail."""
-    halves: bool = False
-    """A write that is about to fail first writes half of its data, as on a disk that runs full."""
-    intake_only: bool = False
-    """Only the calls of the intake thread fail, not those of the recording's readers."""
-
-    @property
-    def leaves_lines(self) -> bool:
-        """Whether the stream is read to its end and half a line can still be cut off."""
-        return not {"read", "ftruncate", "pread"} & set(self.names)
-
-    def __str__(self) -> str:
-        """Return the case as part of a test id."""
-        words = [*self.names, *(word for word in self._fields[1:] if getattr(self, word))]
-        return "-".join(words)
-
-
 CASES = [
     Case(("write",)),
     Case(("write",), lasting=True),
@@ -79,41 +53,6 @@ CASES = [
     Case(("fdatasync", "fsync")),
     Case(("fdatasync", "fsync"), lasting=True),
 ]
-
-
-@dataclass
-class FailingOs:
-    """The module `os`, with calls that fail: only the n-th, or all from the n-th on."""
-
-    case: Case
-    number: int
-    first: int
-    """The number of the first call that fails."""
-    calls: int = 0
-    lock: threading.Lock = field(default_factory=threading.Lock)
-
-    def __getattr__(self, name: str) -> Any:
-        """Return the module's own attribute, or a function that may fail in its place."""
-        real = getattr(os, name)
-        return self._failing(name, real) if name in self.case.names else real
-
-    def _failing(self, name: str, real: Callable[..., Any]) -> Callable[..., Any]:
-        def call(*args: Any, **named: Any) -> Any:
-            if args[0] in (0, 1, 2) or (
-                self.case.intake_only and threading.current_thread().name != "intake"
-            ):
-                return real(*args, **named)
-            with self.lock:
-                self.calls += 1
-                since = self.calls - self.first
-            if since == 0 and name == "write" and self.case.halves:
-                return real(args[0], args[1][: len(args[1]) // 2])
-            is_due = since >= 0 if self.case.lasting else since == int(self.case.halves)
-            if is_due:
-                raise OSError(self.number, os.strerror(self.number))
-            return real(*args, **named)
-
-        return call
 
 
 @pytest.fixture(autouse=True)
@@ -148,56 +87,21 @@ def plain_pipe(keep: KeepOptions) -> Source:
         raise
 
 
-def plain_agent(keep: KeepOptions) -> Source:
-    """Start an agent that writes the whole recording at once."""
-    return agent_source(["cat", str(PLAIN)], keep)
+def direct_agent(keep: KeepOptions) -> Source:
+    """Start an agent that writes the whole recording at once, into the file itself."""
+    return agent_source(["cat", str(PLAIN)], keep, direct=True)
 
 
-def each_call(case: Case, number: int) -> Iterator[FailingOs]:
-    """Yield an `os` whose first call fails, then one whose second call fails, until no such call is made."""
-    for at in range(1, MOST_CALLS):
-        failing = FailingOs(case, number, at)
-        yield failing
-        if failing.calls < at:
-            return
-    raise AssertionError("the calls never end")
-
-
-def watched(
-    begin: Callable[[KeepOptions], Source], keep: KeepOptions, failing: FailingOs
-) -> int | BaseException:
-    """Watch a source while calls fail; it must end. Return the exit code, or the exception raised."""
-    ended: list[int | BaseException] = []
-
-    def run() -> None:
-        try:
-            ended.append(watch(begin(keep), Options(printing=True)))
-        except Fault as fault:
-            ended.append(fault.exit_code)
-        except BaseException as error:  # noqa: BLE001 - the caller checks it
-            ended.append(error)
-
+def relayed_agent(keep: KeepOptions) -> Source:
+    """Start an agent whose relay is a thread of this process, so that its calls can fail."""
     with pytest.MonkeyPatch.context() as patch:
-        for module in [module for name, module in sys.modules.items() if name.startswith("agentwatch.")]:
-            for name, value in list(vars(module).items()):
-                if value is os:
-                    patch.setattr(module, name, failing)
-                elif value in (os.fsync, os.fdatasync):
-                    patch.setattr(module, name, getattr(failing, value.__name__))
-        thread = threading.Thread(target=run, daemon=True)
-        before = threading.enumerate()
-        thread.start()
-        thread.join(END_SECONDS)
-        assert ended, f"it does not end when call {failing.first} fails"
-        for other in set(threading.enumerate()) - set(before):
-            other.join(END_SECONDS)
-            assert not other.is_alive(), f"thread {other.name} does not end when call {failing.first} fails"
-    return ended[0]
+        patch.setattr(relayed, "_start", RelayThread)
+        return agent_source(["cat", str(PLAIN)], keep)
 
 
 @pytest.mark.parametrize("number", ERRORS, ids=errno.errorcode.get)
 @pytest.mark.parametrize("case", CASES, ids=str)
-@pytest.mark.parametrize("begin", [plain_pipe, plain_agent])
+@pytest.mark.parametrize("begin", [plain_pipe, direct_agent, relayed_agent])
 def test_every_failed_call_is_reported(
     begin: Callable[[KeepOptions], Source],
     case: Case,
@@ -226,7 +130,7 @@ def test_every_failed_call_is_reported(
         if path.with_suffix(".log").read_bytes().count(b"\n") != len(log):
             assert "the action log is incomplete" in stderr or code == 70, where
         path.unlink()  # the space reserved ahead of the recording may not have been given back
-    is_asked = case.names[0] not in (("read",) if begin is plain_agent else ("fstat", "fstatvfs"))
+    is_asked = case.names[0] not in (("read",) if begin is not plain_pipe else ("fstat", "fstatvfs"))
     assert failing.first > 1 or not is_asked, "no such call was made"
 
 
@@ -255,7 +159,7 @@ def test_after_a_failure_recording_resumes_at_the_next_line(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     """When writing works again, the recording resumes at a whole line, and the gap is noted."""
-    monkeypatch.setattr("agentwatch.sources.pipe._RETRY_SECONDS", 0.0)
+    monkeypatch.setattr("agentwatch.capture.appender.RETRY_SECONDS", 0.0)
     lines, resumed = set(WHOLE.splitlines()), 0
     for failing in each_call(case, number):
         path = tmp_path / f"{failing.first}.ndjson"
@@ -269,12 +173,12 @@ def test_after_a_failure_recording_resumes_at_the_next_line(
 
 
 @pytest.mark.parametrize("number", ERRORS, ids=errno.errorcode.get)
-@pytest.mark.parametrize("begin", [plain_pipe, plain_agent])
+@pytest.mark.parametrize("begin", [plain_pipe, direct_agent, relayed_agent])
 def test_a_file_that_cannot_be_created_stops_the_start(
     begin: Callable[[KeepOptions], Source], number: int, tmp_path: Path
 ) -> None:
     """A file that cannot be created exits with 73 before anything starts, and no other file remains."""
-    needed = {"ndjson", "times", "log"} | ({"stderr", "json"} if begin is plain_agent else set())
+    needed = {"ndjson", "times", "log"} | ({"stderr", "json"} if begin is not plain_pipe else set())
     for failing in each_call(Case(("open",)), number):
         code = watched(begin, KeepOptions(recording=tmp_path / f"{failing.first}.ndjson"), failing)
         found = {made.suffix[1:] for made in tmp_path.glob(f"{failing.first}.*")}
@@ -285,7 +189,7 @@ def test_a_file_that_cannot_be_created_stops_the_start(
             assert found >= needed
 
 
-@pytest.mark.parametrize("begin", [plain_pipe, plain_agent])
+@pytest.mark.parametrize("begin", [plain_pipe, direct_agent, relayed_agent])
 def test_a_temporary_recording_that_cannot_be_created_is_73(begin: Callable[[KeepOptions], Source]) -> None:
     """If nothing is to be kept, an unwritable temporary folder still ends with code 73."""
     for failing in each_call(Case(("open",)), errno.EROFS):

@@ -150,10 +150,13 @@ def test_a_full_disk_is_reported_at_once(tmp_path: Path) -> None:
     assert (200 << 10) < len(kept) <= (256 << 10)
 
 
-@pytest.mark.parametrize(("then", "code"), [("", 1), ("; exit 0", 74)])
-def test_an_agent_that_fills_the_disk_is_reported(tmp_path: Path, then: str, code: int) -> None:
-    """Under `run`, all that the agent could write is kept; its exit code is passed on, but 0 becomes 74."""
-    where = ("--record", str(tmp_path / "disk" / "r.ndjson"))
+@pytest.mark.parametrize(
+    ("way", "then", "code"),
+    [("--direct", "", 1), ("--direct", "; exit 0", 74), ("--no-log", "", 74), ("--no-log", "; exit 3", 3)],
+)
+def test_an_agent_that_fills_the_disk_is_reported(tmp_path: Path, way: str, then: str, code: int) -> None:
+    """Under `run`, all that fits is kept; only with --direct the agent fails; code 0 becomes 74."""
+    where = (way, "--record", str(tmp_path / "disk" / "r.ndjson"))
     agent = f"cat{f' {RECORDINGS}/demo.ndjson' * 3}{then}"
     with Program(on_a_disk(tmp_path, "256k", "run", "--print", *where, "--", "sh", "-c", agent)) as program:
         assert program.finish() == code
@@ -163,11 +166,12 @@ def test_an_agent_that_fills_the_disk_is_reported(tmp_path: Path, then: str, cod
     assert (100 << 10) < len(kept) <= (256 << 10)
 
 
-def test_reserved_space_stays_available_to_the_agent(tmp_path: Path) -> None:
+@pytest.mark.parametrize("way", ["--direct", "--no-log"])
+def test_reserved_space_stays_available_to_the_agent(tmp_path: Path, way: str) -> None:
     """Disk space reserved ahead of the recording stays available to the agent when others fill the disk."""
     disk = tmp_path / "disk"
     agent = f"dd if=/dev/zero of={disk}/filler bs=4096; cat {RECORDINGS}/demo.ndjson"
-    where = ("--record", str(disk / "r.ndjson"))
+    where = (way, "--record", str(disk / "r.ndjson"))
     with Program(on_a_disk(tmp_path, "2m", "run", "--print", *where, "--", "sh", "-c", agent)) as program:
         assert program.finish() == 0
     assert (tmp_path / "out" / "r.ndjson").read_bytes() == DEMO

@@ -13,9 +13,10 @@ import pytest
 from agentwatch.cli.printing import print_session
 from agentwatch.feed import Feed
 from agentwatch.recording import ArrivalTimes, DiskSync, create_file
-from agentwatch.sources.disk_reserve import Reserve
 from agentwatch.sources.open import KeepOptions, agent_source, pipe_source
 from agentwatch.sources.pipe import PipeIntake
+from agentwatch.sources.started.disk_reserve import Reserve
+from tests.builders.gaps import fits
 from tests.conftest import RECORDINGS
 from tests.harness.fake_agent import command
 
@@ -130,3 +131,39 @@ def test_the_description_of_the_process_is_complete_at_every_moment(
     monkeypatch.setattr(os, "ftruncate", cut_and_see)
     assert print_session(source, Feed(source.reader), "text") == 0
     assert seen == [0]
+
+
+def test_a_truncated_recording_of_a_pipe_is_reported(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """A recording that somebody truncates is a fault before the pipe's next byte, and exits with 74."""
+    lines, path = PLAIN.read_bytes().splitlines(keepends=True), tmp_path / "r.ndjson"
+    source_fd, agent_fd = os.pipe()
+    source = pipe_source(source_fd, KeepOptions(recording=path, write_log=False))
+    os.write(agent_fd, b"".join(lines[:4]))
+    while source.reader.growth.size() < len(b"".join(lines[:4])):
+        pass
+    assert source.fault is None
+    os.truncate(path, len(lines[0]) + 3)
+    assert source.fault is not None
+    os.write(agent_fd, b"".join(lines[4:]))
+    os.close(agent_fd)
+    assert print_session(source, Feed(source.reader), "summary") == 74
+    assert "the recording is incomplete: another process has truncated the file" in capfd.readouterr().err
+    assert path.read_bytes() == b"".join([lines[0], *lines[4:]])
+    assert fits(PLAIN.read_bytes(), path)
+
+
+def test_a_recording_that_somebody_writes_is_reported(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """A recording into which another process has written is not what the agent wrote, and exits with 74."""
+    source_fd, agent_fd = os.pipe()
+    source = pipe_source(source_fd, KeepOptions(recording=tmp_path / "r.ndjson", write_log=False))
+    with (tmp_path / "r.ndjson").open("ab") as file:
+        file.write(b"{}\n")
+    os.write(agent_fd, PLAIN.read_bytes())
+    os.close(agent_fd)
+    assert print_session(source, Feed(source.reader), "summary") == 74
+    assert "the recording is incomplete: another process has written into the file" in capfd.readouterr().err
+    assert (tmp_path / "r.ndjson").read_bytes() == b"{}\n" + PLAIN.read_bytes()

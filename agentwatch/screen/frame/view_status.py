@@ -11,7 +11,7 @@ from agentwatch.plurals import plural
 from agentwatch.recording import now_ms
 from agentwatch.safe_text import SafeText, safe_line
 from agentwatch.sources.source import Source
-from agentwatch.sources.survivors import Survivor
+from agentwatch.sources.started.survivors import Survivor
 
 BEHIND_BYTES = 1 << 18
 """If more bytes than this are unread, reading has priority over drawing."""

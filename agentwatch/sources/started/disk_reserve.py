@@ -1,7 +1,7 @@
-"""Disk space reserved ahead of a recording that the agent itself writes.
+"""Disk space reserved ahead of the recording of a started agent.
 
-When the disk is full, the write fails in the agent; a Node agent crashes. With 64 MiB reserved, the agent
-can write that much more while the user sees a warning.
+On a full disk the relay loses what the agent writes; without a relay the write fails in the agent, and a Node
+agent crashes. With 64 MiB reserved, that much more is recorded while the user sees a warning.
 """
 
 from __future__ import annotations
@@ -59,6 +59,10 @@ class Reserve:
         Bytes written after that are lost.
         """
         return self.fault is not None and size >= self._end
+
+    def forget(self) -> None:
+        """Reserve again when the file grows: it was truncated, which releases what was reserved."""
+        self._end = 0
 
     def release(self) -> None:
         """Release the unused part of the reservation; no process may still be writing the file."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -12,12 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.agent_facts import NO_FACTS
+from agentwatch.agent_facts import NO_FACTS, AgentFacts
 from agentwatch.analysis.status import status
 from agentwatch.feed import Feed
-from agentwatch.sources import activity
-from agentwatch.sources.activity import Activity
 from agentwatch.sources.open import KeepOptions, agent_source, saved_source
+from agentwatch.sources.started import activity
+from agentwatch.sources.started.activity import Activity
 from tests.conftest import RECORDINGS
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="CPU times are found through /proc")
@@ -142,6 +143,22 @@ def test_without_proc_activity_is_unknown(monkeypatch: pytest.MonkeyPatch) -> No
     assert activity._cpu_seconds(1) is None
 
 
+def test_a_stopped_agent_is_said_to_be_stopped() -> None:
+    """An agent that SIGSTOP has stopped is stopped, not waiting for the model, until SIGCONT resumes it."""
+    source = agent_source(["sleep", "60"], KeepOptions(record=False, write_log=False))
+    feed = Feed(source.reader)
+    assert status(feed.session, None, source.agent_facts()) == "waiting for the first event"
+    os.kill(source.agent.pid, signal.SIGSTOP)
+    until(lambda: source.agent_facts().is_stopped, wanted=True)
+    words = status(feed.session, None, source.agent_facts())
+    assert words == f"stopped by a signal, kill -CONT {source.agent.pid} resumes it"
+    assert status(feed.session, None, source.agent_facts(), 20) == "stopped by a signal…"[:19] + "…"
+    os.kill(source.agent.pid, signal.SIGCONT)
+    until(lambda: source.agent_facts().is_stopped, wanted=False)
+    source.stop()
+    assert not source.agent_facts().is_stopped
+
+
 def test_the_facts_of_a_started_agent() -> None:
     """A started agent has a pid while it lives, and then an exit code and a last stderr line."""
     assert saved_source(RECORDINGS / "plain.ndjson").agent_facts() == NO_FACTS
@@ -152,7 +169,7 @@ def test_the_facts_of_a_started_agent() -> None:
     assert (first.pid, first.exit_code, first.stderr) == (source.agent.pid, None, None)
     assert first.started_ms == source.agent.started_ms
     until(lambda: source.agent_facts().exit_code, 3)
-    assert source.agent_facts() == (None, source.agent.started_ms, 3, " no login ", None)
+    assert source.agent_facts() == AgentFacts(None, source.agent.started_ms, 3, " no login ")
     assert source.agent_facts() is source.agent_facts()
     feed = Feed(source.reader)
     until(lambda: feed.advance() == 0 and feed.is_over, wanted=True)

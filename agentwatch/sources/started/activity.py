@@ -11,7 +11,7 @@ import sys
 import time
 from collections import deque
 
-from agentwatch.sources.procfs import pids, stat_of
+from agentwatch.sources.started.procfs import pids, stat_of
 
 _MIN_INTERVAL_SECONDS = 1.0
 _WINDOW_SECONDS = 5.0
@@ -29,6 +29,11 @@ class Activity:
         self._readings: deque[tuple[float, float]] = deque(maxlen=4)
         """The time of each reading, and the seconds of CPU that all processes had used by then."""
         self._uses_cpu: bool | None = None
+
+    def is_stopped(self) -> bool:
+        """Return whether the agent itself is stopped by a signal; False if not known."""
+        stat = stat_of(self._agent) if sys.platform == "linux" else None
+        return stat is not None and stat.state == "T"
 
     def uses_cpu(self) -> bool | None:
         """Return whether the processes used CPU in the last seconds (at most 5); None if not known (yet)."""

@@ -1,0 +1,179 @@
+"""Appends a stream to a file, in whole lines when the disk was full."""
+
+from __future__ import annotations
+
+import errno
+import os
+import time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Protocol
+
+    class Times(Protocol):
+        """Takes the arrival times of a recording."""
+
+        def note(self, offset: int, epoch_ms: int) -> None:
+            """Record that the bytes from `offset` on arrived at `epoch_ms`."""
+
+        def note_gap(self, offset: int, missing: int) -> None:
+            """Record that `missing` bytes of the stream before `offset` are not in the recording."""
+
+
+RETRY_SECONDS = 5.0
+_NEVER = float("inf")
+_STEP_BYTES = 1 << 20
+
+
+class Appender:
+    """Appends a stream to a file that nobody else writes.
+
+    A full disk does not stop the stream: `fault` is set, the file is cut after its last whole line, and
+    writing is tried again every 5 s, always at the start of a line.
+    """
+
+    def __init__(
+        self,
+        fd: int,
+        times: Times | None,
+        now_ms: Callable[[], int],
+        announce: Callable[[OSError], None] = lambda _fault: None,
+        *,
+        continues: bool = False,
+    ) -> None:
+        """Append to the open file `fd`, which is in append mode.
+
+        Args:
+            fd: The file.
+            times: Takes the arrival time of each piece; None for a file without arrival times.
+            now_ms: Returns the time, in milliseconds since the epoch.
+            announce: Called with each fault before the file is cut.
+            continues: Another process has written the beginning of the stream, and may have ended in a line.
+        """
+        self.fault: OSError | None = None
+        """Why the file is incomplete; still set after writing has resumed."""
+        self.lost_bytes = 0
+        """The number of bytes of the stream that are not in the file."""
+        self.size = os.fstat(fd).st_size if continues else 0
+        """The number of bytes in the file."""
+        self._fd = fd
+        self._times = times
+        self._now_ms = now_ms
+        self._announce = announce
+        self._is_writing = True
+        self._retry_at = 0.0
+        self._is_at_line_start = True
+        """Whether the next byte of the stream begins a line."""
+        self._noted_bytes = 0
+        """The number of lost bytes whose gap is noted in the arrival times."""
+        if continues:
+            self._is_at_line_start = self._is_writing = False
+            self._retry_at = 0.0 if self._cut(self.size) else _NEVER
+
+    def append(self, data: bytes) -> None:
+        """Append the next bytes of the stream, or count them as lost."""
+        self._check_size()
+        if self._is_writing:
+            self._write(data)
+        else:
+            self._resume(data)
+        self._is_at_line_start = data.endswith(b"\n")
+
+    def note_gap(self) -> None:
+        """Note in the arrival times how many bytes were lost before the next byte."""
+        if self._times is not None and self.lost_bytes > self._noted_bytes:
+            self._times.note_gap(self.size, self.lost_bytes - self._noted_bytes)
+        self._noted_bytes = self.lost_bytes
+
+    def _write(self, data: bytes) -> None:
+        before = size = self.size
+        try:
+            if self._times is not None:
+                self._times.note(size, self._now_ms())
+            rest = data
+            while rest:
+                written = os.write(self._fd, rest)
+                size += written
+                rest = rest[written:]
+                self.size = size
+        except OSError as error:
+            self._fail(error, retry_at=time.monotonic() + RETRY_SECONDS)
+            self.lost_bytes += before + len(data) - self.size
+
+    def _resume(self, data: bytes) -> None:
+        """Resume writing at the next start of a line if it is time for another attempt."""
+        start = 0 if self._is_at_line_start else data.find(b"\n") + 1
+        begins_line = self._is_at_line_start or start > 0
+        if not begins_line or start == len(data) or time.monotonic() < self._retry_at:
+            self.lost_bytes += len(data)
+            return
+        self.lost_bytes += start
+        self.note_gap()
+        self._is_writing = True
+        self._write(data[start:])
+
+    def _check_size(self) -> None:
+        """Notice that another process has changed the file, and continue at its present end."""
+        try:
+            size = os.fstat(self._fd).st_size
+        except OSError:
+            return
+        if size < self.size:
+            expected, self.size = self.size, size
+            self._fail(truncated(), retry_at=0.0)
+            self.lost_bytes += expected - self.size
+        elif size > self.size:
+            self.size = size
+            self._report(OSError(errno.ESTALE, "another process has written into the file"))
+
+    def _fail(self, error: OSError, retry_at: float) -> None:
+        self._is_writing = False
+        self._report(error)
+        self._retry_at = retry_at if self._cut(self.size) else _NEVER
+
+    def _report(self, error: OSError) -> None:
+        self.fault = error
+        self._announce(error)
+
+    def _cut(self, size: int) -> bool:
+        """Truncate the file after its last whole line, and return whether that succeeded.
+
+        Half a line would be joined with the next line that is written. `size` is changed first, so that a
+        reader never finds the file smaller than that.
+        """
+        try:
+            self.size = line_start(self._fd, size)
+            os.ftruncate(self._fd, self.size)
+        except OSError:
+            self.size = size
+            return False
+        return True
+
+
+def truncated() -> OSError:
+    """Return the fault of a file that has become smaller than what was written to it."""
+    return OSError(errno.ESTALE, "another process has truncated the file")
+
+
+def is_truncated(fd: int, size: int) -> bool:
+    """Return whether an open file has less than `size` bytes."""
+    try:
+        return os.fstat(fd).st_size < size
+    except OSError:
+        return False
+
+
+def line_start(fd: int, end: int) -> int:
+    """Return the offset after the last line end before `end`, in bytes; 0 if there is none.
+
+    Raises:
+        OSError: The file cannot be read.
+    """
+    while end > 0:
+        start = max(end - _STEP_BYTES, 0)
+        newline = os.pread(fd, end - start, start).rfind(b"\n")
+        if newline >= 0:
+            return start + newline + 1
+        end = start
+    return 0

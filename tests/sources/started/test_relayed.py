@@ -1,0 +1,265 @@
+"""Between a started agent and its recording is a relay: a pipe for the agent, a whole file for the user."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import resource
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from agentwatch.cli.printing import print_session
+from agentwatch.faults import Fault
+from agentwatch.feed import Feed
+from agentwatch.sources.agent import AgentSource
+from agentwatch.sources.open import KeepOptions, agent_source
+from agentwatch.sources.started.procfs import pids, stat_of
+from agentwatch.sources.started.relayed import RelayedOutput
+from tests.builders.gaps import fits
+from tests.conftest import RECORDINGS
+from tests.harness.fake_agent import command
+from tests.harness.processes import is_alive
+from tests.harness.program import AGENTWATCH, environment, watch
+
+DEMO = (RECORDINGS / "demo.ndjson").read_bytes()
+PLAIN = RECORDINGS / "plain.ndjson"
+LINES = PLAIN.read_bytes().splitlines(keepends=True)
+PYTHON = f"{shlex.quote(sys.executable)} -c"
+LINUX = pytest.mark.skipif(sys.platform != "linux", reason="processes are found through /proc")
+
+
+def relay_of(source: AgentSource) -> int:
+    """Return the process id of a source's relay."""
+    assert isinstance(source.agent.output, RelayedOutput)
+    return source.agent.output.relay_pid
+
+
+def our_relays() -> set[int]:
+    """Return the relays that this process has started and that have not ended."""
+    found = [(pid, stat_of(pid)) for pid in pids()]
+    ours = ("agentwatch-pipe", os.getpid())
+    return {pid for pid, stat in found if stat and (stat.name, stat.parent) == ours}
+
+
+def until(condition: Callable[[], object], seconds: float = 20) -> None:
+    """Wait until a condition holds."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+
+
+@pytest.fixture
+def waiting(tmp_path: Path) -> Iterator[Callable[..., AgentSource]]:
+    """Return a function that starts an agent which writes its recording in two halves.
+
+    Between the halves, and before its end, it waits until the file `go` and then `end` exists.
+    """
+    sources = []
+
+    def start(*, direct: bool = False) -> AgentSource:
+        first, second = tmp_path / "first", tmp_path / "second"
+        first.write_bytes(b"".join(LINES[:3]))
+        second.write_bytes(b"".join(LINES[3:]))
+        wait = "while [ ! -e {} ]; do sleep 0.01; done"
+        script = f"cat {first}; {wait.format(tmp_path / 'go')}; cat {second}; {wait.format(tmp_path / 'end')}"
+        keep = KeepOptions(recording=tmp_path / "r.ndjson", write_log=False)
+        sources.append(agent_source(["sh", "-c", script], keep, direct=direct))
+        return sources[0]
+
+    yield start
+    for source in sources:
+        source.stop()
+
+
+@pytest.mark.parametrize(
+    "again",
+    [
+        'echo "{}" > /dev/stdout',
+        'echo "{}" > /dev/fd/1',
+        f"{PYTHON} \"open('/dev/stdout', 'w').write('{{}}\\n')\"",
+        'echo "{}" > /dev/stderr; echo "{}" | tee /dev/stderr',
+        'exec > /dev/stdout; echo "{}"',
+    ],
+)
+def test_an_agent_that_opens_its_output_again_loses_nothing(tmp_path: Path, again: str) -> None:
+    """An agent that opens /dev/stdout or /dev/stderr again appends to what it has written, as in a pipe."""
+    (tmp_path / "first").write_bytes(b"".join(LINES[:3]))
+    (tmp_path / "second").write_bytes(b"".join(LINES[3:]))
+    script = f"cat {tmp_path}/first; echo a note >&2; {again}; cat {tmp_path}/second"
+    done = watch("run", "--record", tmp_path / "r.ndjson", "--", "sh", "-c", script)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "r.ndjson").read_bytes() == b"".join([*LINES[:3], b"{}\n", *LINES[3:]])
+    more = b"{}\n{}\n" if "stderr" in again else b""
+    assert (tmp_path / "r.stderr").read_bytes() == b"a note\n" + more
+
+
+@pytest.mark.parametrize("direct", [False, True])
+def test_a_truncated_recording_is_reported_within_a_second(
+    waiting: Callable[..., AgentSource], tmp_path: Path, direct: bool, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """A recording that somebody truncates is a fault while the agent is silent, and exits with 74."""
+    source = waiting(direct=direct)
+    until(lambda: source.agent.size() == len(b"".join(LINES[:3])))
+    os.truncate(tmp_path / "r.ndjson", len(LINES[0]) + 10)
+    until(lambda: source.fault, 1)
+    (tmp_path / "go").touch()
+    (tmp_path / "end").touch()
+    assert print_session(source, Feed(source.reader), "summary") == 74
+    message = "agentwatch: the recording is incomplete: another process has truncated the file\n"
+    assert capfd.readouterr().err == message
+    if not direct:
+        assert (tmp_path / "r.ndjson").read_bytes() == b"".join([LINES[0], *LINES[3:]])
+        assert fits(PLAIN.read_bytes(), tmp_path / "r.ndjson")
+
+
+def test_an_agent_that_erases_its_recording_is_reported(tmp_path: Path) -> None:
+    """With --direct, an agent that opens /dev/stdout again erases its recording, which exits with 74.
+
+    It is noticed although the agent at once writes more than was there before.
+    """
+    script = f"cat {PLAIN}; sleep 0.2; echo > /dev/stdout; cat {PLAIN} {PLAIN}"
+    done = watch("run", "--direct", "--record", tmp_path / "r.ndjson", "--", "sh", "-c", script)
+    assert done.returncode == 74
+    assert b"another process has truncated the file" in done.stderr
+
+
+@LINUX
+def test_a_relay_is_small_and_alone(waiting: Callable[..., AgentSource], tmp_path: Path) -> None:
+    """The relay has under 10 MB, its own session, no terminal, no agent's folder, and a name."""
+    source = waiting()
+    until(source.agent.size)
+    relay = Path(f"/proc/{relay_of(source)}")
+    status = dict(line.split(":\t") for line in (relay / "status").read_text().splitlines())
+    assert int(status["VmHWM"].split()[0]) < 10_000
+    assert (relay / "comm").read_text() == "agentwatch-pipe\n"
+    assert (relay / "cwd").readlink() == Path("/")
+    assert os.getsid(relay_of(source)) == relay_of(source)
+    held = [fd.readlink() for fd in (relay / "fd").iterdir()]
+    assert all(str(path).startswith(("pipe:", str(tmp_path), "/dev/null")) for path in held)
+
+
+@LINUX
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGQUIT])
+def test_a_relay_ignores_signals(
+    waiting: Callable[..., AgentSource], tmp_path: Path, number: signal.Signals
+) -> None:
+    """A signal that ends a program does not end the relay, and it ends by itself after the agent."""
+    source = waiting()
+    until(source.agent.size)
+    os.kill(relay_of(source), number)
+    (tmp_path / "go").touch()
+    (tmp_path / "end").touch()
+    assert print_session(source, Feed(source.reader), "summary") == 0
+    assert (tmp_path / "r.ndjson").read_bytes() == PLAIN.read_bytes()
+    until(lambda: not is_alive(relay_of(source)))
+
+
+@LINUX
+def test_a_killed_relay_costs_no_agent(
+    waiting: Callable[..., AgentSource], tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """If the relay is killed, the monitor records in its place, from a whole line on, and the code is 74."""
+    source = waiting()
+    until(lambda: source.agent.size() == len(b"".join(LINES[:3])))
+    os.kill(relay_of(source), signal.SIGKILL)
+    until(lambda: source.fault, 1)
+    (tmp_path / "go").touch()
+    (tmp_path / "end").touch()
+    assert print_session(source, Feed(source.reader), "summary") == 74
+    assert source.agent_exit_code == 0
+    assert "the relay from the agent to the file was killed" in capfd.readouterr().err
+    kept = (tmp_path / "r.ndjson").read_bytes().splitlines(keepends=True)
+    assert kept == [*LINES[:3], *LINES[-len(kept) + 3 :]]
+    assert len(kept) >= len(LINES) - 1
+
+
+def test_arrival_times_survive_the_monitor(tmp_path: Path) -> None:
+    """When the monitor is killed, the relay goes on with the recording and its arrival times."""
+    path, report = tmp_path / "r.ndjson", tmp_path / "report"
+    agent = command(RECORDINGS / "demo.ndjson", "--pace", "600", "--report", str(report))
+    argv = [*AGENTWATCH, "run", "--print", "--no-log", "--record", str(path), "--", *agent]
+    with subprocess.Popen(argv, stdout=subprocess.DEVNULL, env=environment(), start_new_session=True) as run:
+        until(lambda: path.exists() and path.stat().st_size > 10_000)
+        run.kill()
+    killed_at = path.stat().st_size
+    until(lambda: path.stat().st_size == len(DEMO))
+    assert path.read_bytes() == DEMO
+    noted = [int(line.split()[0]) for line in path.with_suffix(".times").read_text().splitlines()]
+    assert noted == sorted(noted)
+    assert sum(offset > killed_at for offset in noted) > 10
+
+
+@pytest.mark.parametrize("is_refused", [False, True])
+def test_a_pipe_that_cannot_be_enlarged_is_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_refused: bool
+) -> None:
+    """Where the system has no F_SETPIPE_SZ, or refuses it, a pipe of 64 KiB does the same work."""
+
+    def refuse(*_: object) -> None:
+        raise PermissionError
+
+    if is_refused:
+        monkeypatch.setattr(fcntl, "fcntl", refuse)
+    else:
+        monkeypatch.delattr(fcntl, "F_SETPIPE_SZ", raising=False)
+    keep = KeepOptions(recording=tmp_path / "r.ndjson", write_log=False)
+    source = agent_source(command(RECORDINGS / "demo.ndjson", "--repeat", "10"), keep)
+    monkeypatch.undo()
+    assert print_session(source, Feed(source.reader), "stream-json") == 0
+    assert (tmp_path / "r.ndjson").read_bytes() == DEMO * 10
+
+
+def test_nothing_is_kept_with_no_record(home: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """With --no-record the relay writes files without names."""
+    source = agent_source(command(PLAIN), KeepOptions(record=False, write_log=False))
+    assert print_session(source, Feed(source.reader), "stream-json") == 0
+    assert capfd.readouterr().out.encode() == PLAIN.read_bytes()
+    assert not home.exists()
+
+
+@LINUX
+@pytest.mark.parametrize("way", ["--direct", "--no-log"])
+def test_too_few_descriptors_are_said_to_be_too_few(tmp_path: Path, way: str) -> None:
+    """Too few file descriptors are reported as such, whichever of them is missing, and no file is left."""
+    said = set()
+    for most in range(8, 40):
+
+        def limit(most: int = most) -> None:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+        run = subprocess.run(
+            [*AGENTWATCH, "run", "--print", way, "--record", str(tmp_path / "r.ndjson"), "--", "true"],
+            capture_output=True,
+            env=environment(),
+            check=False,
+            preexec_fn=limit,
+        )
+        if b"cannot start" not in run.stderr:
+            continue
+        assert b"too many open files" in run.stderr, run.stderr
+        assert run.returncode in (73, 126)
+        assert list(tmp_path.iterdir()) == []
+        said.add(run.stderr)
+    assert said
+
+
+@pytest.mark.parametrize("reason", ["no relay", "no agent"])
+def test_a_start_that_fails_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reason: str
+) -> None:
+    """If relay or agent cannot be started, no file and no process is left."""
+    before = our_relays()
+    if reason == "no relay":
+        monkeypatch.setattr(sys, "executable", "")
+    with pytest.raises(Fault):
+        agent_source(["/no/such/agent"], KeepOptions(recording=tmp_path / "r.ndjson"))
+    assert list(tmp_path.iterdir()) == []
+    until(lambda: our_relays() <= before)

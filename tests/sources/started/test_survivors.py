@@ -1,0 +1,215 @@
+"""Processes that outlive the agent are reported, and ended when the user asks; nothing waits for them."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from agentwatch.cli.printing import print_session
+from agentwatch.feed import Feed
+from agentwatch.sources import agent as agents
+from agentwatch.sources.agent import AgentSource
+from agentwatch.sources.open import KeepOptions, agent_source
+from agentwatch.sources.started import process, survivors
+from agentwatch.sources.started.procfs import pids, stat_of
+from tests.conftest import RECORDINGS
+from tests.harness.fake_agent import command
+from tests.harness.processes import is_alive, zombies_of
+from tests.harness.program import AGENTWATCH, environment
+
+PLAIN = RECORDINGS / "plain.ndjson"
+NOTHING_KEPT = KeepOptions(record=False, write_log=False)
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are found through /proc")
+
+
+def until(condition: Callable[[], object], seconds: float = 20) -> None:
+    """Wait until a condition holds."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+
+
+def until_asleep(parent: int, count: int) -> list[int]:
+    """Wait until a process has adopted or started this number of processes `sleep`; return their ids."""
+
+    def asleep() -> list[int]:
+        found = [(pid, stat_of(pid)) for pid in pids()]
+        return [pid for pid, stat in found if stat and (stat.name, stat.parent) == ("sleep", parent)]
+
+    until(lambda: len(asleep()) == count)
+    return asleep()
+
+
+def is_zombie(pid: int) -> bool:
+    """Return whether a process has ended and was not reaped."""
+    stat = stat_of(pid)
+    return stat is not None and stat.state == "Z"
+
+
+@pytest.fixture
+def start(monkeypatch: pytest.MonkeyPatch) -> Callable[..., AgentSource]:
+    """Return a function that starts a fake agent on a short recording; stopping it takes at most 0.3 s."""
+    monkeypatch.setattr(process, "_STOP_SECONDS", 0.3)
+
+    def started(*switches: str) -> AgentSource:
+        return agent_source(command(PLAIN, *switches), NOTHING_KEPT)
+
+    return started
+
+
+@pytest.mark.parametrize("switch", ["--fork", "--setsid"])
+def test_a_child_left_behind_is_named(
+    start: Callable[..., AgentSource], switch: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """A child that holds the agent's stdout delays nothing; it is reported with its pid and left alone."""
+    source = start(switch, "60")
+    assert print_session(source, Feed(source.reader), "text") == 0
+    stderr = capfd.readouterr().err
+    found = re.fullmatch(
+        r"agentwatch: process (\d+) \(sleep\), started by the agent, is still running\n", stderr
+    )
+    assert found
+    assert is_alive(int(found[1]))
+    source.agent.stop()
+    assert not is_alive(int(found[1]))
+    assert source.agent.survivors() == []
+
+
+@pytest.mark.parametrize("switches", [(), ("--ignore-term",), ("--fork", "60", "--ignore-term")])
+def test_stop_ends_all(start: Callable[..., AgentSource], tmp_path: Path, switches: tuple[str, ...]) -> None:
+    """Stopping asks the agent and its children to end, and kills those that do not."""
+    report = tmp_path / "report.json"
+    source = start("--hang", "--report", str(report), *switches)
+    feed = Feed(source.reader)
+    while not report.exists():
+        feed.advance()
+    source.agent.stop()
+    assert source.agent.exit_code == 128 + (signal.SIGKILL if switches else signal.SIGTERM)
+    assert not is_alive(source.agent.pid)
+    assert source.agent.survivors() == []
+
+
+def test_an_agent_that_hangs_after_its_result_is_left(
+    start: Callable[..., AgentSource], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """An agent that has not exited in the grace period after its result is left running and reported."""
+    monkeypatch.setattr(agents, "LATE_EXIT_MS", 50)
+    source = start("--hang")
+    assert print_session(source, Feed(source.reader), "text") == 0
+    assert f"the agent (process {source.agent.pid}) is still running" in capfd.readouterr().err
+    assert is_alive(source.agent.pid)
+    os.killpg(source.agent.pid, signal.SIGKILL)
+    source.agent._process.wait()
+
+
+BEFORE = "sleep 60 & setsid sleep 60 & sh -c 'sleep 0.2; sleep 60 &' & exec \"$@\""
+"""An entry point: it leaves two processes, a third that is orphaned later, and becomes the program."""
+
+
+def test_processes_from_before_are_not_the_agents(tmp_path: Path) -> None:
+    """What an entry point has started before it became agentwatch is neither named nor stopped."""
+    report, agent = tmp_path / "report.json", command(PLAIN, "--fork", "60", "--hang-before-result")
+    argv = [*AGENTWATCH, "run", "--print", "--no-record", "--", *agent, "--report", str(report)]
+    with subprocess.Popen(
+        ["sh", "-c", BEFORE, "sh", *argv],
+        env=environment(),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    ) as run:
+        sleeping = until_asleep(run.pid, 3)
+        until(report.exists)
+        run.terminate()
+        run.wait(20)
+    alive = [pid for pid in sleeping if is_alive(pid)]
+    for pid in alive:
+        os.kill(pid, signal.SIGKILL)
+    assert alive == sleeping
+    assert not any(map(is_alive, json.loads(report.read_text())["children"]))
+
+
+@pytest.mark.parametrize("new_session", ["", "setsid "])
+def test_processes_of_the_editor_are_not_the_agents(
+    start: Callable[..., AgentSource], tmp_path: Path, new_session: str
+) -> None:
+    """What another child of ours leaves behind, such as the user's editor, is neither named nor stopped."""
+    source = start("--fork", "60", "--setsid", "60", "--hang-before-result", "--report", str(tmp_path / "r"))
+    until(lambda: (tmp_path / "r").exists() and (tmp_path / "r").read_text())
+    editor = ["sh", "-c", f"{new_session}sleep 60 >&- & echo $!"]
+    left = int(subprocess.run(editor, stdout=subprocess.PIPE, check=True).stdout)
+    stat = stat_of(left)
+    assert stat is not None
+    assert stat.parent == os.getpid()
+    source.stop()
+    is_left = is_alive(left)
+    os.kill(left, signal.SIGKILL)
+    assert is_left
+    assert not any(map(is_alive, json.loads((tmp_path / "r").read_text())["children"]))
+    assert source.agent.survivors() == []
+
+
+def test_a_child_that_is_waited_for_is_not_reaped(start: Callable[..., AgentSource]) -> None:
+    """The exit code of another child of ours is left to the code that waits for it."""
+    source = start("--hang-before-result")
+    for _ in range(20):
+        with subprocess.Popen(["sh", "-c", "exit 7"]) as editor:
+            until(lambda: is_zombie(editor.pid))
+            source.agent._descendants.reap()
+            assert editor.wait() == 7
+    source.stop()
+
+
+def test_an_unclaimed_child_is_reaped(
+    start: Callable[..., AgentSource], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An adopted process that ended in a session of its own, and that nobody waits for, is reaped."""
+    monkeypatch.setattr(survivors, "_UNCLAIMED_SECONDS", 0.1)
+    orphan = "setsid sh -c 'exit 7' &"
+    source = agent_source(["sh", "-c", f'sh -c "{orphan}"; exec sleep 60'], NOTHING_KEPT)
+    until(lambda: zombies_of(os.getpid()))
+    until(lambda: not zombies_of(os.getpid()))
+    source.stop()
+
+
+@pytest.mark.parametrize("own_session", ["", "setsid "])
+def test_a_launcher_is_followed(tmp_path: Path, own_session: str) -> None:
+    """If the agent exits and leaves a process that goes on writing, that process is followed to its end."""
+    fake = shlex.join(command(PLAIN, "--times"))
+    script = f"{own_session}sh -c 'sleep 0.5; exec {fake}' & exit 0"
+    source = agent_source(["sh", "-c", script], KeepOptions(recording=tmp_path / "r.ndjson", write_log=False))
+    until(lambda: source.agent_exit_code is not None)
+    assert source.runs_agent
+    assert source.agent_facts().exit_code is None
+    assert print_session(source, Feed(source.reader), "text") == 0
+    assert (tmp_path / "r.ndjson").read_bytes() == PLAIN.read_bytes()
+
+
+def test_a_launched_process_can_be_stopped(start: Callable[..., AgentSource]) -> None:
+    """A process that a launcher has left behind is stopped with the agent."""
+    source = agent_source(["sh", "-c", "setsid sleep 60 & exit 0"], NOTHING_KEPT)
+    until(lambda: source.agent_exit_code == 0 and source.survivors())
+    (left,) = source.survivors()
+    assert source.runs_agent
+    source.stop()
+    assert not is_alive(left.pid)
+    until(lambda: not source.runs_agent)
+
+
+def test_an_agent_that_fails_is_not_a_launcher(start: Callable[..., AgentSource]) -> None:
+    """An agent that exits with another code than 0 has ended, even if a process still holds its stdout."""
+    source = agent_source(["sh", "-c", "sleep 60 & exit 3"], NOTHING_KEPT)
+    until(lambda: not source.runs_agent)
+    assert source.agent_exit_code == 3
+    source.stop()
