@@ -40,7 +40,7 @@ class HeaderLine(Static):
             is_preview: The session contains only the head and tail of a recording, so the counts are hidden.
         """
         run, outcome = session.run, session.outcome
-        state = f" {SIGNS[outcome]} {outcome}{_run_clock(session, now_ms)} "
+        state = f" {_outcome_words(outcome)}{_run_clock(session, now_ms)} "
         facts = [
             safe_line(fact)
             for fact in (
@@ -64,7 +64,7 @@ class HeaderLine(Static):
         if room < 1:
             counts, room = SafeText(""), self.size.width - len(state)
         gap = " " * (room - columns(SafeText(middle)))
-        colour = f"bold {_COLOURS[outcome]}"
+        colour = f"bold {_COLOURS[outcome or Outcome.UNFINISHED]}"
         line = Content.assemble(
             (state, colour), (middle, "$foreground-muted"), gap, (counts, "$foreground-muted")
         )
@@ -103,6 +103,11 @@ class StatusLine(Static):
     def _fitting(self, integrity: Integrity, room: int) -> SafeText:
         lines = (integrity.line(), integrity.problems() or SafeText("checks pass"), SafeText("i: integrity"))
         return next((line for line in lines if columns(line) <= room), SafeText(""))
+
+
+def _outcome_words(outcome: Outcome | None) -> str:
+    """Return the sign and the word of an outcome; None is that of a stream of no known agent."""
+    return "? unknown format" if outcome is None else f"{SIGNS[outcome]} {outcome}"
 
 
 def _run_clock(session: Session, now_ms: int | None) -> str:
