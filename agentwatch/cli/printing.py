@@ -98,8 +98,8 @@ def end_session(source: Source, session: Session) -> int:
     outcome = session.outcome  # as it was shown; finishing the log may advance the session
     facts = source.agent_facts()
     words, why = ending(session, facts), reason(session, facts)
-    if source.fault is not None and outcome in (Outcome.UNFINISHED, None):
-        words = None  # the result may be missing because the recording is incomplete, which is reported
+    if outcome is not Outcome.FAILED and (source.fault is not None or source.ended_by is not None):
+        words = None  # the recording is incomplete, or a new one follows in the same file; either is reported
     source.finish()
     report_survivors(source)
     if outcome not in (Outcome.SUCCEEDED, None) or source.agent_exit_code:
