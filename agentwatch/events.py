@@ -84,6 +84,8 @@ class Traits(NamedTuple):
 class FormatDetected(NamedTuple):
     """The agent that wrote the recording was recognised."""
 
+    format: str
+    """The name of its format: `cursor`."""
     traits: Traits
 
 
@@ -200,6 +202,19 @@ class Notice(NamedTuple):
     at_ms: int | None = None
 
 
+class Tokens(NamedTuple):
+    """The tokens of a run, as all agents count them; None where the agent gives no number."""
+
+    input: int | None = None
+    """The tokens sent to the model, without those read from its cache."""
+    cached: int | None = None
+    """The tokens read from the model's cache."""
+    output: int | None = None
+    cost_usd: float | None = None
+    context_used: int | None = None
+    context_size: int | None = None
+
+
 class RunEnded(NamedTuple):
     """The result line of a run.
 
@@ -213,6 +228,7 @@ class RunEnded(NamedTuple):
     duration_ms: int | None = None
     duration_api_ms: int | None = None
     usage: Mapping[str, object] | None = None
+    tokens: Tokens = Tokens()
 
 
 class Unknown(NamedTuple):
@@ -220,6 +236,8 @@ class Unknown(NamedTuple):
 
     what: str
     """The unknown part and its value: `type weather`, `tool teleportToolCall`."""
+    line: str = ""
+    """The beginning of the line, if no agent is known; otherwise empty."""
 
 
 class Repair(NamedTuple):

@@ -54,8 +54,8 @@ def away_summary(session: Session, since: Mark, now_ms: int) -> SafeText:
         _counted(sum(call.outcome is Outcome.REJECTED for call in ended), "rejection"),
     ]
     if ended_runs(session) > since.ended_runs and session.outcome is not Outcome.RUNNING:
-        has_ending = session.outcome is not Outcome.UNFINISHED or session.traits.has_result
-        new.append(f"the run {_OVER[session.outcome] if has_ending else 'ended'}")
+        is_silent = session.outcome is Outcome.UNFINISHED and not session.traits.has_result
+        new.append("the run ended" if session.outcome is None or is_silent else _OVER[session.outcome])
     words = ", ".join(filter(None, new))
     if not words and session.lines.total > since.lines:
         words = "no new calls"
@@ -63,9 +63,9 @@ def away_summary(session: Session, since: Mark, now_ms: int) -> SafeText:
 
 
 _OVER = {
-    Outcome.SUCCEEDED: "succeeded",
-    Outcome.FAILED: "failed",
-    Outcome.UNFINISHED: "ended without a result",
+    Outcome.SUCCEEDED: "the run succeeded",
+    Outcome.FAILED: "the run failed",
+    Outcome.UNFINISHED: "the run ended without a result",
 }
 
 

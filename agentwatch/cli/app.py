@@ -24,8 +24,24 @@ if TYPE_CHECKING:
 
     from agentwatch.cli.options import Options
 
-_FORMATS = ("text", "json", "stream-json", "summary")
+_FORMATS = ("text", "json", "stream-json", "final", "summary")
 _PATH = click.Path(path_type=Path)
+
+
+def _format_names() -> list[str]:
+    from agentwatch.wire.agents import AGENTS  # only when a name is given or completed
+
+    return [agent.name for agent in AGENTS]
+
+
+def _known_format(_ctx: click.Context, _option: click.Parameter, name: str | None) -> str | None:
+    if name is not None and name not in _format_names():
+        raise click.UsageError(f"--format: {name!r} is not one of: {', '.join(_format_names())}")
+    return name
+
+
+def _complete_format(_ctx: click.Context, _option: click.Parameter, incomplete: str) -> list[str]:
+    return [name for name in _format_names() if name.startswith(incomplete)]
 
 
 class DefaultCommand(click.Group):
@@ -75,7 +91,7 @@ _printing = _together(
     click.option(
         "--output-format",
         type=click.Choice(_FORMATS),
-        help="Format of --print (default: text).",
+        help="Format of --print (default: text). The agents' newer documentation calls `final` text.",
     ),
     click.option("--brief", is_flag=True, help="With text: print only the action phrase."),
     click.option("--strict", is_flag=True, help="With --print: exit 1 if an integrity check fails."),
@@ -94,6 +110,13 @@ _pacing = _together(
         "--max-idle", type=click.FloatRange(0), metavar="SECONDS", help="Shorten silences to SECONDS."
     ),
 )
+_reading = click.option(
+    "--format",
+    metavar="NAME",
+    callback=_known_format,
+    shell_complete=_complete_format,
+    help="Read the stream as NAME (cursor) instead of detecting its format.",
+)
 _colour = click.option("--no-color", is_flag=True, help="Print no colour codes (same as NO_COLOR).")
 
 
@@ -110,6 +133,7 @@ def agentwatch() -> None:
 @agentwatch.command(hidden=True)
 @click.argument("file", type=_PATH, required=False)
 @_printing
+@_reading
 @click.option("--tee", is_flag=True, help="Draw the screen on the terminal and copy stdin to stdout.")
 @_keeping
 @click.option("-f", "--follow", is_flag=True, help="Keep reading at the end of FILE.")
@@ -126,6 +150,7 @@ def watch(file: Path | None, **given: Any) -> int:
 
 @agentwatch.command()
 @_printing
+@_reading
 @_keeping
 @click.option("--direct", is_flag=True, help="Let the agent write the recording itself, without a relay.")
 @_colour
@@ -141,6 +166,7 @@ def run(command: tuple[str, ...], **given: Any) -> int:
 @click.argument("file", type=_PATH)
 @_pacing
 @_printing
+@_reading
 @click.option("--log", type=_PATH, metavar="FILE", help="Write the action log to FILE.")
 @_colour
 def replay(file: Path, **given: Any) -> int:
@@ -164,25 +190,29 @@ def demo(**given: Any) -> int:
 
 @agentwatch.command()
 @click.argument("file", type=_PATH)
-def log(file: Path) -> int:
+@_reading
+def log(file: Path, **given: Any) -> int:
     """Print the action log of a recording, as written live."""
-    from agentwatch.cli.printing import print_lines
+    from agentwatch.cli.options import Options
+    from agentwatch.cli.printing import print_log
     from agentwatch.feed import Feed
-    from agentwatch.outputs.action_log import follow_log
     from agentwatch.sources.open import saved_source
 
-    return print_lines(follow_log(Feed(saved_source(file).reader)))
+    return print_log(Feed(saved_source(file).reader, agent=Options(**given).agent()))
 
 
 @agentwatch.command()
 @click.argument("file", type=_PATH)
-def drift(file: Path) -> int:
+@_reading
+def drift(file: Path, **given: Any) -> int:
     """List everything in a recording that this version does not know."""
+    from agentwatch.cli.options import Options
     from agentwatch.cli.printing import print_lines
     from agentwatch.outputs.unknown_fields import report
     from agentwatch.sources.open import saved_source
 
-    return print_lines(report(saved_source(file).reader))
+    found = report(saved_source(file).reader, Options(**given).agent())
+    return print_lines(found.lines()) or (0 if found.is_known else USAGE)
 
 
 @agentwatch.command()

@@ -32,7 +32,7 @@ def watch(
         pace: The pace of a replay; None to show lines as they arrive.
         held: The signals that were held before the source was opened; None if none were.
     """
-    feed = _feed(source, pace, prints=options.prints())
+    feed = _feed(source, options, pace)
     held = held or HeldSignals()
     try:
         return _show_or_print(source, feed, options, held)
@@ -53,21 +53,21 @@ def watch(
     return INTERNAL_ERROR
 
 
-def _feed(source: Source, pace: Replay | None, *, prints: bool) -> Feed:
+def _feed(source: Source, options: Options, pace: Replay | None) -> Feed:
     """Return the feed that is shown or printed, and start to write the action log if one is wanted.
 
     The log follows the session of a live screen only. A printed session may have to wait for the program that
     reads stdout, and a replay gives the lines other times. In both cases the log reads the recording itself.
     """
-    log_fd = source.written.log_fd
+    log_fd, agent = source.written.log_fd, options.agent()
     if log_fd is None:
-        return Feed(source.reader, pace)
+        return Feed(source.reader, pace, agent)
     from agentwatch.outputs.log_writer import LoggedFeed, LogWriter
 
-    if prints or pace is not None:
-        source.written.log = LogWriter(source.reader, log_fd)
-        return Feed(source.reader, pace)
-    feed = LoggedFeed(source.reader, log_fd)
+    if options.prints() or pace is not None:
+        source.written.log = LogWriter(source.reader, log_fd, agent=agent)
+        return Feed(source.reader, pace, agent)
+    feed = LoggedFeed(source.reader, log_fd, agent)
     source.written.log = feed.log
     return feed
 

@@ -7,6 +7,8 @@ from typing import NamedTuple
 from agentwatch.cli.terminal import has_terminal
 from agentwatch.config import Config
 from agentwatch.sources.open import KeepOptions
+from agentwatch.wire import Agent
+from agentwatch.wire.agents import agent_named
 
 
 class Options(NamedTuple):
@@ -14,6 +16,8 @@ class Options(NamedTuple):
 
     printing: bool = False
     output_format: str | None = None
+    format: str | None = None
+    """The name of the format that the stream is read as; None to detect it."""
     brief: bool = False
     strict: bool = False
     tee: bool = False
@@ -42,6 +46,10 @@ class Options(NamedTuple):
     def printed_format(self) -> str:
         """Return the output format; for `--tee` without a terminal, the one that copies the bytes."""
         return self.output_format or ("stream-json" if self.tee else "text")
+
+    def agent(self) -> Agent | None:
+        """Return the agent whose format the stream is read as; None to detect it."""
+        return None if self.format is None else agent_named(self.format)
 
     def keep_options(self, by_default: bool) -> KeepOptions:
         """Return which files of a session are kept.

@@ -7,15 +7,17 @@ import time
 from collections.abc import Callable, Iterable
 
 from agentwatch.actions import action, brief_action
+from agentwatch.analysis.status.reasons import ending, reason, unknown_agent
 from agentwatch.cli.ci_runner import in_runner, json_without_commands, without_commands
 from agentwatch.cli.messages import say
 from agentwatch.events import Outcome
-from agentwatch.faults import INCOMPLETE_RECORDING
+from agentwatch.faults import INCOMPLETE_RECORDING, USAGE
 from agentwatch.feed import POLL_SECONDS, Feed
+from agentwatch.outputs.action_log import follow_log
 from agentwatch.outputs.text import ActionLines
 from agentwatch.outputs.writing import write_all
 from agentwatch.recording import MOST_LINE_BYTES
-from agentwatch.safe_text import safe_line
+from agentwatch.safe_text import safe_line, safe_text
 from agentwatch.session import Place, Session
 from agentwatch.sources.source import Source
 from agentwatch.wire.json_line import joined
@@ -36,7 +38,7 @@ def print_session(source: Source, feed: Feed, output_format: str, *, brief: bool
     Args:
         source: The source of the session.
         feed: The feed of the session.
-        output_format: `text`, `json`, `stream-json` or `summary`.
+        output_format: `text`, `json`, `stream-json`, `final` or `summary`.
         brief: Print only the phrase of each call, in the text format.
     """
     try:
@@ -72,6 +74,15 @@ def print_lines(lines: Iterable[str]) -> int:
     return 0
 
 
+def print_log(feed: Feed) -> int:
+    """Print the action log of a complete recording, and return the exit code."""
+    code = print_lines(follow_log(feed))
+    if code == 0 and feed.session.outcome is None:
+        say(unknown_agent(feed.session))
+        return USAGE
+    return code
+
+
 def print_rest(source: Source, feed: Feed, sink_fd: int) -> int:
     """Print the calls that end from now on, in the text format, and return the exit code."""
     lines = ActionLines(feed.session, action, skip=len(feed.session.ended_calls))
@@ -80,13 +91,23 @@ def print_rest(source: Source, feed: Feed, sink_fd: int) -> int:
 
 
 def end_session(source: Source, session: Session) -> int:
-    """Finish the written files, report their faults, and return the exit code."""
+    """Finish the written files, report their faults and why the run did not succeed; return the exit code.
+
+    The stderr of an agent that succeeded, or whose format is not known, matters only after a bad exit code.
+    """
     outcome = session.outcome  # as it was shown; finishing the log may advance the session
+    facts = source.agent_facts()
+    words, why = ending(session, facts), reason(session, facts)
+    if outcome is not Outcome.FAILED and (source.fault is not None or source.ended_by is not None):
+        words = None  # the recording is incomplete, or a new one follows in the same file; either is reported
     source.finish()
     report_survivors(source)
-    if outcome is not Outcome.SUCCEEDED:
-        for line in source.last_stderr(_STDERR_LINES):
+    if outcome not in (Outcome.SUCCEEDED, None) or source.agent_exit_code:
+        lines = source.last_stderr(_STDERR_LINES)
+        for line in lines[:-1] if words and why is not None and why.is_stderr else lines:
             say(f"the agent's stderr: {safe_line(line)}")
+    if words:
+        say(words)
     _report_faults(source)
     return _exit_code(source, outcome, has_result=session.traits.has_result)
 
@@ -97,18 +118,20 @@ def report_survivors(source: Source) -> None:
         say(f"process {survivor.pid} ({safe_line(survivor.name)}), started by the agent, is still running")
 
 
-def _exit_code(source: Source, outcome: Outcome, *, has_result: bool) -> int:
+def _exit_code(source: Source, outcome: Outcome | None, *, has_result: bool) -> int:
     """Return the exit code for a session with this outcome.
 
     Args:
         source: The source of the session.
-        outcome: The outcome of the session's last run.
+        outcome: The outcome of the session's last run; None for a stream of no known agent.
         has_result: Whether the agent's format has a result line. If not, a run without one has not failed.
     """
     if source.agent_exit_code:
         return source.agent_exit_code
     if source.fault is not None and outcome is not Outcome.FAILED:
         return INCOMPLETE_RECORDING
+    if outcome is None:
+        return USAGE if source.agent_pid is None else 0
     if outcome is Outcome.UNFINISHED and not has_result:
         return 0
     return 0 if outcome in (Outcome.SUCCEEDED, Outcome.RUNNING) else 1
@@ -197,12 +220,24 @@ def _print_bytes(feed: Feed, source: Source) -> None:
 
 
 def _print_end(feed: Feed, output_format: str) -> None:
+    """Print what is known only at the end. `json` and `final` print nothing unless the run succeeded."""
     run = feed.session.run
     if output_format == "summary":
         _print_summary(feed)
-    elif run.ended is not None and run.outcome is Outcome.SUCCEEDED:
-        _print_result(feed, run.ended)
-    elif run.ended is not None:
-        say(f"the run failed: {safe_line(run.result or 'no reason given')}")
+    elif run.ended is None or run.outcome is not Outcome.SUCCEEDED:
+        return
+    elif output_format == "final":
+        _print_final(feed.session)
     else:
-        say("the stream ended without a result")
+        _print_result(feed, run.ended)
+
+
+def _print_final(session: Session) -> None:
+    """Print the final answer and a line end; nothing if there is no text after the last call."""
+    from agentwatch.outputs.final import final_answer
+
+    if answer := final_answer(session):
+        shown = safe_text(answer) if os.isatty(1) or in_runner() else answer
+        if in_runner():
+            shown = "\n".join(map(without_commands, shown.split("\n")))
+        _print(f"{shown}\n".encode() if not shown.endswith("\n") else shown.encode())

@@ -5,5 +5,6 @@ This folder may import `recording`, `wire`, `session`, `blocks`, `events`, `byte
 """
 
 from agentwatch.feed.feed import POLL_SECONDS, Feed, Pace, Reader
+from agentwatch.wire import Agent
 
-__all__ = ["POLL_SECONDS", "Feed", "Pace", "Reader"]
+__all__ = ["POLL_SECONDS", "Agent", "Feed", "Pace", "Reader"]

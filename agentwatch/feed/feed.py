@@ -9,12 +9,12 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Protocol
 
-from agentwatch.events import Event
+from agentwatch.events import Event, FormatDetected
 from agentwatch.feed.detection_buffer import DetectionBuffer
 from agentwatch.feed.line_joiner import DecodedLine, LineJoiner, is_whole
 from agentwatch.recording import MOST_LINE_BYTES, Growth, Line, Lines
 from agentwatch.session import Place, Session
-from agentwatch.wire import Decoder
+from agentwatch.wire import Agent, Decoder
 
 if TYPE_CHECKING:
     from agentwatch.blocks import Block
@@ -53,19 +53,29 @@ class Reader(Protocol):
 class Feed:
     """A session and the recording that it follows."""
 
-    def __init__(self, reader: Reader, pace: Pace | None = None) -> None:
+    def __init__(self, reader: Reader, pace: Pace | None = None, agent: Agent | None = None) -> None:
+        """Create a feed.
+
+        Args:
+            reader: Reads the recording.
+            pace: When the lines of a replay are due; None to apply lines as they arrive.
+            agent: The agent that wrote the recording; None to detect it.
+        """
         self.session = Session()
         self.reader = reader
+        self.agent = agent
         self.pace = pace
         self.is_over = False
         """Whether every line was applied and the recording has ended."""
         self.offset = 0
         """The number of bytes of the recording that were applied."""
-        self._decoder = Decoder()
+        self._decoder = Decoder(agent)
         self._joiner = LineJoiner(self._decoder)
         self._detection = DetectionBuffer(self._decoder)
         self._decoded: Iterator[DecodedLine] = iter(())
         self._next: DecodedLine | None = None
+        if agent is not None:
+            self.session.apply([FormatDetected(agent.name, agent.traits)], Place(0, 0, None), 0)
 
     def advance(self, seconds: float | None = None) -> int:
         """Apply the lines that have arrived and are due, and return their number.

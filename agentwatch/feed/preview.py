@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from agentwatch.feed.feed import Feed
 from agentwatch.recording import HeadTailReader, LineReader
-from agentwatch.wire import Decoder, LineRole
+from agentwatch.wire import Agent, Decoder, LineRole
 
 
-def preview_reader(reader: LineReader) -> HeadTailReader:
+def preview_reader(reader: LineReader, agent: Agent | None = None) -> HeadTailReader:
     """Return a reader of the first and last lines of a recording, chosen by the format of its agent."""
-    decoder = Decoder()
+    decoder = Decoder(agent)
     return HeadTailReader(
         reader,
         starts_run=lambda line: decoder.role(line) is LineRole.START,
@@ -17,12 +17,16 @@ def preview_reader(reader: LineReader) -> HeadTailReader:
     )
 
 
-def preview_feed(reader: LineReader) -> Feed:
+def preview_feed(reader: LineReader, agent: Agent | None = None) -> Feed:
     """Return a feed whose session holds the first and last lines of a recording.
 
     The results of its runs are dropped: most of the text that they repeat was not read.
+
+    Args:
+        reader: Reads the recording.
+        agent: The agent that wrote the recording; None to detect it.
     """
-    feed = Feed(preview_reader(reader))
+    feed = Feed(preview_reader(reader, agent), agent=agent)
     feed.advance()
     for run in feed.session.runs:
         run.forget_result()

@@ -1,18 +1,19 @@
 """The action log: the text format with a time before each line, and a `#` line before and after each run.
 
 Times, text and order depend only on the recording and its arrival times. `agentwatch log FILE` therefore
-prints the bytes that were written during the live run.
+prints the bytes that were written during the live run. The log of a stream of no known agent is one `#` line.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 
-from agentwatch.actions import action, ended_ms
+from agentwatch.actions import action, count_words, ended_ms
+from agentwatch.analysis.status.reasons import unknown_agent
 from agentwatch.events import Outcome
 from agentwatch.feed import POLL_SECONDS, Feed
-from agentwatch.plurals import plural
 from agentwatch.safe_text import SafeText, safe_line
 from agentwatch.session import Call, Run, Session
 
@@ -27,11 +28,10 @@ class ActionLog:
         self._runs_begun = 0
         self._runs_ended = 0
         self._logged = 0
-        self._calls = 0
-        """The number of logged calls of the current run. It is complete when the run's closing line is due,
-        because the end of a run also ends its open calls."""
-        self._failed = 0
-        """The number of logged calls of the current run that failed."""
+        self._outcomes: Counter[Outcome] = Counter()
+        """The outcomes of the logged calls of the current run. They are complete when the run's closing line
+        is due, because the end of a run also ends its open calls."""
+        self._is_closed = False
 
     def new_lines(self, is_over: bool) -> Iterator[SafeText]:
         """Yield the lines since the last call.
@@ -45,12 +45,14 @@ class ActionLog:
             call = ended[self._logged]
             yield from self._begin_runs(call.run)
             self._logged += 1
-            self._calls += 1
-            self._failed += call.outcome is Outcome.FAILED
+            self._outcomes[call.outcome] += 1
             yield SafeText(f"{_time(call)} {action(call)}")
         yield from self._begin_runs(len(runs))
         if is_over:
             yield from self._end_run(len(runs))
+            if self._session.outcome is None and not self._is_closed:
+                self._is_closed = True
+                yield SafeText(f"# {unknown_agent(self._session)}")
 
     def _begin_runs(self, number: int) -> Iterator[SafeText]:
         while self._runs_begun < number:
@@ -66,9 +68,10 @@ class ActionLog:
         """
         if self._runs_ended < number:
             self._runs_ended = number
-            counts = f"{plural(self._calls, 'call')}, {self._failed} failed"
-            self._calls = self._failed = 0
-            yield SafeText(f"# {_run_outcome(self._session.runs[number - 1])} · {counts}")
+            counts = {outcome: self._outcomes[outcome] for outcome in Outcome if self._outcomes[outcome]}
+            self._outcomes.clear()
+            words = ", ".join(count_words(counts))
+            yield SafeText(f"# {_run_outcome(self._session.runs[number - 1])} · {words}")
 
 
 def follow_log(feed: Feed, wait: Callable[[], object] = lambda: None) -> Iterator[SafeText]:

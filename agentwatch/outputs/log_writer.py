@@ -16,7 +16,7 @@ import time
 from itertools import islice
 from queue import Empty, SimpleQueue
 
-from agentwatch.feed import POLL_SECONDS, Feed
+from agentwatch.feed import POLL_SECONDS, Agent, Feed
 from agentwatch.outputs.action_log import ActionLog, follow_log
 from agentwatch.outputs.writing import write_all
 from agentwatch.recording import LineReader
@@ -29,7 +29,9 @@ _STALL_SECONDS = 3.0
 class LogWriter:
     """Writes an action log in a thread, so that a slow or full disk delays neither agent nor screen."""
 
-    def __init__(self, reader: LineReader, log_fd: int, followed: Feed | None = None) -> None:
+    def __init__(
+        self, reader: LineReader, log_fd: int, followed: Feed | None = None, agent: Agent | None = None
+    ) -> None:
         """Start the thread.
 
         Args:
@@ -37,12 +39,14 @@ class LogWriter:
             log_fd: The descriptor of the log; it is closed at the end.
             followed: The feed whose session is logged. It belongs to the calling thread, and must call
                 `update`. None to read the recording instead.
+            agent: The agent that wrote the recording; None to detect it.
         """
         self.fault: OSError | None = None
         """Why the log is incomplete; None while no write has failed."""
         self._reader = LineReader(reader.fd, reader.growth, reader.times)
         self._log_fd = log_fd
         self._followed = followed
+        self._agent = agent
         self._log = None if followed is None else ActionLog(followed.session)
         self._owner = threading.get_ident()
         self._queue: SimpleQueue[list[str] | None] = SimpleQueue()
@@ -123,7 +127,8 @@ class LogWriter:
 
     def _write_from_recording(self, written: int) -> None:
         """Write the log from the recording, except its first `written` lines."""
-        lines = follow_log(Feed(self._reader), lambda: self._finishing.wait(_POLL_SECONDS))
+        feed = Feed(self._reader, agent=self._agent)
+        lines = follow_log(feed, lambda: self._finishing.wait(_POLL_SECONDS))
         for line in islice(lines, written, None):
             write_all(self._log_fd, f"{line}\n".encode())
 
@@ -131,15 +136,16 @@ class LogWriter:
 class LoggedFeed(Feed):
     """A feed that writes an action log of its session."""
 
-    def __init__(self, reader: LineReader, log_fd: int) -> None:
+    def __init__(self, reader: LineReader, log_fd: int, agent: Agent | None = None) -> None:
         """Create a feed without a pace.
 
         Args:
             reader: Reads the recording.
             log_fd: The descriptor of the log; it is closed at the end.
+            agent: The agent that wrote the recording; None to detect it.
         """
-        super().__init__(reader)
-        self.log = LogWriter(reader, log_fd, self)
+        super().__init__(reader, agent=agent)
+        self.log = LogWriter(reader, log_fd, self, agent)
 
     def advance(self, seconds: float | None = None) -> int:
         """Apply the lines that have arrived, log the calls that ended, and return the number of lines.

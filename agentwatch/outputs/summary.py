@@ -9,7 +9,7 @@ import orjson
 from agentwatch.actions import action, target
 from agentwatch.analysis.integrity import integrity
 from agentwatch.outputs.safe_json import safe_json
-from agentwatch.session import Call, Run, Session
+from agentwatch.session import Call, Run, Session, calls_by_outcome
 
 _CALLS_AT_ONCE = 1000
 _TEXTS_AT_ONCE = 100
@@ -24,7 +24,7 @@ def summary(session: Session) -> Iterator[bytes]:
     run, checks = session.run, integrity(session)
     yield _members(
         b"{",
-        format=run.format,
+        format=run.format or session.format,
         session_id=run.session_id,
         model=run.model,
         cwd=run.cwd,
@@ -55,6 +55,8 @@ def summary(session: Session) -> Iterator[bytes]:
         request_id=run.request_id,
         usage=run.usage,
         runs=len(session.runs),
+        turns=run.turns,
+        tokens=run.tokens._asdict(),
     )
     yield b',"calls":['
     for start in range(0, len(session.calls), _CALLS_AT_ONCE):
@@ -63,6 +65,7 @@ def summary(session: Session) -> Iterator[bytes]:
     yield b"]"
     yield _members(
         b",",
+        calls_by_outcome={outcome.value: count for outcome, count in calls_by_outcome(session).items()},
         lines={
             "total": session.lines.total,
             "events": session.lines.events,

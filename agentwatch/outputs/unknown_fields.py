@@ -8,9 +8,12 @@ from dataclasses import dataclass
 from agentwatch import __version__
 from agentwatch.analysis.block_text import as_json
 from agentwatch.events import Event, Malformed
+from agentwatch.feed import POLL_SECONDS, Feed
 from agentwatch.feed.line_joiner import LineJoiner
+from agentwatch.plurals import plural
 from agentwatch.recording import LineReader
 from agentwatch.safe_text import SafeText, cut, safe_line
+from agentwatch.session import LineCounts
 from agentwatch.wire.agent import Agent
 from agentwatch.wire.agents import detect
 from agentwatch.wire.decoder import MAX_UNDETECTED_BYTES, MAX_UNDETECTED_LINES
@@ -39,13 +42,14 @@ class _Collector:
     Its `decode` methods return no events except `Malformed`, which the joiner needs.
     """
 
-    def __init__(self) -> None:
-        self.agent: Agent | None = None
+    def __init__(self, agent: Agent | None) -> None:
+        self.agent = agent
         self.found: dict[str, Finding] = {}
         self.line = 0
         self._undetected: list[tuple[int, Fields]] = []
         """The lines read before the agent is known, each with its number."""
         self._undetected_bytes = 0
+        self._is_first = True
 
     def decode(self, data: bytes) -> list[Event]:
         """Collect the findings of a line."""
@@ -74,7 +78,8 @@ class _Collector:
     def _collect(self, fields: object, size: int) -> list[Event]:
         if not isinstance(fields, dict):
             return [Malformed("", "")]
-        self.agent = self.agent or detect(fields)
+        self.agent = self.agent or detect(fields, is_first=self._is_first)
+        self._is_first = False
         if self.agent is None:
             self._keep(fields, size)
             return []
@@ -101,9 +106,41 @@ class _Collector:
             self.found[what] = Finding(1, line, as_json(sample))
 
 
-def report(reader: LineReader) -> Iterator[SafeText]:
-    """Yield the lines of the report on a complete recording."""
-    collector = _Collector()
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a recording contains that this version does not know."""
+
+    agent: Agent | None
+    """The agent that wrote the recording; None if no known agent did."""
+    counts: LineCounts
+    """The lines of the recording, counted as the summary counts them."""
+    found: dict[str, Finding]
+
+    @property
+    def is_known(self) -> bool:
+        """Whether a known agent wrote the recording, or nobody wrote anything."""
+        return self.agent is not None or not self.counts.total
+
+    def lines(self) -> Iterator[SafeText]:
+        """Yield the lines of the report, the most frequent finding first."""
+        name, counts = self.agent.name if self.agent else "no known agent", self.counts
+        lines = f"{plural(counts.total, 'line')}, {counts.malformed} malformed, {counts.unknown} unknown"
+        findings = plural(len(self.found), "finding")
+        yield safe_line(f"agentwatch {__version__}, format {name}: {lines}; {findings}")
+        for what, finding in sorted(self.found.items(), key=lambda item: -item[1].count):
+            yield safe_line(f"{finding.count} × {what}, first in line {finding.line}")
+            yield SafeText(f"    {cut(safe_line(finding.sample), _SAMPLE_COLUMNS)}")
+
+
+def report(reader: LineReader, agent: Agent | None = None) -> Report:
+    """Return the report on a complete recording.
+
+    Args:
+        reader: Reads the recording from its beginning.
+        agent: The agent that wrote it; None to detect it.
+    """
+    counts = _counts(LineReader(reader.fd, reader.growth, reader.times), agent)
+    collector = _Collector(agent)
     joiner = LineJoiner(collector)
     while lines := reader.read():
         for line in lines:
@@ -111,9 +148,12 @@ def report(reader: LineReader) -> Iterator[SafeText]:
             for _ in joiner.take(line):
                 pass
     collector.end()
-    name = collector.agent.name if collector.agent else "no known agent"
-    found = collector.found
-    yield safe_line(f"agentwatch {__version__}, format {name}, {collector.line} lines, {len(found)} unknown")
-    for what, finding in sorted(found.items(), key=lambda item: -item[1].count):
-        yield safe_line(f"{finding.count} × {what}, first in line {finding.line}")
-        yield SafeText(f"    {cut(safe_line(finding.sample), _SAMPLE_COLUMNS)}")
+    return Report(collector.agent, counts, collector.found)
+
+
+def _counts(reader: LineReader, agent: Agent | None) -> LineCounts:
+    feed = Feed(reader, agent=agent)
+    while not feed.is_over:
+        feed.advance(POLL_SECONDS)
+        feed.session.forget_texts()
+    return feed.session.lines

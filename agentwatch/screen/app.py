@@ -59,7 +59,7 @@ class AgentwatchApp(TerminalApp[Leave]):
         is_large = self._feed.pace is None and self._feed.backlog() > _LARGE_BYTES
         if not is_large or self._source.wakeup is not None:
             return self._screen(self._feed)
-        return self._screen(preview_feed(reader), self._feed)
+        return self._screen(preview_feed(reader, self._feed.agent), self._feed)
 
     def _screen(self, feed: Feed, loading: Feed | None = None) -> WatchScreen:
         return WatchScreen(self._source, feed, loading, config=self.config, write=self.write_to_terminal)

@@ -9,6 +9,8 @@ from agentwatch.events import Malformed, Unknown
 from agentwatch.session.call import Place
 
 _MOST_ODD_LINES = 1000
+_JSON_STARTS = ("{", "[")
+"""How an event begins. A line that begins so and is no JSON is an event of which a part is missing."""
 
 
 class OddLine(NamedTuple):
@@ -30,6 +32,11 @@ class LineCounts:
     oversize: int = 0
     """Lines over 16 MiB, of which only the head and the tail were read."""
 
+    first_text: str = field(default="", compare=False, repr=False)
+    """The beginning of the first line, if it was malformed or written by no known agent."""
+    last_text: str = field(default="", compare=False, repr=False)
+    """The beginning of the last line that is no JSON, since the last run started."""
+
     odd: list[OddLine] = field(default_factory=list, compare=False, repr=False)
     """The first 1,000 malformed or unknown lines."""
 
@@ -47,8 +54,14 @@ class LineCounts:
             physical_lines: The number of lines of the recording that were joined to this one.
         """
         if isinstance(event, Malformed):
+            if not self.total:
+                self.first_text = event.text
+            if not event.text.startswith(_JSON_STARTS):
+                self.last_text = event.text
             self.malformed += physical_lines
         else:
+            if not self.total:
+                self.first_text = event.line
             self.unknown += physical_lines
         if len(self.odd) < _MOST_ODD_LINES:
             self.odd.append(OddLine(event, place))

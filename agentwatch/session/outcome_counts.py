@@ -12,6 +12,10 @@ def calls_by_outcome(session: Session) -> dict[Outcome, int]:
     Outcomes without calls are left out. The counts add up to the number of calls.
     """
     ended, running = session.ended_by_outcome, len(session.open_calls)
-    counts = {**ended, Outcome.RUNNING: running}
-    counts[Outcome.UNFINISHED] = len(session.calls) - ended.total() - running
+    without_end = len(session.calls) - ended.total() - running
+    counts = {
+        **ended,
+        Outcome.RUNNING: running,
+        Outcome.UNFINISHED: ended[Outcome.UNFINISHED] + without_end,
+    }
     return {outcome: counts[outcome] for outcome in Outcome if counts.get(outcome)}

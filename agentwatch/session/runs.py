@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from agentwatch.events import Outcome, RunEnded, RunStarted
+from agentwatch.events import Outcome, RunEnded, RunStarted, Tokens
 from agentwatch.session.call import Place
 from agentwatch.session.growing_text import GrowingText, is_joined
 from agentwatch.session.spill import Spill
@@ -22,11 +22,14 @@ class Run:
     permission_mode: str | None = None
     api_key_source: str | None = None
     prompt: str | None = None
+    turns: int = 0
+    """The number of the user's prompts."""
     outcome: Outcome = Outcome.RUNNING
     request_id: str | None = None
     duration_ms: int | None = None
     duration_api_ms: int | None = None
     usage: Mapping[str, object] | None = None
+    tokens: Tokens = field(default_factory=Tokens)
     ended: Place | None = None
     """Where its result line is in the recording; None if it has not arrived."""
     is_bare: bool = False
@@ -106,5 +109,5 @@ class Run:
             self._result = GrowingText(spill, event.result)
             self._result.complete()
         self.session_id = self.session_id or event.session_id
-        self.request_id, self.usage = event.request_id, event.usage
+        self.request_id, self.usage, self.tokens = event.request_id, event.usage, event.tokens
         self.duration_ms, self.duration_api_ms = event.duration_ms, event.duration_api_ms

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from itertools import islice
 from typing import Any, ClassVar
 
 from agentwatch.events import (
@@ -32,6 +31,7 @@ from agentwatch.events import (
 from agentwatch.session.call import Call, Place
 from agentwatch.session.call_store import CallOrder, Calls
 from agentwatch.session.line_counts import LineCounts
+from agentwatch.session.plan import planned
 from agentwatch.session.rhythm import Phase, Rhythm
 from agentwatch.session.runs import Run
 from agentwatch.session.transcript import Kind, Transcript
@@ -39,22 +39,15 @@ from agentwatch.session.transcript import Kind, Transcript
 CallKey = tuple[int, str | None, str]
 """The number of the run, the session_id and the call_id. The same call_id may occur in another session."""
 
-_MAX_PLAN_ENTRIES = 10_000
 _PHASES = {Kind.REASONING: Phase.THINKING, Kind.ANSWER: Phase.WRITING}
 
 
-def _text_ended(session: Session, event: TextEnded, _place: Place) -> None:
-    session.transcript.end_text(event.channel, event.at_ms)
-
-
 def _format_detected(session: Session, event: FormatDetected, _place: Place) -> None:
-    session.traits = event.traits
+    session.format, session.traits = event.format, event.traits
 
 
 def _plan(session: Session, event: Plan, _place: Place) -> None:
-    kept = session.plan if event.is_update else ()
-    by_text = {entry.text: entry for entry in (*kept, *event.entries)}
-    session.plan = tuple(islice(by_text.values(), _MAX_PLAN_ENTRIES))
+    session.plan = planned(session.plan, event)
 
 
 def _permission(session: Session, event: Permission, _place: Place) -> None:
@@ -96,6 +89,8 @@ class Session:
         self.open_calls: dict[CallKey, Call] = {}
         self.transcript = Transcript(self.calls)
         self.rhythm = Rhythm()
+        self.format: str | None = None
+        """The name of the agent's format; None until the agent is known."""
         self.traits = Traits()
         """What the agent's format can express. Until the agent is known, everything."""
         self.plan: tuple[PlanEntry, ...] = ()
@@ -119,11 +114,11 @@ class Session:
         return self.runs[-1] if self.runs else Run()
 
     @property
-    def outcome(self) -> Outcome:
-        """The outcome of the last run; `UNFINISHED` for a stream that ended before any run."""
-        if not self.runs and self.is_closed:
-            return Outcome.UNFINISHED
-        return self.run.outcome
+    def outcome(self) -> Outcome | None:
+        """The outcome of the last run; None if no known agent wrote the stream."""
+        if not (self.runs or self.format) and (self.lines.unknown or (self.is_closed and self.lines.total)):
+            return None
+        return Outcome.UNFINISHED if self.is_closed and not self.runs else self.run.outcome
 
     @property
     def phase(self) -> Phase:
@@ -190,6 +185,7 @@ class Session:
             self.run.describe(event)
             return
         self._close_run()
+        self.lines.last_text = ""
         self.calls.begin_run()
         self.runs.append(Run.of(event))
         self.run.began_seen_ms = place.seen_ms
@@ -198,6 +194,7 @@ class Session:
 
     def _prompt(self, event: Prompt, place: Place) -> None:
         run = self._current_run(place)
+        run.turns += 1
         if run.prompt is None:
             run.prompt = event.text
         self.transcript.add(Kind.PROMPT, event.text)
@@ -211,6 +208,9 @@ class Session:
             entry.ended_ms = event.until_ms
         if event.channel is Channel.ANSWER:
             run.add_answer(entry.content)
+
+    def _text_ended(self, event: TextEnded, _place: Place) -> None:
+        self.transcript.end_text(event.channel, event.at_ms)
 
     def _tool_started(self, event: ToolStarted, place: Place) -> None:
         self._current_run(place)

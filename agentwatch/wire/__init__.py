@@ -4,7 +4,7 @@ This folder may import `events`, `blocks`, `paths`, `byte_size`, `plurals` and `
 depends on a particular agent.
 """
 
-from agentwatch.wire.agent import LineRole
+from agentwatch.wire.agent import Agent, LineRole
 from agentwatch.wire.decoder import Decoder
 
-__all__ = ["Decoder", "LineRole"]
+__all__ = ["Agent", "Decoder", "LineRole"]

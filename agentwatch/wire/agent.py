@@ -61,6 +61,9 @@ class Agent:
     blocks: Callable[[Fields], Iterable[Block]]
     """Returns the blocks of a line that starts or ends a tool call."""
     traits: Traits
+    may_write: Callable[[Fields], bool] | None = None
+    """Returns whether this agent may have written a line of a type that other agents have too. Such a line
+    decides only as the first of a recording. None: the agent shares no type with others."""
     unknown_fields: Callable[[Fields], Iterator[tuple[str, object]]] | None = None
     """Yields the unknown parts of a line, each as a description and a sample. None: nothing counts as
     unknown."""

@@ -30,25 +30,34 @@ long."""
 class Decoder:
     """Decodes the lines of one recording, in order.
 
-    The agent is detected at the first line that only one agent can have written. Earlier lines are decoded as
-    `Unknown` and kept. Once the agent is known, `take_redecoded` returns their real events. If another agent
-    starts a run later in the recording, its format is used from there on.
+    The agent is detected at the first line that only one agent can have written; the first event of all may
+    also be of a type that other agents have. Earlier lines are decoded as `Unknown` and kept. Once the agent
+    is known, `take_redecoded` returns their real events. If another agent starts a run later in the
+    recording, its format is used from there on.
 
     Example:
         >>> Decoder().decode(b'{"type":"thinking","subtype":"delta","text":"Hm"}')[-1].text
         'Hm'
     """
 
-    def __init__(self) -> None:
+    def __init__(self, agent: Agent | None = None) -> None:
+        """Create a decoder.
+
+        Args:
+            agent: The agent that wrote the recording; None to detect it.
+        """
         self._agent: Agent | None = None
         self._decoder: AgentDecoder | None = None
         self._deltas: DeltaDecoder | None = None
         self._frames = DeltaFrames()
+        self._is_first = True
         self._undetected: list[Fields] = []
         self._undetected_bytes = 0
         self._redecoded: list[list[Event]] = []
         self.is_detecting = True
         """Whether no agent is known yet, and lines are still kept to be decoded again."""
+        if agent is not None:
+            self._use(agent)
 
     def decode(self, data: bytes) -> list[Event]:
         """Return the events of a line that is not blank.
@@ -62,7 +71,7 @@ class Decoder:
             return [Malformed("not JSON", _beginning(data))]
         if not isinstance(value, dict):
             return [Malformed("not an object", _beginning(data))]
-        events = self._events(value, len(data))
+        events = self._events(value, data, len(data))
         text, deltas = events[0] if len(events) == 1 else None, self._deltas
         if isinstance(text, Text) and deltas is not None and deltas.streams(value):
             self._frames.learn(data, text.channel, text.text, text.at_ms)
@@ -101,7 +110,7 @@ class Decoder:
         if not isinstance(value, dict):
             return None
         repaired = value if isinstance(value, Repaired) else Repaired(value, value)
-        return self._events(repaired, sum(map(len, pieces)))
+        return self._events(repaired, pieces[0], sum(map(len, pieces)))
 
     def decode_oversize(self, head: bytes, tail: bytes, size: int) -> list[Event]:
         """Return the events of a line of `size` bytes, of which only `head` and `tail` were read.
@@ -111,7 +120,7 @@ class Decoder:
         fields = salvage(head, tail)
         if not fields:
             return [Malformed(f"not JSON, {size} bytes", _beginning(head))]
-        return [Oversize(size), *self._events(fields, len(head) + len(tail))]
+        return [Oversize(size), *self._events(fields, head, len(head) + len(tail))]
 
     def end(self) -> list[Event]:
         """Return the events that follow from the end of the stream."""
@@ -161,12 +170,13 @@ class Decoder:
         reworded = None if self._agent is None else self._agent.reworded
         return reworded is not None and reworded in data
 
-    def _events(self, fields: Fields, size: int) -> list[Event]:
+    def _events(self, fields: Fields, head: bytes, size: int) -> list[Event]:
         if self._decoder is None:
-            agent = detect(fields)
+            agent = detect(fields, is_first=self._is_first)
+            self._is_first = False
             if agent is None:
                 self._keep(fields, size)
-                return [Unknown(f"type {in_words(fields.get('type'))}")]
+                return [Unknown(f"type {in_words(fields.get('type'))}", _beginning(head))]
             events = self._decoded_by(agent, fields)
         else:
             events = self._decoder.decode(fields)
@@ -188,21 +198,25 @@ class Decoder:
         """Return the agent that starts a run with this line, if it is not the present agent."""
         if self._agent is None or self._agent.recognises(fields):
             return None
-        other = detect(fields)
+        other = detect(fields, is_first=False)
         return other if other is not None and other.role(fields) is LineRole.START else None
 
     def _decoded_by(self, agent: Agent, fields: Fields) -> list[Event]:
         """Switch to the decoder of an agent. Decode the kept lines with it, then this line."""
-        self._agent, self._decoder, self._frames = agent, agent.decoder(), DeltaFrames()
-        self._deltas = self._decoder if isinstance(self._decoder, DeltaDecoder) else None
+        decoder = self._use(agent)
         kept, self._undetected = self._undetected, []
         if not agent.may_have_written(kept):
             kept = []
-        self.is_detecting = False
-        decoded = [self._decoder.decode(each) for each in (*kept, fields)]
-        decoded[0] = [FormatDetected(agent.traits), *decoded[0]]
+        decoded = [decoder.decode(each) for each in (*kept, fields)]
+        decoded[0] = [FormatDetected(agent.name, agent.traits), *decoded[0]]
         self._redecoded = decoded[:-1]
         return decoded[-1]
+
+    def _use(self, agent: Agent) -> AgentDecoder:
+        self._agent, self._decoder, self._frames = agent, agent.decoder(), DeltaFrames()
+        self._deltas = self._decoder if isinstance(self._decoder, DeltaDecoder) else None
+        self.is_detecting = False
+        return self._decoder
 
 
 def _beginning(data: bytes) -> str:

@@ -240,10 +240,10 @@ def test_strict_checks_a_pipe_too() -> None:
 
 
 def test_a_run_that_failed_fails_with_strict_and_without() -> None:
-    """A failed run whose integrity holds prints nothing about it, and keeps its exit code."""
+    """A failed run whose integrity holds gives only its reason, and keeps its exit code."""
     failed = init() + final("a") + result("a", is_error=True, subtype="error")
     done = watch("-p", "--strict", stdin=failed)
-    assert (done.returncode, done.stderr) == (1, b"")
+    assert (done.returncode, done.stderr) == (1, b"agentwatch: the run failed: a\n")
 
 
 @pytest.mark.parametrize(

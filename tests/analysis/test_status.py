@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentwatch.agent_facts import AgentFacts
+from agentwatch.agent_facts import NO_FACTS, AgentFacts
 from agentwatch.analysis.silence import is_quiet
 from agentwatch.analysis.status import brief_clock
 from tests.builders.lines import (
@@ -60,11 +60,15 @@ def test_the_status_without_an_open_call(lines: tuple[bytes, ...], words: str, i
 @pytest.mark.parametrize(
     ("lines", "words"),
     [
-        ((result(),), "succeeded"),
-        ((FAILED, result()), "succeeded · 1 call failed"),
-        ((FAILED, completed("read", "y", {"error": {}}), result()), "succeeded · 2 calls failed"),
-        ((completed("shell", "x", {"rejected": {}}), result()), "succeeded"),
-        ((FAILED, result("No", is_error=True)), "failed: No"),
+        ((result(),), "succeeded in 5.2 s"),
+        ((result(duration_ms=None),), "succeeded"),
+        ((result(duration_ms=59_949),), "succeeded in 59.9 s"),
+        ((result(duration_ms=59_950),), "succeeded in 1:00"),
+        ((result(duration_ms=3_733_000),), "succeeded in 1:02:13"),
+        ((FAILED, result()), "succeeded in 5.2 s · 1 call, 1 failed"),
+        ((FAILED, completed("read", "y", {"error": {}}), result()), "succeeded in 5.2 s · 2 calls, 2 failed"),
+        ((completed("shell", "x", {"rejected": {}}), result()), "succeeded in 5.2 s · 1 call, 1 rejected"),
+        ((FAILED, result("No", is_error=True)), "failed: No · 1 call, 1 failed"),
         ((result("No\nmore", is_error=True),), "failed: No"),
         ((result("\n a\x1b[2J \nb", is_error=True),), "failed: a␛[2J "),
         ((result(None, is_error=True),), "failed: no reason given"),
@@ -84,8 +88,8 @@ def test_a_result_is_the_last_word(lines: tuple[bytes, ...], words: str) -> None
     [
         ((), "ended without a result"),
         ((init(), user()), "ended without a result"),
-        ((init(), started("shell")), "ended without a result · 1 call never completed"),
-        ((init(), started("a", "a"), started("b", "b")), "ended without a result · 2 calls never completed"),
+        ((init(), started("shell")), "ended without a result · 1 call, 1 unfinished"),
+        ((init(), started("a", "a"), started("b", "b")), "ended without a result · 2 calls, 2 unfinished"),
     ],
 )
 def test_an_end_without_a_result(lines: tuple[bytes, ...], words: str) -> None:
@@ -107,14 +111,14 @@ def test_how_the_process_ended_explains_an_end_without_a_result(agent: AgentFact
     """Under `run`, the exit code and the last line of stderr explain why there is no result."""
     assert sentence(is_over=True, agent=agent) == f"ended without a result · {words}"
     told_all = sentence(init(), started("shell"), is_over=True, agent=agent)
-    assert told_all == f"ended without a result · {words} · 1 call never completed"
+    assert told_all == f"ended without a result · {words} · 1 call, 1 unfinished"
 
 
 def test_an_exit_code_that_contradicts_the_result_is_shown() -> None:
     """A result that contradicts the exit code is shown with it; with a reason, stderr is left out."""
     ended = AgentFacts(exit_code=1, stderr="oops")
-    assert sentence(init(), result(), is_over=True, agent=ended) == "succeeded · exit 1"
-    assert sentence(init(), result(), is_over=True, agent=AgentFacts(exit_code=0)) == "succeeded"
+    assert sentence(init(), result(), is_over=True, agent=ended) == "succeeded in 5.2 s · exit 1"
+    assert sentence(init(), result(), is_over=True, agent=AgentFacts(exit_code=0)) == "succeeded in 5.2 s"
     failed = (init(), result("No login", is_error=True))
     assert sentence(*failed, is_over=True, agent=ended) == "failed: No login · exit 1"
     unsaid = sentence(init(), result(None, is_error=True), is_over=True, agent=ended)
@@ -124,11 +128,11 @@ def test_an_exit_code_that_contradicts_the_result_is_shown() -> None:
 def test_a_process_that_outlives_its_result_is_shown() -> None:
     """A process that still lives 30 s after the result is reported, because agents may hang then."""
     lines = (init(), result())
-    assert sentence(*lines, after_ms=29_999, agent=IDLE) == "succeeded"
-    words = "result came 30 s ago, process 4121 still alive · succeeded"
+    assert sentence(*lines, after_ms=29_999, agent=IDLE) == "succeeded in 5.2 s"
+    words = "result came 30 s ago, process 4121 still alive · succeeded in 5.2 s"
     assert sentence(*lines, after_ms=30_000, agent=IDLE) == words
-    assert sentence(*lines, after_ms=30_000, agent=AgentFacts(exit_code=0)) == "succeeded"
-    assert sentence(*lines, after_ms=None, agent=IDLE) == "succeeded"
+    assert sentence(*lines, after_ms=30_000, agent=AgentFacts(exit_code=0)) == "succeeded in 5.2 s"
+    assert sentence(*lines, after_ms=None, agent=IDLE) == "succeeded in 5.2 s"
 
 
 @pytest.mark.parametrize(
@@ -160,3 +164,45 @@ def test_a_status_is_one_line() -> None:
             agent = AgentFacts(exit_code=1, stderr=hostile)
             words = sentence(init(), *lines, after_ms=99_000, is_over=is_over, agent=agent, width=37)
             assert len(words.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("lines", "agent", "words"),
+    [
+        ((init(), b"RetriableError: no\n"), NO_FACTS, "ended without a result: RetriableError: no"),
+        (
+            (init(), b"RetriableError: no\n", started("read")),
+            AgentFacts(exit_code=1, stderr="oops"),
+            "ended without a result: RetriableError: no · exit 1 · 1 call, 1 unfinished",
+        ),
+        ((init(), b"Bad key\n", result("", is_error=True)), NO_FACTS, "failed: Bad key"),
+        ((init(), b"Bad key\n", result("No", is_error=True)), NO_FACTS, "failed: No"),
+        ((init(), b"A notice\n", result()), NO_FACTS, "succeeded in 5.2 s"),
+    ],
+)
+def test_the_last_line_that_is_no_json_is_the_reason(
+    lines: tuple[bytes, ...], agent: AgentFacts, words: str
+) -> None:
+    """Without a text in the result, the last line that is no JSON explains the end, before stderr does."""
+    assert sentence(*lines, is_over=True, agent=agent) == words
+
+
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [
+        ((b"Hello\n",), "(first line: Hello): add --output-format stream-json to the agent's command"),
+        (
+            (event("thread.started"),),
+            (
+                '(first line: {"type": "thread.started", "session_id": "s-1"}): '
+                "try --format NAME, or agentwatch drift"
+            ),
+        ),
+    ],
+)
+def test_an_unknown_agent_is_called_unknown(lines: tuple[bytes, ...], words: str) -> None:
+    """The status of a stream of no known agent says so, shows its first line, and what can be done."""
+    lead = "not a stream of an agent that this version knows"
+    assert sentence(*lines, is_over=True) == f"{lead} {words}"
+    assert sentence(*lines, is_over=True, agent=AgentFacts(exit_code=3)) == f"{lead} {words} · exit 3"
+    assert sentence(*lines, is_over=True, width=40) == "not a stream of an agent that this vers…"

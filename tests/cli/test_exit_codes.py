@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.builders.lines import init
 from tests.conftest import ROOT
 from tests.harness.fake_agent import command
 from tests.harness.program import AGENTWATCH, FAILED, PLAIN, PLAIN_TEXT, UNFINISHED, environment, files, watch
@@ -22,11 +23,12 @@ def test_the_exit_code_is_that_of_the_run(path: Path, form: str) -> None:
     assert watch(path, "--output-format", form).returncode == 1
 
 
-@pytest.mark.parametrize("data", [b"", b"\nno JSON\n", b'{"type":"weather"}\n'])
+@pytest.mark.parametrize("data", [b"", b"\n \n", init(), b"a notice\n" + init()])
 def test_a_stream_without_a_result_is_a_failure(data: bytes) -> None:
     """A stream that ends without a result exits with 1, even if it is empty."""
     done = watch("-p", stdin=data)
     assert (done.returncode, done.stdout) == (1, b"")
+    assert done.stderr == b"agentwatch: the stream ended without a result\n"
 
 
 @pytest.mark.parametrize(

@@ -195,7 +195,7 @@ def test_printed_text_is_safe(tmp_path: Path) -> None:
         for call in read.calls:
             shown += [action(call), brief_action(call), outcome_note(call)]
         path.write_bytes(data)
-        shown += report(open_saved(path))
+        shown += report(open_saved(path)).lines()
         assert len(read.ended_calls) == len(texts)
         for line in shown:
             assert acting(line) == [], ascii(line)

@@ -32,7 +32,7 @@ from tests.harness.program import watch
 KEYS = [
     *("format", "session_id", "model", "cwd", "permission_mode", "api_key_source", "outcome", "prompt"),
     *("text", "result", "text_matches_result", "duration_ms", "duration_api_ms", "request_id", "usage"),
-    *("runs", "calls", "lines", "orphans", "integrity"),
+    *("runs", "turns", "tokens", "calls", "calls_by_outcome", "lines", "orphans", "integrity"),
 ]
 CALL_KEYS = [
     *("call_id", "tool", "target", "action", "outcome", "error", "exit_code", "lines_added"),
@@ -80,6 +80,8 @@ def test_the_summary_is_complete(recording: Saver) -> None:
         "request_id": "r-1",
         "usage": None,
         "runs": 1,
+        "turns": 1,
+        "tokens": dict.fromkeys(("input", "cached", "output", "cost_usd", "context_used", "context_size")),
         "calls": [
             {
                 "call_id": "toolu_1",
@@ -104,6 +106,7 @@ def test_the_summary_is_complete(recording: Saver) -> None:
                 "duration_ms": None,
             },
         ],
+        "calls_by_outcome": {"succeeded": 2},
         "lines": {"total": 9, "events": 9, "malformed": 0, "unknown": 0, "repaired": 0, "oversize": 0},
         "orphans": {"completed_without_started": 0, "never_completed": 0},
         "integrity": {
@@ -173,3 +176,27 @@ def assert_printable(read: Session) -> None:
     assert list(json.loads(b"".join(summary(read)))) == KEYS
     texts = [*ActionLog(read).new_lines(is_over=True), *map(action, read.calls), status(read, 5_000)]
     assert all(text.isprintable() for text in texts)
+
+
+def test_turns_and_outcomes_are_counted() -> None:
+    """Turns are the prompts of the last run; the calls of all runs are counted by their outcome."""
+    calls = (completed("shell", "b", {"rejected": {}}), completed("shell", "c", {"failure": {"exitCode": 1}}))
+    first = (init(), user("one"), completed("read", "a", {"success": {}}), result("x"))
+    read = session(*first, init(), user("two"), user("three"), *calls, started("read", "d"))
+    printed = json.loads(b"".join(summary(read)))
+    assert (printed["runs"], printed["turns"]) == (2, 2)
+    assert printed["calls_by_outcome"] == {"succeeded": 1, "failed": 1, "rejected": 1, "unfinished": 1}
+
+
+def test_tokens_have_the_names_of_all_agents() -> None:
+    """Cursor's usage is printed unchanged, and its counts by their common names; the rest is null."""
+    usage = {"inputTokens": 9723, "outputTokens": 169, "cacheReadTokens": 44288, "cacheWriteTokens": 0}
+    printed = json.loads(b"".join(summary(session(init(), result("x", usage=usage)))))
+    assert printed["usage"] == usage
+    known = {"input": 9723, "cached": 44288, "output": 169}
+    assert printed["tokens"] == known | dict.fromkeys(("cost_usd", "context_used", "context_size"))
+
+
+def test_a_result_alone_has_a_format() -> None:
+    """The format is that of the line that was recognised, also without a line that starts a run."""
+    assert json.loads(b"".join(summary(session(result("x")))))["format"] == "cursor"

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from agentwatch import __version__
 from agentwatch.outputs.summary import summary
 from agentwatch.outputs.unknown_fields import report
+from agentwatch.plurals import plural
 from agentwatch.recording import open_saved
 from agentwatch.safe_text import columns, safe_line
 from agentwatch.wire.cursor.known_fields import unknown_fields
@@ -47,21 +48,23 @@ def drift(tmp_path: Path) -> Drift:
     def read(*lines: bytes) -> list[str]:
         path = tmp_path / "case.ndjson"
         path.write_bytes(b"".join(lines))
-        return list(report(open_saved(path)))
+        return list(report(open_saved(path)).lines())
 
     return read
 
 
-def head(lines: int, unknown: int, name: str = "cursor") -> str:
+def head(lines: int, unknown: int = 0, findings: int = 0, *, malformed: int = 0, name: str = "cursor") -> str:
     """Return the first line of a report."""
-    return f"agentwatch {__version__}, format {name}, {lines} lines, {unknown} unknown"
+    counts = f"{plural(lines, 'line')}, {malformed} malformed, {unknown} unknown"
+    return f"agentwatch {__version__}, format {name}: {counts}; {plural(findings, 'finding')}"
 
 
 @pytest.mark.parametrize("path", KNOWN + FOREIGN, ids=lambda path: path.stem)
 def test_nothing_is_listed_for_known_lines(path: Path) -> None:
     """Real captures, the documentation's examples and the bundled recordings contain nothing unknown."""
-    [listed] = report(open_saved(path))
-    assert listed == head(path.read_bytes().count(b"\n") + (not path.read_bytes().endswith(b"\n")), 0)
+    [listed] = report(open_saved(path)).lines()
+    counts = session(path.read_bytes()).lines
+    assert listed == head(counts.total, malformed=counts.malformed)
 
 
 def test_an_unknown_type_is_listed(drift: Drift) -> None:
@@ -70,7 +73,7 @@ def test_an_unknown_type_is_listed(drift: Drift) -> None:
         init(), event("weather", "sunny", degrees=21), user(), event("weather", "sunny", degrees=3)
     )
     fields = {"type": "weather", "subtype": "sunny", "session_id": "s-1", "degrees": 21}
-    assert listed == [head(4, 1), "2 × type weather/sunny, first in line 2", f"    {json.dumps(fields)}"]
+    assert listed == [head(4, 2, 1), "2 × type weather/sunny, first in line 2", f"    {json.dumps(fields)}"]
 
 
 def test_an_unknown_tool_is_listed(drift: Drift) -> None:
@@ -79,7 +82,7 @@ def test_an_unknown_tool_is_listed(drift: Drift) -> None:
         init(), started("teleport", to="Mars"), completed("teleport", result={"success": {"x": 1}})
     )
     assert listed == [
-        head(3, 1),
+        head(3, 2, 1),
         "2 × tool teleport, first in line 2",
         '    {"args": {"to": "Mars"}}',
     ]
@@ -89,7 +92,7 @@ def test_an_unknown_result_is_listed(drift: Drift) -> None:
     """An unknown result variant is listed with its tool."""
     listed = drift(init(), completed("read", result={"postponed": {"until": 7}, "isBackground": False}))
     assert listed == [
-        head(2, 1),
+        head(2, 1, 1),
         "1 × result postponed of tool read, first in line 2",
         '    {"until": 7}',
     ]
@@ -140,7 +143,7 @@ def test_an_unknown_field_is_listed_with_its_location(
 ) -> None:
     """An unknown field is listed with its location and its value."""
     listed = drift(init(), user(), line)
-    assert listed[0] == head(3, 1)
+    assert listed[0].endswith("; 1 finding")
     assert what in listed[1]
     assert listed[1].endswith("first in line 3")
     assert listed[2:] == [f"    {sample}"]
@@ -185,7 +188,7 @@ def test_hostile_text_is_listed_safely(drift: Drift) -> None:
         started(evil, path=evil * 200),
         completed("read", result={evil: evil, "success": {evil: evil}}),
     )
-    assert listed[0] == head(4, 4)
+    assert listed[0].endswith("; 4 findings")
     for line in listed:
         assert line == safe_line(line)
         assert "\x1b" not in line
@@ -195,10 +198,10 @@ def test_hostile_text_is_listed_safely(drift: Drift) -> None:
 
 def test_a_recording_of_no_known_agent_says_so(drift: Drift) -> None:
     """In a recording of no known agent, every event is listed by its type and counted as unknown."""
-    assert drift() == [head(0, 0, "no known agent")]
-    assert drift(b"oops\n", b"[1]\n") == [head(2, 0, "no known agent")]
+    assert drift() == [head(0, name="no known agent")]
+    assert drift(b"oops\n", b"[1]\n") == [head(2, malformed=2, name="no known agent")]
     assert drift(event("thread.started"), b'{"a":1}\n') == [
-        head(2, 2, "no known agent"),
+        head(2, 2, 2, name="no known agent"),
         "1 × type thread.started of no known agent, first in line 1",
         '    {"type": "thread.started", "session_id": "s-1"}',
         "1 × type None of no known agent, first in line 2",
@@ -208,7 +211,7 @@ def test_a_recording_of_no_known_agent_says_so(drift: Drift) -> None:
 
 def test_lines_before_the_agent_is_known_are_read_with_its_format(drift: Drift) -> None:
     """A line before the first that only one agent writes is compared with that agent's known fields."""
-    assert drift(event("hello"), init(), user())[:2] == [head(3, 1), "1 × type hello, first in line 1"]
+    assert drift(event("hello"), init(), user())[:2] == [head(3, 1, 1), "1 × type hello, first in line 1"]
 
 
 def test_lines_of_no_known_agent_are_listed(drift: Drift) -> None:
@@ -218,8 +221,9 @@ def test_lines_of_no_known_agent_are_listed(drift: Drift) -> None:
 
 
 def test_lines_that_are_not_events_are_ignored(drift: Drift) -> None:
-    """Stderr text, incomplete lines and blank lines are not listed as additions to the format."""
-    assert drift(b"warning\n", b"\n", init(), b'{"type":"we', b"\n", thought("x"), b"7\n") == [head(6, 0)]
+    """Stderr text and incomplete lines are counted but not listed; blank lines are not counted."""
+    lines = (b"warning\n", b"\n", init(), b'{"type":"we', b"\n", thought("x"), b"7\n")
+    assert drift(*lines) == [head(5, malformed=3)]
 
 
 @settings(PROPERTY, max_examples=60)
@@ -234,7 +238,19 @@ def test_unknown_lines_of_the_summary_are_listed() -> None:
     """The report lists something if and only if the summary counts unknown lines."""
     for path in sorted(RECORDINGS.glob("*.ndjson")):
         unknown = json.loads(b"".join(summary(session(path.read_bytes()))))["lines"]["unknown"]
-        assert (len(list(report(open_saved(path)))) > 1) == (unknown > 0)
+        assert (len(list(report(open_saved(path)).lines())) > 1) == (unknown > 0)
+
+
+@pytest.mark.parametrize("name", ["unknown", "hostile", "malformed", "two-runs"])
+def test_the_report_counts_lines_as_the_summary_does(name: str) -> None:
+    """The first line of the report has the line counts of the summary."""
+    data = (RECORDINGS / f"{name}.ndjson").read_bytes()
+    counts = session(data).lines
+    first = next(report(open_saved(RECORDINGS / f"{name}.ndjson")).lines())
+    assert (
+        first.partition(";")[0]
+        == head(counts.total, counts.unknown, malformed=counts.malformed).partition(";")[0]
+    )
 
 
 def test_the_command_prints_the_report() -> None:
@@ -242,7 +258,7 @@ def test_the_command_prints_the_report() -> None:
     path = RECORDINGS / "unknown.ndjson"
     done = watch("drift", path)
     assert (done.returncode, done.stderr) == (0, b"")
-    assert done.stdout.decode().splitlines() == list(report(open_saved(path)))
+    assert done.stdout.decode().splitlines() == list(report(open_saved(path)).lines())
     assert "2 × tool weather, first in line 6" in done.stdout.decode()
     missing = watch("drift", "no-such.ndjson")
     assert (missing.returncode, missing.stdout) == (2, b"")
@@ -251,4 +267,4 @@ def test_the_command_prints_the_report() -> None:
 
 def test_a_report_of_a_result_alone(drift: Drift) -> None:
     """A recording of the json format can be reported on too."""
-    assert drift(result("x")) == [head(1, 0)]
+    assert drift(result("x")) == [head(1)]

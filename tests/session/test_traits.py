@@ -14,7 +14,7 @@ ENDED = ToolEnded("c", "s", "Bash", ToolKind.EXECUTE, Outcome.SUCCEEDED, "Ran")
 def session_of(traits: Traits, *events: Event, is_over: bool = True) -> Session:
     """Return a session of a format with these traits."""
     session = Session()
-    for event in (FormatDetected(traits), *events):
+    for event in (FormatDetected("other", traits), *events):
         session.apply([event], Place(0, 1, None))
     if is_over:
         session.close()

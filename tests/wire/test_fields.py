@@ -123,7 +123,7 @@ def read_everything(path: Path) -> int:
     for call in feed.session.calls:
         for place in filter(None, (call.started, call.ended)):
             assert all(isinstance(block_text(block), str) for block in feed.blocks(place))
-    assert list(report(open_saved(path)))
+    assert list(report(open_saved(path)).lines())
     return feed.session.lines.total
 
 

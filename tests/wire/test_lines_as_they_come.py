@@ -105,7 +105,7 @@ def test_a_deeply_nested_value_is_shown(tmp_path: Path, depth: int) -> None:
     [call] = feed.session.calls
     assert call.ended is not None
     assert OutputBlock("stdout", "a") in feed.blocks(call.ended)
-    assert any("field new in a success of tool shell" in row for row in report(open_saved(path)))
+    assert any("field new in a success of tool shell" in row for row in report(open_saved(path)).lines())
 
 
 def test_the_last_of_duplicate_keys_counts() -> None:

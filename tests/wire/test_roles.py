@@ -39,9 +39,9 @@ def test_a_start_line_of_another_agent_changes_the_agent(monkeypatch: pytest.Mon
     """After the start line of a second agent, lines are decoded by its format."""
     add_late_agent(monkeypatch)
     decoder = Decoder()
-    assert decoder.decode(ASKED) == [Unknown("type asked")]
+    assert decoder.decode(ASKED) == [Unknown("type asked", ASKED.decode().strip())]
     decoder.decode(init())
-    assert decoder.take_redecoded() == [[FormatDetected(AGENTS[0].traits), Unknown("type asked")]]
+    assert decoder.take_redecoded() == [[FormatDetected("cursor", AGENTS[0].traits), Unknown("type asked")]]
     assert decoder.take_redecoded() == []
     assert type(decoder.decode(LATE_START)[-1]) is RunStarted
     assert decoder.decode(ASKED) == [Prompt("Do it.")]
@@ -60,6 +60,6 @@ def test_a_foreign_start_line_is_not_read_with_the_format_of_a_later_line() -> N
     """If a kept line would start a run, but not one of the agent's own, the kept lines stay unknown."""
     decoder = Decoder()
     foreign = event("system", "init", cwd="/tmp", tools=["Bash"])
-    assert decoder.decode(foreign) == [Unknown("type system")]
-    assert type(decoder.decode(result())[0]) is FormatDetected
+    assert decoder.decode(foreign) == [Unknown("type system", foreign.decode().strip())]
+    assert type(decoder.decode(started("read"))[0]) is FormatDetected
     assert decoder.take_redecoded() == []

@@ -58,7 +58,7 @@ class HeaderLine(Static):
             is_preview: The session contains only the head and tail of a recording, so the counts are hidden.
         """
         outcome, width = session.outcome, self.size.width
-        state = SafeText(f" {SIGNS[outcome]} {outcome}{_run_clock(session, now_ms)} ")
+        state = SafeText(f" {_outcome_words(outcome)}{_run_clock(session, now_ms)} ")
         room = width - columns(state)
         counts = [Count(SafeText("… calls"))] if is_preview else _fitting_counts(session, room)
         room -= _width(counts)
@@ -69,7 +69,7 @@ class HeaderLine(Static):
         self._drawn, self._counts = drawn, counts
         middle = "".join(f"│ {fact} " for fact in facts)
         gap = " " * (room - columns(SafeText(middle)))
-        pieces = [(state, f"bold {COLOURS[outcome]}"), (middle, _MUTED), (gap, "")]
+        pieces = [(state, f"bold {COLOURS[outcome or Outcome.UNFINISHED]}"), (middle, _MUTED), (gap, "")]
         for number, count in enumerate(counts):
             pieces.append((" · " if number else "", _MUTED))
             pieces.append((count.words, COLOURS[count.outcome] if count.outcome else _MUTED))
@@ -130,6 +130,11 @@ def _fitting_facts(run: Run, room: int) -> list[SafeText]:
         shown[1] = [folders]
     shown[0].reverse()  # the agent's name weighs less than the model, and stands before it
     return [SafeText(" · ".join(group)) for group in shown if group]
+
+
+def _outcome_words(outcome: Outcome | None) -> str:
+    """Return the sign and the word of an outcome; None is that of a stream of no known agent."""
+    return "? unknown format" if outcome is None else f"{SIGNS[outcome]} {outcome}"
 
 
 def _run_clock(session: Session, now_ms: int | None) -> str:

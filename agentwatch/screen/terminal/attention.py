@@ -79,14 +79,13 @@ class Attention:
         session = self._feed.session
         ended, is_over = ended_runs(session), session.outcome is not Outcome.RUNNING
         if ended > self._ended_runs and not self._is_past and self._is_new(session):
-            outcome = session.runs[ended - 1].outcome if session.runs else session.outcome
-            self._alert(words if is_over else SafeText(outcome))
+            self._alert(words if is_over else SafeText(session.runs[ended - 1].outcome))
         elif is_quiet and not self._was_quiet and not is_over and self.is_watching:
             self._alert(words)
         self._ended_runs, self._was_quiet = ended, is_quiet
         self.is_watching = not self._is_past and self._feed.offset >= self._history
         if session.runs:
-            self._set_title("quiet" if is_quiet and not is_over else session.outcome)
+            self._set_title("quiet" if is_quiet and not is_over else session.run.outcome)
 
     def give_title_back(self) -> None:
         """Restore the terminal's previous title; the next update sets it again."""

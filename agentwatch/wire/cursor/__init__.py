@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from agentwatch.events import Traits
 from agentwatch.wire.agent import Agent
 from agentwatch.wire.cursor.decoder import FORMAT, Decoder
-from agentwatch.wire.cursor.recognition import recognises, role
+from agentwatch.wire.cursor.recognition import may_write, recognises, role
 from agentwatch.wire.cursor.tools import SUBAGENT_STEPS
 from agentwatch.wire.fields import Fields
 
@@ -41,6 +41,7 @@ AGENT = Agent(
     decoder=Decoder,
     blocks=_blocks,
     traits=Traits(),
+    may_write=may_write,
     unknown_fields=_unknown_fields,
     reworded=f'"{SUBAGENT_STEPS}"'.encode(),
 )

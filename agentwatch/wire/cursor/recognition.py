@@ -1,34 +1,44 @@
-"""Recognises the lines that only Cursor writes, and finds the role of a line."""
+"""Recognises the lines that Cursor writes, and finds the role of a line."""
 
 from __future__ import annotations
 
 from agentwatch.wire.agent import LineRole
-from agentwatch.wire.fields import Fields, mapping
+from agentwatch.wire.fields import Fields, items, mapping
 
 _OWN_TYPES = frozenset({"tool_call", "thinking", "interaction_query", "connection", "retry"})
 _SHARED_TYPES = frozenset({"user", "assistant", "result"})
 _INIT_FIELDS = frozenset({"cwd", "model", "permissionMode"})
-_CLAUDE_MARKS = frozenset({"uuid", "parent_tool_use_id", "num_turns", "sessionId", "toolName"})
+_OTHER_AGENTS_MARKS = frozenset({"uuid", "parent_tool_use_id", "num_turns", "sessionId", "toolName"})
 
 
 def recognises(fields: Fields) -> bool:
-    """Return whether only Cursor can have written a line, judged by its top-level keys.
+    """Return whether only Cursor can have written a line, judged by its type and its top-level keys.
 
     Of the agents that write an init line, only Cursor lists no tools in it. `apiKeySource` also distinguishes
     it from Claude's: the two agents use different values.
     """
     kind = fields.get("type")
-    if not isinstance(kind, str):
-        return False
-    if not _CLAUDE_MARKS.isdisjoint(fields):
+    if not isinstance(kind, str) or not _OTHER_AGENTS_MARKS.isdisjoint(fields):
         return False
     if kind == "system" and fields.get("subtype") == "init":
         known_source = fields.get("apiKeySource") in ("login", "env", "flag")
         return known_source or ("tools" not in fields and not _INIT_FIELDS.isdisjoint(fields))
-    if kind in _SHARED_TYPES:
-        message = mapping(fields.get("message"))
-        return "session_id" in fields and "id" not in message and "usage" not in message
     return kind in _OWN_TYPES
+
+
+def may_write(fields: Fields) -> bool:
+    """Return whether Cursor may have written a line of a type that other agents have too.
+
+    Claude Code and Amp write `user`, `assistant` and `result` as well. Cursor's messages have neither an id
+    nor a token count, and contain only text; a tool's result is in a line of its own.
+    """
+    kind = fields.get("type")
+    if not isinstance(kind, str) or kind not in _SHARED_TYPES or "session_id" not in fields:
+        return False
+    message = mapping(fields.get("message"))
+    if not _OTHER_AGENTS_MARKS.isdisjoint(fields) or "id" in message or "usage" in message:
+        return False
+    return all(mapping(part).get("type", "text") == "text" for part in items(message.get("content")))
 
 
 def role(fields: Fields) -> LineRole:

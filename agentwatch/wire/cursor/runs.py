@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from agentwatch.events import Outcome, RunEnded
-from agentwatch.wire.fields import Fields, number, text
+from agentwatch.events import Outcome, RunEnded, Tokens
+from agentwatch.wire.fields import Fields, mapping, number, text
 
 
 def run_ended(fields: Fields) -> RunEnded:
@@ -23,6 +23,19 @@ def run_ended(fields: Fields) -> RunEnded:
         duration_ms=number(fields, "duration_ms"),
         duration_api_ms=number(fields, "duration_api_ms"),
         usage=_usage(fields.get("usage")),
+        tokens=_tokens(mapping(fields.get("usage"))),
+    )
+
+
+def _tokens(usage: Fields) -> Tokens:
+    """Return the tokens of an invocation, summed over its model calls. Cursor gives no cost and no context.
+
+    `inputTokens` excludes the tokens read from the cache and those written to it.
+    """
+    return Tokens(
+        input=number(usage, "inputTokens"),
+        cached=number(usage, "cacheReadTokens"),
+        output=number(usage, "outputTokens"),
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from tests.builders.lines import CWD
 from tests.builders.stories.story import Aside, Ending, Json, RunStory, Say, Story, Think, ToolCall
 
@@ -52,6 +54,14 @@ def result_of(run: RunStory) -> str | None:
     return text_of(run) if run.finish.result is None else run.finish.result
 
 
+def _tokens_of(usage: Json) -> Json:
+    known = {
+        name: usage.get(key)
+        for name, key in (("input", "inputTokens"), ("cached", "cacheReadTokens"), ("output", "outputTokens"))
+    }
+    return known | dict.fromkeys(("cost_usd", "context_used", "context_size"))
+
+
 def truth(story: Story) -> Json:
     """Return the expected summary of a story, without the counts of total lines and events."""
     last = story.runs[-1]
@@ -85,7 +95,10 @@ def truth(story: Story) -> Json:
         "request_id": finish and finish.request_id,
         "usage": finish and finish.usage,
         "runs": len(story.runs),
+        "turns": 1,
+        "tokens": _tokens_of((finish and finish.usage) or {}),
         "calls": [call_truth(call) for call in calls],
+        "calls_by_outcome": Counter(call_truth(call)["outcome"] for call in calls),
         "lines": {"malformed": malformed, "unknown": unknown},
         "orphans": {
             "completed_without_started": sum(not call.has_start for call in calls),

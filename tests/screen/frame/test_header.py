@@ -204,3 +204,11 @@ async def test_the_header_depends_only_on_the_current_width() -> None:
         app.header.show_run(session, None)
         await pilot.pause()
         assert row_of(app.header) == await header(session, 60)
+
+
+async def test_an_unknown_agent_is_a_question_mark(recording: Saver) -> None:
+    """The header of a stream of no known agent has no outcome."""
+    shown = await header(read(recording(b"Hello\n")), 80)
+    assert shown.startswith(" ? unknown format ")
+    assert "unfinished" not in shown
+    assert (await header(read(recording(b"")), 80)).startswith(" ◌ unfinished ")

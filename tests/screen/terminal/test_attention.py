@@ -173,7 +173,7 @@ def test_a_stall_before_opening_does_not_ring(tmp_path: Path) -> None:
 
 def test_a_notification_shows_project_and_status(tmp_path: Path) -> None:
     """A notification names the project folder and repeats the status line, in the terminal's own format."""
-    words = "succeeded · 2 calls failed"
+    words = "succeeded in 5.2 s · 4 calls, 2 failed"
     watched = Watched(tmp_path, init(), environ=ITERM)
     assert watched.grow(SUCCEEDED, words=words) == f"\x07\x1b]9;agentwatch: app: {words}\x07"
     watched = Watched(tmp_path, init(), environ=FOOT)

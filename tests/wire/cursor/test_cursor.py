@@ -6,7 +6,17 @@ from typing import Any
 
 import pytest
 
-from agentwatch.events import Notice, Outcome, Permission, Prompt, RunEnded, RunStarted, ToolStarted, Unknown
+from agentwatch.events import (
+    Notice,
+    Outcome,
+    Permission,
+    Prompt,
+    RunEnded,
+    RunStarted,
+    Tokens,
+    ToolStarted,
+    Unknown,
+)
 from tests.builders.lines import answered, asked, event, events, init, message, result, started, user
 
 
@@ -98,9 +108,13 @@ def test_is_error_decides_and_the_subtype_only_without_it(fields: dict[str, Any]
 
 
 def test_a_result_has_the_fields_of_its_line() -> None:
-    """Text, request, durations and usage are those of the line; missing fields are None."""
-    usage = {"inputTokens": 5, "note": "as it is"}
-    whole = RunEnded(Outcome.SUCCEEDED, "x", "s-1", "r-1", 5234, 5200, usage)
+    """Text, request, durations and usage are those of the line; missing fields are None.
+
+    The tokens are those of the usage, by the names that all agents share.
+    """
+    usage = {"inputTokens": 5, "cacheReadTokens": "7", "outputTokens": 3, "cacheWriteTokens": 9, "note": "x"}
+    tokens = Tokens(input=5, cached=7, output=3)
+    whole = RunEnded(Outcome.SUCCEEDED, "x", "s-1", "r-1", 5234, 5200, usage, tokens)
     assert events(init(), result("x", usage=usage)) == [whole]
     bare = event("result", "success", session_id=None)
     assert events(init(), bare) == [RunEnded(Outcome.SUCCEEDED)]

@@ -5,9 +5,7 @@ The most important words come first, because a narrow screen truncates the line 
 
 from __future__ import annotations
 
-import signal
-
-from agentwatch.actions import target
+from agentwatch.actions import count_words, target
 from agentwatch.agent_facts import LATE_EXIT_MS, NO_FACTS, AgentFacts
 from agentwatch.analysis.silence import (
     is_quiet,
@@ -19,10 +17,10 @@ from agentwatch.analysis.silence import (
     usual_call_ms,
     usual_silence_ms,
 )
+from agentwatch.analysis.status.reasons import exit_words, reason, unknown_agent
 from agentwatch.events import Outcome, ToolKind
-from agentwatch.plurals import plural
 from agentwatch.safe_text import SafeText, columns, cut, safe_line
-from agentwatch.session import Call, Phase, Session, usually_under
+from agentwatch.session import Call, Phase, Session, calls_by_outcome, usually_under
 
 _LEAST_SHOWN_MS = 5_000
 """Shorter durations are not shown: such a wait is over before it is of interest."""
@@ -45,7 +43,8 @@ def status(
     """Return a line that describes what the session is doing, or how it ended.
 
     Examples: `running pytest -q · 12 s of its 120 s limit`, `thinking · 14 s (usually under 9)`, `3 parallel
-    calls, 2 left: grep TODO 7 s`, `stalled? quiet for 3:20, no open call`, `failed: rate limit · exit 1`.
+    calls, 2 left: grep TODO 7 s`, `stalled? quiet for 3:20, no open call`, `failed: rate limit · exit 1`,
+    `succeeded in 16.7 s · 4 calls, 4 rejected`.
 
     Args:
         session: The session.
@@ -87,6 +86,15 @@ def brief_clock(duration_ms: int) -> str:
     return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
 
 
+def _run_clock(duration_ms: int) -> str:
+    """Return the duration of a run: `16.7 s`; from 60 s on in minutes or hours, `1:10`, `1:02:13`."""
+    if duration_ms < 59_950:
+        return f"{duration_ms / 1000:.1f} s"
+    minutes, seconds = divmod(round(duration_ms / 1000), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
+
+
 def _over(session: Session, now_ms: int | None, agent: AgentFacts, *, is_narrow: bool) -> SafeText:
     run = session.run
     words = []
@@ -98,28 +106,32 @@ def _over(session: Session, now_ms: int | None, agent: AgentFacts, *, is_narrow:
             if is_narrow
             else f"result came {ago} ago, {process} still alive"
         )
-    if session.outcome is Outcome.SUCCEEDED:
-        words.append("succeeded")
-    elif session.outcome is Outcome.FAILED:
-        reason = (run.result or "").strip().partition("\n")[0] or "no reason given"
-        words.append(f"failed: {cut(safe_line(reason), _ERROR_COLUMNS)}")
+    outcome = session.outcome
+    why = reason(session, agent)
+    told = "" if why is None or why.is_stderr else f": {_shortened(why.text)}"
+    if outcome is None:
+        words.append(unknown_agent(session))
+    elif outcome is Outcome.SUCCEEDED:
+        words.append(f"succeeded{'' if run.duration_ms is None else f' in {_run_clock(run.duration_ms)}'}")
+    elif outcome is Outcome.FAILED:
+        words.append(f"failed{told or ': no reason given'}")
     elif session.traits.has_result:
-        words.append("no result" if is_narrow else "ended without a result")
+        words.append(f"{'no result' if is_narrow else 'ended without a result'}{told}")
     else:
-        words.append("ended")
-    is_explained = session.outcome is Outcome.SUCCEEDED or bool(run.result)
+        words.append(f"ended{told}")
     if agent.exit_code:
-        words.append(f"exit {agent.exit_code}{_signal(agent.exit_code)}")
-    elif agent.exit_code == 0 and session.outcome is Outcome.UNFINISHED:
+        words.append(exit_words(agent.exit_code))
+    elif agent.exit_code == 0 and outcome is Outcome.UNFINISHED:
         words.append("exit 0")
-    if agent.stderr and not is_explained:
-        words.append(f"stderr: {cut(safe_line(agent.stderr.strip()), _ERROR_COLUMNS)}")
-    if session.outcome is Outcome.UNFINISHED and session.never_completed:
-        words.append(f"{plural(session.never_completed, 'call')} never completed")
-    failed = session.ended_by_outcome[Outcome.FAILED]
-    if session.outcome is Outcome.SUCCEEDED and failed:
-        words.append(f"{plural(failed, 'call')} failed")
+    if why is not None and why.is_stderr:
+        words.append(f"stderr: {_shortened(why.text)}")
+    if session.calls:
+        words.append(", ".join(count_words(calls_by_outcome(session))))
     return SafeText(" · ".join(words))
+
+
+def _shortened(text: str) -> SafeText:
+    return cut(safe_line(text.partition("\n")[0]), _ERROR_COLUMNS)
 
 
 def _quiet(session: Session, now_ms: int | None, agent: AgentFacts, *, is_narrow: bool) -> SafeText:
@@ -257,11 +269,3 @@ def _cpu(session: Session, now_ms: int | None, agent: AgentFacts, *, is_narrow: 
     if is_narrow:
         return " · uses CPU" if agent.uses_cpu else " · idle"
     return " · its processes use CPU" if agent.uses_cpu else " · its processes are idle"
-
-
-def _signal(exit_code: int) -> str:
-    """Return the name of signal n for an exit code of 128 + n, ` (SIGKILL)`; otherwise an empty string."""
-    try:
-        return f" ({signal.Signals(exit_code - 128).name})"
-    except ValueError:
-        return ""
