@@ -34,10 +34,14 @@ def survivors(agent: int) -> list[Survivor]:
 
 
 def reap_orphans(agent: int) -> None:
-    """Reap the adopted processes that have ended; the agent's own exit status is left to its `Popen`."""
-    with suppress(ChildProcessError):
+    """Reap the adopted processes that have ended; the agent's own exit status is left to its `Popen`.
+
+    A process of our own session, such as the user's editor, is left to those who wait for it. The agent has a
+    session of its own, and no process that it starts can return to ours.
+    """
+    with suppress(ChildProcessError, ProcessLookupError):
         while (ended := os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)) is not None:
-            if ended.si_pid == agent:
+            if ended.si_pid == agent or os.getsid(ended.si_pid) == os.getsid(0):
                 return
             os.waitpid(ended.si_pid, 0)
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import re
 import signal
+import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -81,3 +83,21 @@ def test_an_agent_that_hangs_after_its_result_is_left(
     assert is_alive(source.agent.pid)
     os.killpg(source.agent.pid, signal.SIGKILL)
     source.agent._process.wait()
+
+
+def test_our_own_children_are_left_to_those_who_wait_for_them() -> None:
+    """A process that this process has started beside the agent, such as an editor, keeps its exit code."""
+    writing = "import os, time\nwhile True: os.write(1, b'{}\\n'); time.sleep(0.005)"
+    source = agent_source([sys.executable, "-c", writing], NOTHING_KEPT)
+    try:
+        child = subprocess.Popen(["sh", "-c", "exit 3"])
+        os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+        for _ in range(3):  # the agent's ended processes are reaped each time when its output has grown
+            size = source.reader.growth.size()
+            deadline = time.monotonic() + 10
+            while source.reader.growth.size() == size:
+                assert time.monotonic() < deadline
+                time.sleep(0.001)
+        assert child.wait() == 3
+    finally:
+        source.stop()
