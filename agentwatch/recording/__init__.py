@@ -5,20 +5,23 @@ readers: writing never waits for a reader, and each reader proceeds at its own p
 """
 
 from agentwatch.recording.disk_sync import DiskSync
-from agentwatch.recording.head_tail import HeadTailReader, first_lines, last_lines, line_start
+from agentwatch.recording.head_tail import HeadTailReader, first_lines, last_lines, line_start, lines_from_end
 from agentwatch.recording.lines import MOST_LINE_BYTES, Growth, Line, LineReader, Lines
 from agentwatch.recording.saved import SavedGrowth, open_saved
+from agentwatch.recording.saved_process import SavedProcess, read_process
 from agentwatch.recording.store import (
     SessionFiles,
     create_file,
     is_at,
     nameless_file,
     new_session_files,
+    open_regular,
     saved_recordings,
     sessions_folder,
 )
 from agentwatch.recording.times import ArrivalTimes, now_ms
 from agentwatch.recording.wakeup import Wakeup
+from agentwatch.recording.write_lock import hold, is_being_written, release
 
 __all__ = [
     "MOST_LINE_BYTES",
@@ -30,17 +33,24 @@ __all__ = [
     "LineReader",
     "Lines",
     "SavedGrowth",
+    "SavedProcess",
     "SessionFiles",
     "Wakeup",
     "create_file",
     "first_lines",
+    "hold",
     "is_at",
+    "is_being_written",
     "last_lines",
     "line_start",
+    "lines_from_end",
     "nameless_file",
     "new_session_files",
     "now_ms",
+    "open_regular",
     "open_saved",
+    "read_process",
+    "release",
     "saved_recordings",
     "sessions_folder",
 ]

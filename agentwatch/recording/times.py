@@ -13,7 +13,10 @@ from array import array
 from bisect import bisect_right
 from pathlib import Path
 
+from agentwatch.recording.store import open_regular
+
 _MOST_DIGITS = 19
+_READ_BYTES = 1 << 20
 _CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 """CLOCK_BOOTTIME, where the system has it, also counts the time in which the machine is suspended."""
 _EPOCH_NS = time.time_ns() - time.clock_gettime_ns(_CLOCK)
@@ -22,6 +25,11 @@ _EPOCH_NS = time.time_ns() - time.clock_gettime_ns(_CLOCK)
 def now_ms() -> int:
     """Return the time in milliseconds since the epoch; within a process it never goes backwards."""
     return (_EPOCH_NS + time.clock_gettime_ns(_CLOCK)) // 1_000_000
+
+
+def boot_ms() -> int:
+    """Return the time since the machine was started, in milliseconds."""
+    return time.clock_gettime_ns(_CLOCK) // 1_000_000
 
 
 class ArrivalTimes:
@@ -91,15 +99,29 @@ class SavedTimes(ArrivalTimes):
     def refresh(self) -> bool:
         """Read the lines added to the file since the last refresh; return whether the file exists."""
         try:
-            with self._path.open("rb") as file:
-                file.seek(self._read_to)
-                added = file.read()
+            fd = open_regular(self._path)
         except OSError:
             return False
-        whole = added[: added.rfind(b"\n") + 1]
+        try:
+            while self._take(os.pread(fd, _READ_BYTES, self._read_to)):
+                pass
+        except OSError:
+            return False
+        finally:
+            os.close(fd)
+        return True
+
+    def _take(self, data: bytes) -> bool:
+        """Note the times in the next bytes of the file, and return whether there may be more.
+
+        A line that does not end within 1 MiB is not a line of times, and is skipped.
+        """
+        whole = data[: data.rfind(b"\n") + 1]
+        if not whole and len(data) == _READ_BYTES:
+            whole = data
         self._read_to += len(whole)
         for line in whole.split(b"\n"):
             offset, _, epoch_ms = line.partition(b" ")
             if offset.isdigit() and epoch_ms.isdigit() and max(len(offset), len(epoch_ms)) < _MOST_DIGITS:
                 self.note(int(offset), int(epoch_ms))
-        return True
+        return bool(whole)
