@@ -13,6 +13,7 @@ from agentwatch.recording import (
     LineReader,
     SessionFiles,
     create_file,
+    hold,
     nameless_file,
     new_session_files,
     open_saved,
@@ -61,12 +62,12 @@ def create_log(path: Path) -> int:
     return _NewFiles().create(path)
 
 
-def saved_source(path: Path, follow: bool = False, log_fd: int | None = None) -> FileSource:
-    """Open a saved recording.
+def saved_source(path: Path, follow: bool | None = False, log_fd: int | None = None) -> FileSource:
+    """Open a saved recording, and what is known about the process of its agent.
 
     Args:
         path: The recording.
-        follow: Keep reading when the file grows.
+        follow: Keep reading when the file grows; None: until its writer ends, if one is known.
         log_fd: The descriptor of the action log; None for no log.
 
     Raises:
@@ -76,7 +77,7 @@ def saved_source(path: Path, follow: bool = False, log_fd: int | None = None) ->
         reader = open_saved(path, follow)
     except OSError as error:
         raise cannot_open(path, error) from None
-    return FileSource(reader, log_fd)
+    return FileSource(reader, SessionFiles(path), log_fd)
 
 
 def pipe_source(source_fd: int, keep: KeepOptions) -> PipeSource:
@@ -163,6 +164,7 @@ def _create_files(
     Without `files`, the recording has no name and the times stay in memory. The log is None if not wanted.
     """
     recording_fd = new.nameless() if files is None else new.create(files.recording)
+    hold(recording_fd)
     times = ArrivalTimes(None if files is None else new.create(files.times))
     log = keep.log or (files.log if files is not None and keep.write_log else None)
     return recording_fd, times, None if log is None else new.create(log)

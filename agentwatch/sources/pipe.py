@@ -10,7 +10,7 @@ import threading
 import time
 from contextlib import suppress
 
-from agentwatch.recording import ArrivalTimes, LineReader, SessionFiles, Wakeup, line_start, now_ms
+from agentwatch.recording import ArrivalTimes, LineReader, SessionFiles, Wakeup, line_start, now_ms, release
 from agentwatch.sources.source import WithoutAgent
 from agentwatch.sources.written_files import WrittenFiles
 
@@ -86,6 +86,7 @@ class PipeIntake:
         finally:
             self._note_gap()
             self._has_ended = True
+            release(self._recording_fd)
             self.wakeup.ring()
 
     def _read(self) -> bytes:
