@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 RETRY_SECONDS = 5.0
 _NEVER = float("inf")
+_FIRST_STEP_BYTES = 1 << 16
 _STEP_BYTES = 1 << 20
 
 
@@ -164,16 +165,17 @@ def is_truncated(fd: int, size: int) -> bool:
         return False
 
 
-def line_start(fd: int, end: int) -> int:
-    """Return the offset after the last line end before `end`, in bytes; 0 if there is none.
+def line_start(fd: int, end: int, first: int = 0) -> int:
+    """Return the offset after the last line end before `end`, in bytes; `first` if there is none after it.
 
     Raises:
         OSError: The file cannot be read.
     """
-    while end > 0:
-        start = max(end - _STEP_BYTES, 0)
+    step = _FIRST_STEP_BYTES
+    while end > first:
+        start = max(end - step, first)
         newline = os.pread(fd, end - start, start).rfind(b"\n")
         if newline >= 0:
             return start + newline + 1
-        end = start
-    return 0
+        end, step = start, _STEP_BYTES
+    return first

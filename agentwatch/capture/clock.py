@@ -17,3 +17,8 @@ def now_ms(epoch_ns: int = EPOCH_NS) -> int:
         epoch_ns: The `EPOCH_NS` of the process whose times this one is compared with.
     """
     return (epoch_ns + time.clock_gettime_ns(_CLOCK)) // 1_000_000
+
+
+def boot_ms() -> int:
+    """Return the time since the machine was started, in milliseconds."""
+    return time.clock_gettime_ns(_CLOCK) // 1_000_000

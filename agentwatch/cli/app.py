@@ -14,14 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from agentwatch import __version__
-from agentwatch.cli.messages import say, write_crash
+from agentwatch.cli.default_command import DefaultCommand, show_version
+from agentwatch.cli.messages import internal_error, say
 from agentwatch.cli.terminal import fill_descriptors
 from agentwatch.faults import INTERNAL_ERROR, USAGE, Fault, Signalled
 
 if TYPE_CHECKING:
-    from click.shell_completion import CompletionItem
-
     from agentwatch.cli.options import Options
 
 _FORMATS = ("text", "json", "stream-json", "final", "summary")
@@ -42,39 +40,6 @@ def _known_format(_ctx: click.Context, _option: click.Parameter, name: str | Non
 
 def _complete_format(_ctx: click.Context, _option: click.Parameter, incomplete: str) -> list[str]:
     return [name for name in _format_names() if name.startswith(incomplete)]
-
-
-class DefaultCommand(click.Group):
-    """A group whose first word may also be a FILE or an option of `watch`."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Put `watch` before arguments that name no command."""
-        if ctx.resilient_parsing and not args:
-            return super().parse_args(ctx, args)  # the first word is being completed
-        first = args[0] if args else None
-        if first not in self.commands and first not in ("--help", "-h", "--version"):
-            args = ["watch", *args]
-        return super().parse_args(ctx, args)
-
-    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Complete the first word: a command, an option of `watch`, or a FILE."""
-        from click.shell_completion import CompletionItem
-
-        found = super().shell_complete(ctx, incomplete)
-        watch = self.commands["watch"]
-        if incomplete.startswith("-"):
-            context = watch.make_context("agentwatch", [], resilient_parsing=True)
-            return [*found, *watch.shell_complete(context, incomplete)]
-        return [*found, CompletionItem(incomplete, type="file")]
-
-    def format_usage(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Show the usage without a command first: a pipe or a FILE."""
-        formatter.write_usage("agentwatch", "[OPTIONS] [FILE] | COMMAND [ARGS]...")
-
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Show the options of `watch`, which the program accepts without a command."""
-        self.commands["watch"].format_options(ctx, formatter)
-        self.format_commands(ctx, formatter)
 
 
 def _together(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -125,7 +90,14 @@ _colour = click.option("--no-color", is_flag=True, help="Print no colour codes (
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     help="Watch a coding agent: its stream on stdin, a saved recording, or an agent started by `run`.",
 )
-@click.version_option(__version__, prog_name="agentwatch", message="%(prog)s %(version)s")
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=show_version,
+    help="Show the version and exit.",
+)
 def agentwatch() -> None:
     """The command group; its commands do the work."""
 
@@ -219,11 +191,10 @@ def drift(file: Path, **given: Any) -> int:
 def sessions() -> int:
     """List the saved sessions, newest first."""
     from agentwatch.cli.printing import print_lines
-    from agentwatch.feed.catalog import saved_sessions
-    from agentwatch.safe_text import safe_line
+    from agentwatch.cli.saved import opened_catalog
 
     return print_lines(
-        f"{session.line()}\n    {safe_line(str(session.path))}" for session in saved_sessions()
+        line for session in opened_catalog() for line in (session.line(), f"    {session.path}")
     )
 
 
@@ -250,7 +221,7 @@ def main() -> None:
     code: int | None
     fill_descriptors()
     try:
-        code = agentwatch.main(standalone_mode=False)
+        code = agentwatch.main(prog_name="agentwatch", standalone_mode=False)
     except Fault as fault:
         code = _report(str(fault), fault.exit_code)
     except click.UsageError as error:
@@ -262,7 +233,7 @@ def main() -> None:
     except (KeyboardInterrupt, click.Abort):
         code = 128 + signal.SIGINT
     except Exception as error:  # noqa: BLE001 - the outermost edge: any other error is a bug
-        code = _report(f"internal error: {error!r} ({write_crash(error)})", INTERNAL_ERROR)
+        code = _report(internal_error(error), INTERNAL_ERROR)
     gc.freeze()  # otherwise the exit searches all objects for cycles: 8 % of the duration of `--print`
     sys.exit(code or 0)
 

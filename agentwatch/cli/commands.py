@@ -46,7 +46,9 @@ def watch_stdin(options: Options) -> int:
 def watch_file(path: Path, options: Options) -> int:
     """Watch a recording, or a FIFO or device like stdin.
 
-    When a followed file is truncated or replaced, it is a new recording and is watched from its start.
+    A recording that is still being written is followed until its writer ends; with `--follow`, it is followed
+    for ever. When a followed file is truncated or replaced, it is a new recording and is watched from its
+    start.
 
     Returns:
         The exit code.
@@ -65,7 +67,7 @@ def watch_file(path: Path, options: Options) -> int:
         raise Fault(f"{path} is already a recording; --record and --tee work only with stdin", USAGE)
     log_fd = None if options.log is None else create_log(options.log)
     while True:
-        source = saved_source(path, options.follow, None if log_fd is None else os.dup(log_fd))
+        source = saved_source(path, options.follow or None, None if log_fd is None else os.dup(log_fd))
         code = watch(source, options)
         if source.ended_by is None:
             return code
@@ -114,12 +116,14 @@ def _watch_pipe(source_fd: int, options: Options) -> int:
 
 
 def _choose_session(options: Options) -> int:
+    from agentwatch.cli.saved import opened_catalog
     from agentwatch.screen.overlays.sessions import Chooser
 
+    sessions = opened_catalog()
     with claimed_terminal():
         held = HeldSignals()
         held.hold()
-        path = Chooser(held, options.config, no_color=options.no_color).run()
+        path = Chooser(held, sessions, options.config, no_color=options.no_color).run()
         held.release()
     return 0 if path is None else watch_file(path, options)
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from agentwatch.config import Config
 from agentwatch.faults import USAGE, Fault, cannot_open
+from agentwatch.recording import open_regular
 from agentwatch.safe_text import SafeText, cut, safe_line
 
 _SHOWN_COLUMNS = 40
@@ -35,7 +36,7 @@ def read_config(environ: Mapping[str, str] = os.environ) -> Config:
 
     path, is_named = _config_path(environ)
     try:
-        sections = tomllib.loads(path.read_bytes().decode())
+        sections = tomllib.loads(_read(path, is_named=is_named).decode())
     except FileNotFoundError as error:
         if is_named:
             raise cannot_open(path, error) from None
@@ -55,6 +56,18 @@ def read_config(environ: Mapping[str, str] = os.environ) -> Config:
     if config.keys:
         _check_keys(path, config.keys)
     return config
+
+
+def _read(path: Path, *, is_named: bool) -> bytes:
+    """Return the bytes of the file.
+
+    The default path must be a regular file, or a link to one, because opening a FIFO could wait for ever. The
+    path that the environment names is opened whatever it is.
+    """
+    if is_named:
+        return path.read_bytes()
+    with open(open_regular(path, follow_links=True), "rb") as file:
+        return file.read()
 
 
 def _config_path(environ: Mapping[str, str]) -> tuple[Path, bool]:

@@ -7,7 +7,7 @@ import os
 import signal
 import time
 
-from agentwatch.cli.messages import say, write_crash
+from agentwatch.cli.messages import internal_error, say
 from agentwatch.cli.options import Options
 from agentwatch.cli.printing import end_session, print_rest, print_session
 from agentwatch.cli.terminal import claimed_terminal
@@ -146,5 +146,4 @@ def _watch_without_terminal(source: Source, feed: Feed) -> None:
 
 
 def _report_internal_error(error: Exception, source: Source) -> None:
-    written = write_crash(error, source.written.files)
-    say(f"internal error: {error!r} ({written})")
+    say(internal_error(error, source.written.files))

@@ -1,4 +1,7 @@
-"""One-line messages on stderr, and the traceback of an internal error."""
+"""Printed lines and messages, made safe in one place; and the traceback of an internal error.
+
+A message may contain the name of a file, a command or an option, and each of these may contain anything.
+"""
 
 from __future__ import annotations
 
@@ -7,33 +10,48 @@ from contextlib import suppress
 
 from agentwatch.cli.ci_runner import in_runner, without_commands
 from agentwatch.recording import SessionFiles, create_file, new_session_files
+from agentwatch.safe_text import SafeText, safe_line
+
+_MOST_REASON = 400
+_MOST_CHARACTERS = 8192
+"""The longest path has 4,096 bytes."""
+
+
+def printable(line: str) -> SafeText:
+    """Return a line that is to be printed, without anything that acts on a terminal or on a CI runner."""
+    line = safe_line(line)
+    return SafeText(without_commands(line) if in_runner() else line)
 
 
 def say(message: str) -> None:
     """Print a message to the user on stderr, on one line."""
-    line = f"agentwatch: {message}"
+    line = printable(f"agentwatch: {message[:_MOST_CHARACTERS]}")
     with suppress(OSError):  # a closed stderr must not end the monitor while the agent still writes
-        print(without_commands(line) if in_runner() else line, file=sys.stderr, flush=True)
+        print(line, file=sys.stderr, flush=True)
 
 
-def write_crash(error: BaseException, files: SessionFiles | None = None) -> str:
-    """Write the traceback of an internal error to a file, without the values of variables.
-
-    Variables may contain text that the agent has read, including secrets.
+def internal_error(error: BaseException, files: SessionFiles | None = None) -> str:
+    """Write the traceback of an internal error, and return a message that contains its path.
 
     Args:
         error: The exception.
         files: The session's files; the traceback is written beside them. None for a new path among the saved
             sessions.
+    """
+    reason = ": ".join((type(error).__name__, *(each for each in error.args[:1] if isinstance(each, str))))
+    return f"internal error: {reason[:_MOST_REASON]} ({_write_crash(error, files)})"
 
-    Returns:
-        A clause for the user that contains the path of the traceback.
+
+def _write_crash(error: BaseException, files: SessionFiles | None) -> str:
+    """Write a traceback without the values of variables, and return a clause that contains its path.
+
+    Variables may contain text that the agent has read, including secrets.
     """
     import traceback
 
     try:
         path = (files or new_session_files()).crash
-        with open(create_file(path), "w", encoding="utf-8") as file:
+        with open(create_file(path), "w", encoding="utf-8", errors="backslashreplace") as file:
             traceback.print_exception(error, file=file)
     except OSError:
         return "the traceback could not be written"

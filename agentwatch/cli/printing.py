@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from agentwatch.actions import action, brief_action
 from agentwatch.analysis.status.reasons import ending, reason, unknown_agent
 from agentwatch.cli.ci_runner import in_runner, json_without_commands, without_commands
-from agentwatch.cli.messages import say
+from agentwatch.cli.messages import printable, say
 from agentwatch.events import Outcome
 from agentwatch.faults import INCOMPLETE_RECORDING, USAGE
 from agentwatch.feed import POLL_SECONDS, Feed
@@ -172,8 +172,7 @@ def _print(data: bytes, sink_fd: int = 1) -> None:
 
 
 def _print_line(line: str, sink_fd: int = 1) -> None:
-    shown = without_commands(line) if in_runner() else line
-    _print(f"{shown}\n".encode(), sink_fd)
+    _print(f"{printable(line)}\n".encode(), sink_fd)
 
 
 def _print_result(feed: Feed, place: Place) -> None:

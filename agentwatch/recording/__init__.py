@@ -7,20 +7,23 @@ between an agent and its readers: writing never waits for a reader, and each rea
 from agentwatch.capture.appender import line_start
 from agentwatch.capture.clock import now_ms
 from agentwatch.recording.disk_sync import DiskSync
-from agentwatch.recording.head_tail import HeadTailReader, first_lines, last_lines
+from agentwatch.recording.head_tail import HeadTailReader, first_lines, last_lines, lines_from_end
 from agentwatch.recording.lines import MOST_LINE_BYTES, Growth, Line, LineReader, Lines
 from agentwatch.recording.saved import SavedGrowth, open_saved
+from agentwatch.recording.saved_process import SavedProcess, read_process
 from agentwatch.recording.store import (
     SessionFiles,
     create_file,
     is_at,
     nameless_file,
     new_session_files,
+    open_regular,
     saved_recordings,
     sessions_folder,
 )
 from agentwatch.recording.times import ArrivalTimes, WrittenTimes
 from agentwatch.recording.wakeup import Wakeup
+from agentwatch.recording.write_lock import hold, is_being_written, release
 
 __all__ = [
     "MOST_LINE_BYTES",
@@ -32,18 +35,25 @@ __all__ = [
     "LineReader",
     "Lines",
     "SavedGrowth",
+    "SavedProcess",
     "SessionFiles",
     "Wakeup",
     "WrittenTimes",
     "create_file",
     "first_lines",
+    "hold",
     "is_at",
+    "is_being_written",
     "last_lines",
     "line_start",
+    "lines_from_end",
     "nameless_file",
     "new_session_files",
     "now_ms",
+    "open_regular",
     "open_saved",
+    "read_process",
+    "release",
     "saved_recordings",
     "sessions_folder",
 ]

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import errno
 import os
+import time
 from pathlib import Path
 
 from agentwatch.capture.clock import now_ms
 from agentwatch.recording.lines import LineReader
+from agentwatch.recording.saved_process import read_process
 from agentwatch.recording.store import SessionFiles
 from agentwatch.recording.times import SavedTimes
+from agentwatch.recording.write_lock import is_being_written
+
+_WRITER_SECONDS = 0.25
+"""How often it is checked whether the writer is still there; the check takes 5 us, or 50 us without locks."""
 
 
 class SavedGrowth:
@@ -22,6 +28,9 @@ class SavedGrowth:
         self._fd = fd
         self._times = times
         self._follow = follow
+        self._files = SessionFiles(path)
+        self._with_writer = False
+        self._check_at = 0.0
         self._is_timed = times.refresh()
         self._size = os.fstat(fd).st_size
 
@@ -49,11 +58,23 @@ class SavedGrowth:
         """
         if self._follow and self.ended_by is None and self._is_replaced():
             self.ended_by = "replaced"
+        if self._follow and self._with_writer and time.monotonic() >= self._check_at:
+            self._check_at = time.monotonic() + _WRITER_SECONDS
+            if not self._has_writer():
+                self.size()  # what was written before the writer ended
+                self._follow = False
         return not self._follow or self.ended_by is not None
+
+    def follow_writer(self) -> None:
+        """Follow the file until its writer ends, if it is still being written."""
+        self._follow = self._with_writer = self._has_writer()
 
     def stop_following(self) -> None:
         """Stop following the file; the recording ends where the file ended when its size was last read."""
         self._follow = False
+
+    def _has_writer(self) -> bool:
+        return is_being_written(self._fd, read_process(self._files.process))
 
     def _is_replaced(self) -> bool:
         try:
@@ -62,12 +83,12 @@ class SavedGrowth:
             return False
 
 
-def open_saved(path: Path, follow: bool = False) -> LineReader:
+def open_saved(path: Path, follow: bool | None = False) -> LineReader:
     """Open a recording and the arrival times beside it.
 
     Args:
         path: The recording.
-        follow: Keep reading when the file grows.
+        follow: Keep reading when the file grows; None: until its writer ends, if one is known.
 
     Raises:
         OSError: The file cannot be opened, or is a folder.
@@ -77,7 +98,10 @@ def open_saved(path: Path, follow: bool = False) -> LineReader:
         if os.path.isdir(path):
             raise IsADirectoryError(errno.EISDIR, "it is a folder", str(path))
         times = SavedTimes(SessionFiles(path).times)
-        return LineReader(fd, SavedGrowth(path, fd, times, follow), times)
+        growth = SavedGrowth(path, fd, times, follow is True)
+        if follow is None:
+            growth.follow_writer()
+        return LineReader(fd, growth, times)
     except OSError:
         os.close(fd)
         raise

@@ -1,4 +1,4 @@
-"""The paths of recordings, and the creation of their files.
+"""The paths of recordings, and the creation and opening of their files.
 
 A file is always new, only the user may read it, and no link is followed.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 import time
 from pathlib import Path
 from typing import NamedTuple
@@ -19,6 +20,8 @@ _CREATE = (
     | getattr(os, "O_NOFOLLOW", 0)
     | getattr(os, "O_CLOEXEC", 0)
 )
+_OPEN = os.O_RDONLY | os.O_NONBLOCK | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_CLOEXEC", 0)
+"""O_NONBLOCK: opening a FIFO would wait for a writer. It has no effect on a regular file."""
 _SUFFIXES = (".times", ".log", ".stderr", ".crash", ".json")
 
 
@@ -78,16 +81,23 @@ def new_session_files() -> SessionFiles:
     The stem consists of the local time and random bits.
 
     Raises:
-        OSError: The folder cannot be created, or belongs to another user.
+        OSError: The folder cannot be created, is a link, or belongs to another user.
     """
     folder = sessions_folder()
     for parent in reversed([folder, *folder.parents]):
-        parent.mkdir(mode=0o700, exist_ok=True)  # `parents=True` would ignore `mode` for the parents
-    status = folder.stat()
-    if status.st_uid != os.geteuid():
-        raise PermissionError(errno.EPERM, "it belongs to another user", str(folder))
-    if status.st_mode & 0o077:
-        folder.chmod(0o700)
+        try:
+            parent.mkdir(mode=0o700, exist_ok=True)  # `parents=True` would ignore `mode` for the parents
+        except FileExistsError:
+            raise _not_a_folder(parent) from None
+    fd = _open_folder(folder)
+    try:
+        status = os.fstat(fd)
+        if status.st_uid != os.geteuid():
+            raise PermissionError(errno.EPERM, "it belongs to another user", str(folder))
+        if status.st_mode & 0o077:
+            os.fchmod(fd, 0o700)
+    finally:
+        os.close(fd)
     now_ns = time.time_ns()
     second = time.strftime("%Y%m%d-%H%M%S", time.localtime(now_ns // 10**9))
     stem = f"{second}-{now_ns // 10**6 % 1000:03}{os.urandom(3).hex()}"
@@ -95,12 +105,41 @@ def new_session_files() -> SessionFiles:
 
 
 def saved_recordings() -> list[Path]:
-    """Return the saved recordings, newest first."""
+    """Return the paths of the saved recordings, newest first; none if their folder does not exist.
+
+    Raises:
+        OSError: The folder cannot be read, or is a link.
+    """
+    folder = sessions_folder()
     try:
-        found = list(sessions_folder().glob("*.ndjson"))
-    except OSError:
+        fd = _open_folder(folder)
+    except FileNotFoundError:
         return []
-    return sorted(found, reverse=True)
+    try:
+        names = os.listdir(fd)
+    finally:
+        os.close(fd)
+    return [folder / name for name in sorted(names, reverse=True) if name.endswith(".ndjson")]
+
+
+def open_regular(path: Path, *, follow_links: bool = False) -> int:
+    """Open a regular file for reading, and return its descriptor.
+
+    This is for paths that the user has not named. Opening a FIFO could wait for ever, and a device could be
+    read without end.
+
+    Args:
+        path: The file.
+        follow_links: Whether the path may be a link to a regular file.
+
+    Raises:
+        OSError: The file cannot be opened, is a link, or is not a regular file.
+    """
+    fd = os.open(path, _OPEN | (0 if follow_links else getattr(os, "O_NOFOLLOW", 0)))
+    if not stat.S_ISREG(os.fstat(fd).st_mode):
+        os.close(fd)
+        raise OSError(errno.EINVAL, "it is not a regular file", str(path))
+    return fd
 
 
 def create_file(path: Path) -> int:
@@ -140,3 +179,23 @@ def nameless_file() -> int:
         return os.open(name, os.O_RDWR | os.O_APPEND | getattr(os, "O_CLOEXEC", 0))
     finally:
         os.unlink(name)
+
+
+def _open_folder(folder: Path) -> int:
+    """Open a folder that is not a link.
+
+    Raises:
+        OSError: It does not exist, cannot be opened, is a link, or is not a folder.
+    """
+    if folder.is_symlink():
+        raise _not_a_folder(folder)
+    try:
+        return os.open(folder, _OPEN | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0))
+    except NotADirectoryError:
+        raise _not_a_folder(folder) from None
+
+
+def _not_a_folder(path: Path) -> OSError:
+    if path.is_symlink():
+        return OSError(errno.ELOOP, "it is a link, which is not followed", str(path))
+    return NotADirectoryError(errno.ENOTDIR, "it is a file, not a folder", str(path))

@@ -13,6 +13,7 @@ from bisect import bisect_right
 from pathlib import Path
 
 from agentwatch.capture.times_file import TimesFile
+from agentwatch.recording.store import open_regular
 
 _MOST_DIGITS = 19
 _READ_BYTES = 1 << 20
@@ -57,8 +58,13 @@ class ArrivalTimes:
         self._file.close()
 
     def _take(self, written: bytes) -> int:
-        """Take the whole lines of a file of times, and return their number of bytes."""
+        """Take the whole lines of a file of times, and return their number of bytes.
+
+        A line that does not end within 1 MiB is not a line of times, and is skipped.
+        """
         whole = written[: written.rfind(b"\n") + 1]
+        if not whole and len(written) == _READ_BYTES:
+            whole = written
         for line in whole.split(b"\n"):
             offset, _, epoch_ms = line.partition(b" ")
             if offset.isdigit() and epoch_ms.isdigit() and max(len(offset), len(epoch_ms)) < _MOST_DIGITS:
@@ -106,10 +112,14 @@ class SavedTimes(ArrivalTimes):
     def refresh(self) -> bool:
         """Read the lines added to the file since the last refresh; return whether the file exists."""
         try:
-            with self._path.open("rb") as file:
-                file.seek(self._read_to)
-                added = file.read()
+            fd = open_regular(self._path)
         except OSError:
             return False
-        self._read_to += self._take(added)
+        try:
+            while taken := self._take(os.pread(fd, _READ_BYTES, self._read_to)):
+                self._read_to += taken
+        except OSError:
+            return False
+        finally:
+            os.close(fd)
         return True

@@ -2,22 +2,43 @@
 
 from __future__ import annotations
 
-from agentwatch.recording import LineReader, SavedGrowth
+from agentwatch.agent_facts import NO_FACTS, AgentFacts
+from agentwatch.recording import LineReader, SavedGrowth, SessionFiles, open_regular, read_process
 from agentwatch.sources.source import WithoutAgent
+from agentwatch.sources.started.activity import Activity
+from agentwatch.sources.started.stderr import StderrFile
 from agentwatch.sources.written_files import WrittenFiles
 
 
 class FileSource(WithoutAgent):
-    """A saved recording, which agentwatch only reads."""
+    """A saved recording, which agentwatch only reads.
+
+    If `run` has recorded it, the files beside it hold the facts about the agent's process and its stderr.
+    """
 
     wakeup = None
     is_live = False
     outlasts_screen = False
     fault = None
 
-    def __init__(self, reader: LineReader, log_fd: int | None = None) -> None:
+    def __init__(
+        self, reader: LineReader, files: SessionFiles | None = None, log_fd: int | None = None
+    ) -> None:
+        """Create the source of a saved recording.
+
+        Args:
+            reader: Reads the recording.
+            files: The paths of the session's files; None if nothing beside the recording is read.
+            log_fd: The descriptor of the action log; None for no log.
+        """
         self.reader = reader
         self.written = WrittenFiles(reader, log_fd=log_fd)
+        self._files = files
+        self._process = None if files is None else read_process(files.process)
+        self._stderr = None if files is None or self._process is None else _stderr_file(files)
+        self._activity = None if self._process is None else Activity(self._process.pid)
+        self._facts_at_end: AgentFacts | None = None
+        self._has_left = False
 
     @property
     def ended_by(self) -> str | None:
@@ -34,10 +55,41 @@ class FileSource(WithoutAgent):
         """Return the faults that occurred since the last call, one sentence each."""
         return self.written.unreported(self.faults)
 
+    def agent_facts(self) -> AgentFacts:
+        """Return what `run` has written about the agent's process; no facts for another recording."""
+        if self._files is None or self._process is None or self._activity is None:
+            return NO_FACTS
+        if not self.reader.growth.has_ended():
+            process = self._process
+            return AgentFacts(process.pid, process.started_ms, uses_cpu=self._activity.uses_cpu())
+        if self._facts_at_end is None:
+            process = read_process(self._files.process) or self._process
+            last = self.last_stderr(1)
+            facts = AgentFacts(
+                started_ms=process.started_ms, exit_code=process.exit_code, stderr=last[0] if last else None
+            )
+            if process.exit_code is None:  # its monitor may not have written it yet
+                return facts
+            self._facts_at_end = facts
+        return self._facts_at_end
+
+    def new_stderr(self) -> list[str]:
+        """Return the complete lines of the agent's recorded stderr that no earlier call has returned."""
+        return [] if self._stderr is None else self._stderr.new_lines()
+
+    def last_stderr(self, count: int) -> list[str]:
+        """Return the last non-blank lines of the agent's recorded stderr, at most `count`.
+
+        While the recording is being written, they are not the last ones, and the list is empty.
+        """
+        is_over = self.reader.growth.has_ended() and not self._has_left
+        return [] if self._stderr is None or not is_over else self._stderr.last_lines(count)
+
     def leave(self) -> None:
         """Stop following the file; it may grow forever, and its action log would never be complete."""
         growth = self.reader.growth
-        if isinstance(growth, SavedGrowth):
+        if isinstance(growth, SavedGrowth) and not growth.has_ended():
+            self._has_left = True
             growth.stop_following()
 
     def stop(self) -> None:
@@ -46,3 +98,10 @@ class FileSource(WithoutAgent):
     def finish(self) -> None:
         """Wait until the action log is written."""
         self.written.finish(is_over=True)
+
+
+def _stderr_file(files: SessionFiles) -> StderrFile | None:
+    try:
+        return StderrFile(open_regular(files.stderr))
+    except OSError:
+        return None

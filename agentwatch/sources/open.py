@@ -22,6 +22,7 @@ from agentwatch.recording import (
     SessionFiles,
     WrittenTimes,
     create_file,
+    hold,
     nameless_file,
     new_session_files,
     open_saved,
@@ -71,12 +72,12 @@ def create_log(path: Path) -> int:
     return _NewFiles().create(path)
 
 
-def saved_source(path: Path, follow: bool = False, log_fd: int | None = None) -> FileSource:
-    """Open a saved recording.
+def saved_source(path: Path, follow: bool | None = False, log_fd: int | None = None) -> FileSource:
+    """Open a saved recording, and what is known about the process of its agent.
 
     Args:
         path: The recording.
-        follow: Keep reading when the file grows.
+        follow: Keep reading when the file grows; None: until its writer ends, if one is known.
         log_fd: The descriptor of the action log; None for no log.
 
     Raises:
@@ -86,7 +87,7 @@ def saved_source(path: Path, follow: bool = False, log_fd: int | None = None) ->
         reader = open_saved(path, follow)
     except OSError as error:
         raise cannot_open(path, error) from None
-    return FileSource(reader, log_fd)
+    return FileSource(reader, SessionFiles(path), log_fd)
 
 
 def pipe_source(source_fd: int, keep: KeepOptions) -> PipeSource:
@@ -202,6 +203,7 @@ def _create_files(
     log is None if not wanted.
     """
     recording_fd = new.nameless() if files is None else new.create(files.recording)
+    hold(recording_fd)
     if is_relayed:
         times: ArrivalTimes = WrittenTimes(new.nameless() if files is None else new.create(files.times))
     else:

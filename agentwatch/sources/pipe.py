@@ -9,7 +9,7 @@ import time
 
 from agentwatch.capture.appender import Appender, is_truncated, truncated
 from agentwatch.capture.pipe_buffer import BURST_BYTES, READ_BYTES, enlarge
-from agentwatch.recording import ArrivalTimes, LineReader, SessionFiles, Wakeup, now_ms
+from agentwatch.recording import ArrivalTimes, LineReader, SessionFiles, Wakeup, now_ms, release
 from agentwatch.sources.source import WithoutAgent
 from agentwatch.sources.written_files import WrittenFiles
 
@@ -70,6 +70,7 @@ class PipeIntake:
         finally:
             self._appender.note_gap()
             self._has_ended = True
+            release(self._recording_fd)
             self.wakeup.ring()
 
     def _read(self) -> bytes:

@@ -105,7 +105,7 @@ def test_a_command_that_draws_no_screen_loads_none(arguments: list[str]) -> None
 def test_printing_a_file_loads_only_what_a_file_needs() -> None:
     """Printing a file does not import agents, settings or tracebacks, which saves 4 ms."""
     packages = loaded(RUN, str(RECORDINGS / "plain.ndjson"), "--print")
-    assert packages.isdisjoint({"fcntl", "select", "subprocess", "platformdirs", "tomllib", "traceback"})
+    assert packages.isdisjoint({"select", "subprocess", "platformdirs", "tomllib", "traceback"})
 
 
 def test_the_screen_loads_textual() -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from agentwatch.recording import create_file, first_lines, last_lines, line_start
+from agentwatch.recording import create_file, first_lines, last_lines, line_start, lines_from_end
 
 
 @pytest.fixture
@@ -54,3 +55,31 @@ def test_a_line_start_is_found_from_its_end(
     """However many reads it takes, a line begins behind the last line end before it."""
     monkeypatch.setattr("agentwatch.capture.appender._STEP_BYTES", step)
     assert line_start(of(b"ab\ncde\nf"), end) == start
+
+
+@pytest.mark.parametrize(
+    ("data", "most_bytes", "lines"),
+    [
+        (b"", 10, []),
+        (b" \n\r\n\t\n", 10, []),
+        (b"ab\ncd\n", 10, [b"cd", b"ab"]),
+        (b"ab\n\n  \ncd", 10, [b"cd", b"ab"]),
+        (b"ab\ncd  \n\n\n", 10, [b"cd", b"ab"]),
+        (b"ab\ncd", 2, []),
+        (b"ab\ncd", 3, [b"cd"]),
+        (b"abcdef", 6, [b"abcdef"]),
+        (b"abcdef", 5, []),
+    ],
+)
+def test_lines_from_the_end(
+    of: Callable[[bytes], int], data: bytes, most_bytes: int, lines: list[bytes]
+) -> None:
+    """The lines that are not blank are found from the last one on; one that began too early is left out."""
+    fd = of(data)
+    assert [os.pread(fd, length, offset) for offset, length in lines_from_end(fd, most_bytes)] == lines
+
+
+def test_long_lines_from_the_end(of: Callable[[bytes], int]) -> None:
+    """Lines that are longer than one read are found whole, and before many blank lines."""
+    fd = of(b"x" * 300_000 + b"\n" + b"y" * 3_000_000 + b"\n" * 200_000)
+    assert list(lines_from_end(fd, 8 << 20)) == [(300_001, 3_000_000), (0, 300_000)]

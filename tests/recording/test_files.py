@@ -14,6 +14,7 @@ from agentwatch.recording import (
     create_file,
     nameless_file,
     new_session_files,
+    open_regular,
     saved_recordings,
     sessions_folder,
 )
@@ -119,3 +120,47 @@ def test_a_nameless_file_has_no_name(tmp_path: Path, monkeypatch: pytest.MonkeyP
     os.write(fd, b"two")
     assert os.pread(fd, 10, 0) == b"onetwo"
     os.close(fd)
+
+
+@pytest.mark.parametrize("kind", ["link", "dangling", "loop", "file"])
+def test_a_sessions_folder_that_is_no_folder(home: Path, tmp_path: Path, kind: str) -> None:
+    """A link or a file in the place of the sessions folder is refused; what it leads to stays as it was."""
+    home.mkdir()
+    other = tmp_path / "other"
+    match kind:
+        case "link":
+            other.mkdir(mode=0o755)
+            (other / "20260101-000000-ffffff.ndjson").touch()
+        case "file":
+            (home / "sessions").touch()
+    if kind != "file":
+        (home / "sessions").symlink_to(home / "sessions" if kind == "loop" else other)
+    for use in (new_session_files, saved_recordings):
+        with pytest.raises(OSError, match="it is a file" if kind == "file" else "it is a link"):
+            use()
+    assert kind != "link" or (mode(other) == 0o755 and len(list(other.iterdir())) == 1)
+
+
+@pytest.mark.parametrize("kind", ["fifo", "folder", "link", "link to a device", "socket", "none"])
+def test_only_a_regular_file_is_opened(tmp_path: Path, kind: str) -> None:
+    """What is not a regular file is refused at once; a FIFO without a writer does not block."""
+    path, other = tmp_path / "a", tmp_path / "other"
+    other.write_text("mine")
+    match kind:
+        case "fifo":
+            os.mkfifo(path)
+        case "folder":
+            path.mkdir()
+        case "link":
+            path.symlink_to(other)
+        case "link to a device":
+            path.symlink_to("/dev/zero")
+        case "socket":
+            os.mknod(path, stat.S_IFSOCK | 0o600)
+    with pytest.raises(OSError, match=r"."):
+        open_regular(path)
+    if kind == "link":
+        os.close(open_regular(path, follow_links=True))
+    else:
+        with pytest.raises(OSError, match=r"."):
+            open_regular(path, follow_links=True)

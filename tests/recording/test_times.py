@@ -106,3 +106,30 @@ def test_now_is_since_the_epoch_and_never_goes_back() -> None:
     readings = [now_ms() for _ in range(1000)]
     assert readings == sorted(readings)
     assert abs(readings[0] - time.time_ns() // 1_000_000) < 60_000
+
+
+@pytest.mark.parametrize("kind", ["fifo", "link to a device", "link"])
+def test_times_are_read_from_a_regular_file_only(tmp_path: Path, kind: str) -> None:
+    """Arrival times that are not a regular file are not opened; the recording has no times then."""
+    (tmp_path / "a.ndjson").write_bytes(b"one\n")
+    times = tmp_path / "a.times"
+    match kind:
+        case "fifo":
+            os.mkfifo(times)
+        case "link to a device":
+            times.symlink_to("/dev/zero")
+        case "link":
+            (tmp_path / "other").write_bytes(b"0 1000\n")
+            times.symlink_to(tmp_path / "other")
+    [line] = read_all(tmp_path / "a.ndjson")
+    assert line.seen_ms is None
+
+
+def test_times_are_read_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file of times is read in pieces of 1 MiB, and a piece without a line end is skipped."""
+    monkeypatch.setattr("agentwatch.recording.times._READ_BYTES", 16)
+    path = tmp_path / "a.times"
+    path.write_bytes(b"0 1000\n10 2000\n" + b"x" * 50 + b"\n20 3000\n30 4000\n40 50")
+    times = SavedTimes(path)
+    assert times.refresh()
+    assert [times.at(offset) for offset in (0, 10, 20, 30, 40)] == [1000, 2000, 3000, 4000, 4000]

@@ -104,7 +104,10 @@ def _run_in_foreground(argv: Sequence[str]) -> int:
             _give_terminal(child.pid)
             with suppress(ProcessLookupError):
                 os.killpg(child.pid, signal.SIGCONT)  # it may have stopped by using the terminal too early
-            _, status = os.waitpid(child.pid, os.WUNTRACED)
+            try:
+                _, status = os.waitpid(child.pid, os.WUNTRACED)
+            except ChildProcessError:  # it ended, and another thread has reaped it with the agent's orphans
+                status = 0
             _give_terminal(os.getpgrp())
             if not os.WIFSTOPPED(status):
                 child.returncode = os.waitstatus_to_exitcode(status)

@@ -6,7 +6,7 @@ import os
 import time
 
 from agentwatch.capture.appender import truncated
-from agentwatch.recording import ArrivalTimes, now_ms
+from agentwatch.recording import ArrivalTimes, now_ms, release
 from agentwatch.sources.started.disk_reserve import Reserve
 
 _POLL_SECONDS = 0.01
@@ -69,8 +69,9 @@ class DirectOutput:
         return False
 
     def release(self) -> None:
-        """Release the disk space reserved beyond the end of the recording."""
+        """Mark the recording as ended, and release the disk space reserved beyond its end."""
         self._reserve.release()
+        release(self.stdout_fd)
 
     def _note_growth(self) -> bool:
         before, size = self.size, os.fstat(self.stdout_fd).st_size

@@ -14,7 +14,7 @@ from agentwatch.capture import relay
 from agentwatch.capture.appender import truncated
 from agentwatch.capture.clock import EPOCH_NS
 from agentwatch.capture.pipe_buffer import enlarge
-from agentwatch.recording import WrittenTimes
+from agentwatch.recording import WrittenTimes, release
 from agentwatch.sources.started.disk_reserve import Reserve
 
 _POLL_SECONDS = 0.01
@@ -114,7 +114,8 @@ class RelayedOutput:
         return not self._is_eof
 
     def release(self) -> None:
-        """Do nothing: the relay releases the reserved space when the pipe ends."""
+        """Mark the recording as ended; the relay releases the reserved space when the pipe ends."""
+        release(self._recording_fd)
 
     def _pipe(self) -> tuple[int, int]:
         ends = os.pipe()

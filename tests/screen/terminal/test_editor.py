@@ -11,9 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.screen.terminal.editor import Unopened, editor, file_of
+from agentwatch.screen.terminal.editor import Unopened, _run_in_foreground, editor, file_of
 from agentwatch.session import Call, Run, Session
+from tests.builders.lines import completed, init, started
 from tests.conftest import ROOT
+from tests.harness.program import AGENTWATCH
 from tests.harness.terminal import Terminal
 
 APP = """
@@ -49,6 +51,7 @@ while (line := sys.stdin.readline().strip()) != "done":
 print("\\x1b[2J\\x1b[H", end="", flush=True)
 sys.exit(int(os.environ.get("EDITOR_CODE", "0")))
 """
+SHOWN = b"\x1b[?1049h"
 NOTHING: Mapping[str, str] = {}
 PRODUCER = [sys.executable, "-c", "import time; time.sleep(60)"]
 
@@ -198,3 +201,34 @@ def test_a_relative_path_is_resolved_in_the_cwd_of_its_run(tmp_path: Path) -> No
         ):
             file_of(call, session)
     assert why_not("README.md", "relative").endswith("has no working directory.")
+
+
+def test_the_editor_beside_a_started_agent(tmp_path: Path) -> None:
+    """Under `run`, where ended processes are reaped all the time, the editor's own exit code is shown."""
+    (tmp_path / "a.txt").write_text("text")
+    (tmp_path / "r.ndjson").write_bytes(
+        init(cwd=str(tmp_path)) + started("read", "c", path="a.txt") + completed("read", "c", {"success": {}})
+    )
+    script = "import os, time; os.write(1, open('r.ndjson', 'rb').read()); time.sleep(60)"
+    agent = [sys.executable, "-c", script]
+    argv = [*AGENTWATCH, "run", "--no-record", "--", *agent]
+    env = {"PYTHONPATH": str(ROOT), "EDITOR": "sh -c 'echo EDITED; exit 3'"}
+    with Terminal(argv, env=env, cwd=tmp_path, size=(120, 40)) as terminal:
+        terminal.wait_for("Read file a.txt")
+        terminal.send("2")
+        for times in (1, 2, 3):
+            terminal.send("o")
+            terminal.wait_until(lambda n=times: terminal.raw.count(b"EDITED") == n, what="editor")  # type: ignore[misc]
+            terminal.wait_until(lambda n=times: terminal.raw.count(SHOWN) == n + 1, what="screen")  # type: ignore[misc]
+        assert b"cannot be started" not in terminal.raw
+        terminal.wait_for("sh failed: exit 3")
+
+
+def test_an_editor_that_another_thread_has_reaped(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An editor whose exit code is lost, because another thread has reaped it, counts as ended well."""
+
+    def gone(_pid: int, _options: int) -> None:
+        raise ChildProcessError
+
+    monkeypatch.setattr(os, "waitpid", gone)
+    assert _run_in_foreground(["true"]) == 0

@@ -1,0 +1,174 @@
+"""Names and paths cannot act on a terminal or on a CI runner, in whatever message they occur."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+from tests.harness.fake_agent import command
+from tests.harness.on_a_pty import in_terminal
+from tests.harness.program import AGENTWATCH, PLAIN, environment, watch
+from tests.harness.terminal_oracle import acting, taken_apart
+
+NAMES = {
+    "an escape sequence": "\x1b[2J\x1b]0;taken\x07",
+    "a forged line": "a\n::error::forged\nagentwatch: all is well",
+    "a carriage return": "a\r##[error]forged",
+    "C1 controls": "\x9b2J\x9d0;taken\x9c",
+    "bidi and hidden characters": "a\u202eb\u2066c\u200bd\U000e0041",
+    "bytes that are not UTF-8": "\udcff\udc9b31m",
+}
+FAULTS: dict[str, list[str]] = {
+    "an input": ["-p", "{}"],
+    "an input of replay": ["replay", "{}", "-p"],
+    "an input of log": ["log", "{}"],
+    "an input of drift": ["drift", "{}"],
+    "an option": ["--{}"],
+    "an option of run": ["run", "--{}"],
+    "a choice": ["--output-format", "{}", "x"],
+    "a number": ["replay", "--speed", "{}", "x"],
+    "an argument": ["log", "x", "{}"],
+    "a recording": ["run", "-p", "--record", "{}/none/r", "--", "true"],
+    "a log": ["-p", "--log", "{}/none/r", str(PLAIN)],
+    "a recording of a recording": ["-p", "--record", "{}", str(PLAIN)],
+    "a command": ["run", "-p", "--", "{}"],
+}
+
+
+def check(done: subprocess.CompletedProcess[bytes], *, lines: int | None = None) -> str:
+    """Check that nothing acts in what was printed; return what was printed on stderr."""
+    said = done.stderr.decode()
+    for text in (said, done.stdout.decode()):
+        assert acting(text) == []
+        assert "##" not in text
+        assert not any(line.lstrip().startswith("::") for line in text.splitlines())
+    assert all(line.startswith("agentwatch: ") for line in said.splitlines()), said
+    assert lines is None or said.count("\n") == lines, said
+    return said
+
+
+@pytest.mark.parametrize("name", NAMES.values(), ids=NAMES)
+def test_a_name_cannot_act_in_a_fault(name: str, tmp_path: Path) -> None:
+    """Each fault of each command is one line of visible characters, whatever the names in it."""
+    for arguments in FAULTS.values():
+        given = [each.replace("{}", name) for each in arguments]
+        done = watch(*given, cwd=tmp_path, GITHUB_ACTIONS="true")
+        assert done.returncode
+        check(done, lines=1)
+
+
+@pytest.mark.parametrize("name", NAMES.values(), ids=NAMES)
+def test_a_folder_cannot_act_in_a_list_or_a_fault(name: str, tmp_path: Path) -> None:
+    """The sessions of a folder with such a name are listed in two lines each, and its faults in one line."""
+    folder = tmp_path / name / "sessions"
+    folder.mkdir(parents=True)
+    (folder / f"{name}.ndjson").write_bytes(PLAIN.read_bytes())
+    done = watch("sessions", cwd=tmp_path, AGENTWATCH_HOME=name, GITHUB_ACTIONS="true")
+    assert done.returncode == 0
+    assert done.stdout.count(b"\n") == 2
+    check(done, lines=0)
+    (tmp_path / name / "file").touch()
+    for arguments in (["sessions"], ["run", "-p", "--", "true"]):
+        home = str(tmp_path / name / "file")
+        done = watch(*arguments, cwd=tmp_path, AGENTWATCH_HOME=home, GITHUB_ACTIONS="true")
+        assert done.returncode
+        assert "it is a file, not a folder" in check(done, lines=1)
+
+
+@pytest.mark.parametrize("name", NAMES.values(), ids=NAMES)
+def test_a_name_cannot_act_in_a_crash_message(name: str, tmp_path: Path) -> None:
+    """An internal error is one line, whatever the path of the traceback and the words of the error."""
+    broken = f"import agentwatch.outputs.summary as m\ndef fault(session): raise RuntimeError({name!r})\n"
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken" / "sitecustomize.py").write_text(f"{broken}m.summary = fault\n")
+    (tmp_path / name).mkdir()
+    done = watch(
+        *("-p", "--output-format", "summary", "--record", f"{name}/r.ndjson"),
+        cwd=tmp_path,
+        stdin=PLAIN.read_bytes(),
+        PYTHONPATH=f"{tmp_path / 'broken'}{os.pathsep}{ROOT}",
+        GITHUB_ACTIONS="true",
+    )
+    assert done.returncode == 70
+    assert "internal error: RuntimeError: " in check(done, lines=1)
+    assert (tmp_path / name / "r.crash").exists()
+
+
+@pytest.mark.parametrize("name", NAMES.values(), ids=NAMES)
+def test_an_agent_cannot_act_in_its_last_words(name: str) -> None:
+    """The last lines of an agent's stderr are printed as lines of visible characters."""
+    agent = f"import sys; sys.stderr.buffer.write({os.fsencode(name)!r}); sys.exit(4)"
+    done = watch("run", "-p", "--", sys.executable, "-c", agent, GITHUB_ACTIONS="true")
+    assert done.returncode == 4
+    assert "the agent's stderr" in check(done)
+
+
+def test_a_process_cannot_act_by_its_name(tmp_path: Path) -> None:
+    """A process that the agent has left running is named in one line of visible characters."""
+    program = tmp_path / "\x1b[2Ja\n::b"
+    program.symlink_to(shutil.which("sleep") or "")
+    left = "import subprocess, sys; subprocess.Popen([sys.argv[1], '60'])"
+    done = watch("run", "-p", "--", sys.executable, "-c", left, str(program), GITHUB_ACTIONS="true")
+    said = check(done)
+    [pid] = re.findall(r"process (\d+) \(␛\[2Ja␊::b\), started by the agent, is still running", said)
+    os.kill(int(pid), signal.SIGKILL)
+
+
+def test_a_followed_name_cannot_act(tmp_path: Path) -> None:
+    """The message that a followed file was truncated is one line of visible characters."""
+    path = tmp_path / NAMES["a forged line"]
+    path.write_bytes(PLAIN.read_bytes())
+    argv = [*AGENTWATCH, "-p", "-f", str(path)]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment()) as child:
+        assert child.stdout
+        assert child.stdout.readline().startswith(b"Read file")
+        path.write_bytes(PLAIN.read_bytes()[:300])
+        assert child.stderr
+        said = child.stderr.readline().decode()
+        child.terminate()
+    assert acting(said) == []
+    assert said.endswith("was truncated: starting over\n")
+
+
+def test_a_name_cannot_act_after_the_screen(tmp_path: Path) -> None:
+    """After the screen, the line with the path of the recording is safe too."""
+    path = tmp_path / NAMES["an escape sequence"]
+    with in_terminal("run", "--record", str(path), "--", *command(PLAIN)) as terminal:
+        terminal.wait_for("✓ succeeded in 8.7 s")
+        terminal.send("q")
+        terminal.wait_for(re.compile("recorded in .*␛", re.DOTALL))
+        assert terminal.wait_exit() == 0
+        assert terminal.restored(), terminal.leftovers()
+        assert acting(taken_apart(terminal.raw).text.decode().replace("\r\n", "\n")) == []
+        assert b"taken\x07" not in terminal.raw
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["run", "--help"], ["--version"], ["sessions", "-h"]])
+def test_help_that_cannot_be_printed(arguments: list[str], home: Path) -> None:
+    """Help and version on a full disk are reported in one line with 74, and leave no traceback."""
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            [*AGENTWATCH, *arguments], stdout=full, stderr=subprocess.PIPE, env=environment(), check=False
+        )
+    assert done.returncode == 74
+    assert done.stderr == b"agentwatch: cannot print: No space left on device\n"
+    assert not home.exists()
+
+
+def test_a_reader_of_help_may_leave(tmp_path: Path) -> None:
+    """Help whose reader has gone ends as with other programs, without a message."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        [*AGENTWATCH, "--help"], stdout=writer, stderr=subprocess.PIPE, env=environment(), check=False
+    )
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (141, b"")

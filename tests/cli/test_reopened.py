@@ -1,0 +1,209 @@
+"""A session of `run` that is opened again shows what the run knew; one that still runs is followed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from agentwatch.agent_facts import AgentFacts
+from agentwatch.analysis.status import status
+from agentwatch.feed import Feed
+from agentwatch.sources.open import saved_source
+from tests.harness.fake_agent import command
+from tests.harness.on_a_pty import in_terminal, saved
+from tests.harness.processes import is_alive
+from tests.harness.program import AGENTWATCH, PLAIN, PLAIN_TEXT, environment, watch
+from tests.harness.terminal import Terminal
+
+GATED = """
+import os, sys
+data = open(sys.argv[1], "rb").read()
+half = data.index(b"\\n", len(data) // 2) + 1
+os.write(1, data[:half])
+open(sys.argv[2], "rb").read()  # until the test opens the FIFO
+os.write(1, data[half:])
+sys.exit(int(sys.argv[3]))
+"""
+"""An agent that writes half of a recording, and the rest when a FIFO is opened."""
+
+
+@pytest.fixture
+def gate(tmp_path: Path) -> Path:
+    """A FIFO for which the agent waits."""
+    os.mkfifo(tmp_path / "gate")
+    return tmp_path / "gate"
+
+
+def open_gate(gate: Path) -> None:
+    """Let the agent write the rest."""
+    gate.write_bytes(b"")
+
+
+def state(words: str) -> bool:
+    """Return whether the only saved session is listed with these words."""
+    return f"  {words}  " in watch("sessions").stdout.decode()
+
+
+@contextmanager
+def running(
+    home: Path, *arguments: str | Path, stdin: int | None = None
+) -> Iterator[subprocess.Popen[bytes]]:
+    """Run agentwatch in the background until half of the recording is written."""
+    argv = [*AGENTWATCH, *map(str, arguments)]
+    quiet = subprocess.DEVNULL
+    with subprocess.Popen(argv, stdin=stdin or quiet, stdout=quiet, stderr=quiet, env=environment()) as child:
+        wait_until(lambda: any(path.stat().st_size > 2000 for path in home.glob("sessions/*.ndjson")))
+        yield child
+
+
+def wait_until(check: Callable[[], bool]) -> None:
+    """Wait until a function returns True."""
+    deadline = time.monotonic() + 15
+    while not check():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def agent_of(gate: Path, code: int = 0) -> list[str]:
+    """Return the command of the gated agent."""
+    return [sys.executable, "-c", GATED, str(PLAIN), str(gate), str(code)]
+
+
+def test_a_failed_run_is_known_when_opened_again(home: Path) -> None:
+    """The exit code and the last line of stderr are facts of the reopened session, as of the run."""
+    agent = command(PLAIN, "--cut", "2500", "--exit", "4", "--stderr", "out of luck")
+    assert watch("run", "-p", "--", *agent).returncode == 4
+    source = saved_source(saved(home))
+    facts = source.agent_facts()
+    assert facts == AgentFacts(started_ms=facts.started_ms, exit_code=4, stderr="out of luck")
+    assert facts.started_ms
+    assert source.last_stderr(5) == source.new_stderr() == ["out of luck"]
+    feed = Feed(source.reader)
+    feed.advance()
+    words = status(feed.session, None, facts)
+    assert "exit 4" in words
+    assert "out of luck" in words
+    done = watch("-p", saved(home))
+    assert done.returncode == 1
+    assert b"out of luck" in done.stderr
+    assert b"exit 4" in watch("sessions").stdout
+
+
+def test_the_screen_of_a_reopened_run(home: Path) -> None:
+    """The status line of a reopened session has the exit code and the reason, and the actions the stderr."""
+    agent = command(PLAIN, "--cut", "2500", "--exit", "4", "--stderr", "out of luck")
+    watch("run", "-p", "--", *agent)
+    with in_terminal(str(saved(home)), size=(160, 40)) as terminal:
+        terminal.wait_for("exit 4 · stderr: out of luck")
+        terminal.wait_for("stderr out of luck")
+        terminal.send("q")
+        assert terminal.wait_exit() == 1
+
+
+@pytest.mark.parametrize("name", ["r.json", "r.stderr"])
+def test_files_beside_another_recording_are_not_facts(tmp_path: Path, name: str) -> None:
+    """Files that are no description, or not regular, are no facts, and are not waited for."""
+    recording = tmp_path / "r.ndjson"
+    recording.write_bytes(PLAIN.read_bytes())
+    os.mkfifo(tmp_path / name)
+    if name != "r.json":
+        (tmp_path / "r.json").write_text('{"pid": 1, "exit_code": 4}')
+    source = saved_source(recording)
+    assert source.agent_facts() == AgentFacts()
+    assert source.last_stderr(1) == source.new_stderr() == []
+
+
+def test_a_running_session_is_listed_and_followed(home: Path, gate: Path) -> None:
+    """A session of `run` is listed as running, and opening it prints the calls until the agent ends."""
+    with running(home, "run", "-p", "--", *agent_of(gate)) as monitor:
+        assert state("running   ")
+        follower = subprocess.Popen(
+            [*AGENTWATCH, "-p", str(saved(home))], stdout=subprocess.PIPE, env=environment()
+        )
+        with follower:
+            assert follower.stdout
+            assert follower.stdout.readline() == PLAIN_TEXT.splitlines(keepends=True)[0]
+            assert follower.poll() is None
+            open_gate(gate)
+            assert follower.stdout.read() == PLAIN_TEXT.splitlines(keepends=True)[1]
+            assert follower.wait(15) == 0
+        assert monitor.wait(15) == 0
+    assert state("succeeded ")
+
+
+def test_a_running_session_outlives_its_monitor(home: Path, gate: Path) -> None:
+    """When the monitor is killed, the session is running until its agent has ended."""
+    with running(home, "run", "-p", "--", *agent_of(gate)) as monitor:
+        monitor.kill()
+        monitor.wait()
+        assert state("running   ")
+        open_gate(gate)
+        wait_until(lambda: state("succeeded "))
+
+
+def test_a_piped_session_runs_until_the_pipe_ends(home: Path) -> None:
+    """A recorded pipe is running while the pipe is open, and not after it has ended."""
+    record = home / "sessions" / "20260101-000000-aaaaaa.ndjson"
+    record.parent.mkdir(parents=True)
+    reader, writer = os.pipe()
+    with running_pipe(home, record, reader, writer) as monitor:
+        assert state("running   ")
+        os.close(writer)
+        assert monitor.wait(15) == 1
+    assert state("unfinished")
+
+
+@contextmanager
+def running_pipe(home: Path, record: Path, reader: int, writer: int) -> Iterator[subprocess.Popen[bytes]]:
+    """Record a pipe with half of a recording in it."""
+    os.write(writer, PLAIN.read_bytes()[:2500])
+    with running(home, "-p", "--record", record, stdin=reader) as monitor:
+        os.close(reader)
+        yield monitor
+
+
+def test_a_screen_that_stays_open_does_not_make_a_session_run(home: Path) -> None:
+    """After the end of the agent, the session has ended although its screen is still open."""
+    with in_terminal("run", "--", *command(PLAIN)) as terminal:
+        terminal.wait_for("✓ succeeded in 8.7 s")
+        wait_until(lambda: state("succeeded "))
+        terminal.send("q")
+        assert terminal.wait_exit() == 0
+
+
+def test_a_running_session_opens_following(home: Path, gate: Path) -> None:
+    """The chooser lists a running session as running, and opens it following; it ends with its agent."""
+    with running(home, "run", "-p", "--", *agent_of(gate, 4)) as monitor, in_terminal() as terminal:
+        terminal.wait_for("running")
+        terminal.send("\r")
+        terminal.wait_for("Raise the request timeout")
+        assert "✓ succeeded" not in terminal.screen_text()
+        open_gate(gate)
+        terminal.wait_for("✓ succeeded")
+        assert monitor.wait(15) == 4
+        leave(terminal)
+
+
+def leave(terminal: Terminal) -> None:
+    """Leave the screen."""
+    terminal.send("q")
+    assert terminal.wait_exit() == 0
+
+
+def test_leaving_the_screen_leaves_a_running_session_alone(home: Path, gate: Path) -> None:
+    """`q` leaves a session that is being written with 0, and says nothing of the agent's stderr."""
+    with running(home, "run", "-p", "--", *agent_of(gate)) as monitor:
+        with in_terminal(str(saved(home))) as terminal:
+            terminal.wait_for("Raise the request timeout")
+            leave(terminal)
+            assert "stderr" not in terminal.screen_text()
+        assert is_alive(monitor.pid)
+        monitor.send_signal(signal.SIGTERM)
