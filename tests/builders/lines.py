@@ -88,12 +88,11 @@ def completed(tool: str, call_id: str = "c-1", result: Any = None, at_ms: Any = 
     return event("tool_call", "completed", call_id=call_id, tool_call=call, timestamp_ms=at_ms)
 
 
-def asked(kind: str = "webFetch", at_ms: int = 1000) -> bytes:
-    """Return the request of an interaction query."""
+def asked(kind: str = "webFetch", at_ms: int = 1000, **args: Any) -> bytes:
+    """Return the request of an interaction query; `toolCallId` among `args` names its call."""
     name = f"{kind}RequestQuery"
-    return event(
-        "interaction_query", "request", query_type=name, query={"id": 0, name: {}}, timestamp_ms=at_ms
-    )
+    query = {"id": 0, name: {"args": args} if args else {}}
+    return event("interaction_query", "request", query_type=name, query=query, timestamp_ms=at_ms)
 
 
 def answered(answer: dict[str, Any], kind: str = "webFetch", at_ms: int = 1000) -> bytes:

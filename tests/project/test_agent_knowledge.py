@@ -19,6 +19,7 @@ KEYS = frozenset(f"{name}ToolCall" for name in NAMES)
 OWN_WORDS = {
     "events.py": frozenset(ToolKind) & NAMES,  # the values of ToolKind are agentwatch's own
     "analysis/files.py": {"read"},  # the value of FileAction.READ, for the list of files
+    "recording/saved.py": {"truncated"},  # how a followed file ended
     "screen/keymap.py": {"delete"},  # the key Delete
 }
 """Modules that use a tool's name as an ordinary word, and the words."""
