@@ -36,9 +36,9 @@ class ToolUse(NamedTuple):
     @property
     def is_known(self) -> bool:
         """Whether this version knows the tool. A function is known by its name: the form is documented."""
-        if self.is_function and self.name != _NO_NAME:
+        if self.name in TOOLS or self.name in NAMED_IN_THE_WILD:
             return True
-        return self.name in TOOLS or self.name in NAMED_IN_THE_WILD
+        return self.is_function and self.name != _NO_NAME
 
 
 def read_tool(call: Fields) -> ToolUse:
