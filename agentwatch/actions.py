@@ -54,6 +54,8 @@ def outcome_note(call: Call) -> SafeText:
         return safe_line(call.note or change_size(call) or "")
     if call.outcome is Outcome.FAILED and call.error:
         return cut(safe_line(f"failed: {_first_line(call.error)}"), ERROR_COLUMNS)
+    if call.outcome is Outcome.RETURNED and call.note:
+        return safe_line(call.note)
     return safe_line(call.outcome)
 
 

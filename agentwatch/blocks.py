@@ -11,10 +11,10 @@ from agentwatch.events import Outcome, PlanEntry
 
 
 class TextBlock(NamedTuple):
-    """An argument whose value has several lines."""
+    """A text that is shown whole: an argument of several lines, the description of a command."""
 
     name: str
-    """The name of the argument."""
+    """The title: the name of the argument, or what the text is about."""
     text: str
 
 

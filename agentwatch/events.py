@@ -169,14 +169,14 @@ class ToolEnded(NamedTuple):
     outcome: Outcome
     phrase: str
     has_arguments: bool = False
-    """The line repeats the arguments. If not, target and path come only from the result."""
+    """The target and path come from the arguments or from a query. If not, they come from the result."""
     target: str | None = None
     path: str | None = None
     group: str | None = None
     error: str | None = None
-    """Why the call failed or was rejected, in the agent's words."""
+    """Why the call failed or was rejected, in the agent's words, or why its outcome is unknown."""
     note: str | None = None
-    """The result of a successful call in one or two words: `54 lines`."""
+    """The result in a few words: `54 lines`, `in the background`. None for a call that failed."""
     exit_code: int | None = None
     is_new_file: bool = False
     """The call created its file."""

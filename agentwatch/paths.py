@@ -8,11 +8,26 @@ def is_windows(path: str) -> bool:
     return path.startswith("\\\\") or (path[1:2] == ":" and path[2:3] in ("", "/", "\\"))
 
 
+_PRIVATE = "/private"
+_LINKED = tuple(_PRIVATE + folder for folder in ("/tmp", "/var", "/etc"))  # noqa: S108 - compared, never opened
+
+
+def without_private(path: str) -> str:
+    """Return a macOS path without the folder `/private`, in which `/tmp`, `/var` and `/etc` are.
+
+    These three are links. In a capture, the cwd was `/private/tmp/x` and the paths began with `/tmp/x`.
+    """
+    if not path.startswith(_LINKED):
+        return path
+    rest = path.removeprefix(_PRIVATE)
+    return rest if rest[4:5] in ("", "/") else path
+
+
 def relative_to(path: str, folder: str) -> str | None:
     """Return a path relative to a folder, or None if it is not inside.
 
     The comparison is lexical: `..` is not resolved. Case and the kind of slash are ignored if the folder is a
-    Windows path.
+    Windows path. `/private/tmp` on macOS is the same folder as `/tmp`.
 
     Args:
         path: The path.
@@ -23,6 +38,11 @@ def relative_to(path: str, folder: str) -> str | None:
     """
     if not folder:
         return None
+    inside = _inside(path, folder)
+    return _inside(without_private(path), without_private(folder)) if inside is None else inside
+
+
+def _inside(path: str, folder: str) -> str | None:
     start, rest = path[: len(folder)], path[len(folder) :]
     separators = "/"
     if is_windows(folder):

@@ -35,7 +35,7 @@ PLAN_SIGNS = {
 }
 THOUGHT_SIGN = "~"
 MESSAGE_SIGN = "›"
-STEP_SIGNS = {Outcome.SUCCEEDED: "✓", Outcome.FAILED: "✗", Outcome.REJECTED: "⊘"}
+STEP_SIGNS = {Outcome.SUCCEEDED: "✓", Outcome.FAILED: "✗", Outcome.REJECTED: "⊘", Outcome.RETURNED: "↵"}
 UNKNOWN_SIGN = "◌"
 
 

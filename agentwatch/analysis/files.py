@@ -15,7 +15,7 @@ from enum import StrEnum
 from agentwatch.blocks import ChangeBlock
 from agentwatch.events import Outcome, ToolKind
 from agentwatch.feed import Feed
-from agentwatch.paths import is_windows, relative_to
+from agentwatch.paths import is_windows, relative_to, without_private
 from agentwatch.session import Call, Session
 
 _MOST_COMPARED_BYTES = 1 << 20
@@ -30,7 +30,7 @@ class FileAction(StrEnum):
     CREATED = "created"
     DELETED = "deleted"
     TRIED = "tried"
-    """The call failed, was rejected or never completed."""
+    """The call failed, was rejected, has no known outcome or never completed."""
 
 
 _CHANGES = (ToolKind.EDIT, ToolKind.DELETE)
@@ -57,7 +57,7 @@ class TouchedFile:
     first_change: Call | None = None
     last_change: Call | None = None
     may_be_changed: bool = False
-    """Whether a call that was meant to change the file never completed."""
+    """Whether a call that was meant to change the file has no known outcome or never completed."""
     _known_from: int | None = None
     """The offset of the line in the recording that first read or created the file."""
 
@@ -68,8 +68,8 @@ class TouchedFile:
         self.file_actions[file_action] += 1
         self.last_ms = latest_ms(call)
         if file_action is FileAction.TRIED:
-            is_lost = call.outcome not in (Outcome.FAILED, Outcome.REJECTED)
-            self.may_be_changed = self.may_be_changed or (is_lost and call.kind in _CHANGES)
+            is_open = call.outcome not in (Outcome.FAILED, Outcome.REJECTED)
+            self.may_be_changed = self.may_be_changed or (is_open and call.kind in _CHANGES)
             return
         if file_action is not FileAction.READ:
             self.first_change, self.last_change = self.first_change or call, call
@@ -191,7 +191,7 @@ def named(path: str, cwd: str | None) -> tuple[str, str, bool]:
     by_windows = is_windows(path) or is_windows(cwd or "")
     rules = ntpath if by_windows else posixpath
     whole = rules.normpath(rules.join(cwd or "", path))
-    key = rules.normcase(whole)
+    key = rules.normcase(whole if by_windows else without_private(whole))
     if not cwd or is_windows(cwd) != is_windows(whole) or (by_windows and path.startswith("/")):
         return key, path, False
     folder = rules.normpath(cwd).rstrip(rules.sep)

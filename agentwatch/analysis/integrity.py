@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from agentwatch.events import Outcome
 from agentwatch.plurals import plural
 from agentwatch.safe_text import SafeText
 from agentwatch.session import Session
@@ -14,7 +15,7 @@ class Integrity:
     """The results of the checks of a session."""
 
     text_matches_result: bool | None
-    """None if there is no result, or no streamed text to compare it with."""
+    """None without a result or a streamed text to compare it with, and if the result is an error message."""
     difference_at: int | None
     """The index of the first character at which text and result differ; None if they do not."""
     calls: int
@@ -28,6 +29,8 @@ class Integrity:
     """The number of calls that may still end. They do not count as unpaired."""
     is_running: bool
     """Whether the run may still end with a result line."""
+    is_error: bool = False
+    """Whether the result is an error message, which is no copy of the text."""
 
     @property
     def passes(self) -> bool:
@@ -48,6 +51,7 @@ class Integrity:
     def line(self) -> SafeText:
         """Return all checks: `text = result · 212 of 212 calls paired · 0 malformed · 2 unknown`."""
         absent = "no result yet" if self.is_running else "no result to compare"
+        absent = "the result is an error" if self.is_error else absent
         by_match = {True: "text = result", False: "text ≠ result", None: absent}
         parts = [
             by_match[self.text_matches_result],
@@ -78,6 +82,7 @@ def integrity(session: Session) -> Integrity:
         oversize=lines.oversize,
         open_calls=len(session.open_calls),
         is_running=bool(session.runs) and not run.is_over and traits.has_result,
+        is_error=run.outcome is Outcome.FAILED and run.result_length > 0,
     )
 
 

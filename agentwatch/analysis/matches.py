@@ -132,7 +132,7 @@ def text_of(entry: Entry, start: int, end: int) -> str:
 def _result(entry: Entry) -> str:
     """Return the text that a result entry shows: none if it equals the text above."""
     run = entry.run
-    return "" if run is None or run.text_matches_result else run.result or ""
+    return "" if run is None or run.has_streamed_result else run.result or ""
 
 
 def _source_offset(source: str, shown: str, offset: int) -> int:

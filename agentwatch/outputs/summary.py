@@ -100,8 +100,11 @@ def _json(value: object) -> bytes:
 
 def _call(call: Call) -> dict[str, object]:
     return {
+        "number": call.number,
         "call_id": call.call_id,
+        "agent": None,
         "tool": call.tool,
+        "kind": call.kind,
         "target": target(call) or None,
         "action": action(call),
         "outcome": call.outcome,

@@ -79,9 +79,20 @@ class Run:
 
     @property
     def text_matches_result(self) -> bool | None:
-        """Whether the streamed text equals the result; None without a result or without a stream."""
-        if self._result is None or self.is_bare:
+        """Whether the streamed text equals the result.
+
+        None without a result or without a stream, and if the result is an error message: it is no copy of the
+        text.
+        """
+        if self._result is None or self.is_bare or self.outcome is Outcome.FAILED:
             return None
+        return self.has_streamed_result
+
+    @property
+    def has_streamed_result(self) -> bool:
+        """Whether the streamed text equals the text of the result, which may be an error message."""
+        if self._result is None:
+            return False
         size = len(self.answer), len(self.answer[-1]) if self.answer else 0
         if self._compared is None or self._compared[0] != size:
             self._compared = size, is_joined(self._result, self.answer)

@@ -84,6 +84,15 @@ def test_a_failed_call_counts_as_tried() -> None:
     assert file.unread is None
 
 
+def test_what_a_call_without_an_outcome_did_is_unknown() -> None:
+    """After an edit that returned without an outcome, the file may be changed, and no lines are counted."""
+    lines = started("edit", path="a.py") + completed("edit", result={"later": {"linesAdded": 3}})
+    file = only(lines)
+    assert file.file_actions == {FileAction.TRIED: 1}
+    assert file.may_be_changed
+    assert file.lines_added is None
+
+
 def test_calls_without_a_file_are_not_file_actions() -> None:
     """A listing, a search and a command are not file actions."""
     found = touched(
@@ -160,6 +169,13 @@ def test_a_path_is_shown_from_the_cwd(path: str, cwd: str | None, shown: str, is
 def test_one_file_by_two_names_is_one() -> None:
     """Relative, absolute and, on Windows, differently cased paths are the same file."""
     assert only(call("read", 1, "a.py"), call("read", 2, f"{CWD}/a.py")).file_actions[FileAction.READ] == 2
+    macos = TouchedFiles(
+        session(
+            init("/private/tmp/x"), call("read", 1, "/tmp/x/a.py"), call("read", 2, "/private/tmp/x/a.py")
+        )
+    )
+    macos.update()
+    assert [(file.shown, file.is_outside) for file in macos.newest_first()] == [("a.py", False)]
     windows = TouchedFiles(
         session(init("C:\\App"), call("read", 1, "c:/app/A.py"), call("read", 2, "C:\\App\\a.py"))
     )

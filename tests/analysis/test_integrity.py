@@ -55,6 +55,16 @@ def test_integrity_holds() -> None:
         ((), "no result to compare · 0 of 0 calls paired · 0 malformed · 0 unknown", True),
         ((final("a"),), "no result to compare · 0 of 0 calls paired · 0 malformed · 0 unknown", True),
         ((result(None),), "no result to compare · 0 of 0 calls paired · 0 malformed · 0 unknown", True),
+        (
+            (final("a"), result("out of credit", is_error=True)),
+            "the result is an error · 0 of 0 calls paired · 0 malformed · 0 unknown",
+            True,
+        ),
+        (
+            (final("a"), result("", is_error=True)),
+            "no result to compare · 0 of 0 calls paired · 0 malformed · 0 unknown",
+            True,
+        ),
         ((result("b"),), "text ≠ result · 0 of 0 calls paired · 0 malformed · 0 unknown", False),
         ((*CALL, result("")), "text = result · 1 of 1 call paired · 0 malformed · 0 unknown", True),
         ((DONE, result("")), "text = result · 0 of 1 call paired · 0 malformed · 0 unknown", False),
@@ -80,7 +90,17 @@ def test_integrity_holds() -> None:
         ),
     ],
     ids=[
-        *("nothing", "no result", "empty result", "another text", "a pair", "no start", "no end"),
+        *(
+            "nothing",
+            "no result",
+            "empty result",
+            "an error",
+            "an empty error",
+            "another text",
+            "a pair",
+            "no start",
+            "no end",
+        ),
         *("malformed", "unknown", "repaired"),
     ],
 )
@@ -193,8 +213,8 @@ def test_a_summary_contains_the_integrity_of_its_session() -> None:
             "difference_at": found.difference_at,
         }
         matched = re.fullmatch(
-            r"(text = result|text ≠ result|no result to compare) · (\d+) of (\d+) calls? paired"
-            r" · (\d+) malformed · (\d+) unknown(?: · (\d+) repaired)?",
+            r"(text = result|text ≠ result|no result to compare|the result is an error)"
+            r" · (\d+) of (\d+) calls? paired · (\d+) malformed · (\d+) unknown(?: · (\d+) repaired)?",
             found.line(),
         )
         assert matched is not None

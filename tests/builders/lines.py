@@ -88,12 +88,11 @@ def completed(tool: str, call_id: str = "c-1", result: Any = None, at_ms: Any = 
     return event("tool_call", "completed", call_id=call_id, tool_call=call, timestamp_ms=at_ms)
 
 
-def asked(kind: str = "webFetch", at_ms: int = 1000) -> bytes:
-    """Return the request of an interaction query."""
+def asked(kind: str = "webFetch", at_ms: int = 1000, **args: Any) -> bytes:
+    """Return the request of an interaction query; `toolCallId` among `args` names its call."""
     name = f"{kind}RequestQuery"
-    return event(
-        "interaction_query", "request", query_type=name, query={"id": 0, name: {}}, timestamp_ms=at_ms
-    )
+    query = {"id": 0, name: {"args": args} if args else {}}
+    return event("interaction_query", "request", query_type=name, query=query, timestamp_ms=at_ms)
 
 
 def answered(answer: dict[str, Any], kind: str = "webFetch", at_ms: int = 1000) -> bytes:
@@ -194,16 +193,24 @@ _BODY = st.fixed_dictionaries(
             ("exitCode", "totalLines", "linesAdded", "linesRemoved", "timeout"), _of(0, "7", 1e30)
         ),
         **dict.fromkeys(("todos", "paths", "references", "readRange", "workspaceResults"), ANY_JSON),
+        **dict.fromkeys(("subagentType", "model", "description", "markdown", "searchTerm"), _of("x")),
+        **dict.fromkeys(("durationMs", "totalDiagnostics"), _of(7, "7", -1)),
+        "toolCallId": _of("c-1"),
         "isError": _of(True),
     },
 )
-_VARIANTS = ("success", "error", "failure", "rejected", "timeout", "isBackground", "later")
+_VARIANTS = (
+    *("success", "error", "failure", "rejected", "timeout", "noSpace", "partialResult", "isBackground"),
+    *("sandboxPolicy", "later"),
+)
 _CALL = st.fixed_dictionaries(
     {},
     optional={
         "args": _BODY | ANY_JSON,
         "arguments": _BODY | ANY_JSON,
         "name": _of("lookup"),
+        "case": _of("shellToolCall", "tool"),
+        "value": ANY_JSON,
         "result": st.dictionaries(st.sampled_from(_VARIANTS), _BODY | ANY_JSON, max_size=2) | ANY_JSON,
     },
 )
@@ -211,9 +218,10 @@ _KEYS = st.sampled_from(
     [
         *("readToolCall", "editToolCall", "shellToolCall", "mcpToolCall", "readLintsToolCall", "function"),
         *("grepToolCall", "updateTodosToolCall", "webSearchToolCall", "weatherToolCall", "ToolCall"),
-        "toolCallId",
+        *("taskToolCall", "webFetchToolCall", "grep", "tool", "toolCallId"),
     ]
 )
+_QUERY = "webSearchRequestQuery"
 _TYPES = ("tool_call", "assistant", "user", "system", "result", "thinking", "interaction_query", "retry")
 _SUBTYPES = ("started", "completed", "init", "delta", "success", "request", "response", "task_notification")
 CURSOR_SHAPED: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
@@ -227,7 +235,12 @@ CURSOR_SHAPED: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
         "model_call_id": _of("m-1"),
         "message": st.fixed_dictionaries({"content": ANY_JSON}) | ANY_JSON,
         "apiKeySource": _of("login"),
-        **dict.fromkeys(("usage", "response", "query", "query_type", "is_error"), ANY_JSON),
+        "query_type": _of(_QUERY),
+        "query": st.fixed_dictionaries(
+            {}, optional={_QUERY: st.fixed_dictionaries({}, optional={"args": _BODY | ANY_JSON})}
+        )
+        | ANY_JSON,
+        **dict.fromkeys(("usage", "response", "is_error"), ANY_JSON),
         **dict.fromkeys(("duration_ms", "duration_api_ms", "attempt"), _of(1, 1e30)),
         **dict.fromkeys(
             ("cwd", "model", "permissionMode", "text", "result", "request_id", "title"), _of("a")

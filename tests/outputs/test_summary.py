@@ -35,8 +35,8 @@ KEYS = [
     *("runs", "turns", "tokens", "calls", "calls_by_outcome", "lines", "orphans", "integrity"),
 ]
 CALL_KEYS = [
-    *("call_id", "tool", "target", "action", "outcome", "error", "exit_code", "lines_added"),
-    *("lines_removed", "started_ms", "ended_ms", "duration_ms"),
+    *("number", "call_id", "agent", "tool", "kind", "target", "action", "outcome", "error", "exit_code"),
+    *("lines_added", "lines_removed", "started_ms", "ended_ms", "duration_ms"),
 ]
 
 
@@ -84,8 +84,11 @@ def test_the_summary_is_complete(recording: Saver) -> None:
         "tokens": dict.fromkeys(("input", "cached", "output", "cost_usd", "context_used", "context_size")),
         "calls": [
             {
+                "number": 1,
                 "call_id": "toolu_1",
+                "agent": None,
                 "tool": "read",
+                "kind": "read",
                 "target": "README.md",
                 "action": "Read file README.md (54 lines)",
                 "outcome": "succeeded",
@@ -95,8 +98,11 @@ def test_the_summary_is_complete(recording: Saver) -> None:
                 "duration_ms": 706,
             },
             {
+                "number": 2,
                 "call_id": "w\n1",
+                "agent": None,
                 "tool": "write",
+                "kind": "edit",
                 "target": "summary.txt",
                 "action": "Created new file summary.txt (19 lines)",
                 "outcome": "succeeded",

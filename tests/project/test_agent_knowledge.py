@@ -20,6 +20,7 @@ OWN_WORDS = {
     "events.py": frozenset(ToolKind) & NAMES,  # the values of ToolKind are agentwatch's own
     "analysis/verdicts/programs.py": {"grep", "ls"},  # programs of the shell
     "analysis/files.py": {"read"},  # the value of FileAction.READ, for the list of files
+    "recording/saved.py": {"truncated"},  # how a followed file ended
     "screen/keymap.py": {"delete"},  # the key Delete
 }
 """Modules that use a tool's name as an ordinary word, and the words."""

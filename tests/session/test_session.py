@@ -116,13 +116,22 @@ def test_a_recording_without_a_head_has_a_run() -> None:
         ((result(""),), True),
         ((final("x"),), None),
         ((final("x"), result(None)), None),
+        ((final("x"), result("no credit", is_error=True)), None),
+        ((final("x"), result("x", is_error=True)), None),
     ],
 )
 def test_text_is_compared_with_the_result_if_there_is_one(
     lines: tuple[bytes, ...], matches: bool | None
 ) -> None:
-    """Without a result it is unknown whether the text matches."""
+    """Without a result, and with an error message as the result, nothing is compared with the text."""
     assert session(init(), *lines).run.text_matches_result is matches
+
+
+def test_an_error_may_repeat_the_text() -> None:
+    """Whether a result repeats the text, so that it need not be shown, is known for an error message too."""
+    assert session(init(), final("x"), result("x", is_error=True)).run.has_streamed_result
+    assert not session(init(), final("x"), result("no credit", is_error=True)).run.has_streamed_result
+    assert not session(init(), final("x")).run.has_streamed_result
 
 
 def test_the_transcript_is_in_order_of_arrival() -> None:

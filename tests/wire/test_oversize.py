@@ -54,10 +54,12 @@ def ends(line: bytes, kept: int) -> tuple[bytes, bytes, int]:
 @pytest.mark.parametrize(
     ("tool", "outcome", "expected"),
     [
-        ("shell", {"success": {"stdout": "x" * 999, "exitCode": 1}}, Outcome.UNFINISHED),
-        ("mcp", {"success": {"content": "x" * 999, "isError": True}}, Outcome.UNFINISHED),
+        ("shell", {"success": {"stdout": "x" * 999, "exitCode": 1}}, Outcome.RETURNED),
+        ("mcp", {"success": {"content": "x" * 999, "isError": True}}, Outcome.RETURNED),
         ("read", {"success": {"lines": [1, [2], {"a": []}], "content": "x" * 999}}, Outcome.SUCCEEDED),
         ("read", {"error": {"error": "gone", "more": "x" * 999}}, Outcome.FAILED),
+        ("read", {"later": {"why": "x" * 999}}, Outcome.RETURNED),
+        ("read", "x" * 999, Outcome.RETURNED),
     ],
 )
 def test_an_oversize_line_invents_no_outcome(tool: str, outcome: Any, expected: Outcome) -> None:
@@ -69,6 +71,16 @@ def test_an_oversize_line_invents_no_outcome(tool: str, outcome: Any, expected: 
     assert isinstance(size, Oversize)
     assert isinstance(ended, ToolEnded)
     assert ended.outcome is expected
+
+
+def test_an_oversize_line_says_why_its_outcome_is_unknown() -> None:
+    """The reason of an unknown outcome is that the line is too large, and not that it has no result."""
+    line = completed("read", result={"success": {"content": "y"}}, path="x" * 999)
+    decoder = Decoder()
+    decoder.decode(init())
+    [_, ended] = decoder.decode_oversize(*ends(line, 250))
+    assert isinstance(ended, ToolEnded)
+    assert (ended.outcome, ended.error) == (Outcome.RETURNED, "its line is too large to be read")
 
 
 def test_an_oversize_line_that_is_not_an_object_is_malformed() -> None:

@@ -68,7 +68,7 @@ class EntryRenderer:
 
 def is_result_shown(run: Run) -> bool:
     """Return whether the text of a result is shown, because it differs from the text above."""
-    return bool(run.result_length) and not run.text_matches_result
+    return bool(run.result_length) and not run.has_streamed_result
 
 
 def shown_length(entry: Entry) -> int:

@@ -24,30 +24,42 @@ from agentwatch.blocks import (
     SubagentCall,
     TextBlock,
 )
-from agentwatch.events import Outcome
-from agentwatch.wire.cursor.decoder import read_arguments, read_tool
+from agentwatch.events import Outcome, ToolKind
 from agentwatch.wire.cursor.plans import plan_entries
-from agentwatch.wire.cursor.results import REASONS, mcp_texts, read_result
-from agentwatch.wire.cursor.tools import SUBAGENT_STEPS, TOOLS, other_tool
+from agentwatch.wire.cursor.results import REASONS, UNFAILED, VARIANTS, mcp_texts, read_result
+from agentwatch.wire.cursor.tool_calls import ToolUse, read_arguments, read_tool
+from agentwatch.wire.cursor.tools import IDS, SUBAGENT_STEPS, TOOLS, other_tool
 from agentwatch.wire.fields import Fields, items, mapping, number, text
 
-_ECHOES = frozenset({"toolCallId", "conversationId", "requestId", "parsingResult"})
+_ECHOES = IDS | {"parsingResult"}
 """Fields that are not shown: ids, and the parsed form of the command."""
 _EMPTY: tuple[object, ...] = ("", None, [], {})
 
 
 def blocks(fields: Fields) -> Iterator[Block]:
     """Yield the blocks of a tool call's line: of its result, or of its arguments if it has no result."""
-    _, _, body = read_tool(fields)
-    if "result" in body:
-        yield from _result_blocks(body["result"])
+    call = mapping(fields.get("tool_call"))
+    use = read_tool(call)
+    if "result" in use.body:
+        yield from _result_blocks(use)
     else:
-        yield from _argument_blocks(read_arguments(body))
+        yield from _argument_blocks(use, beside=text(call, "description"))
 
 
-def _argument_blocks(arguments: Fields) -> Iterator[Block]:
-    """Yield the arguments: the to-do list, then all short fields in one block, then each multi-line text."""
-    rest = {key: value for key, value in arguments.items() if key not in _ECHOES}
+def _argument_blocks(use: ToolUse, *, beside: str | None) -> Iterator[Block]:
+    """Yield the arguments: the to-do list, then all short fields in one block, then each multi-line text.
+
+    Args:
+        use: The tool of the call, with its arguments.
+        beside: The description beside the tool. It may also be among the arguments, or beside them.
+    """
+    rest = {key: value for key, value in read_arguments(use.body).items() if key not in _ECHOES}
+    if use.tool.kind is ToolKind.EXECUTE:
+        if description := text(rest, "description") or text(use.body, "description") or beside:
+            yield TextBlock("description", description)
+        rest.pop("description", None)
+    if use.tool.kind is ToolKind.DELEGATE and (words := _subagent(rest)):
+        yield TextBlock("subagent", words)
     yield from _plan_block(rest)
     names = [key for key, value in rest.items() if isinstance(value, str) and "\n" in value]
     texts = {name: rest.pop(name) for name in names}
@@ -56,14 +68,44 @@ def _argument_blocks(arguments: Fields) -> Iterator[Block]:
         yield ContentBlock(value) if name == "fileText" else TextBlock(name, value)
 
 
-def _result_blocks(result: object) -> Iterator[Block]:
+def _subagent(arguments: dict[str, object]) -> str:
+    """Return the kind and the model of a subagent, and remove them from `arguments`.
+
+    The kind is a key, `{"explore": {}}`, or the name in `{"custom": {"name": "reviewer"}}`.
+    """
+    given = arguments.pop("subagentType", None)
+    names = [text(mapping(value), "name") or key for key, value in mapping(given).items()]
+    kind = given if isinstance(given, str) else names[0] if names else None
+    words = (kind if kind != "unspecified" else None, arguments.pop("model", None))
+    return " · ".join(word for word in words if isinstance(word, str) and word)
+
+
+def _result_blocks(use: ToolUse) -> Iterator[Block]:
     """Yield the result: first the fields that have their own type of block, then the remaining fields."""
-    for name, value in mapping(result).items():
+    variants = mapping(use.body["result"])
+    if not variants or (use.is_function and VARIANTS.isdisjoint(variants)):
+        yield from _plain_blocks(use.body["result"], variants)
+        return
+    for name, value in variants.items():
         if isinstance(value, str):
-            yield ErrorBlock(value)
-        body = {key: inner for key, inner in mapping(value).items() if key not in _ECHOES}
-        yield from _known_blocks(body, failed=name != "success")
-        yield from _fields_block("result", body)
+            yield ContentBlock(value) if name in UNFAILED else ErrorBlock(value)
+        yield from _body_blocks(mapping(value), failed=name not in UNFAILED)
+
+
+def _plain_blocks(result: object, fields: Fields) -> Iterator[Block]:
+    """Yield a result without a variant: the text or the fields that a documented `function` returned."""
+    if fields:
+        yield from _body_blocks(fields, failed=False)
+    elif isinstance(result, str) and result:
+        yield ContentBlock(result)
+    else:
+        yield from _fields_block("result", {"result": result})
+
+
+def _body_blocks(fields: Fields, *, failed: bool) -> Iterator[Block]:
+    body = {key: value for key, value in fields.items() if key not in _ECHOES}
+    yield from _known_blocks(body, failed=failed)
+    yield from _fields_block("result", body)
 
 
 def _known_blocks(body: dict[str, object], *, failed: bool) -> Iterator[Block]:
@@ -90,6 +132,10 @@ def _known_blocks(body: dict[str, object], *, failed: bool) -> Iterator[Block]:
     yield from _references_block(body)
     yield from _search_blocks(body)
     yield from _steps_block(body)
+    duration_ms = number(body, "durationMs")
+    if duration_ms is not None:
+        yield TextBlock("duration", f"{duration_ms / 1000:.1f} s")
+        del body["durationMs"]
 
 
 def _change_block(body: dict[str, object]) -> Iterator[Block]:

@@ -1,6 +1,6 @@
 """Decodes Cursor's `--output-format stream-json`.
 
-The format is taken from real captures of February to September 2026. The documentation page omits these
+The format is taken from real captures of October 2025 to October 2026. The documentation page omits these
 facts: thinking events occur; in partial mode every segment of text occurs twice; the key of a tool call may
 have siblings; a call may complete without a start; ids may contain a newline; numbers may be strings.
 """
@@ -12,7 +12,6 @@ from agentwatch.events import (
     Event,
     Notice,
     Outcome,
-    Permission,
     Prompt,
     RunStarted,
     TextEnded,
@@ -23,18 +22,18 @@ from agentwatch.events import (
 )
 from agentwatch.paths import relative_to
 from agentwatch.wire.cursor.plans import Plans
+from agentwatch.wire.cursor.queries import Queries, response
 from agentwatch.wire.cursor.results import Result, read_result
 from agentwatch.wire.cursor.runs import run_ended
 from agentwatch.wire.cursor.text import Answer, Thoughts, message_text, time_of
-from agentwatch.wire.cursor.tools import NAMED_IN_THE_WILD, TOOLS, Tool, other_tool
+from agentwatch.wire.cursor.tool_calls import ToolUse, read_arguments, read_tool
+from agentwatch.wire.cursor.tools import Tool
 from agentwatch.wire.delta_frames import Burst
 from agentwatch.wire.fields import Fields, in_words, mapping, number, text
 from agentwatch.wire.oversize import Salvaged
 
 FORMAT = "cursor"
 
-_TOOL_KEY = "ToolCall"
-_BY_KEY = {f"{name}{_TOOL_KEY}": (name, tool) for name, tool in TOOLS.items()}
 _FAILS_AFTER_OUTPUT = ("shell", "mcp")
 """Tools whose `success` may be a failure. The exit code or the error flag comes after the output in the line,
 so it may be missing from a line that was only partly read."""
@@ -49,6 +48,7 @@ class Decoder:
         self._answer = Answer()
         self._thoughts = Thoughts()
         self._plans = Plans()
+        self._queries = Queries()
 
     def decode(self, fields: Fields) -> list[Event]:
         """Return the events of one line."""
@@ -87,10 +87,9 @@ class Decoder:
             case "result", _:
                 return [*self._answer.end_segment(), run_ended(fields)]
             case "interaction_query", "request":
-                question = Permission(_query_subject(fields), answer=None, at_ms=time_of(fields))
-                return [*self._answer.end_segment(), question]
+                return [*self._answer.end_segment(), self._queries.request(fields)]
             case "interaction_query", "response":
-                return [*self._answer.end_segment(), _permission(fields)]
+                return [*self._answer.end_segment(), response(fields)]
             case "connection" | "retry" as kind, str(step):
                 attempt = number(fields, "attempt")
                 nth = "" if attempt is None else f", attempt {attempt}"
@@ -111,6 +110,7 @@ class Decoder:
     def _run_started(self, fields: Fields) -> RunStarted:
         cwd = text(fields, "cwd")
         self._cwd = (cwd or "").rstrip("/\\")
+        self._queries.clear()
         return RunStarted(
             format=FORMAT,
             session_id=text(fields, "session_id"),
@@ -121,41 +121,42 @@ class Decoder:
         )
 
     def _tool_started(self, fields: Fields) -> list[Event]:
-        name, tool, body = read_tool(fields)
-        arguments = read_arguments(body)
-        target, path = self._target(tool, arguments)
+        use = read_tool(mapping(fields.get("tool_call")))
+        arguments, call_id = read_arguments(use.body), _call_id(fields)
+        target, path = self._described(use, call_id, arguments)
         started = ToolStarted(
-            call_id=_call_id(fields),
+            call_id=call_id,
             session_id=text(fields, "session_id"),
-            tool=name,
-            kind=tool.kind,
-            phrase=tool.phrase,
+            tool=use.name,
+            kind=use.tool.kind,
+            phrase=use.tool.phrase,
             target=target,
             path=path,
             group=text(fields, "model_call_id"),
             limit_ms=number(arguments, "timeout"),
             at_ms=time_of(fields),
         )
-        if tool.kind is ToolKind.PLAN:
-            self._plans.start(started.call_id, arguments)
-        return [started] if name in TOOLS else [started, *_unknown_tool(name)]
+        if use.tool.kind is ToolKind.PLAN:
+            self._plans.start(call_id, arguments)
+        return [started] if use.is_known else [started, *_unknown(use)]
 
     def _tool_ended(self, fields: Fields) -> list[Event]:
-        name, tool, body = read_tool(fields)
-        result = read_result(tool, body.get("result"))
-        is_cut = isinstance(fields, Salvaged) and name in _FAILS_AFTER_OUTPUT
-        if is_cut and result.outcome is Outcome.SUCCEEDED:
-            result = Result(Outcome.UNFINISHED, error="its result is too large to be read")
-        arguments = read_arguments(body)
-        target, path = self._target(tool, arguments or result.body)
+        use = read_tool(mapping(fields.get("tool_call")))
+        result = _result(use, fields)
+        arguments, call_id = read_arguments(use.body), _call_id(fields)
+        target, path = self._described(use, call_id, arguments)
+        self._queries.forget(call_id)
+        is_described = target not in (None, use.bare_target)
+        if not is_described:
+            target, path = self._target(use.tool, result.body)
         ended = ToolEnded(
-            call_id=_call_id(fields),
+            call_id=call_id,
             session_id=text(fields, "session_id"),
-            tool=name,
-            kind=tool.kind,
+            tool=use.name,
+            kind=use.tool.kind,
             outcome=result.outcome,
-            phrase=result.facts.phrase or tool.phrase,
-            has_arguments=bool(arguments),
+            phrase=result.facts.phrase or use.tool.phrase,
+            has_arguments=is_described,
             target=target,
             path=path,
             group=text(fields, "model_call_id"),
@@ -168,12 +169,20 @@ class Decoder:
             at_ms=time_of(fields),
         )
         events: list[Event] = [ended]
-        if tool.kind is ToolKind.PLAN:
-            plan = self._plans.end(ended.call_id, arguments, result.body)
+        if use.tool.kind is ToolKind.PLAN:
+            plan = self._plans.end(call_id, arguments, result.body)
             events += [plan] if plan is not None and result.outcome is Outcome.SUCCEEDED else []
-        if name in TOOLS and result.unknown_variant is None:
+        if use.is_known and result.unknown_variant is None:
             return events
-        return [*events, *_unknown_tool(name), *_unknown_variant(name, result)]
+        return [*events, *_unknown(use, result)]
+
+    def _described(self, use: ToolUse, call_id: str, arguments: Fields) -> tuple[str | None, str | None]:
+        """Return the target and the file in the arguments of a call, or else the target in its query."""
+        target, path = self._target(use.tool, arguments)
+        if target in (None, use.bare_target):
+            return self._queries.target(call_id, use.name) or target, path
+        self._queries.forget(call_id)
+        return target, path
 
     def _target(self, tool: Tool, arguments: Fields) -> tuple[str | None, str | None]:
         """Return the target of a call as it is shown, and the first file that the call acts on."""
@@ -193,64 +202,20 @@ def _call_id(fields: Fields) -> str:
     return text(fields, "call_id") or text(mapping(fields.get("tool_call")), "toolCallId") or ""
 
 
-def read_tool(fields: Fields) -> tuple[str, Tool, Fields]:
-    """Return the name of a call's tool, its description, and the object under the tool's key.
-
-    In `{"tool_call": {"readToolCall": {...}, "toolCallId": "1"}}` the name is `read`. A tool without a key of
-    its own is named in the object under `function`. Siblings of the key are ignored.
-    """
-    call = mapping(fields.get("tool_call"))
-    for key, value in call.items():
-        if key in _BY_KEY:
-            name, tool = _BY_KEY[key]
-            return name, tool, value if type(value) is dict else mapping(value)
-        if key.endswith(_TOOL_KEY) and len(key) > len(_TOOL_KEY):
-            name = key.removesuffix(_TOOL_KEY)
-            return name, other_tool(name), mapping(value)
-    body = mapping(call.get("function"))
-    name = text(body, "name") or "unknown"
-    return name, TOOLS.get(name) or other_tool(name), body
+def _result(use: ToolUse, fields: Fields) -> Result:
+    """Return the result of a call. A line that was only partly read may lack what decides the outcome."""
+    result = read_result(use.tool, use.body.get("result"), is_free=use.is_function)
+    if not isinstance(fields, Salvaged):
+        return result
+    is_open = result.outcome is Outcome.SUCCEEDED and use.name in _FAILS_AFTER_OUTPUT
+    if is_open or (result.outcome is Outcome.RETURNED and result.unknown_variant is None):
+        return Result(Outcome.RETURNED, error="its line is too large to be read")
+    return result
 
 
-def read_arguments(body: Fields) -> Fields:
-    """Return the arguments of a call: the object under `args`, or else under `arguments`.
-
-    Args:
-        body: The object under the tool's key.
-    """
-    given = body.get("args")
-    if type(given) is dict and given:
-        return given
-    return mapping(given) or mapping(body.get("arguments"))
-
-
-def _unknown_tool(name: str) -> list[Unknown]:
-    return [] if name in TOOLS or name in NAMED_IN_THE_WILD else [Unknown(f"tool {in_words(name)}")]
-
-
-def _unknown_variant(name: str, result: Result) -> list[Unknown]:
-    if result.unknown_variant is None:
-        return []
-    return [Unknown(f"result {in_words(result.unknown_variant)} of tool {in_words(name)}")]
-
-
-def _query_subject(fields: Fields) -> str:
-    """Return the subject of a query: `webFetchRequestQuery` is about `webFetch`."""
-    name = text(fields, "query_type") or "interaction"
-    for ending in ("RequestQuery", "InteractionQuery", "Query"):
-        name = name.removesuffix(ending)
-    return name
-
-
-def _permission(fields: Fields) -> Permission:
-    """Read a response to a query. `approved` or `rejected`, with its reason, may be inside `result`."""
-    answer: str | None = None
-    reason = None
-    for key, value in mapping(fields.get("response")).items():
-        body = mapping(value)
-        body = mapping(body.get("result")) or body
-        if key != "id" and body:
-            answer = next(iter(body))
-            reason = text(mapping(body[answer]), "reason")
-    subject = _query_subject(fields)
-    return Permission(subject, answer or "answered", reason, time_of(fields))
+def _unknown(use: ToolUse, result: Result | None = None) -> list[Unknown]:
+    """Return what this version does not know about a call's line: the tool, and the variant of its result."""
+    found = [] if use.is_known else [Unknown(f"tool {in_words(use.name)}")]
+    if result is not None and result.unknown_variant is not None:
+        found.append(Unknown(f"result {in_words(result.unknown_variant)} of tool {in_words(use.name)}"))
+    return found

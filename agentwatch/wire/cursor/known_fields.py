@@ -1,13 +1,15 @@
 """The known fields of Cursor's format, used to report fields that are new.
 
-The lists come from real captures of February to September 2026 and from captures that others have published.
+The lists come from real captures of October 2025 to October 2026, from captures that others have published,
+and from the vendor's schema.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from agentwatch.wire.cursor.tools import NAMED_IN_THE_WILD, TOOLS
+from agentwatch.wire.cursor.results import VARIANTS
+from agentwatch.wire.cursor.tool_calls import read_tool
 from agentwatch.wire.fields import Fields, in_words, mapping
 
 _EVERYWHERE = {"type", "subtype", "session_id", "timestamp_ms"}
@@ -31,10 +33,6 @@ _LINES = {
 }
 _BESIDE_THE_TOOL = {"hookAdditionalContexts", "toolCallId", "startedAtMs", "completedAtMs", "description"}
 _IN_A_TOOL = {"args", "arguments", "name", "result", "description"}
-_VARIANTS = {
-    *("success", "rejected", "error", "failure", "permissionDenied", "spawnError"),
-    *("timeout", "fileNotFound", "isBackground"),
-}
 _ARGUMENTS = {
     "shell": "command workingDirectory timeout simpleCommands hasInputRedirect hasOutputRedirect"
     " parsingResult fileOutputThresholdBytes isBackground skipApproval timeoutBehavior hardTimeout"
@@ -49,8 +47,10 @@ _ARGUMENTS = {
     "semSearch": "query",
     "readLints": "paths",
     "updateTodos": "todos merge",
-    "mcp": "name args providerIdentifier toolName",
-    "task": "description prompt subagentType model agentId mode environment",
+    "mcp": "name args providerIdentifier serverIdentifier toolName smartModeApproval smartModeApprovalOnly"
+    " skipApproval",
+    "task": "description prompt subagentType model agentId mode environment attachments"
+    " respondingToMessageIds machine",
     "webSearch": "searchTerm",
     "webFetch": "url",
 }
@@ -59,15 +59,18 @@ _SUCCESSES = {
     " localExecutionTimeMs aborted",
     "read": "content contentBlobId isEmpty exceededLimit totalLines totalChars fileSize path readRange"
     " relatedCursorRulePaths relatedCursorRules",
-    "edit": "path linesAdded linesRemoved diffString beforeFullFileContent afterFullFileContent message",
+    "edit": "path linesAdded linesRemoved diffString beforeFullFileContent afterFullFileContent message"
+    " resultForModel",
     "write": "path linesCreated fileSize",
     "grep": "pattern path outputMode workspaceResults",
     "glob": "pattern path files totalFiles clientTruncated ripgrepTruncated",
     "ls": "directoryTreeRoot",
+    "readLints": "fileDiagnostics totalFiles totalDiagnostics",
     "updateTodos": "todos",
     "mcp": "content isError",
-    "task": "conversationSteps agentId isBackground durationMs",
+    "task": "conversationSteps agentId isBackground backgroundReason durationMs",
     "webSearch": "references",
+    "webFetch": "url markdown",
 }
 
 
@@ -90,25 +93,25 @@ def unknown_fields(fields: Fields) -> Iterator[tuple[str, object]]:
 
 
 def _unknown_in_tool(call: Fields) -> Iterator[tuple[str, object]]:
-    tools = [key for key in call if key == "function" or key.endswith("ToolCall")]
-    yield from _unknown_keys(call, _BESIDE_THE_TOOL | set(tools), "beside a tool")
-    for key in tools:
-        body = mapping(call[key])
-        name = key.removesuffix("ToolCall")
-        if key != "function" and name not in TOOLS and name not in NAMED_IN_THE_WILD:
-            yield f"tool {in_words(name)}", body
-            continue
-        yield from _unknown_keys(body, _IN_A_TOOL, f"of tool {in_words(name)}")
-        if name in _ARGUMENTS:
-            known = {"toolCallId", *_ARGUMENTS[name].split()}
-            yield from _unknown_keys(mapping(body.get("args")), known, f"in the arguments of tool {name}")
-        result = mapping(body.get("result"))
-        for variant, value in result.items():
-            if variant not in _VARIANTS:
-                yield f"result {in_words(variant)} of tool {in_words(name)}", value
-        if name in _SUCCESSES:
-            success = mapping(result.get("success"))
-            yield from _unknown_keys(success, set(_SUCCESSES[name].split()), f"in a success of tool {name}")
+    use = read_tool(call)
+    name, body = use.name, use.body
+    yield from _unknown_keys(call, _BESIDE_THE_TOOL | {use.key}, "beside a tool")
+    if not use.is_known:
+        yield f"tool {in_words(name)}", body
+        return
+    yield from _unknown_keys(body, _IN_A_TOOL, f"of tool {in_words(name)}")
+    if use.is_function:
+        return
+    if name in _ARGUMENTS:
+        known = {"toolCallId", *_ARGUMENTS[name].split()}
+        yield from _unknown_keys(mapping(body.get("args")), known, f"in the arguments of tool {name}")
+    result = mapping(body.get("result"))
+    for variant, value in result.items():
+        if variant not in VARIANTS:
+            yield f"result {in_words(variant)} of tool {in_words(name)}", value
+    if name in _SUCCESSES:
+        success = mapping(result.get("success"))
+        yield from _unknown_keys(success, set(_SUCCESSES[name].split()), f"in a success of tool {name}")
 
 
 def _unknown_keys(fields: Fields, known: set[str], where: str) -> Iterator[tuple[str, object]]:

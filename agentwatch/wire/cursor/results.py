@@ -9,7 +9,21 @@ from agentwatch.events import Outcome
 from agentwatch.wire.cursor.tools import NO_FACTS, Facts, Tool
 from agentwatch.wire.fields import NO_FIELDS, Fields, items, mapping, number, text
 
-_FAILURES = ("failure", "error", "permissionDenied", "spawnError", "timeout", "fileNotFound")
+FAILURES = (
+    *("failure", "error", "permissionDenied", "spawnError", "timeout", "fileNotFound", "invalidFile"),
+    *("noSpace", "readPermissionDenied", "writePermissionDenied", "toolNotFound", "serverNotFound"),
+)
+"""The variants that are failures: `error` was seen in captures, the others are in the vendor's schema.
+`permissionDenied` is a limit of the system that the tool met. A call that a person or a rule refused is
+`rejected`."""
+_UNDECIDED = ("partialResult", "approved")
+"""Variants of the vendor's schema that do not say whether the call succeeded."""
+SIBLINGS = ("isBackground", "sandboxPolicy")
+"""Keys beside the variant: `isBackground` in captures, `sandboxPolicy` in the vendor's schema."""
+UNFAILED = frozenset(("success", *_UNDECIDED, *SIBLINGS))
+"""The keys whose value does not contain why the call failed."""
+VARIANTS = UNFAILED | {"rejected", *FAILURES}
+IN_BACKGROUND = "in the background"
 REASONS = ("errorMessage", "error", "reason", "message", "stderr")
 """The fields that may contain the reason of a failure, the most specific first."""
 
@@ -26,11 +40,18 @@ class Result(NamedTuple):
     unknown_variant: str | None = None
 
 
-def read_result(tool: Tool, result: object) -> Result:
+def read_result(tool: Tool, result: object, *, is_free: bool = False) -> Result:
     """Read a result: an object with the key of one variant, and possibly siblings such as `isBackground`.
 
     An exit code other than 0 and an MCP `isError` are failures, even in the variant `success`. The outcome of
-    a call that completed without a result is unknown (`UNFINISHED`).
+    a call that completed without a known variant is unknown (`RETURNED`). So is that of a command or a
+    subagent that continues in the background.
+
+    Args:
+        tool: The tool of the call.
+        result: The value of the field `result`.
+        is_free: Whether the result may be any value, as that of a documented `function`. An object without a
+            known variant is then the result itself.
     """
     variants = mapping(result)
     if len(variants) == 1 and "success" in variants:  # nearly always
@@ -38,24 +59,39 @@ def read_result(tool: Tool, result: object) -> Result:
     if "rejected" in variants:
         body = mapping(variants["rejected"])
         return Result(Outcome.REJECTED, body, text(body, "reason"))
-    for name in _FAILURES:
+    for name in FAILURES:
         if name in variants:
             return _failure(name, variants[name])
     if "success" in variants:
-        return _success(tool, mapping(variants["success"]))
+        is_background = variants.get("isBackground") is True
+        return _success(tool, mapping(variants["success"]), is_background=is_background)
+    for name in _UNDECIDED:
+        if name in variants:
+            return _undecided(name, mapping(variants[name]))
+    if is_free and result:
+        return Result(Outcome.RETURNED, variants)
     for name, value in variants.items():
-        if isinstance(value, dict):
-            return Result(Outcome.UNFINISHED, value, f"unknown outcome {name}", unknown_variant=name)
-    return Result(Outcome.UNFINISHED, error="came back without a result")
+        if isinstance(value, dict) and name not in SIBLINGS:
+            return Result(Outcome.RETURNED, value, f"unknown outcome {name}", unknown_variant=name)
+    return Result(Outcome.RETURNED, error="came back without a result")
 
 
-def _success(tool: Tool, body: Fields) -> Result:
+def _success(tool: Tool, body: Fields, *, is_background: bool = False) -> Result:
     exit_code = number(body, "exitCode")
     if exit_code:
         return Result(Outcome.FAILED, body, f"exit {exit_code}", exit_code)
     if body.get("isError") is True:
         return Result(Outcome.FAILED, body, "\n".join(mcp_texts(body)) or "the tool says so")
+    if is_background or body.get("isBackground") is True:
+        return Result(Outcome.RETURNED, body, facts=Facts(note=IN_BACKGROUND))
     return Result(Outcome.SUCCEEDED, body, None, exit_code, tool.facts(body))
+
+
+def _undecided(name: str, body: Fields) -> Result:
+    exit_code = number(body, "exitCode")
+    if exit_code:
+        return Result(Outcome.FAILED, body, f"exit {exit_code}", exit_code)
+    return Result(Outcome.RETURNED, body, _in_words(name), exit_code)
 
 
 def _failure(name: str, value: object) -> Result:

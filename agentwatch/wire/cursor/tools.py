@@ -76,7 +76,8 @@ def _paths(arguments: Fields) -> list[str]:
 
 
 def _mcp_target(arguments: Fields) -> str | None:
-    names = [text(arguments, "providerIdentifier"), text(arguments, "toolName")]
+    server = text(arguments, "providerIdentifier") or text(arguments, "serverIdentifier")
+    names = [server, text(arguments, "toolName")]
     return " ".join(name for name in names if name) or text(arguments, "name")
 
 
@@ -93,12 +94,22 @@ def _read_facts(success: Fields) -> Facts:
 
 def _edit_facts(success: Fields) -> Facts:
     added, removed = number(success, "linesAdded"), number(success, "linesRemoved")
-    diff = text(success, "diffString") or ""
-    is_new = "beforeFullFileContent" not in success and not removed
-    if is_new and (diff.startswith("--- /dev/null") or "afterFullFileContent" in success):
-        note = None if added is None else plural(added, "line")
-        return Facts(note=note, phrase=_CREATED, is_new_file=True, lines_added=added, lines_removed=removed)
-    return Facts(lines_added=added, lines_removed=removed)
+    if not _is_new(success, removed):
+        return Facts(lines_added=added, lines_removed=removed)
+    note = None if added is None else plural(added, "line")
+    return Facts(note=note, phrase=_CREATED, is_new_file=True, lines_added=added, lines_removed=removed)
+
+
+def _is_new(success: Fields, removed: int | None) -> bool:
+    """Return whether an edit created its file: the file had no content before.
+
+    The result of such an edit lacks `beforeFullFileContent`, and its diff begins at `/dev/null`. It may have
+    one removed line: some versions count the empty text before as a line. Both were seen in captures.
+    """
+    before = success.get("beforeFullFileContent")
+    if (text(success, "diffString") or "").startswith("--- /dev/null"):
+        return not before
+    return before is None and "afterFullFileContent" in success and (removed or 0) <= 1
 
 
 def _write_facts(success: Fields) -> Facts:
@@ -144,7 +155,9 @@ TOOLS = {
     ),
     "ls": Tool(ToolKind.SEARCH, "Listed directory", paths=_path, facts=_list_facts),
     "semSearch": Tool(ToolKind.SEARCH, "Searched codebase", _named("query")),
-    "readLints": Tool(ToolKind.OTHER, "Read lints", paths=_paths),
+    "readLints": Tool(
+        ToolKind.OTHER, "Read lints", paths=_paths, facts=_counted("totalDiagnostics", "diagnostic")
+    ),
     "updateTodos": Tool(ToolKind.PLAN, "Updated to-do list", facts=_todo_facts),
     "mcp": Tool(ToolKind.MCP, "Called MCP tool", _mcp_target),
     "task": Tool(ToolKind.DELEGATE, "Ran subagent", _named("description")),
@@ -157,11 +170,14 @@ NAMED_IN_THE_WILD = frozenset(
     (
         *("askQuestion", "await", "createPlan", "switchMode", "generateImage", "computerUse"),
         *("writeShellStdin", "fetch", "getMcpTools", "listMcpResources", "readMcpResource"),
-        *("applyPatch", "search", "list"),
+        *("applyPatch", "search", "list", "readTodos", "applyAgentDiff", "exaSearch", "exaFetch"),
+        *("recordScreen", "reflect", "setupVmEnvironment", "truncated", "mcpAuth"),
     )
 )
-"""Other tools that are known to exist. They are not reported as unknown; their calls show the tool's name and
-one argument."""
+"""Other tools, named in captures or in the vendor's schema. They are not reported as unknown. Their calls
+show the tool's name and one argument."""
+IDS = frozenset({"toolCallId", "conversationId", "requestId"})
+"""Arguments that say nothing about the call."""
 
 _main_argument = _named(
     *("path", "command", "url", "query", "pattern", "searchTerm", "description", "title", "prompt"),
@@ -176,7 +192,9 @@ def other_tool(name: str) -> Tool:
     """
 
     def target(arguments: Fields) -> str:
-        strings = (value for value in arguments.values() if isinstance(value, str) and value)
+        strings = (
+            value for key, value in arguments.items() if isinstance(value, str) and value and key not in IDS
+        )
         argument = _main_argument(arguments) or next(strings, None)
         return f"{name} {argument}" if argument else name
 

@@ -64,12 +64,14 @@ _TOOL_USES = [
     ToolUse("readLints", "Read lints", {"paths": [f"{CWD}/a", "/b"]}, "a, /b"),
     ToolUse("updateTodos", "Updated to-do list", {"todos": [], "merge": True}, None),
     ToolUse("mcp", "Called MCP tool", {"name": "s-t", "providerIdentifier": "s", "toolName": "t"}, "s t"),
+    ToolUse("mcp", "Called MCP tool", {"serverIdentifier": "s", "toolName": "t"}, "s t"),
     ToolUse("mcp", "Called MCP tool", {"name": "s-t", "args": {}}, "s-t"),
     ToolUse("task", "Ran subagent", {"description": "Look", "prompt": "p"}, "Look"),
     ToolUse("webSearch", "Searched the web", {"searchTerm": "tides"}, "tides"),
     ToolUse("webFetch", "Fetched web page", {"url": "https://example.org"}, "https://example.org"),
     ToolUse("askQuestion", "Used tool", {"title": "Which?", "questions": []}, "askQuestion Which?"),
     ToolUse("await", "Used tool", {"blockUntilMs": 5, "taskId": "t-1"}, "await t-1"),
+    ToolUse("exaSearch", "Used tool", {"query": "tides", "toolCallId": "c"}, "exaSearch tides"),
     ToolUse("teleport", "Used tool", {"speed": 9, "to": "Mars"}, "teleport Mars", is_unknown=True),
 ]
 
@@ -89,14 +91,17 @@ _ENDINGS = [
     Ending({"fileNotFound": {}}, "failed", "file not found"),
     Ending({"success": {"exitCode": 1, "stdout": ""}}, "failed", "exit 1", 1),
     Ending({"success": {"isError": True, "content": [{"text": {"text": "403"}}]}}, "failed", "403"),
-    Ending(None, "unfinished", "came back without a result"),
-    Ending({"later": {"x": 1}}, "unfinished", "unknown outcome later", is_unknown=True),
+    Ending({"invalidFile": {}, "sandboxPolicy": {"type": "x"}}, "failed", "invalid file"),
+    Ending({"toolNotFound": {}}, "failed", "tool not found"),
+    Ending({"partialResult": {"stdout": "a"}}, "returned", "partial result"),
+    Ending(None, "returned", "came back without a result"),
+    Ending({"sandboxPolicy": {"x": 1}, "later": {}}, "returned", "unknown outcome later", is_unknown=True),
 ]
 """Endings that any tool can have."""
 
 _MATCHES = {"content": {"totalMatchedLines": 3}, "count": {"totalMatchedLines": "1"}}
 _CHANGE = {"linesAdded": 3, "linesRemoved": "1", "beforeFullFileContent": "", "afterFullFileContent": "y"}
-_NEW = {"linesAdded": 4, "linesRemoved": 0, "afterFullFileContent": "z", "diffString": "--- /dev/null"}
+_NEW = {"linesAdded": 4, "linesRemoved": 1, "afterFullFileContent": "z", "diffString": "--- /dev/null"}
 _DONE = {"status": "TODO_STATUS_COMPLETED", "content": "a"}
 _SUCCESSES: dict[str, list[Ending]] = {
     "read": [
@@ -110,16 +115,18 @@ _SUCCESSES: dict[str, list[Ending]] = {
     ],
     "edit": [
         Ending({"success": _CHANGE}, "succeeded", note="+3 -1", added=3, removed=1),
-        Ending({"success": _NEW}, "succeeded", None, None, "4 lines", "Created new file", 4, 0),
+        Ending({"success": _NEW}, "succeeded", None, None, "4 lines", "Created new file", 4, 1),
     ],
     "write": [Ending({"success": {"linesCreated": 19}}, "succeeded", note="19 lines")],
     "shell": [
-        Ending({"success": {"exitCode": 0, "stdout": "\x1b"}, "isBackground": True}, "succeeded", None, 0),
-        Ending({"isBackground": True, "success": {"exitCode": "0"}}, "succeeded", None, 0),
+        Ending({"success": {"exitCode": 0, "stdout": "\x1b"}, "isBackground": False}, "succeeded", None, 0),
+        Ending({"sandboxPolicy": {"x": 1}, "success": {"exitCode": "0"}}, "succeeded", None, 0),
+        Ending({"isBackground": True, "success": {"exitCode": "0"}}, "returned", note="in the background"),
     ],
     "grep": [
         Ending({"success": {"workspaceResults": {CWD: _MATCHES}}}, "succeeded", note="4 matches"),
     ],
+    "readLints": [Ending({"success": {"totalDiagnostics": 3}}, "succeeded", note="3 diagnostics")],
     "glob": [Ending({"success": {"files": [], "totalFiles": 7}}, "succeeded", note="7 files")],
     "ls": [Ending({"success": {"directoryTreeRoot": {"numFiles": 1}}}, "succeeded", note="1 file")],
     "updateTodos": [Ending({"success": {"todos": [_DONE, {}]}}, "succeeded", note="1 of 2 done")],
@@ -147,7 +154,9 @@ def _calls(draw: st.DrawFn, call_id: str) -> ToolCall:
         has_start,
         has_end,
         draw(st.sampled_from(places)),
-        draw(st.sampled_from(["object", "object", "string", "function", "function of strings"])),
+        draw(
+            st.sampled_from(["object", "object", "string", "function", "function of strings", "bare", "case"])
+        ),
         draw(st.sampled_from(["none", "before", "after"])),
         draw(st.none() | st.integers(1000, 1100)),
         draw(st.none() | st.integers(1050, 9000)),

@@ -41,6 +41,10 @@ def call_line(call: ToolCall, is_start: bool) -> Json:
         wire = {"function": {"name": call.use.tool, "arguments": arguments} | body}
         del wire["function"]["args" if "args" in body else "arguments"]
         wire["function"]["arguments"] = arguments
+    if call.shape == "bare":
+        wire = {call.use.tool: body}
+    if call.shape == "case":
+        wire = {"tool": {"case": f"{call.use.tool}ToolCall", "value": body}}
     siblings: Json = {"hookAdditionalContexts": [], "toolCallId": call.call_id, "startedAtMs": "990"}
     if call.siblings == "before":
         wire = siblings | wire

@@ -8,6 +8,20 @@ from typing import Any
 Json = dict[str, Any]
 
 
+KINDS = {
+    **dict.fromkeys(("grep", "glob", "ls", "semSearch", "webSearch"), "search"),
+    **dict.fromkeys(("edit", "write"), "edit"),
+    "read": "read",
+    "delete": "delete",
+    "shell": "execute",
+    "updateTodos": "plan",
+    "mcp": "mcp",
+    "task": "delegate",
+    "webFetch": "fetch",
+}
+"""The kind of each tool; any other tool has the kind `other`."""
+
+
 @dataclass(frozen=True)
 class Say:
     """The assistant writes a text; with partial output it is cut into deltas, even inside an emoji."""
@@ -59,6 +73,11 @@ class ToolUse:
     args: Json
     target: str | None
     is_unknown: bool = False
+
+    @property
+    def kind(self) -> str:
+        """The expected kind of the tool."""
+        return KINDS.get(self.tool, "other")
 
 
 @dataclass(frozen=True)

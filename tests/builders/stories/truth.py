@@ -8,11 +8,15 @@ from tests.builders.lines import CWD
 from tests.builders.stories.story import Aside, Ending, Json, RunStory, Say, Story, Think, ToolCall
 
 
-def call_truth(call: ToolCall) -> Json:
+def call_truth(call: ToolCall, number: int) -> Json:
     """Return the expected summary of a call."""
-    facts: Json = {"call_id": call.call_id, "tool": call.use.tool, "target": call.use.target}
+    facts: Json = {"number": number, "call_id": call.call_id, "agent": None, "tool": call.use.tool}
+    facts |= {"kind": call.use.kind, "target": call.use.target}
     ending = call.ending if call.has_end else Ending(None, "unfinished")
-    note = ending.note or {"rejected": "rejected", "unfinished": "unfinished"}.get(ending.outcome)
+    is_plain = call.shape.startswith("function") and ending.is_unknown
+    note = ending.note or (
+        ending.outcome if ending.outcome in ("rejected", "returned", "unfinished") else None
+    )
     if ending.outcome == "failed":
         note = f"failed: {str(ending.error).partition(chr(10))[0]}"
     words = [ending.phrase or call.use.phrase, call.use.target, note and f"({note})"]
@@ -22,7 +26,7 @@ def call_truth(call: ToolCall) -> Json:
     return facts | {
         "action": " ".join(word for word in words if word),
         "outcome": ending.outcome,
-        "error": ending.error,
+        "error": None if is_plain else ending.error,
         "exit_code": ending.exit_code,
         "lines_added": ending.added,
         "lines_removed": ending.removed,
@@ -71,11 +75,15 @@ def truth(story: Story) -> Json:
     malformed = sum(step.malformed for step in steps if isinstance(step, Aside))
     unknown = sum(step.unknown for step in steps if isinstance(step, Aside))
     for call in calls:
-        odd_end = call.has_end and (call.use.is_unknown or call.ending.is_unknown)
-        unknown += (call.has_start and call.use.is_unknown) + odd_end
+        is_free = call.shape.startswith("function")
+        is_odd = call.use.is_unknown and not is_free
+        odd_end = call.has_end and (is_odd or (call.ending.is_unknown and not is_free))
+        unknown += (call.has_start and is_odd) + odd_end
     paired = sum(call.has_start and call.has_end for call in calls)
-    matches = None if result is None else text == result
-    compared = {True: "text = result", False: "text ≠ result", None: "no result to compare"}[matches]
+    is_error = finish is not None and finish.is_error
+    matches = None if result is None or is_error else text == result
+    absent = "the result is an error" if result and is_error else "no result to compare"
+    compared = {True: "text = result", False: "text ≠ result", None: absent}[matches]
     same = [ours == theirs for ours, theirs in zip(text, result or "", strict=False)]
     common = [*same, False].index(False)
     return {
@@ -97,8 +105,8 @@ def truth(story: Story) -> Json:
         "runs": len(story.runs),
         "turns": 1,
         "tokens": _tokens_of((finish and finish.usage) or {}),
-        "calls": [call_truth(call) for call in calls],
-        "calls_by_outcome": Counter(call_truth(call)["outcome"] for call in calls),
+        "calls": [call_truth(call, number) for number, call in enumerate(calls, 1)],
+        "calls_by_outcome": Counter(call_truth(call, 0)["outcome"] for call in calls),
         "lines": {"malformed": malformed, "unknown": unknown},
         "orphans": {
             "completed_without_started": sum(not call.has_start for call in calls),

@@ -26,7 +26,7 @@ async def test_a_row_for_each_call() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "signs"), [("rejected", "⊘⊘⊘"), ("unfinished", "✓◌"), ("parallel", "✓"), ("hostile", "✓✗✓✓⊘◌")]
+    ("name", "signs"), [("rejected", "⊘⊘⊘"), ("unfinished", "✓◌"), ("parallel", "✓"), ("hostile", "✓✗✓✓⊘↵")]
 )
 async def test_each_outcome_has_its_sign(name: str, signs: str) -> None:
     """Each outcome has its own sign, so that it can be read without colour."""

@@ -7,61 +7,22 @@ from typing import Any
 
 import pytest
 
-from agentwatch.analysis.block_text import block_text
 from agentwatch.blocks import (
     Block,
     ChangeBlock,
     ContentBlock,
-    ErrorBlock,
     FieldsBlock,
-    FilesBlock,
     FoundFile,
     FoundLine,
-    MarkdownBlock,
     MatchesBlock,
-    OutputBlock,
     PlanBlock,
-    Reference,
-    ReferencesBlock,
-    StepsBlock,
-    TextBlock,
 )
 from agentwatch.events import Outcome, PlanEntry, PlanStatus, ToolEnded
 from agentwatch.session import Call, Place
 from agentwatch.wire import Decoder
 from agentwatch.wire.cursor.known_fields import unknown_fields
+from tests.builders.blocks import blocks
 from tests.builders.lines import completed, event, events, init, result, session, started, user
-
-NAMES: dict[type[Block], str] = {
-    ErrorBlock: "error",
-    ContentBlock: "content",
-    MarkdownBlock: "markdown",
-    ReferencesBlock: "references",
-    FilesBlock: "files",
-    MatchesBlock: "matches",
-    PlanBlock: "plan",
-    StepsBlock: "steps",
-}
-
-
-def name_of(block: Block) -> str:
-    """Return a short name for what a block is."""
-    match block:
-        case TextBlock() | FieldsBlock():
-            return block.name
-        case OutputBlock():
-            return block.stream
-        case ChangeBlock():
-            return "diff" if block.diff else "change"
-    return NAMES[type(block)]
-
-
-def blocks(line: bytes, *before: bytes) -> list[tuple[str, str]]:
-    """Return the name and the text of each block of a line in a Cursor recording."""
-    decoder = Decoder()
-    for known in before or (init(),):
-        decoder.decode(known)
-    return [(name_of(block), block_text(block)) for block in decoder.blocks(line.removesuffix(b"\n"))]
 
 
 def test_arguments_are_listed_one_per_line() -> None:
@@ -126,6 +87,16 @@ COUNTED = 'workspaceResults: {\n  "/a": {\n    "count": {\n      "a.py": 3\n    
         ),
         ({"success": {"workspaceResults": {"/a": {"count": {"a.py": 3}}}}}, [("result", COUNTED)]),
         ({"success": {}, "isBackground": True}, []),
+        ({"success": "as it is"}, [("content", "as it is")]),
+        ({"partialResult": {"stdout": "o"}}, [("stdout", "o")]),
+        (
+            {"success": {"durationMs": "42310", "isCut": True}},
+            [("duration", "42.3 s"), ("result", "isCut: true")],
+        ),
+        ("...", [("content", "...")]),
+        ([1, 2], [("result", "result: [\n  1,\n  2\n]")]),
+        (None, []),
+        ({}, []),
     ],
 )
 def test_a_result_is_split_into_blocks(outcome: dict[str, Any], expected: list[tuple[str, str]]) -> None:
@@ -162,39 +133,6 @@ def test_parts_keep_their_structure() -> None:
     assert matches == MatchesBlock((FoundFile("a.py", (FoundLine("x", number=1),)),))
 
 
-def test_a_fetched_page_is_markdown() -> None:
-    """The Markdown of a fetched page is a block of its own, and its URL is a field."""
-    page = {"url": "https://example.com", "markdown": "# Tides\n\n- high\n"}
-    decoder = Decoder()
-    decoder.decode(init())
-    assert decoder.blocks(completed("webFetch", result={"success": page}).rstrip()) == [
-        MarkdownBlock("# Tides\n\n- high\n"),
-        FieldsBlock("result", {"url": "https://example.com"}),
-    ]
-
-
-def test_the_pages_that_a_web_search_found_are_a_list() -> None:
-    """Each page has its title, its URL and its text; an empty field is left out, and an empty page too."""
-    pages = [
-        {"title": "Tides", "url": "https://example.com/a", "chunk": "High at noon.\n"},
-        {"title": "", "url": "", "chunk": "Low at six."},
-        {},
-        7,
-    ]
-    line = completed("webSearch", result={"success": {"references": pages, "isCut": False}})
-    decoder = Decoder()
-    decoder.decode(init())
-    [references, rest] = decoder.blocks(line.rstrip())
-    assert references == ReferencesBlock(
-        (Reference("Tides", "https://example.com/a", "High at noon.\n"), Reference(None, None, "Low at six."))
-    )
-    assert block_text(references) == "Tides\nhttps://example.com/a\nHigh at noon.\n\nLow at six."
-    assert rest == FieldsBlock("result", {"isCut": False})
-    assert blocks(completed("webSearch", result={"success": {"references": [{}]}})) == [
-        ("result", "references: [\n  {}\n]")
-    ]
-
-
 def test_matches_are_listed_below_their_file() -> None:
     """A search lists each file with its numbered lines, context and cuts, and then the remaining fields."""
     lines = [
@@ -212,37 +150,6 @@ def test_matches_are_listed_below_their_file() -> None:
     ]
 
 
-def test_the_steps_of_a_subagent() -> None:
-    """A subagent's thoughts and texts begin with a sign; each of its calls is a line with its outcome."""
-    steps: list[Any] = [
-        {"thinkingMessage": {"text": "hm\nwell"}},
-        {"assistantMessage": {"text": "I look.\n"}},
-        {"toolCall": {"readToolCall": {"args": {"path": "a.py"}, "result": {"success": {"totalLines": 3}}}}},
-        {
-            "toolCall": {
-                "shellToolCall": {"args": {"command": "make\nx"}, "result": {"failure": {"exitCode": 2}}}
-            }
-        },
-        {"webFetchToolCall": {"args": {"url": "u"}, "result": {"rejected": {"reason": "no"}}}},
-        {"toolCall": {"teleportToolCall": {"args": {"x": "y"}}}},
-        {"toolCall": {"awaitToolCall": {"result": {}}, "ToolCall": {}, "id": "x"}},
-        {"toolCall": {"updateTodosToolCall": {"result": {"success": {}}}}},
-    ]
-    [(kind, text)] = blocks(completed("task", result={"success": {"conversationSteps": steps}}))
-    assert kind == "steps"
-    assert text.split("\n") == [
-        "~ hm",
-        "  well",
-        "› I look.",
-        "✓ Read file a.py (3 lines)",
-        "✗ Ran terminal command make (exit 2)",
-        "⊘ Fetched web page u (no)",
-        "◌ Used tool teleport y",
-        "◌ Used tool await (came back without a result)",
-        "✓ Updated to-do list",
-    ]
-
-
 def test_an_undecodable_line_is_shown_unchanged() -> None:
     """A line that is not an object, or of no known agent, is shown unchanged."""
     assert blocks(b"oops \xff") == [("content", "oops \ufffd")]
@@ -257,7 +164,7 @@ def test_a_variant_that_is_not_an_object_has_no_outcome() -> None:
     """A result whose only variant is a plain value has no outcome."""
     [ended] = events(init(), completed("read", result={"later": 7, "isBackground": False}))
     assert isinstance(ended, ToolEnded)
-    assert (ended.outcome, ended.error) == (Outcome.UNFINISHED, "came back without a result")
+    assert (ended.outcome, ended.error) == (Outcome.RETURNED, "came back without a result")
 
 
 def test_fields_of_a_tool_known_by_name_are_not_listed() -> None:
@@ -293,13 +200,3 @@ def test_the_outcome_of_an_empty_stream() -> None:
     """A stream without a run is running until it ends, and then unfinished."""
     assert (session(is_over=False).outcome, session().outcome) == (Outcome.RUNNING, Outcome.UNFINISHED)
     assert session(result("x")).outcome is Outcome.SUCCEEDED
-
-
-def test_only_steps_of_a_subagent_are_shown_in_other_words() -> None:
-    """Only lines with a subagent's steps have blocks with text that is not in their bytes."""
-    steps = completed("task", "t", {"success": {"conversationSteps": []}})
-    decoder = Decoder()
-    assert not decoder.searchable_text_differs(steps)
-    decoder.decode(init())
-    assert decoder.searchable_text_differs(steps)
-    assert not decoder.searchable_text_differs(completed("read", "r", {"success": {"content": "steps"}}))

@@ -6,8 +6,11 @@ from typing import Any
 
 import pytest
 
+from agentwatch.actions import action
+from agentwatch.analysis.integrity import integrity
 from agentwatch.events import Outcome, Unknown
-from tests.builders.lines import call, completed, events, init, session, started
+from agentwatch.session import calls_by_outcome
+from tests.builders.lines import call, completed, event, events, init, session, started
 
 OUTCOMES: list[tuple[str, Any, Outcome, str | None, int | None]] = [
     ("read", {"success": {"content": "x"}}, Outcome.SUCCEEDED, None, None),
@@ -27,6 +30,17 @@ OUTCOMES: list[tuple[str, Any, Outcome, str | None, int | None]] = [
     ("shell", {"permissionDenied": {}}, Outcome.FAILED, "permission denied", None),
     ("shell", {"spawnError": {"error": "ENOENT"}}, Outcome.FAILED, "ENOENT", None),
     ("shell", {"timeout": {}}, Outcome.FAILED, "timeout", None),
+    ("shell", {"sandboxPolicy": {"type": "x"}, "timeout": {}}, Outcome.FAILED, "timeout", None),
+    ("shell", {"sandboxPolicy": {"type": "x"}, "success": {"exitCode": 0}}, Outcome.SUCCEEDED, None, 0),
+    ("shell", {"partialResult": {"stdout": "a"}}, Outcome.RETURNED, "partial result", None),
+    ("shell", {"partialResult": {"exitCode": 3}}, Outcome.FAILED, "exit 3", 3),
+    ("read", {"invalidFile": {}}, Outcome.FAILED, "invalid file", None),
+    ("write", {"noSpace": {"path": "/a"}}, Outcome.FAILED, "no space", None),
+    ("edit", {"readPermissionDenied": {}}, Outcome.FAILED, "read permission denied", None),
+    ("edit", {"writePermissionDenied": {"error": "no"}}, Outcome.FAILED, "no", None),
+    ("mcp", {"toolNotFound": {}}, Outcome.FAILED, "tool not found", None),
+    ("mcp", {"serverNotFound": {"error": "s"}}, Outcome.FAILED, "s", None),
+    ("mcp", {"approved": {}}, Outcome.RETURNED, "approved", None),
     ("read", {"fileNotFound": {}}, Outcome.FAILED, "file not found", None),
     ("read", {"error": {"errorMessage": "is a folder"}}, Outcome.FAILED, "is a folder", None),
     ("grep", {"error": {"error": "bad pattern"}}, Outcome.FAILED, "bad pattern", None),
@@ -42,9 +56,13 @@ OUTCOMES: list[tuple[str, Any, Outcome, str | None, int | None]] = [
         None,
     ),
     ("mcp", {"success": {"content": [], "isError": True}}, Outcome.FAILED, "the tool says so", None),
-    ("read", {"deferred": {"until": "later"}}, Outcome.UNFINISHED, "unknown outcome deferred", None),
-    ("read", {}, Outcome.UNFINISHED, "came back without a result", None),
-    ("read", None, Outcome.UNFINISHED, "came back without a result", None),
+    ("read", {"deferred": {"until": "later"}}, Outcome.RETURNED, "unknown outcome deferred", None),
+    ("read", {"isBackground": {}, "deferred": {}}, Outcome.RETURNED, "unknown outcome deferred", None),
+    ("read", {"sandboxPolicy": {"a": 1}, "deferred": {}}, Outcome.RETURNED, "unknown outcome deferred", None),
+    ("read", {"sandboxPolicy": {"a": 1}}, Outcome.RETURNED, "came back without a result", None),
+    ("read", {}, Outcome.RETURNED, "came back without a result", None),
+    ("read", None, Outcome.RETURNED, "came back without a result", None),
+    ("read", "...", Outcome.RETURNED, "came back without a result", None),
 ]
 
 
@@ -55,6 +73,49 @@ def test_the_facts_decide_the_outcome(
     """Exit code and isError decide over the name of the variant; otherwise each variant has its outcome."""
     found = call(started(tool), completed(tool, result=ending))
     assert (found.outcome, found.error, found.exit_code) == (outcome, error, exit_code)
+
+
+@pytest.mark.parametrize("given", ["sunny", "", 21, [1], {"degrees": 21}, {"deferred": {"until": 3}}, None])
+def test_a_function_may_return_anything(given: Any) -> None:
+    """A `function` may have any result: the call returned, and its line is known."""
+    function = {"name": "weather", "arguments": "{}", "result": given}
+    read = session(init(), event("tool_call", "completed", call_id="c", tool_call={"function": function}))
+    [found] = read.calls
+    assert (found.outcome, read.lines.unknown) == (Outcome.RETURNED, 0)
+    assert found.error == (None if given else "came back without a result")
+    assert action(found) == "Used tool weather (returned)"
+
+
+def test_the_result_of_a_function_may_have_a_variant() -> None:
+    """A variant in the result of a `function` decides its outcome, as in that of any other tool."""
+    function = {"name": "shell", "arguments": {"command": "make"}, "result": {"failure": {"exitCode": 2}}}
+    found = call(event("tool_call", "completed", call_id="c", tool_call={"function": function}))
+    assert action(found) == "Ran terminal command make (failed: exit 2)"
+
+
+@pytest.mark.parametrize("tool", ["shell", "task"])
+@pytest.mark.parametrize("is_beside", [True, False], ids=["beside", "inside"])
+def test_what_runs_on_in_the_background_has_not_succeeded(tool: str, is_beside: bool) -> None:
+    """A command or subagent that continues in the background returned: its outcome is not known yet."""
+    success = {"exitCode": 0, "stdout": ""}
+    ending = {"isBackground": True, "success": success}
+    if not is_beside:
+        ending = {"success": success | {"isBackground": True}}
+    read = session(init(), started(tool), completed(tool, result=ending))
+    [found] = read.calls
+    assert (found.outcome, found.note, found.exit_code) == (Outcome.RETURNED, "in the background", None)
+    assert action(found).endswith("(in the background)")
+    assert (read.completed_without_started, read.never_completed) == (0, 0)
+    ended = completed(tool, result={"isBackground": False, "success": success})
+    assert call(started(tool), ended).outcome is Outcome.SUCCEEDED
+
+
+def test_a_returned_call_is_paired() -> None:
+    """A call without a known outcome has an end: it is paired and not counted as never completed."""
+    read = session(init(), started("read"), completed("read"))
+    assert (read.completed_without_started, read.never_completed) == (0, 0)
+    assert calls_by_outcome(read) == {Outcome.RETURNED: 1}
+    assert (integrity(read).paired, integrity(read).problems()) == (1, "")
 
 
 def test_a_variant_that_is_unknown_counts_as_unknown() -> None:
@@ -79,7 +140,18 @@ def test_a_variant_that_is_unknown_counts_as_unknown() -> None:
             "Edited file",
             None,
         ),
-        ({"linesAdded": 3, "linesRemoved": 1, "afterFullFileContent": "x"}, "Edited file", None),
+        (
+            {"linesAdded": 3, "linesRemoved": 1, "diffString": "--- /dev/null\n+++ b/a", "message": "m"},
+            "Created new file",
+            "3 lines",
+        ),
+        ({"linesAdded": 3, "linesRemoved": 1, "afterFullFileContent": "x"}, "Created new file", "3 lines"),
+        ({"linesAdded": 3, "linesRemoved": 2, "afterFullFileContent": "x"}, "Edited file", None),
+        (
+            {"linesAdded": 3, "beforeFullFileContent": "a\n", "diffString": "--- /dev/null\n+++ b/a"},
+            "Edited file",
+            None,
+        ),
         ({}, "Edited file", None),
     ],
 )
@@ -114,6 +186,8 @@ def test_an_edit_that_failed_created_nothing() -> None:
         ("grep", {"workspaceResults": {"/w": {"files": {}}}}, None),
         ("ls", {"directoryTreeRoot": {"numFiles": 2}}, "2 files"),
         ("webSearch", {"references": [{}]}, "1 result"),
+        ("readLints", {"fileDiagnostics": [], "totalFiles": 1, "totalDiagnostics": 3}, "3 diagnostics"),
+        ("readLints", {"totalDiagnostics": 0}, "0 diagnostics"),
         ("updateTodos", {"todos": [{"status": "TODO_STATUS_COMPLETED"}, {"status": "x"}]}, "1 of 2 done"),
     ],
 )

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from agentwatch.events import Unknown
+from agentwatch.wire.cursor.known_fields import unknown_fields
+from agentwatch.wire.cursor.tool_calls import read_tool
 from tests.builders.lines import call, completed, event, events, init, session, started
 
 TARGETS: list[tuple[str, dict[str, Any], str, str | None]] = [
@@ -28,6 +30,7 @@ TARGETS: list[tuple[str, dict[str, Any], str, str | None]] = [
     ("askQuestion", {"questions": [], "title": "Which?"}, "Used tool", "askQuestion Which?"),
     ("weather", {"hours": 6, "place": "Zermatt"}, "Used tool", "weather Zermatt"),
     ("weather", {"hours": 6}, "Used tool", "weather"),
+    ("readTodos", {"toolCallId": "c"}, "Used tool", "readTodos"),
 ]
 
 
@@ -48,6 +51,9 @@ def test_an_mcp_call_is_about_a_server_and_a_tool() -> None:
     assert (found.tool, found.phrase, found.target) == ("mcp", "Called MCP tool", "tracker close")
     bare = event("tool_call", "started", call_id="c", tool_call={"mcpToolCall": {"args": {"name": "a-b"}}})
     assert call(bare).target == "a-b"
+    newer = {"serverIdentifier": "tracker", "toolName": "close", "args": {}}
+    line = event("tool_call", "started", call_id="c", tool_call={"mcpToolCall": {"args": newer}})
+    assert call(line).target == "tracker close"
 
 
 @pytest.mark.parametrize("as_string", [False, True], ids=["object", "string"])
@@ -80,7 +86,51 @@ def test_a_function_is_named_by_its_name() -> None:
     lines = (init(), event("tool_call", "started", call_id="c", tool_call={"function": function}))
     found = call(*lines[1:])
     assert (found.tool, found.phrase, found.target) == ("lookup", "Used tool", "lookup tides")
-    assert events(*lines)[1:] == [Unknown("tool lookup")]
+    assert events(*lines)[1:] == []
+
+
+def test_a_function_without_a_name_is_unknown() -> None:
+    """A `function` without a name has a call, and its line counts as unknown."""
+    line = event("tool_call", "started", call_id="c", tool_call={"function": {"arguments": "{}"}})
+    assert call(line).tool == "unknown"
+    assert events(init(), line)[1:] == [Unknown("tool unknown")]
+
+
+BARE: list[tuple[dict[str, Any], str, str | None, bool]] = [
+    ({"grep": {"args": {"pattern": "TODO"}}}, "grep", "TODO", True),
+    ({"hints": {"a": 1}, "grep": {"args": {"pattern": "TODO"}}}, "grep", "TODO", True),
+    ({"hookAdditionalContexts": [], "toolCallId": "c", "grep": {"args": {}}}, "grep", None, True),
+    ({"exaSearch": {"args": {"query": "tides"}}}, "exaSearch", "exaSearch tides", True),
+    ({"teleport": {"args": {"to": "Mars"}}}, "teleport", "teleport Mars", False),
+    ({"tool": {"case": "shellToolCall", "value": {"args": {"command": "ls"}}}}, "shell", "ls", True),
+    ({"tool": {"case": "readToolCall"}}, "read", None, True),
+    ({"tool": {"case": "tool", "value": {"case": "tool"}}}, "tool", "tool", False),
+    ({"tool": {"case": "ToolCall", "value": {}}}, "unknown", "unknown", False),
+    ({"tool": {"args": {"text": "x"}}}, "tool", "tool x", False),
+    ({"ToolCall": 7}, "unknown", "unknown", False),
+]
+
+
+@pytest.mark.parametrize(("tool_call", "tool", "target", "is_known"), BARE)
+def test_a_key_without_the_suffix_names_the_tool(
+    tool_call: dict[str, Any], tool: str, target: str | None, is_known: bool
+) -> None:
+    """A key without `ToolCall`, and the key in `case`, are the name of the tool."""
+    line = event("tool_call", "started", call_id="c", tool_call=tool_call)
+    found = call(line)
+    assert (found.tool, found.target) == (tool, target)
+    assert events(init(), line)[1:] == ([] if is_known else [Unknown(f"tool {tool}")])
+    assert (
+        bool([what for what, _ in unknown_fields(json.loads(line)) if what.startswith("tool ")]) != is_known
+    )
+
+
+def test_a_key_inside_a_key_is_read_once() -> None:
+    """A `tool` nested in itself 10,000 times is one call of an unknown tool."""
+    nested: dict[str, Any] = {}
+    for _ in range(10_000):
+        nested = {"tool": {"case": "tool", "value": nested}}
+    assert read_tool(nested).name == "tool"
 
 
 def test_numbers_may_be_strings() -> None:
@@ -131,6 +181,14 @@ def test_an_end_without_arguments_has_the_path_of_its_result() -> None:
         (r"C:\Users\Ada\app", r"C:\Users\Ada\apples\a.py", r"C:\Users\Ada\apples\a.py"),
         (r"C:\Users\İbo\app", r"C:\Users\İbo\app\src\a.py", r"src\a.py"),
         (r"\\host\share\app", r"\\host\share\app\a.py", "a.py"),
+        ("/private/tmp/app", "/tmp/app/src/a.py", "src/a.py"),
+        ("/tmp/app", "/private/tmp/app/src/a.py", "src/a.py"),
+        ("/private/tmp/app", "/private/tmp/app/a.py", "a.py"),
+        ("/private/var/x", "/var/x", "."),
+        ("/private", "/private/tmp/a", "tmp/a"),
+        ("/private/tmp/app", "/tmp/application/a.py", "/tmp/application/a.py"),
+        ("/private/data/app", "/data/app/a.py", "/data/app/a.py"),
+        ("/private/tmpfs/app", "/tmpfs/app/a.py", "/tmpfs/app/a.py"),
     ],
 )
 def test_a_path_inside_the_cwd_is_shown_relative_to_it(cwd: str, path: str, shown: str) -> None:

@@ -1,0 +1,82 @@
+"""Reads the agent's queries for permission, and what they say about the call that they are for."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from agentwatch.events import Permission
+from agentwatch.wire.cursor.text import time_of
+from agentwatch.wire.cursor.tools import TOOLS, Tool, other_tool
+from agentwatch.wire.fields import Fields, mapping, text
+
+_MAX_OPEN_CALLS = 64
+_MAX_TARGET = 10_000
+"""In characters. A target is shown in at most 200 columns."""
+
+
+class _Asked(NamedTuple):
+    tool: str
+    target: str
+
+
+class Queries:
+    """Keeps the target in the arguments of each query until its call completes.
+
+    A query's `toolCallId` is the id of its call. The lines of a rejected web search may not contain the
+    search term, which is in the query. The query may come before or after the line that starts the call. Both
+    were seen in captures.
+    """
+
+    def __init__(self) -> None:
+        self._asked: dict[str, _Asked] = {}
+        """By the id of the call; at most 64."""
+
+    def clear(self) -> None:
+        """Forget all queries: another run may use their ids again."""
+        self._asked.clear()
+
+    def request(self, fields: Fields) -> Permission:
+        """Read a request, and keep the target of its call."""
+        subject = _subject(fields)
+        query = mapping(fields.get("query"))
+        inner = mapping(query.get(text(fields, "query_type") or ""))
+        arguments = mapping(inner.get("args"))
+        ids = (text(each, "toolCallId") for each in (arguments, inner, query))
+        call_id = next(filter(None, ids), None)
+        tool: Tool = TOOLS.get(subject) or other_tool(subject)
+        target = tool.target(arguments)
+        if call_id is not None and target is not None and target != subject:
+            self._asked[call_id] = _Asked(subject, target[:_MAX_TARGET])
+            if len(self._asked) > _MAX_OPEN_CALLS:
+                del self._asked[next(iter(self._asked))]
+        return Permission(subject, answer=None, at_ms=time_of(fields))
+
+    def target(self, call_id: str, tool: str) -> str | None:
+        """Return the target of a call as its query described it; None without such a query."""
+        asked = self._asked.get(call_id)
+        return asked.target if asked is not None and asked.tool == tool else None
+
+    def forget(self, call_id: str) -> None:
+        """Forget the query of a call that completed."""
+        self._asked.pop(call_id, None)
+
+
+def response(fields: Fields) -> Permission:
+    """Read a response to a query. `approved` or `rejected`, with its reason, may be inside `result`."""
+    answer: str | None = None
+    reason = None
+    for key, value in mapping(fields.get("response")).items():
+        body = mapping(value)
+        body = mapping(body.get("result")) or body
+        if key != "id" and body:
+            answer = next(iter(body))
+            reason = text(mapping(body[answer]), "reason")
+    return Permission(_subject(fields), answer or "answered", reason, time_of(fields))
+
+
+def _subject(fields: Fields) -> str:
+    """Return the subject of a query: `webFetchRequestQuery` is about `webFetch`."""
+    name = text(fields, "query_type") or "interaction"
+    for ending in ("RequestQuery", "InteractionQuery", "Query"):
+        name = name.removesuffix(ending)
+    return name

@@ -1,0 +1,92 @@
+"""What the query of a call says about it reaches the call."""
+
+from __future__ import annotations
+
+import pytest
+
+from agentwatch.actions import action
+from agentwatch.wire.cursor.queries import Queries
+from tests.builders.lines import answered, asked, call, completed, event, init, session, started
+
+NO = {"rejected": {"reason": "User Rejected"}}
+QUERY = (asked("webSearch", searchTerm="tides", toolCallId="c-1"), answered(NO, "webSearch"))
+START, END = started("webSearch"), completed("webSearch", result=NO)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        (*QUERY, END),
+        (*QUERY, START, END),
+        (START, *QUERY, END),
+        (*QUERY, started("webSearch", toolCallId="c-1"), END),
+    ],
+    ids=["without a start", "before the start", "after the start", "arguments without the term"],
+)
+def test_the_term_of_a_rejected_search_is_in_its_query(lines: tuple[bytes, ...]) -> None:
+    """A web search whose lines never contain its term has the term of the query with its id."""
+    found = call(*lines)
+    assert action(found) == "Searched the web tides (rejected)"
+    assert found.error == "User Rejected"
+
+
+def test_a_call_that_runs_has_the_term_of_its_query() -> None:
+    """A search that has started and not ended has the term of the query before it."""
+    [found] = session(init(), *QUERY, START, is_over=False).calls
+    assert found.target == "tides"
+
+
+def test_an_id_may_be_beside_the_arguments() -> None:
+    """The id of a call may be beside the query, as a question has it, or beside the arguments."""
+    name = "askQuestionInteractionQuery"
+    query = {"id": 0, name: {"args": {"title": "Which?", "questions": []}}, "toolCallId": "c-1"}
+    request = event("interaction_query", "request", query_type=name, query=query)
+    assert call(request, completed("askQuestion", result=NO)).target == "askQuestion Which?"
+    name = "webFetchRequestQuery"
+    query = {"id": 0, name: {"args": {"url": "https://example.com"}, "toolCallId": "c-1"}}
+    request = event("interaction_query", "request", query_type=name, query=query)
+    assert call(request, completed("webFetch", result=NO)).target == "https://example.com"
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        asked("webSearch", searchTerm="tides", toolCallId="c-2"),
+        asked("webSearch", searchTerm="tides"),
+        asked("webSearch", toolCallId="c-1"),
+        asked("webFetch", url="tides", toolCallId="c-1"),
+        asked("webSearch", searchTerm="tides", toolCallId="c-1") + init(),
+    ],
+    ids=["another call", "no id", "no term", "another tool", "an earlier run"],
+)
+def test_only_the_query_of_a_call_describes_it(query: bytes) -> None:
+    """A query with another id, of another tool or of an earlier run does not describe a call."""
+    [found] = session(init(), query, END).calls
+    assert found.target is None
+
+
+def test_the_own_arguments_of_a_call_count() -> None:
+    """A call whose lines contain its arguments has its target from them."""
+    assert call(*QUERY, started("webSearch", searchTerm="moons"), END).target == "moons"
+    assert call(*QUERY, START, completed("webSearch", result=NO, searchTerm="moons")).target == "moons"
+
+
+def test_a_query_describes_one_call() -> None:
+    """A query is forgotten when its call completes: a later call may have the same id."""
+    queries = Queries()
+    query = {"webSearchRequestQuery": {"args": {"searchTerm": "x" * 20_000, "toolCallId": "c"}}}
+    queries.request({"query_type": "webSearchRequestQuery", "query": query})
+    assert queries.target("c", "webSearch") == "x" * 10_000
+    queries.forget("c")
+    assert queries.target("c", "webSearch") is None
+
+
+def test_at_most_64_queries_are_kept() -> None:
+    """Of 100 queries without a completed call the last 64 are kept."""
+    queries = Queries()
+    for number in range(100):
+        args = {"searchTerm": f"term {number}", "toolCallId": f"c-{number}"}
+        query = {"webSearchRequestQuery": {"args": args}}
+        queries.request({"query_type": "webSearchRequestQuery", "query": query})
+    kept = [number for number in range(100) if queries.target(f"c-{number}", "webSearch")]
+    assert kept == list(range(36, 100))
