@@ -11,9 +11,10 @@ from time import perf_counter
 
 from agentwatch.events import Outcome
 from agentwatch.safe_text import SafeText, safe_line
+from agentwatch.screen.calls.cells.time_strip import TimeStrip
+from agentwatch.screen.calls.cells.tool_names import ToolNames
 from agentwatch.screen.calls.rows_by_duration import RowsByDuration
 from agentwatch.screen.calls.rows_by_time import Matches, Row, Rows, RowsByTime
-from agentwatch.screen.calls.time_strip import TimeStrip
 from agentwatch.session import Call, CallOrder, Session
 
 _LEAST_OF_AN_OUTCOME = 3
@@ -92,7 +93,10 @@ class CallList:
         """The filter of the rows that are shown."""
         self.is_by_duration = False
         """Whether the rows that are shown are ordered by duration."""
-        self.strip = TimeStrip(session)
+        self.strip = TimeStrip()
+        self.tools = ToolNames()
+        self.revision = 0
+        """Grows with each change of a call."""
 
     @property
     def rows(self) -> Rows:
@@ -105,9 +109,14 @@ class CallList:
         return self._requested[0]
 
     @property
+    def count(self) -> int:
+        """The number of calls of the session, shown or not."""
+        return len(self._session.calls)
+
+    @property
     def hidden(self) -> int:
         """The number of calls that the filter hides."""
-        return len(self._session.calls) - self._rows.shown
+        return self.count - self._rows.shown
 
     def sync(self) -> bool:
         """Process all new and changed calls; return whether there were any."""
@@ -129,7 +138,10 @@ class CallList:
     def _take_some(self) -> bool:
         changed = self._changes.take(_MOST_CHANGES)
         for index in changed:
-            self.strip.add(self._session.calls[index])
+            call = self._session.calls[index]
+            self.strip.add(call)
+            self.tools.add(call.tool)
+        self.revision += len(changed)
         self._rows.update(changed)
         if self._next is not None:
             self._next.update(changed)

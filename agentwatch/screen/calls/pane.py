@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from textual.binding import Binding
 from textual.content import Content
+from textual.geometry import Region
 from textual.message import Message
 from textual.reactive import var
 from textual.strip import Strip
@@ -12,9 +13,13 @@ from agentwatch.actions import action
 from agentwatch.events import Outcome
 from agentwatch.feed import Feed
 from agentwatch.safe_text import SafeText
+from agentwatch.screen.calls.cells.time_strip import Scales
+from agentwatch.screen.calls.cells.verdict_cache import VerdictCache
 from agentwatch.screen.calls.list import CallList
 from agentwatch.screen.calls.renderer import CallRenderer
 from agentwatch.screen.lines.cursor_view import CursorView
+from agentwatch.screen.lines.heading import heading_region, show_heading, with_heading
+from agentwatch.screen.lines.line_view import Spans, rows_in_view
 from agentwatch.session import Call
 
 _TITLE = "2 Calls"
@@ -48,8 +53,10 @@ class CallTable(CursorView):
     def __init__(self, feed: Feed) -> None:
         super().__init__(_TITLE, id="calls")
         self._list = CallList(feed.session)
-        self._renderer = CallRenderer(self, self._list)
-        self._scale: tuple[int, int] | None = None
+        self.verdicts = VerdictCache(feed, self, self.painter.refresh)
+        self._renderer = CallRenderer(self, self._list, self.verdicts)
+        self._heading: Spans = []
+        self._scales: Scales = {}
         self._is_on_open_fold = False
         self._call_before: Call | None = None
         """The call that was selected when the filter was opened."""
@@ -81,15 +88,26 @@ class CallTable(CursorView):
     def tick(self, now_ms: int | None) -> None:
         """Redraw the rows of running calls, and all rows if the scale of the time strip changed."""
         self.now_ms = now_ms
-        first = self.scroll_offset.y
-        for row in range(first, min(first + self.size.height, self.line_count())):
-            call = self._list.call_at(row)
-            if call.outcome is Outcome.RUNNING:
-                self.refresh_line(row)
-                scale = self._list.strip.scale(call.run, now_ms)
-                if scale != self._scale:
-                    self._scale = scale
-                    self.refresh()
+        running = [row for row in rows_in_view(self) if self._list.call_at(row).outcome is Outcome.RUNNING]
+        for row in running:
+            self.refresh_line(row)
+        if running and (scales := self._renderer.scales(now_ms)) != self._scales:
+            self._scales = scales
+            self.refresh()
+
+    def on_resize(self) -> None:
+        """Show the heading if there is room for it; keep the end visible."""
+        show_heading(self)
+        super().on_resize()
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Draw rows of the pane, the heading of the columns among them."""
+        strips = super().render_lines(crop)
+        heading = self._renderer.heading(self.scrollable_content_region.width, self.now_ms)
+        if heading != self._heading:
+            self._heading = heading
+            self.refresh(heading_region(self))
+        return with_heading(self, strips, crop, heading)
 
     def draw_row(self, y: int, width: int) -> Strip:
         """Return one row; a running clock shows the current time."""

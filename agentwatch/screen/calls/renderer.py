@@ -1,45 +1,61 @@
-"""Draws a row of the calls pane: bracket, sign, tool, target, note, clock and time strip."""
+"""Draws a row of the calls pane: bracket, number, sign, tool, target, result, clock and time strip."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
+from typing import NamedTuple
 
 from textual.strip import Strip
 
-from agentwatch.actions import change_size, outcome_note, target
 from agentwatch.events import Outcome
 from agentwatch.safe_text import SafeText, columns, cut, safe_line
+from agentwatch.screen.calls.cells.results import (
+    MOST_SUMMED_UP,
+    fitting_note,
+    fitting_verdict,
+    note_of,
+    verdict_style,
+)
+from agentwatch.screen.calls.cells.targets import cut_apart, is_path, shown_target
+from agentwatch.screen.calls.cells.time_strip import Scales
+from agentwatch.screen.calls.cells.verdict_cache import VerdictCache
 from agentwatch.screen.calls.list import CallList
 from agentwatch.screen.calls.rows_by_time import Row
 from agentwatch.screen.lines.format import SIGNS, UNKNOWN, call_clock, clock, fitted
-from agentwatch.screen.lines.line_view import LineView
+from agentwatch.screen.lines.line_view import LineView, Spans, rows_in_view
 from agentwatch.session import Call
 
 _CLOCK = 8
-_TOOL = 12
-_NOTE = 16
-_LEAST_TARGET = 14
-_LEAST_NOTE = 5
-"""Minimum width of a note; below it, the target gets the whole width."""
-_WORD = 9
-"""Notes of at most this width (`rejected`) are shown whole or not at all."""
-_NEAR_A_WORD = 8
-"""Minimum target width beside the note of a call that did not succeed."""
-_LEAST_FOR_STRIP = 60
-_STRIP = (10, 20)
-_ADDRESS = re.compile(r"\A[a-z]++://\S++$")
-_MOST_SUMMED_UP = 200
-"""Rows that fold more calls than this show no totals: summing them on each draw would cost O(calls)."""
+_LEAST_TOOL = 4
+"""The width of the heading `tool`."""
+_LEAST_FOR_NUMBER = 44
+_LEAST_FOR_STRIP = 56
+_STRIP = (8, 20)
+_NEIGHBOURS = 2
+"""The number of rows above and below from which a cut target has to differ."""
+
+
+class Layout(NamedTuple):
+    """The widths of the columns in a pane of a certain width; 0 for a column that is not shown."""
+
+    number: int
+    tool: int
+    name: int
+    """Target and result share these columns."""
+    strip: int
 
 
 class CallRenderer:
     """Renders the rows of a call list in the styles of a pane."""
 
-    def __init__(self, pane: LineView, listed: CallList) -> None:
+    def __init__(self, pane: LineView, listed: CallList, verdicts: VerdictCache) -> None:
         self._pane = pane
         self._list = listed
+        self._verdicts = verdicts
+        self._scales: Scales = {}
+        self._scaled: tuple[object, ...] = ()
+        """What the scales were computed from."""
 
     def render(self, y: int, width: int, now_ms: int | None) -> Strip:
         """Return a row; it is exactly `width` columns wide unless the pane is very narrow.
@@ -53,93 +69,109 @@ class CallRenderer:
         row = self._list.rows[y]
         calls = self._list.calls_of(row)
         call = calls[-1]
+        layout = self.layout(width)
         state = str(call.outcome)
         style = "plain" if call.outcome is Outcome.SUCCEEDED else state
-        strip_width = 0 if width < _LEAST_FOR_STRIP else min(max(width // 6, _STRIP[0]), _STRIP[1])
-        tool_width = min(_TOOL, width // 4)
-        room = max(width - 3 - tool_width - _CLOCK - (strip_width and strip_width + 1), 1)
-        note = _note(calls) if row.is_same and not row.is_open else SafeText("")
-        name_width = columns(_name(row, calls, room))
-        least = min(name_width, max(_LEAST_TARGET, room - _NOTE))
-        note_width = min(columns(note) + 1, room - least)
-        if columns(note) <= _WORD:
-            if call.outcome is not Outcome.SUCCEEDED and not row.is_fold:
-                least = min(name_width, _NEAR_A_WORD)
-            note_width = columns(note) + 1 if room - columns(note) > least else 0
-        if note_width < min(_LEAST_NOTE, columns(note) + 1):
-            note_width = 0
-        note = cut(note, note_width - 1) if note_width else SafeText("")
-        name = fitted(_name(row, calls, room - note_width), room - note_width)
+        result, result_style = self._result(row, calls, layout.name)
+        room = layout.name - (columns(result) + 1 if result else 0)
+        name = fitted(self._name(y, row, calls, room), room)
+        number = f"{call.number:>{layout.number - 1}} " if layout.number else ""
         spans = [
             (SafeText(self._list.rows.group_mark(y)), "muted"),
+            (SafeText(number), "muted"),
             (SafeText(f"{SIGNS[call.outcome]} "), state),
-            (fitted(safe_line(call.tool), tool_width - 1), "muted"),
+            (fitted(self._list.tools[call.tool], layout.tool), "muted"),
             (SafeText(f" {name}"), style),
-            (
-                SafeText(" " * (note_width - columns(note)) + note if note_width else ""),
-                "muted" if style == "plain" else style,
-            ),
+            (SafeText(f" {result}" if result else ""), result_style),
             (SafeText(f"{_clock(row, calls, now_ms):>{_CLOCK}}"), "muted"),
         ]
-        if strip_width:
-            shown = calls if len(calls) <= _MOST_SUMMED_UP else (calls[0], calls[-1])
-            bar = self._list.strip.bar(shown, strip_width, now_ms)
+        if layout.strip:
+            shown = calls if len(calls) <= MOST_SUMMED_UP else (calls[0], calls[-1])
+            bar = self._list.strip.bar(shown, layout.strip, self.scales(now_ms), now_ms)
             spans.append((SafeText(f" {bar}"), "muted" if style == "plain" else style))
         return self._pane.strip_of(spans)
 
+    def heading(self, width: int, now_ms: int | None) -> Spans:
+        """Return the heading of the columns; that of the time strip is the duration that it covers."""
+        layout = self.layout(width)
+        number = f"{'#':>{layout.number - 1}} " if layout.number else ""
+        name = fitted(SafeText(f"target{'result':>{max(layout.name - 6, 7)}}"), layout.name)
+        strip = ""
+        if layout.strip:
+            scales = [*self.scales(now_ms).values()]
+            covered = f" {clock(scales[0][1])}" if len(scales) == 1 else ""
+            strip = f" {cut(SafeText(f'▏{covered}'), layout.strip)}"
+        words = f" {number}  {fitted(SafeText('tool'), layout.tool)} {name}{'time':>{_CLOCK}}{strip}"
+        return [(SafeText(words), "muted")]
 
-def short_note(call: Call) -> SafeText:
-    """Return the outcome, or what else is known about it: `exit 1`, `+8 −3`, `54 lines`."""
-    if call.outcome is Outcome.FAILED and call.exit_code:
-        return SafeText(f"exit {call.exit_code}")
-    if call.outcome is Outcome.SUCCEEDED and not call.note:
-        return SafeText((change_size(call) or "").replace("-", "−"))
-    return outcome_note(call)
+    def layout(self, width: int) -> Layout:
+        """Return the widths of the columns in a pane of `width` columns."""
+        number = len(str(self._list.count)) + 1 if width >= _LEAST_FOR_NUMBER else 0
+        strip = 0 if width < _LEAST_FOR_STRIP else min(max(width // 7, _STRIP[0]), _STRIP[1])
+        tool = min(max(self._list.tools.width, _LEAST_TOOL), max(width // 4 - 1, 1))
+        name = max(width - 1 - number - 2 - tool - 1 - _CLOCK - (strip and strip + 1), 1)
+        return Layout(number, tool, name, strip)
+
+    def scales(self, now_ms: int | None) -> Scales:
+        """Return the scales of the time strip for the rows in view."""
+        rows, view = self._list.rows, rows_in_view(self._pane)
+        basis = (id(rows), len(rows), self._list.revision, view, now_ms)
+        if basis != self._scaled:
+            self._scaled = basis
+            self._scales = self._list.strip.scales(self._calls_in_view(), now_ms)
+        return self._scales
+
+    def _calls_in_view(self) -> Iterator[Call]:
+        for y in rows_in_view(self._pane):
+            calls = self._list.calls_of(self._list.rows[y])
+            yield from islice(calls, MOST_SUMMED_UP)
+            yield calls[-1]
+
+    def _result(self, row: Row, calls: Sequence[Call], room: int) -> tuple[SafeText, str]:
+        """Return the result of a row and the name of its style; empty if there is none or no room for it."""
+        if not row.is_same or row.is_open:
+            return SafeText(""), "muted"
+        call = calls[-1]
+        name_width = columns(self._name(-1, row, calls, room))
+        verdict = self._verdicts.get(call)
+        if verdict is not None:
+            return fitting_verdict(verdict, name_width, room), verdict_style(verdict)
+        is_urgent = call.outcome is not Outcome.SUCCEEDED and not row.is_fold
+        style = "muted" if call.outcome is Outcome.SUCCEEDED else str(call.outcome)
+        return fitting_note(note_of(calls), name_width, room, is_urgent=is_urgent), style
+
+    def _name(self, y: int, row: Row, calls: Sequence[Call], width: int) -> SafeText:
+        """Return a row's name, in at most `width` columns: `▸ pytest -q ×3`, `▸ 5 files: a.py, b.py, …`."""
+        if row.is_fold and not row.is_same:
+            return _names(row, calls, width)
+        call = calls[-1]
+        lead = ("▾ " if row.is_open else "▸ ") if row.is_fold else "  " if row.fold >= 0 else ""
+        end = f" ×{len(calls)}" if row.is_fold else ""
+        shown, room = shown_target(call), max(width - len(lead) - len(end), 1)
+        near = self._targets_near(y, call) if columns(shown) > room else ()
+        return SafeText(f"{lead}{cut_apart(shown, near, room, is_path=is_path(call, shown))}{end}")
+
+    def _targets_near(self, y: int, call: Call) -> list[SafeText]:
+        """Return the targets of the neighbouring rows of the same tool."""
+        first, last = max(y - _NEIGHBOURS, 0), min(y + _NEIGHBOURS, len(self._list.rows) - 1)
+        near = [self._list.call_at(each) for each in range(first, last + 1) if y >= 0 and each != y]
+        return [shown_target(other) for other in near if other.tool == call.tool]
 
 
-def _note(calls: Sequence[Call]) -> SafeText:
-    """Return the note of a row; for several calls, the sum of their changed lines."""
-    call = calls[-1]
-    if len(calls) == 1:
-        return short_note(call)
-    if len({each.note for each in islice(calls, _MOST_SUMMED_UP)}) > 1 or len(calls) > _MOST_SUMMED_UP:
-        return SafeText("")
-    if call.lines_added is None and call.lines_removed is None:
-        return short_note(call)
-    added = sum(each.lines_added or 0 for each in calls)
-    removed = sum(each.lines_removed or 0 for each in calls)
-    return SafeText(f"+{added} −{removed}")
-
-
-def _name(row: Row, calls: Sequence[Call], width: int) -> SafeText:
-    """Return a row's name, in at most `width` columns: `▸ pytest -q ×3`, `▸ 5 files: a.py, b.py, …`."""
-    call = calls[-1]
-    if not row.is_fold:
-        indent = SafeText("  " if row.fold >= 0 else "")
-        return SafeText(indent + _fitting_target(call, width - len(indent)))
-    mark = "▾" if row.is_open else "▸"
-    if row.is_same:
-        times = f" ×{len(calls)}"
-        return SafeText(f"{mark} {_fitting_target(call, width - len(times) - 2)}{times}")
-    names = dict.fromkeys((each.target or "").rpartition("/")[2] for each in islice(calls, _MOST_SUMMED_UP))
-    files = {each.target for each in islice(calls, _MOST_SUMMED_UP)}
-    is_each_once = len(files) == len(calls)
-    head = f"{mark} {len(calls)} {'files' if is_each_once else 'reads'}: "
+def _names(row: Row, calls: Sequence[Call], width: int) -> SafeText:
+    """Return the name of a row of several reads."""
+    names = dict.fromkeys((each.target or "").rpartition("/")[2] for each in islice(calls, MOST_SUMMED_UP))
+    files = {each.target for each in islice(calls, MOST_SUMMED_UP)}
+    noun = "files" if len(files) == len(calls) else "reads"
+    head = f"{'▾' if row.is_open else '▸'} {len(calls)} {noun}: "
     return cut(safe_line(head + ", ".join(names)), width)
-
-
-def _fitting_target(call: Call, width: int) -> SafeText:
-    """Return a call's target; paths and URLs are cut in the middle, other targets at the end."""
-    whole = target(call)
-    is_path = call.path is not None or _ADDRESS.match(whole) is not None
-    return fitted(whole, min(max(width, 1), columns(whole)), is_path=is_path)
 
 
 def _clock(row: Row, calls: Sequence[Call], now_ms: int | None) -> str:
     """Return a row's duration; for several calls, the time that any of them ran, overlaps counted once."""
     if not row.is_fold:
         return call_clock(calls[-1], now_ms)
-    if len(calls) > _MOST_SUMMED_UP or any(call.duration_ms is None for call in calls):
+    if len(calls) > MOST_SUMMED_UP or any(call.duration_ms is None for call in calls):
         return UNKNOWN
     total = until = 0
     for begin, end in sorted((call.started_ms or 0, call.ended_ms or 0) for call in calls):

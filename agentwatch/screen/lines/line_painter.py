@@ -85,6 +85,11 @@ class LinePainter:
         span = None if selection is None else selection.get_span(number)
         return strip if span is None else marked(strip, *span, self._pane.line_style("selected"))
 
+    def framed(self, line: Strip) -> Strip:
+        """Return a line of exactly the content's width as a row of the pane's full width."""
+        self._take_styles()
+        return self._row(line)
+
     def _kept_row(self, number: int, width: int, *, is_known: bool) -> Strip:
         painted = self._kept.get(number)
         if painted is not None and is_known and self._pane.is_stable(number):

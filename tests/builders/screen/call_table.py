@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -17,8 +18,11 @@ from agentwatch.screen.calls.pane import CallTable
 from tests.builders.screen.app import PaneApp, eventually, lines_of
 from tests.builders.screen.lines import CWD, ended, started
 
-NARROW = (60, 12)
+NARROW = (58, 12)
 """A size with too few columns for the time strip."""
+
+
+_NUMBER = re.compile(r"^(.) *[0-9]+ (?=[^0-9 ])")
 
 
 class TableApp(PaneApp):
@@ -59,6 +63,11 @@ async def shown(
         yield feed, table, pilot
 
 
+def rows_of(table: CallTable) -> list[str]:
+    """Return every row of the table without the number of its call."""
+    return [_NUMBER.sub(r"\1", row) for row in lines_of(table)]
+
+
 def read(number: int, name: str) -> bytes:
     """Return a successful read of a file."""
     args: dict[str, object] = {"path": f"{CWD}/{name}"}
@@ -75,4 +84,4 @@ async def filtered(table: CallTable, pilot: Pilot[None], *keys: str) -> list[str
     """Press keys, wait until the rows are up to date, and return them."""
     await pilot.press(*keys)
     await eventually(pilot, lambda: not table._list.is_waiting, "the rows that were asked for")
-    return lines_of(table)
+    return rows_of(table)

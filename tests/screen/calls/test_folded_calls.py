@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tests.builders.screen.app import lines_of, viewport
-from tests.builders.screen.call_table import read, reads, shown
+from tests.builders.screen.app import viewport
+from tests.builders.screen.call_table import read, reads, rows_of, shown
 from tests.builders.screen.lines import CWD, append, ended, init, shell, started
 from tests.conftest import Saver
 
@@ -12,17 +12,17 @@ async def test_consecutive_reads_are_one_row_with_their_names(recording: Saver) 
     """Consecutive reads are one row with the file names; enter opens it into its calls, and closes it."""
     path = recording(init() + shell(1) + reads("src/a.py", "src/b.py", "c.md") + shell(2))
     async with shown(path) as (_, table, pilot):
-        assert "read" in lines_of(table)[1]
-        assert " ▸ 3 files: a.py, b.py, c.md " in lines_of(table)[1]
+        assert "read" in rows_of(table)[1]
+        assert " ▸ 3 files: a.py, b.py, c.md " in rows_of(table)[1]
         await pilot.press("g", "j", "enter")
-        assert [row.split()[2:4] for row in lines_of(table)] == [
+        assert [row.split()[2:4] for row in rows_of(table)] == [
             *(["echo", "1"], ["▾", "3"], ["src/a.py", "4"], ["src/b.py", "4"], ["c.md", "4"], ["echo", "2"])
         ]
         await pilot.press("j", "j")
         assert table.chosen is not None
         assert table.chosen.target == "src/b.py"
         await pilot.press("k", "k", "enter")
-        assert len(lines_of(table)) == 3
+        assert len(rows_of(table)) == 3
 
 
 async def test_a_fold_that_closes_leaves_no_empty_rows(recording: Saver) -> None:
@@ -41,7 +41,7 @@ async def test_a_fold_that_closes_leaves_no_empty_rows(recording: Saver) -> None
 async def test_files_are_counted_once(recording: Saver) -> None:
     """When a file was read twice, the row counts reads, and names each file once."""
     async with shown(recording(init() + reads("a.py", "b.py", "a.py"))) as (_, table, _):
-        assert " ▸ 3 reads: a.py, b.py " in lines_of(table)[0]
+        assert " ▸ 3 reads: a.py, b.py " in rows_of(table)[0]
 
 
 async def test_a_repeated_call_shows_its_count(recording: Saver) -> None:
@@ -53,7 +53,7 @@ async def test_a_repeated_call_shows_its_count(recording: Saver) -> None:
     )
     for width in (100, 50, 38):
         async with shown(recording(init() + one), (width, 10)) as (_, table, _):
-            [row] = lines_of(table)
+            [row] = rows_of(table)
             assert row.startswith(" ✗ shell")
             assert " ▸ make" in row
             assert "… ×12 " in row
@@ -72,10 +72,10 @@ async def test_the_chosen_call_stays_when_rows_are_folded(recording: Saver) -> N
         feed.advance()
         table.sync(None)
         await pilot.pause()
-        assert "3 files" in lines_of(table)[0]
+        assert "3 files" in rows_of(table)[0]
         assert table.chosen is was
         assert viewport(table) == seen
-        assert f"{was.target} " in lines_of(table)[table.cursor]
+        assert f"{was.target} " in rows_of(table)[table.cursor]
 
 
 async def test_a_growing_fold_keeps_the_selected_call(recording: Saver) -> None:
@@ -102,4 +102,4 @@ async def test_an_open_fold_stays_chosen(recording: Saver) -> None:
         feed.advance()
         table.sync(None)
         assert table.cursor == 1
-        assert "▾" in lines_of(table)[1]
+        assert "▾" in rows_of(table)[1]

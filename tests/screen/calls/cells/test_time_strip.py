@@ -1,4 +1,4 @@
-"""The time strip shows when each call ran, relative to its run."""
+"""The time strip shows when each call ran, relative to the calls in view."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import pytest
 
 from agentwatch.events import Outcome
-from agentwatch.screen.calls.time_strip import TimeStrip
-from agentwatch.session import Call, Place, Run, Session
+from agentwatch.screen.calls.cells.time_strip import TimeStrip
+from agentwatch.session import Call, Place
 
 WIDTH = 10
 
@@ -27,24 +27,23 @@ def call(
     return found
 
 
-def strip_of(calls: Sequence[Call], run: Run | None = None) -> TimeStrip:
-    """Return the strip of a run, by default of one that has ended."""
-    session = Session()
-    session.runs.append(Run(outcome=Outcome.SUCCEEDED) if run is None else run)
-    strip = TimeStrip(session)
+def strip_of(calls: Sequence[Call]) -> TimeStrip:
+    """Return a strip that knows the calls."""
+    strip = TimeStrip()
     for each in calls:
         strip.add(each)
     return strip
 
 
-def bars(calls: Sequence[Call], run: Run | None = None, now_ms: int | None = None) -> list[str]:
-    """Return the bar of each call."""
-    strip = strip_of(calls, run)
-    return [strip.bar([each], WIDTH, now_ms).rstrip() for each in calls]
+def bars(calls: Sequence[Call], now_ms: int | None = None) -> list[str]:
+    """Return the bar of each call; all of them are in view."""
+    strip = strip_of(calls)
+    scales = strip.scales(calls, now_ms)
+    return [strip.bar([each], WIDTH, scales, now_ms).rstrip() for each in calls]
 
 
 def test_bars_show_when_the_calls_ran() -> None:
-    """A bar covers the share of the run during which its call ran."""
+    """A bar covers the share of the time in view during which its call ran."""
     calls = [call(0, 5000), call(5000, 10_000), call(0, 10_000), call(2500, 7500)]
     assert bars(calls) == ["█████", "     █████", "██████████", "  ▐████▌"]
 
@@ -73,14 +72,14 @@ def test_bars_are_drawn_in_eighths(begin: int, end: int, bar: str) -> None:
 def test_a_row_of_several_calls_shows_each() -> None:
     """The bar of a fold leaves the times between its calls blank."""
     calls = [call(0, 2000), call(4000, 6000), call(8000, 10_000)]
-    assert strip_of(calls).bar(calls, WIDTH, None) == "██  ██  ██"
+    strip = strip_of(calls)
+    assert strip.bar(calls, WIDTH, strip.scales(calls, None), None) == "██  ██  ██"
 
 
 def test_a_running_call_grows_to_now() -> None:
     """A running call's bar extends to the current time, counted on our clock from its start."""
     running = call(0, None, seen=(70_000, None), outcome=Outcome.RUNNING)
-    run = Run(began_seen_ms=70_000)
-    assert [bars([running], run, 70_000 + ms)[0] for ms in (0, 1000, 5000, 10_000)] == [
+    assert [bars([running], 70_000 + ms)[0] for ms in (0, 1000, 5000, 10_000)] == [
         "▏",
         "█",
         "█████",
@@ -89,22 +88,29 @@ def test_a_running_call_grows_to_now() -> None:
 
 
 def test_the_scale_grows_in_steps() -> None:
-    """The strip of a running run has time ahead; its scale grows by half when that is used up."""
-    strip = strip_of([call(0, 1000, seen=(0, 1000))], Run(began_seen_ms=0))
-    lengths = [scale[1] for now in (0, 9999, 10_001, 14_000, 15_001) if (scale := strip.scale(1, now))]
+    """The strip of a running call has time ahead; its scale grows by half when that is used up."""
+    running = call(0, None, seen=(0, None), outcome=Outcome.RUNNING)
+    strip = strip_of([running])
+    times = (0, 9999, 10_001, 14_000, 15_001)
+    lengths = [strip.scales([running], now_ms)[1][1] for now_ms in times]
     assert lengths == [10_000, 10_000, 15_000, 15_000, 22_500]
 
 
-def test_the_end_of_a_run_is_the_end_of_its_strip() -> None:
-    """The strip extends to the end of the run, if the run's duration is known."""
-    run = Run(outcome=Outcome.SUCCEEDED, duration_ms=20_000)
-    assert bars([call(0, 10_000)], run) == ["█████"]
+def test_the_strip_covers_the_calls_in_view() -> None:
+    """The strip begins with the first call in view and ends with the last one, whatever else there is."""
+    calls = [call(0, 90_000), call(100_000, 105_000), call(105_000, 110_000)]
+    strip = strip_of(calls)
+    scales = strip.scales(calls[1:], None)
+    assert scales == {1: (100_000, 10_000)}
+    assert [strip.bar([each], WIDTH, scales, None) for each in calls[1:]] == ["█████     ", "     █████"]
+    assert strip.scales([calls[1]], None) == {1: (100_000, 5000)}
 
 
-def test_waiting_before_the_first_call_is_shown() -> None:
-    """The strip begins with the run: our clock's time for that is converted to the agent's clock."""
-    run = Run(outcome=Outcome.SUCCEEDED, began_seen_ms=95_000)
-    assert bars([call(0, 5000, seen=(100_000, 105_000))], run) == ["     █████"]
+def test_each_run_has_its_own_scale() -> None:
+    """The calls of two runs in view are drawn on two scales."""
+    first, second = call(0, 1000), call(10**9, 10**9 + 500)
+    second.run = 2
+    assert strip_of([first, second]).scales([first, second], None) == {1: (0, 1000), 2: (10**9, 500)}
 
 
 def test_times_are_converted_between_the_clocks() -> None:
@@ -130,5 +136,7 @@ def test_unknown_times_are_not_drawn() -> None:
 @pytest.mark.parametrize(("begin", "end"), [(10**15, 0), (-(10**15), 10**15), (0, -5), (5, 5)])
 def test_times_out_of_order_are_drawn(begin: int, end: int) -> None:
     """Whatever times a clock gave, a bar is as wide as the strip."""
-    for run in (Run(), Run(outcome=Outcome.SUCCEEDED, duration_ms=-3)):
-        assert len(strip_of([call(begin, end)], run).bar([call(begin, end)], WIDTH, 0)) == WIDTH
+    broken = call(begin, end)
+    strip = strip_of([broken])
+    for now_ms in (None, 0):
+        assert len(strip.bar([broken], WIDTH, strip.scales([broken], now_ms), now_ms)) == WIDTH

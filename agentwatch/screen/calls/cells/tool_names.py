@@ -1,0 +1,54 @@
+"""Short names of tools for the table of calls."""
+
+from __future__ import annotations
+
+import re
+
+from agentwatch.safe_text import SafeText, columns, cut, safe_line
+
+MOST_COLUMNS = 12
+_LONG = 7
+"""Names of at most this width are never shortened."""
+_LEAST_WORD = 4
+_MOST_NAMES = 500
+_MOST_CHARACTERS = 60
+_WORDS = re.compile("[A-Z]?[a-z0-9]{1,60}|[A-Z]{1,60}")
+
+
+class ToolNames:
+    """The tools of a session by the names that the table shows, and the width of the longest.
+
+    A long name that consists of several words is shown as its last word: `updateTodos` as `todos`. Names that
+    would then be equal are shown in full.
+    """
+
+    def __init__(self) -> None:
+        self._shown: dict[str, SafeText] = {}
+        self.width = 0
+        """The width of the longest name so far, in columns; at most 12."""
+
+    def add(self, tool: str) -> None:
+        """Take notice of a tool. After 500 different tools, names are only cut."""
+        if tool in self._shown or len(self._shown) >= _MOST_NAMES:
+            return
+        self._shown[tool] = SafeText("")
+        tools = {each: (_full(each), _last_word(each)) for each in self._shown}
+        taken = [word for names in tools.values() for word in {*names} if word]
+        for each, (full, word) in tools.items():
+            self._shown[each] = word if word and taken.count(word) == 1 else full
+        self.width = max(map(columns, self._shown.values()))
+
+    def __getitem__(self, tool: str) -> SafeText:
+        """Return the name that the table shows."""
+        return self._shown.get(tool) or _full(tool)
+
+
+def _full(tool: str) -> SafeText:
+    return cut(safe_line(tool[:_MOST_CHARACTERS]), MOST_COLUMNS)
+
+
+def _last_word(tool: str) -> SafeText | None:
+    """Return the last word of a long name in lower case; None for names that are not shortened."""
+    words = _WORDS.findall(tool[:_MOST_CHARACTERS])
+    is_long = _LONG < len(tool) <= _MOST_CHARACTERS and len(words) > 1
+    return SafeText(words[-1].lower()) if is_long and len(words[-1]) >= _LEAST_WORD else None

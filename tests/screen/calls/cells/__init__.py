@@ -1,0 +1,1 @@
+"""Tests of the cells of the calls table."""
