@@ -20,10 +20,11 @@ from typing import NamedTuple
 from unittest.mock import patch
 
 from rich.cells import cell_len
-from textual import events
+from textual.events import AppBlur, AppFocus
 from textual.pilot import Pilot
 
 from agentwatch.agent_facts import NO_FACTS, AgentFacts
+from agentwatch.events import Event
 from agentwatch.feed import Feed
 from agentwatch.feed.playhead import Replay
 from agentwatch.resources import resource
@@ -90,6 +91,21 @@ PICTURES = {
 }
 
 
+class LivePace:
+    """Lets a recording arrive at the times of a replay, on a screen that does not know of one."""
+
+    def __init__(self, replay: Replay) -> None:
+        self._replay = replay
+
+    def is_due(self, seen_ms: int | None, events: list[Event]) -> bool:
+        """Return whether the line is due."""
+        return self._replay.is_due(seen_ms, events)
+
+    def seen_ms(self) -> int | None:
+        """Return the recorded time at which the last line was due."""
+        return self._replay.seen_ms()
+
+
 async def export(moment: Moment) -> str:
     """Return the screen at a moment, as SVG."""
     clock = 0.0
@@ -97,9 +113,8 @@ async def export(moment: Moment) -> str:
         path = copied(moment.recording, Path(folder), is_whole=not moment.is_news)
         source = saved_source(path, follow=moment.is_open or moment.is_news)
         replay = Replay(clock=lambda: clock)
-        app = AgentwatchApp(
-            source, Feed(source.reader, replay), HeldSignals(), no_color=not moment.has_colours
-        )
+        feed = Feed(source.reader, LivePace(replay) if moment.is_news else replay)
+        app = AgentwatchApp(source, feed, HeldSignals(), no_color=not moment.has_colours)
         with (
             patch("agentwatch.screen.screen.now_ms", replay.now_ms),
             patch("agentwatch.screen.overlays.notices.now_ms", replay.now_ms),
@@ -114,7 +129,7 @@ async def export(moment: Moment) -> str:
                     await settled(pilot)
                     for key in keys:
                         if key in (AWAY, BACK):
-                            app.post_message(events.AppBlur() if key == AWAY else events.AppFocus())
+                            app.post_message(AppBlur() if key == AWAY else AppFocus())
                         else:
                             await pilot.press(key)
                     await settled(pilot)

@@ -225,9 +225,12 @@ class WatchScreen(Screen[None]):
             self.app.copy_to_clipboard(selected)
 
     def app_blurred(self) -> None:
-        """Mark the end of what the user has seen, because the terminal lost the focus."""
+        """Mark the end of what the user has seen, because the terminal lost the focus.
+
+        In a replay nothing is new: it shows what happened long ago.
+        """
         is_preview = self._swap is not None and self._swap.is_loading
-        if not is_preview and self.notices.app_blurred():
+        if not is_preview and self.notices.app_blurred() and self._replay is None:
             self.workspace.panes.transcript.mark_new(now_ms())
 
     def app_focused(self) -> None:

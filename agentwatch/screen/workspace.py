@@ -141,12 +141,12 @@ class Workspace(Vertical):
 
     @on(DetailView.Stepped)
     def _step_to_call(self, event: DetailView.Stepped) -> None:
-        """Select the call after or before the one that the detail shows; a fold opens."""
+        """Select the call after or before the one that the detail shows; folds open."""
         calls, shown = self.panes.calls, self.panes.detail.call
         self._failure = None
-        if shown is not None and shown is not calls.chosen:
+        if shown is not None:
             calls.choose_call(shown)
-        calls.choose(calls.cursor + event.step)
+        calls.choose_beside(event.step)
         if calls.chosen is not None:
             self.panes.detail.show_call(calls.chosen)
 

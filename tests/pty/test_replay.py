@@ -28,8 +28,8 @@ def test_the_demo_plays_to_its_end() -> None:
         assert "To keep it from coming back:" in text
         assert re.search(r"✓ shell +pytest -q +7\.0 s", text)
         assert "to-do list: 5 of 5 done" in rows[2]
-        assert "Ran terminal command pytest -q (failed: exit 1)" in text
-        assert "── stdout" in text
+        assert "─ 3 Detail · failed call #6 · esc follows ─" in text
+        assert "$ pytest -q" in text
         assert re.search(r"\d\d:\d\d:\d\d ✓ Ran terminal command pytest -q", text)
         terminal.send("q")
         assert terminal.wait_exit() == 0

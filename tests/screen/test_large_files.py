@@ -73,7 +73,7 @@ async def test_the_whole_recording_follows_the_preview(tmp_path: Path, monkeypat
         assert "text = result" in stage.status
         assert len(lines_of(stage.pane("calls"))) == 400
         await stage.press("2", "g")
-        assert any("0.py" in line for line in lines_of(stage.pane("detail")))
+        await stage.shows("3 Detail · #1 edit")
 
 
 async def test_a_followed_recording_is_not_finished_by_its_preview(

@@ -104,7 +104,7 @@ async def test_files_lead_to_a_call(recording: Saver) -> None:
         await stage.until(lambda: len(stage.app.screen_stack) == 1, "the panes")
         assert stage.calls.chosen is stage.feed.session.calls[0]
         assert focus(stage) == "calls"
-        await stage.shows("mill/old.py", "detail")
+        await stage.shows("3 Detail · #1 edit mill/old.py")
 
 
 async def test_the_time_is_shown(recording: Saver) -> None:
@@ -132,11 +132,11 @@ async def test_a_failure_opens_its_detail(recording: Saver) -> None:
     """While the newest calls are followed, a failure opens its detail, which stays when other calls end."""
     async with opened(recording(session(3)), follow=True) as stage:
         await stage.append(shell(50, 2, "it broke") + shell(51))
-        await stage.shows("echo 50 (failed: exit 2)", "detail")
+        await stage.shows("$ echo 50", "detail")
         assert "it broke" in lines_of(stage.pane("detail"))
         assert stage.chosen == "echo 51"
         await stage.append(shell(52))
-        assert "echo 50 (failed: exit 2)" in lines_of(stage.pane("detail"))[0]
+        assert "$ echo 50" in lines_of(stage.pane("detail"))[0]
         await stage.press("2", "k")
         await stage.shows("echo 51", "detail")
 

@@ -145,6 +145,21 @@ class CallTable(CursorView):
             self._settle()
             self.choose(row)
 
+    def choose_beside(self, step: int) -> None:
+        """Select the call in the next (1) or previous (-1) row; a fold opens, so that no call is skipped."""
+        rows, row = self._list.rows, self.cursor + step
+        while 0 <= row < len(rows):
+            fold = rows[row]
+            if fold.is_fold and not fold.is_open:
+                rows.toggle(row)
+                row += 1 if step > 0 else fold.last - fold.first + 1
+            elif fold.is_open:
+                row += step
+                continue
+            self._settle()
+            self.choose(row)
+            return
+
     def choose_failure(self, step: int) -> bool:
         """Select the next (1) or previous (-1) failed call; return whether there is one."""
         row = self._list.failure_from(self.cursor, step)

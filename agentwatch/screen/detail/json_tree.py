@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any, NamedTuple
 
+from agentwatch.analysis.block_text import as_json
 from agentwatch.blocks import Block, FieldsBlock
 from agentwatch.plurals import plural
 from agentwatch.safe_text import SafeText, safe_line
@@ -68,7 +69,7 @@ class JsonTree(Section):
     def value_at(self, row: int) -> tuple[SafeText, str]:
         """Return the name and the text of the value at a row: a string as it is, another value as JSON."""
         node = self._nodes[self.line_at(row)]
-        value = node.value if isinstance(node.value, str) else json.dumps(node.value, indent=2, default=str)
+        value = node.value if isinstance(node.value, str) else as_json(node.value, indent=2)
         return _safe(node.name or ""), value
 
     def open_to(self, pattern: re.Pattern[str], nth: int, under: str | None = None) -> int:

@@ -29,7 +29,7 @@ from agentwatch.session import Call
 
 _TITLE = "3 Detail"
 _COLOURS = {
-    Outcome.SUCCEEDED: "$text-muted",
+    Outcome.SUCCEEDED: "$foreground-muted",
     Outcome.RUNNING: "$text-accent",
     Outcome.FAILED: "$text-error",
 }

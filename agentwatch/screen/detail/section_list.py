@@ -12,7 +12,7 @@ from textual.strip import Strip
 from agentwatch.analysis.query import Query
 from agentwatch.blocks import Block, ContentBlock, ErrorBlock, FieldsBlock, OutputBlock, TextBlock
 from agentwatch.safe_text import SafeText
-from agentwatch.screen.detail.contents.more_fields import MoreFields
+from agentwatch.screen.detail.contents.more_fields import MoreFields, is_same
 from agentwatch.screen.detail.json_tree import JsonTree
 from agentwatch.screen.detail.matches import FoundLines
 from agentwatch.screen.detail.sections import Section, StyleOf
@@ -105,7 +105,7 @@ class SectionList:
         if found is None:
             return None
         field = None
-        own = [section for section in self._sections if block is not None and section.block == block]
+        own = [section for section in self._sections if block is not None and is_same(section.block, block)]
         if isinstance(block, FieldsBlock):
             field, nth = found.field_of(block, nth)
             own = [section for section in own if section.field in (None, field)]

@@ -93,10 +93,12 @@ class Blocks:
     def mark_new(self, rule: SafeText) -> int | None:
         """Draw a rule above the next block that is added, and remove the earlier rule.
 
+        There is no rule above the first block: everything below it would be new.
+
         Returns:
             The index of the block that was below the earlier rule; None if there was none.
         """
-        self._rule, self._rule_from = rule, len(self.all)
+        self._rule, self._rule_from = (rule if self.all else None), len(self.all)
         ruled, self._ruled = self._ruled, None
         if ruled is None:
             return None

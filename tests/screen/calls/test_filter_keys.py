@@ -20,7 +20,7 @@ async def test_keys_are_letters_in_the_filter_bar(recording: Saver) -> None:
         assert stage.app.focused is stage.calls
         await stage.press("f", *"failed", "enter", "g", "j")
         assert stage.calls.chosen is stage.feed.session.calls[3]
-        await stage.shows("echo 3 (failed: exit 1)", "detail")
+        await stage.shows("$ echo 3", "detail")
         assert '5 hidden by "failed"' in stage.text()
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from textual.events import AppBlur
+
 from agentwatch.feed.playhead import Replay
 from tests.builders.screen.app import lines_of, opened
 from tests.builders.screen.lines import answer, init, session, shell
@@ -125,3 +127,17 @@ async def test_replay_keys_do_nothing_elsewhere(recording: Saver) -> None:
         await stage.press("plus", "minus", "full_stop")
         await stage.settled()
         assert stage.text() == before
+
+
+async def test_a_replay_has_no_new_lines(recording: Saver) -> None:
+    """In a replay no rule marks what came while the terminal had no focus."""
+    path = timed(recording(init() + answer("One.") + answer("\n\nTwo.")), 0, 1, 10)
+    clock = ManualClock()
+    async with opened(path, pace=Replay(clock=clock)) as stage:
+        clock.seconds += 1
+        await stage.shows("One.", "transcript")
+        stage.app.post_message(AppBlur())
+        await stage.settled()
+        clock.seconds += 10
+        await stage.shows("Two.", "transcript")
+        assert "new since" not in stage.text()

@@ -162,7 +162,6 @@ async def test_a_thought_in_pieces_gives_the_same_lines(recording: Saver) -> Non
         (answer("old"), answer(" end") + shell(1), ["old end", "", "── new", "", "  ✓ Ran terminal"]),
         (shell(1), shell(2), ["  ✓ Ran terminal", "── new", "  ✓ Ran terminal"]),
         (shell(1), thinking("a\n\nb"), ["  ✓ Ran terminal", "", "── new", "", "thinking 2.5"]),
-        (b"", shell(1), ["── new", "  ✓ Ran terminal"]),
         (shell(1), answer("a") + answer(" b"), ["  ✓ Ran terminal", "", "── new", "", "a b"]),
         (answer("old"), answer("\n\nnew\n\nnewer"), ["old", "", "── new", "", "new", "", "newer"]),
     ],
@@ -184,6 +183,17 @@ async def test_a_rule_marks_what_is_new(
         assert len(lines) == len(expected)
         assert all(found.startswith(begins) for found, begins in zip(lines, expected, strict=True)), lines
         assert sum("── new since 09:00 ──" in found for found in lines) == 1
+
+
+async def test_there_is_no_rule_above_the_first_line(recording: Saver) -> None:
+    """After `mark_new` on an empty transcript there is no rule, because nothing is above it."""
+    path = recording(init())
+    feed, transcript = of(path, follow=True)
+    async with shown(transcript):
+        brought_up(feed, transcript)
+        transcript.mark_new(1_793_610_000_000)
+        append(path, shell(1) + shell(2))
+        assert "new since" not in "\n".join(brought_up(feed, transcript))
 
 
 async def test_there_is_one_rule_at_most(recording: Saver) -> None:

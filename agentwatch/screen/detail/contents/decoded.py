@@ -81,7 +81,7 @@ class DecodedCall:
         yield from self._error()
         arguments, result = list(self._rest(self._arguments)), list(self._rest(self._result))
         is_shell = call.kind is ToolKind.EXECUTE
-        is_led = is_shell or any(not isinstance(block, FieldsBlock) for _, block in result)
+        is_led = bool(self._shown) or any(not isinstance(block, FieldsBlock) for _, block in result)
         if self._is_open_ended or not (result or self._shown):
             yield from self._opened(arguments, call.started, is_titled=self._is_open_ended and bool(result))
         else:
@@ -191,7 +191,7 @@ class DecodedCall:
         tree = JsonTree(value)
         tree.block, tree.field = original, inner
         if is_titled:
-            yield Heading(safe_line(block.name))
+            yield Heading(safe_line(block.name), is_first=not self._shown and not self._leads)
         self._leads.append(tree)
         yield tree
 

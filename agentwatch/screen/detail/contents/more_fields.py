@@ -13,6 +13,14 @@ Field = tuple[str, str, object]
 """The name of a field's block, the name of the field, and its value."""
 
 
+def is_same(one: object, other: object) -> bool:
+    """Return whether two foreign values are equal; values that are nested too deeply to compare are not."""
+    try:
+        return one == other
+    except RecursionError:
+        return False
+
+
 class MoreFields(JsonTree):
     """One line that unfolds into the fields, each with its own branches folded."""
 
@@ -25,7 +33,7 @@ class MoreFields(JsonTree):
         values: dict[str, object] = {}
         for block, name, value in fields:
             shown = name
-            if name in values and values[name] != value:
+            if name in values and not is_same(values[name], value):
                 shown = f"{block}.{name}"
             self._names[block, name] = shown
             values[shown] = value

@@ -18,8 +18,8 @@ from agentwatch.screen.lines.line_view import LineView
 from agentwatch.screen.markup.markdown import MarkdownRenderer, split_blocks
 from agentwatch.session import Call
 
-_MOST_MARKDOWN = 1 << 16
-"""Characters of a block that are rendered as Markdown, which takes 150 ms; the rest is shown as it is."""
+_MOST_MARKDOWN = 1 << 15
+"""Characters of a block that are rendered as Markdown; the rest is shown as it is. Tables take 0.4 s."""
 _MOST_CHARACTERS = 1 << 20
 """Characters of a block that are shown."""
 

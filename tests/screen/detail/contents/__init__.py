@@ -1,0 +1,1 @@
+"""Tests of what the detail shows of a call."""

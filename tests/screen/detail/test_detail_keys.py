@@ -1,0 +1,201 @@
+"""The keys of the detail: sideways, wrap, the failing lines, the next call."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.builders.screen.app import Stage, lines_of, opened, viewport
+from tests.builders.screen.call_detail import shown
+from tests.builders.screen.lines import CWD, answer, ended, init, result, shell, started
+from tests.conftest import Saver
+
+RULE = "=" * 90
+LONG = "".join(f"{n:4}" for n in range(100))
+PYTEST = "\n".join(
+    [
+        "..F..F",
+        RULE,
+        *("    pass" for _ in range(60)),
+        ">       assert 1 == 2",
+        "E       assert 1 == 2",
+        *("    pass" for _ in range(60)),
+        "E       KeyError: 'x'",
+        "2 failed, 4 passed in 0.31s",
+    ]
+)
+
+
+async def test_a_long_line_of_output_takes_one_row(recording: Saver) -> None:
+    """A long line of output is cut with `…`; `w` wraps it without losing a character, and cuts it again."""
+    async with shown(recording(init() + shell(1, 0, f"{RULE}\nend"))) as (_, detail, pilot):
+        width = detail.scrollable_content_region.width
+        assert lines_of(detail)[1:3] == ["=" * (width - 1) + "…", "end"]
+        await pilot.press("w")
+        assert lines_of(detail)[1:4] == ["=" * width, "=" * (90 - width), "end"]
+        await pilot.press("w")
+        assert lines_of(detail)[2] == "end"
+
+
+async def test_wrapping_keeps_the_first_line_in_view(recording: Saver) -> None:
+    """After `w` the line at the top of the pane is the same, and another call is wrapped as well."""
+    output = "\n".join(f"{n} {RULE}" for n in range(100))
+    async with shown(recording(init() + shell(1, 0, output) + shell(2, 0, RULE))) as (feed, detail, pilot):
+        await pilot.press(*["pagedown"] * 2)
+        before = viewport(detail)[0][:10]
+        await pilot.press("w")
+        assert viewport(detail)[0][:10] == before
+        detail.show_call(feed.session.calls[1])
+        assert len(lines_of(detail)[2]) == 90 - detail.scrollable_content_region.width
+
+
+async def test_h_and_l_scroll_sideways(recording: Saver) -> None:
+    """`l` shows what is beyond the right edge, up to the end of the longest line; `h` goes back."""
+    async with shown(recording(init() + shell(1, 0, f"{LONG}\nshort"))) as (_, detail, pilot):
+        width = detail.scrollable_content_region.width
+        first = lines_of(detail)
+        await pilot.press("l")
+        assert lines_of(detail)[1] == LONG[width // 2 :][: width - 1] + "…"
+        assert lines_of(detail)[2] == ""
+        assert lines_of(detail)[0] == "$ echo 1"
+        await pilot.press(*["l"] * 30)
+        assert lines_of(detail)[1] == LONG[-width:]
+        await pilot.press(*["h"] * 30)
+        assert lines_of(detail) == first
+
+
+@pytest.mark.parametrize("left", range(5))
+async def test_a_wide_character_at_the_left_edge_becomes_a_blank(recording: Saver, left: int) -> None:
+    """Where the left edge cuts a wide character in two, a blank takes its place, and columns stay in line."""
+    async with shown(recording(init() + shell(1, 0, "東京の潮位" * 30)), size=(40 + 2 * left, 12)) as (
+        _,
+        detail,
+        pilot,
+    ):
+        await pilot.press("l")
+        half = detail.scrollable_content_region.width // 2
+        row = lines_of(detail)[1]
+        assert row.startswith(" " if half % 2 else ("東京の潮位" * 30)[half // 2])
+        assert detail.draw(1, 80).cell_length <= detail.scrollable_content_region.width
+
+
+@pytest.mark.parametrize("size", [(70, 30), (130, 30)])
+async def test_a_diff_scrolls_sideways(recording: Saver, size: tuple[int, int]) -> None:
+    """The lines of a diff scroll and keep their numbers, unified and side by side."""
+    diff = f"@@ -1 +1 @@\n-{LONG}\n+{LONG} new"
+    edit = ended("a", "edit", {"path": f"{CWD}/x.txt"}, {"success": {"diffString": diff}})
+    async with shown(recording(init() + edit), size=size) as (_, detail, pilot):
+        rows = detail.line_count()
+        await pilot.press(*["l"] * 30)
+        text = "\n".join(lines_of(detail))
+        assert detail.line_count() == rows
+        assert "1 + " in text
+        assert "99 new" in text
+
+
+async def test_a_match_beyond_the_right_edge_is_scrolled_to(recording: Saver) -> None:
+    """A match beyond the right edge scrolls sideways until it is visible; one in view scrolls back."""
+    output = f"a needle\n{LONG} needle {LONG}"
+    async with opened(recording(init() + shell(1, 0, output) + answer("Done.") + result("Done."))) as stage:
+        await stage.press("slash", *"needle", "enter")
+
+        def seen() -> str:
+            return "\n".join(viewport(stage.pane("detail")))
+
+        assert "a needle" in seen()
+        await stage.press("n")
+        await stage.until(lambda: "99 needle" in seen(), "the second match")
+        await stage.press("n")
+        await stage.until(lambda: "a needle" in seen(), "the first match")
+
+
+async def test_a_match_in_a_folded_field_unfolds_it(recording: Saver) -> None:
+    """A match in a field that is folded away opens the list of fields, at the field that contains it."""
+    args: dict[str, object] = {"command": "ls", "aside": "x", "description": "the needle"}
+    call = started("c", "shell", args) + ended("c", "shell", args, {"success": {"stdout": "out"}})
+    async with opened(recording(init() + call + result())) as stage:
+        await stage.press("2")
+        assert "needle" not in "\n".join(lines_of(stage.pane("detail")))
+        await stage.press("slash", *"needle")
+        await stage.shows("description: the needle", "detail")
+        await stage.press("escape", "slash", *"ls")
+        await stage.until(lambda: "$ ls" in viewport(stage.pane("detail")), "the command")
+
+
+def marked(stage: Stage) -> str:
+    """Return the row of the detail that is drawn as selected."""
+    pane = stage.pane("detail")
+    style = pane.line_style("chosen").bgcolor
+    rows = [pane.render_line(y) for y in range(pane.scrollable_content_region.height)]
+    chosen = (row.text.strip() for row in rows if any(s.style and s.style.bgcolor == style for s in row))
+    return next(chosen, "")
+
+
+async def test_the_first_failing_line_is_a_key_away(recording: Saver) -> None:
+    """`!` goes to the first failing line of the output, then to the next, then to the first again."""
+    async with opened(recording(init() + shell(1, 1, PYTEST) + result())) as stage:
+        await stage.press("3", "exclamation_mark")
+        assert marked(stage) == "E       assert 1 == 2"
+        await stage.press("exclamation_mark")
+        assert marked(stage) == "E       KeyError: 'x'"
+        await stage.press("exclamation_mark")
+        assert marked(stage) == "E       assert 1 == 2"
+        await stage.press("space")
+        assert stage.app.screen.has_class("-frozen")
+
+
+async def test_an_output_without_a_failing_line_has_no_target(recording: Saver) -> None:
+    """`!` moves nothing and shows a message if no line names a failure."""
+    async with opened(recording(init() + shell(1, 0, "5 passed, 0 errors") + result())) as stage:
+        await stage.press("3", "exclamation_mark")
+        await stage.shows("no failing line in this call")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "FAILED tests/test_a.py::test_b - assert 1 == 2",
+        "--- FAIL: TestThing (0.00s)",
+        "  ✗ adds numbers",
+        "not ok 3 - adds numbers",
+        "error[E0308]: mismatched types",
+        "src/a.ts:9:12 - error TS2532: Object is possibly 'undefined'.",
+        "main.c:3:1: error: expected ';'",
+        "thread 'main' panicked at src/main.rs:2:5:",
+        "FAIL src/sum.test.js",
+        "AssertionError",
+    ],
+)
+async def test_failing_lines_of_many_tools_are_found(recording: Saver, line: str) -> None:
+    """The lines with which test runners and compilers name a failure are found."""
+    async with shown(recording(init() + shell(1, 1, f"ok\n{line}\nend"))) as (_, detail, pilot):
+        await pilot.press("exclamation_mark")
+        style = detail.line_style("chosen").bgcolor
+        assert any(segment.style and segment.style.bgcolor == style for segment in detail.draw(2, 60))
+
+
+async def test_capital_j_and_k_go_from_call_to_call(recording: Saver) -> None:
+    """`J` and `K` in the detail show the next and previous call, which the calls pane selects as well."""
+    calls = b"".join(shell(number, number % 2, f"out {number}") for number in range(6))
+    async with opened(recording(init() + calls + result())) as stage:
+        await stage.press("2", "g", "3")
+        for key, number in (("J", 1), ("J", 2), ("K", 1), ("K", 0), ("K", 0)):
+            await stage.press(key)
+            assert stage.chosen == f"echo {number}"
+            assert viewport(stage.pane("detail"))[0] == f"$ echo {number}"
+            assert stage.focus == "detail"
+
+
+async def test_capital_j_reaches_the_calls_of_a_fold(recording: Saver) -> None:
+    """`J` goes to each call of a row that folds several."""
+    reads = b"".join(
+        ended(f"r{n}", "read", {"path": f"{CWD}/{n}.py"}, {"success": {"content": f"file {n}"}})
+        for n in range(4)
+    )
+    reads = b"".join(started(f"r{n}", "read", {"path": f"{CWD}/{n}.py"}) for n in range(4)) + reads
+    async with opened(recording(init() + shell(1) + reads + shell(2) + result())) as stage:
+        await stage.press("2", "g", "3")
+        seen = []
+        for _ in range(5):
+            await stage.press("J")
+            seen.append(stage.chosen)
+        assert seen == ["0.py", "1.py", "2.py", "3.py", "echo 2"]
