@@ -10,6 +10,8 @@ from agentwatch.wire.cursor.tools import TOOLS, Tool, other_tool
 from agentwatch.wire.fields import Fields, mapping, text
 
 _MAX_OPEN_CALLS = 64
+_MAX_NAME = 1000
+"""In characters. The ids in captures have at most 85."""
 _MAX_TARGET = 10_000
 """In characters. A target is shown in at most 200 columns."""
 
@@ -45,7 +47,9 @@ class Queries:
         call_id = next(filter(None, ids), None)
         tool: Tool = TOOLS.get(subject) or other_tool(subject)
         target = tool.target(arguments)
-        if call_id is not None and target is not None and target != subject:
+        if target == subject and subject not in TOOLS:
+            target = None  # without arguments, it is only the name of the tool
+        if call_id is not None and target is not None and max(len(call_id), len(subject)) <= _MAX_NAME:
             self._asked[call_id] = _Asked(subject, target[:_MAX_TARGET])
             if len(self._asked) > _MAX_OPEN_CALLS:
                 del self._asked[next(iter(self._asked))]

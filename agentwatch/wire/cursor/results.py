@@ -9,7 +9,7 @@ from agentwatch.events import Outcome
 from agentwatch.wire.cursor.tools import NO_FACTS, Facts, Tool
 from agentwatch.wire.fields import NO_FIELDS, Fields, items, mapping, number, text
 
-FAILURES = (
+_FAILURES = (
     *("failure", "error", "permissionDenied", "spawnError", "timeout", "fileNotFound", "invalidFile"),
     *("noSpace", "readPermissionDenied", "writePermissionDenied", "toolNotFound", "serverNotFound"),
 )
@@ -18,12 +18,14 @@ FAILURES = (
 `rejected`."""
 _UNDECIDED = ("partialResult", "approved")
 """Variants of the vendor's schema that do not say whether the call succeeded."""
-SIBLINGS = ("isBackground", "sandboxPolicy")
+_SIBLINGS = ("isBackground", "sandboxPolicy")
 """Keys beside the variant: `isBackground` in captures, `sandboxPolicy` in the vendor's schema."""
-UNFAILED = frozenset(("success", *_UNDECIDED, *SIBLINGS))
+UNFAILED = frozenset(("success", *_UNDECIDED, *_SIBLINGS))
 """The keys whose value does not contain why the call failed."""
-VARIANTS = UNFAILED | {"rejected", *FAILURES}
-IN_BACKGROUND = "in the background"
+VARIANTS = UNFAILED | {"rejected", *_FAILURES}
+_MAX_NAME = 100
+"""In characters. The longest known variant has 21."""
+_IN_BACKGROUND = "in the background"
 REASONS = ("errorMessage", "error", "reason", "message", "stderr")
 """The fields that may contain the reason of a failure, the most specific first."""
 
@@ -59,7 +61,7 @@ def read_result(tool: Tool, result: object, *, is_free: bool = False) -> Result:
     if "rejected" in variants:
         body = mapping(variants["rejected"])
         return Result(Outcome.REJECTED, body, text(body, "reason"))
-    for name in FAILURES:
+    for name in _FAILURES:
         if name in variants:
             return _failure(name, variants[name])
     if "success" in variants:
@@ -71,8 +73,9 @@ def read_result(tool: Tool, result: object, *, is_free: bool = False) -> Result:
     if is_free and result:
         return Result(Outcome.RETURNED, variants)
     for name, value in variants.items():
-        if isinstance(value, dict) and name not in SIBLINGS:
-            return Result(Outcome.RETURNED, value, f"unknown outcome {name}", unknown_variant=name)
+        if isinstance(value, dict) and name not in _SIBLINGS:
+            reason = f"unknown outcome {name[:_MAX_NAME]}"
+            return Result(Outcome.RETURNED, value, reason, unknown_variant=name)
     return Result(Outcome.RETURNED, error="came back without a result")
 
 
@@ -83,7 +86,7 @@ def _success(tool: Tool, body: Fields, *, is_background: bool = False) -> Result
     if body.get("isError") is True:
         return Result(Outcome.FAILED, body, "\n".join(mcp_texts(body)) or "the tool says so")
     if is_background or body.get("isBackground") is True:
-        return Result(Outcome.RETURNED, body, facts=Facts(note=IN_BACKGROUND))
+        return Result(Outcome.RETURNED, body, facts=Facts(note=_IN_BACKGROUND))
     return Result(Outcome.SUCCEEDED, body, None, exit_code, tool.facts(body))
 
 

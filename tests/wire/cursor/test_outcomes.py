@@ -75,6 +75,12 @@ def test_the_facts_decide_the_outcome(
     assert (found.outcome, found.error, found.exit_code) == (outcome, error, exit_code)
 
 
+def test_the_name_of_an_unknown_variant_is_cut() -> None:
+    """The reason of a call contains at most 100 characters of an unknown variant."""
+    found = call(completed("read", result={"x" * 10_000: {}}))
+    assert found.error == "unknown outcome " + "x" * 100
+
+
 @pytest.mark.parametrize("given", ["sunny", "", 21, [1], {"degrees": 21}, {"deferred": {"until": 3}}, None])
 def test_a_function_may_return_anything(given: Any) -> None:
     """A `function` may have any result: the call returned, and its line is known."""

@@ -81,6 +81,21 @@ def test_a_query_describes_one_call() -> None:
     assert queries.target("c", "webSearch") is None
 
 
+@pytest.mark.parametrize(("length", "kept"), [(1000, True), (1001, False)])
+def test_a_query_with_a_huge_id_is_not_kept(length: int, kept: bool) -> None:
+    """The query of a call whose id has more than 1,000 characters is not kept."""
+    query = asked("webSearch", searchTerm="tides", toolCallId="c" * length)
+    found = call(query, completed("webSearch", "c" * length, NO))
+    assert found.target == ("tides" if kept else None)
+
+
+def test_a_term_may_be_the_name_of_the_tool() -> None:
+    """A search for the word `webSearch` has that term, from its query or from its own arguments."""
+    query = asked("webSearch", searchTerm="webSearch", toolCallId="c-1")
+    assert call(query, END).target == "webSearch"
+    assert call(completed("grep", result=NO, pattern="grep")).target == "grep"
+
+
 def test_at_most_64_queries_are_kept() -> None:
     """Of 100 queries without a completed call the last 64 are kept."""
     queries = Queries()
