@@ -56,7 +56,7 @@ _printing = _together(
     click.option(
         "--output-format",
         type=click.Choice(_FORMATS),
-        help="Format of --print (default: text). The agents' newer documentation calls `final` text.",
+        help="Format of --print (default: text). `final`: only the answer after the last call.",
     ),
     click.option("--brief", is_flag=True, help="With text: print only the action phrase."),
     click.option("--strict", is_flag=True, help="With --print: exit 1 if an integrity check fails."),

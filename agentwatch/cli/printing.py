@@ -7,13 +7,11 @@ import time
 from collections.abc import Callable, Iterable
 
 from agentwatch.actions import action, brief_action
-from agentwatch.analysis.status.reasons import ending, reason, unknown_agent
 from agentwatch.cli.ci_runner import in_runner, json_without_commands, without_commands
 from agentwatch.cli.messages import printable, say
 from agentwatch.events import Outcome
 from agentwatch.faults import INCOMPLETE_RECORDING, USAGE
 from agentwatch.feed import POLL_SECONDS, Feed
-from agentwatch.outputs.action_log import follow_log
 from agentwatch.outputs.text import ActionLines
 from agentwatch.outputs.writing import write_all
 from agentwatch.recording import MOST_LINE_BYTES
@@ -76,8 +74,12 @@ def print_lines(lines: Iterable[str]) -> int:
 
 def print_log(feed: Feed) -> int:
     """Print the action log of a complete recording, and return the exit code."""
+    from agentwatch.outputs.action_log import follow_log
+
     code = print_lines(follow_log(feed))
     if code == 0 and feed.session.outcome is None:
+        from agentwatch.analysis.status.reasons import unknown_agent
+
         say(unknown_agent(feed.session))
         return USAGE
     return code
@@ -96,20 +98,29 @@ def end_session(source: Source, session: Session) -> int:
     The stderr of an agent that succeeded, or whose format is not known, matters only after a bad exit code.
     """
     outcome = session.outcome  # as it was shown; finishing the log may advance the session
-    facts = source.agent_facts()
-    words, why = ending(session, facts), reason(session, facts)
-    if outcome is not Outcome.FAILED and (source.fault is not None or source.ended_by is not None):
-        words = None  # the recording is incomplete, or a new one follows in the same file; either is reported
+    lines = [] if outcome is Outcome.SUCCEEDED and not source.agent_exit_code else _ending(source, session)
     source.finish()
     report_survivors(source)
-    if outcome not in (Outcome.SUCCEEDED, None) or source.agent_exit_code:
-        lines = source.last_stderr(_STDERR_LINES)
-        for line in lines[:-1] if words and why is not None and why.is_stderr else lines:
-            say(f"the agent's stderr: {safe_line(line)}")
-    if words:
-        say(words)
+    for line in lines:
+        say(line)
     _report_faults(source)
     return _exit_code(source, outcome, has_result=session.traits.has_result)
+
+
+def _ending(source: Source, session: Session) -> list[str]:
+    """Return the last lines of the agent's stderr, and why the run did not succeed."""
+    from agentwatch.analysis.status.reasons import ending, reason  # 2 ms, which a success does not need
+
+    facts = source.agent_facts()
+    words, why = ending(session, facts), reason(session, facts)
+    if session.outcome is not Outcome.FAILED and (source.fault is not None or source.ended_by is not None):
+        words = None  # the recording is incomplete, or a new one follows in the same file; either is reported
+    stderr: list[str] = []
+    if session.outcome is not None or source.agent_exit_code:
+        stderr = source.last_stderr(_STDERR_LINES)
+    if words and why is not None and why.is_stderr:
+        stderr = stderr[:-1]
+    return [*(f"the agent's stderr: {safe_line(line)}" for line in stderr), *([words] if words else [])]
 
 
 def report_survivors(source: Source) -> None:

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 
 from agentwatch.actions import action, count_words, ended_ms
-from agentwatch.analysis.status.reasons import unknown_agent
 from agentwatch.events import Outcome
 from agentwatch.feed import POLL_SECONDS, Feed
 from agentwatch.safe_text import SafeText, safe_line
@@ -51,6 +50,8 @@ class ActionLog:
         if is_over:
             yield from self._end_run(len(runs))
             if self._session.outcome is None and not self._is_closed:
+                from agentwatch.analysis.status.reasons import unknown_agent
+
                 self._is_closed = True
                 yield SafeText(f"# {unknown_agent(self._session)}")
 

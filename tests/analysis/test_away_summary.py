@@ -102,3 +102,9 @@ def test_text_alone_is_reported_as_no_new_call() -> None:
 def test_the_span_is_in_one_or_two_units(after: int, span: str) -> None:
     """The time is in seconds, minutes or hours; a clock that went back gives 0 s."""
     assert summary_of(init(), shell(1), after=after) == f"{span}: 1 call"
+
+
+def test_the_end_of_an_unknown_agents_stream_is_only_an_end() -> None:
+    """A stream of no known agent ended; that it has no result is not held against it."""
+    assert summary_of(b"Hello\n", is_over=True) == "6 m: the run ended"
+    assert summary_of(b"", is_over=True) == "6 m: the run ended without a result"

@@ -205,4 +205,24 @@ def test_an_unknown_agent_is_called_unknown(lines: tuple[bytes, ...], words: str
     lead = "not a stream of an agent that this version knows"
     assert sentence(*lines, is_over=True) == f"{lead} {words}"
     assert sentence(*lines, is_over=True, agent=AgentFacts(exit_code=3)) == f"{lead} {words} · exit 3"
-    assert sentence(*lines, is_over=True, width=40) == "not a stream of an agent that this vers…"
+
+
+@pytest.mark.parametrize(
+    ("width", "words"),
+    [
+        (120, '{"type": "thread…): try --format NAME, or agentwatch drift'),
+        (100, "this version knows: try --format NAME, or agentwatch drift"),
+        (80, "unknown format: try --format NAME, or agentwatch drift"),
+        (40, "unknown format: try --format NAME, or a…"),
+    ],
+)
+def test_what_to_do_about_an_unknown_agent_comes_before_its_first_line(width: int, words: str) -> None:
+    """In few columns the first line is shortened or left out, and what to do is kept."""
+    shown = sentence(event("thread.started"), is_over=True, width=width)
+    assert shown.endswith(words)
+    assert len(shown) <= width
+    ended = AgentFacts(exit_code=3)
+    if width > 40:
+        assert sentence(event("thread.started"), is_over=True, width=width, agent=ended).endswith(
+            "or agentwatch drift · exit 3"
+        )

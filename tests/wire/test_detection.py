@@ -81,10 +81,12 @@ def test_a_type_of_its_own_decides_at_any_place(line: bytes, recording: Saver) -
         event("assistant", message={"content": [{"type": "tool_use", "id": "t", "name": "Bash"}]}),
         event("assistant", message={"content": [], "usage": {"input_tokens": 1}}),
         event("result", "success", result="x", num_turns=1),
+        event("tool_call", id="t", parameters={"path": "a"}),
+        event("thinking", thinking="Hm"),
     ],
 )
-def test_a_shared_type_with_what_cursor_never_writes_is_foreign(line: bytes, recording: Saver) -> None:
-    """Calls and token counts inside a message, and a count of turns, are another agent's."""
+def test_a_line_with_what_cursor_never_writes_is_foreign(line: bytes, recording: Saver) -> None:
+    """Calls and tokens inside a message, a count of turns, and calls without a subtype are another agent's."""
     assert read(recording(line)).format is None
 
 

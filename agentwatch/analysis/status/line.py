@@ -56,7 +56,7 @@ def status(
     is_narrow = width is not None and width < _NARROW_COLUMNS
     phase = session.phase
     if phase is Phase.NOTHING:
-        words = _over(session, now_ms, agent, is_narrow=is_narrow)
+        words = _over(session, now_ms, agent, width)
         return words if width is None else cut(words, width)
     if agent.is_stopped:
         words = SafeText(f"stopped by a signal, kill -CONT {agent.pid} resumes it")
@@ -95,7 +95,8 @@ def _run_clock(duration_ms: int) -> str:
     return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
 
 
-def _over(session: Session, now_ms: int | None, agent: AgentFacts, *, is_narrow: bool) -> SafeText:
+def _over(session: Session, now_ms: int | None, agent: AgentFacts, width: int | None) -> SafeText:
+    is_narrow = width is not None and width < _NARROW_COLUMNS
     run = session.run
     words = []
     since_result = since_ms(run.ended.seen_ms if run.ended else None, now_ms)
@@ -110,7 +111,8 @@ def _over(session: Session, now_ms: int | None, agent: AgentFacts, *, is_narrow:
     why = reason(session, agent)
     told = "" if why is None or why.is_stderr else f": {_shortened(why.text)}"
     if outcome is None:
-        words.append(unknown_agent(session))
+        after = f" · {exit_words(agent.exit_code)}" if agent.exit_code else ""
+        words.append(unknown_agent(session, None if width is None else width - len(after)))
     elif outcome is Outcome.SUCCEEDED:
         words.append(f"succeeded{'' if run.duration_ms is None else f' in {_run_clock(run.duration_ms)}'}")
     elif outcome is Outcome.FAILED:

@@ -13,6 +13,10 @@ from agentwatch.session import Session
 _MOST_COLUMNS = 1000
 """A result may be megabytes long; a line on stderr is for a person."""
 _FIRST_LINE_COLUMNS = 60
+_LEAST_FIRST_LINE_COLUMNS = 12
+_UNKNOWN = "not a stream of an agent that this version knows"
+_FOR_TEXT = "add --output-format stream-json to the agent's command"
+_FOR_JSON = "try --format NAME, or agentwatch drift"
 
 
 class Reason(NamedTuple):
@@ -60,17 +64,24 @@ def ending(session: Session, agent: AgentFacts) -> SafeText | None:
     return SafeText(f"{words}: {cut(safe_line(why.text), _MOST_COLUMNS)}")
 
 
-def unknown_agent(session: Session) -> SafeText:
-    """Return that no known agent wrote the stream, how it begins, and what to do."""
+def unknown_agent(session: Session, width: int | None = None) -> SafeText:
+    """Return that no known agent wrote the stream, how it begins, and what to do.
+
+    Args:
+        session: The session.
+        width: The available columns. In few columns the first line is shortened or left out, because what to
+            do matters more. None means no limit.
+    """
     lines = session.lines
     is_text = not lines.unknown and not lines.first_text.startswith(("{", "["))
-    advice = (
-        "add --output-format stream-json to the agent's command"
-        if is_text
-        else "try --format NAME, or agentwatch drift"
-    )
-    first = cut(safe_line(lines.first_text), _FIRST_LINE_COLUMNS)
-    return SafeText(f"not a stream of an agent that this version knows (first line: {first}): {advice}")
+    advice = f": {_FOR_TEXT if is_text else _FOR_JSON}"
+    room = _FIRST_LINE_COLUMNS
+    if width is not None:
+        room = min(room, width - len(f"{_UNKNOWN} (first line: ){advice}"))
+    if room >= _LEAST_FIRST_LINE_COLUMNS:
+        return SafeText(f"{_UNKNOWN} (first line: {cut(safe_line(lines.first_text), room)}){advice}")
+    is_short = width is not None and width < len(_UNKNOWN + advice)
+    return SafeText(f"{'unknown format' if is_short else _UNKNOWN}{advice}")
 
 
 def exit_words(exit_code: int | None) -> str:

@@ -15,7 +15,8 @@ def recognises(fields: Fields) -> bool:
     """Return whether only Cursor can have written a line, judged by its type and its top-level keys.
 
     Of the agents that write an init line, only Cursor lists no tools in it. `apiKeySource` also distinguishes
-    it from Claude's: the two agents use different values.
+    it from Claude's: the two agents use different values. Other agents have calls and thoughts of the same
+    type, but Cursor's always have a subtype.
     """
     kind = fields.get("type")
     if not isinstance(kind, str) or not _OTHER_AGENTS_MARKS.isdisjoint(fields):
@@ -23,7 +24,7 @@ def recognises(fields: Fields) -> bool:
     if kind == "system" and fields.get("subtype") == "init":
         known_source = fields.get("apiKeySource") in ("login", "env", "flag")
         return known_source or ("tools" not in fields and not _INIT_FIELDS.isdisjoint(fields))
-    return kind in _OWN_TYPES
+    return kind in _OWN_TYPES and isinstance(fields.get("subtype"), str)
 
 
 def may_write(fields: Fields) -> bool:
