@@ -98,7 +98,7 @@ def test_a_name_cannot_act_in_a_crash_message(name: str, tmp_path: Path) -> None
         GITHUB_ACTIONS="true",
     )
     assert done.returncode == 70
-    assert "internal error: RuntimeError: " in check(done, lines=1)
+    assert "internal error: RuntimeError(" in check(done, lines=1)
     assert (tmp_path / name / "r.crash").exists()
 
 
