@@ -26,6 +26,8 @@ def printable(line: str) -> SafeText:
 
 def say(message: str) -> None:
     """Print a message to the user on stderr, on one line."""
+    if sys.stderr is None:  # it is closed; `print` would use stdout instead
+        return
     line = printable(f"agentwatch: {message[:_MOST_CHARACTERS]}")
     with suppress(OSError):  # a closed stderr must not end the monitor while the agent still writes
         print(line, file=sys.stderr, flush=True)

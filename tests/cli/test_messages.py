@@ -172,3 +172,10 @@ def test_a_reader_of_help_may_leave(tmp_path: Path) -> None:
     )
     os.close(writer)
     assert (done.returncode, done.stderr) == (141, b"")
+
+
+def test_a_closed_stderr_leaves_stdout_alone(tmp_path: Path) -> None:
+    """Without a stderr, a message is not printed at all; it never gets among the printed lines."""
+    argv = ["sh", "-c", 'exec "$@" 2>&-', "sh", *AGENTWATCH, "-p", str(tmp_path / "none")]
+    done = subprocess.run(argv, stdout=subprocess.PIPE, env=environment(), check=False)
+    assert (done.returncode, done.stdout) == (2, b"")
