@@ -13,6 +13,7 @@ from agentwatch.recording import SessionFiles, create_file, new_session_files
 from agentwatch.safe_text import SafeText, safe_line
 
 _MOST_REASON = 400
+_MOST_NUMBER = 1 << 64
 _MOST_CHARACTERS = 8192
 """The longest path has 4,096 bytes."""
 
@@ -25,6 +26,8 @@ def printable(line: str) -> SafeText:
 
 def say(message: str) -> None:
     """Print a message to the user on stderr, on one line."""
+    if sys.stderr is None:  # it is closed; `print` would use stdout instead
+        return
     line = printable(f"agentwatch: {message[:_MOST_CHARACTERS]}")
     with suppress(OSError):  # a closed stderr must not end the monitor while the agent still writes
         print(line, file=sys.stderr, flush=True)
@@ -38,8 +41,18 @@ def internal_error(error: BaseException, files: SessionFiles | None = None) -> s
         files: The session's files; the traceback is written beside them. None for a new path among the saved
             sessions.
     """
-    reason = ": ".join((type(error).__name__, *(each for each in error.args[:1] if isinstance(each, str))))
-    return f"internal error: {reason[:_MOST_REASON]} ({_write_crash(error, files)})"
+    return f"internal error: {type(error).__name__}({_arguments(error)}) ({_write_crash(error, files)})"
+
+
+def _arguments(error: BaseException) -> str:
+    """Return the arguments of an exception that are short numbers or text; another may hold foreign data."""
+    shown = []
+    for each in error.args:
+        if type(each) is str:
+            shown.append(repr(each[:_MOST_REASON]))
+        elif type(each) is int and abs(each) <= _MOST_NUMBER:
+            shown.append(str(each))
+    return ", ".join(shown)
 
 
 def _write_crash(error: BaseException, files: SessionFiles | None) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -164,3 +165,28 @@ def test_a_file_without_keys_and_theme_loads_no_screen(tmp_path: Path) -> None:
     )
     assert "tomllib" in done.stdout
     assert {"textual", "rich"}.isdisjoint(done.stdout.split())
+
+
+@pytest.mark.parametrize("kind", ["fifo", "device", "link", "file"])
+def test_the_default_file_is_a_regular_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    """The settings at the default path are read from a regular file or a link to one, and nothing else."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    path = tmp_path / "agentwatch" / "config.toml"
+    path.parent.mkdir()
+    match kind:
+        case "fifo":
+            os.mkfifo(path)
+        case "device":
+            path.symlink_to("/dev/zero")
+        case "link":
+            (tmp_path / "dotfile").write_text("[screen]\nthinking = true\n")
+            path.symlink_to(tmp_path / "dotfile")
+        case "file":
+            path.write_text("[screen]\nthinking = true\n")
+    if kind in ("link", "file"):
+        assert read_config({}).thinking
+    else:
+        with pytest.raises(Fault, match="it is not a regular file"):
+            read_config({})

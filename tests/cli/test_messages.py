@@ -98,7 +98,7 @@ def test_a_name_cannot_act_in_a_crash_message(name: str, tmp_path: Path) -> None
         GITHUB_ACTIONS="true",
     )
     assert done.returncode == 70
-    assert "internal error: RuntimeError: " in check(done, lines=1)
+    assert "internal error: RuntimeError(" in check(done, lines=1)
     assert (tmp_path / name / "r.crash").exists()
 
 
@@ -172,3 +172,10 @@ def test_a_reader_of_help_may_leave(tmp_path: Path) -> None:
     )
     os.close(writer)
     assert (done.returncode, done.stderr) == (141, b"")
+
+
+def test_a_closed_stderr_leaves_stdout_alone(tmp_path: Path) -> None:
+    """Without a stderr, a message is not printed at all; it never gets among the printed lines."""
+    argv = ["sh", "-c", 'exec "$@" 2>&-', "sh", *AGENTWATCH, "-p", str(tmp_path / "none")]
+    done = subprocess.run(argv, stdout=subprocess.PIPE, env=environment(), check=False)
+    assert (done.returncode, done.stdout) == (2, b"")

@@ -1,0 +1,95 @@
+"""How long does it take to list the saved sessions?
+
+`agentwatch sessions` prints them; the chooser draws the newest at once and adds the others. Each session is a
+copy of one generated recording with a prompt of its own. Ten times as many sessions should take at most ten
+times as long. Times are wall clock.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+from measure import AGENTWATCH, MILLISECONDS, command_line, environment, head, row, session
+from terminal import Terminal
+
+PROMPT = b"Mend it."
+NEWEST, OLDEST = b"newestwords", b"oldestwords"
+_END_KEY = b"\x1b[F"
+_POLL_SECONDS = 0.05
+
+
+class Listing(NamedTuple):
+    """How long listing took, in seconds since the command was started."""
+
+    first: float
+    """Until the newest session was printed, or drawn."""
+    last: float
+    """Until the oldest session was printed, or drawn."""
+
+
+def main() -> None:
+    """Measure 1,000 and 10,000 sessions."""
+    parser = command_line(__doc__)
+    parser.add_argument("--rounds", type=int, default=3)
+    given = parser.parse_args()
+    counts, rounds = ((10, 100), 1) if given.smoke else ((1000, 10_000), given.rounds)
+    recording, _ = session(given.folder, "typical", megabytes=0.1)
+    head("sessions", "printed: newest, ms", "printed: all, ms", "chooser: newest, ms", "chooser: oldest, ms")
+    for count in counts:
+        home = _home(given.folder, count, recording.read_bytes())
+        printed = [_print(home) for _ in range(rounds)]
+        chosen = [_choose(home) for _ in range(rounds)]
+        cells = [
+            min(getattr(each, name) for each in way) for way in (printed, chosen) for name in Listing._fields
+        ]
+        row(count, *(f"{seconds * MILLISECONDS:.0f}" for seconds in cells))
+
+
+def _home(folder: Path, count: int, recording: bytes) -> Path:
+    """Return a home with `count` sessions, which is made once and kept."""
+    home = folder / f"home-{count}"
+    sessions = home / "sessions"
+    if home.exists():
+        return home
+    sessions.mkdir(parents=True)
+    for number in range(count):
+        words = {0: OLDEST, count - 1: NEWEST}.get(number, b"prompt %d" % number)
+        path = sessions / f"20260101-{number:06}-000aaaaaa.ndjson"
+        path.write_bytes(recording.replace(PROMPT, words, 1))
+    return home
+
+
+def _print(home: Path) -> Listing:
+    env = environment(AGENTWATCH_HOME=str(home))
+    began = time.perf_counter()
+    with subprocess.Popen((*AGENTWATCH, "sessions"), stdout=subprocess.PIPE, env=env) as child:
+        assert child.stdout is not None
+        first_line = child.stdout.readline()
+        first = time.perf_counter() - began
+        rest = child.stdout.read()
+        last = time.perf_counter() - began
+    if NEWEST not in first_line or OLDEST not in rest:
+        raise SystemExit("a session is missing")
+    return Listing(first, last)
+
+
+def _choose(home: Path) -> Listing:
+    with Terminal((*AGENTWATCH,), home=home) as terminal:
+        terminal.expect(NEWEST, OLDEST)
+        until = time.monotonic() + 60
+        first = None
+        while not terminal.has_occurred(OLDEST) and time.monotonic() < until:
+            terminal.read(_POLL_SECONDS)
+            if terminal.has_occurred(NEWEST):
+                first = first or time.monotonic() - terminal.started
+                terminal.press(_END_KEY)
+        if first is None or not terminal.has_occurred(OLDEST):
+            raise SystemExit("a session is missing")
+        return Listing(first, time.monotonic() - terminal.started)
+
+
+if __name__ == "__main__":
+    main()
