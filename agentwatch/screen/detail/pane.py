@@ -15,10 +15,10 @@ from agentwatch.analysis.query import Query
 from agentwatch.events import Outcome
 from agentwatch.feed import Feed
 from agentwatch.plurals import plural
-from agentwatch.safe_text import SafeText, columns, safe_line, safe_text
+from agentwatch.safe_text import SafeText, safe_line, safe_text
 from agentwatch.screen.detail.branch_cursor import BranchCursor
 from agentwatch.screen.detail.contents.decoded import DecodedCall
-from agentwatch.screen.detail.contents.facts import brief_facts, title
+from agentwatch.screen.detail.contents.facts import CallHeading, brief_facts, title
 from agentwatch.screen.detail.from_blocks import BlockSections, raw_piece
 from agentwatch.screen.detail.section_list import SectionList
 from agentwatch.screen.detail.sections import Section
@@ -70,6 +70,7 @@ class DetailView(LineView):
 
     def __init__(self, feed: Feed) -> None:
         super().__init__(_TITLE, id="detail")
+        self.tab_title = _TITLE
         self._feed = feed
         self.call: Call | None = None
         """The call that is shown; None before the first one."""
@@ -226,27 +227,19 @@ class DetailView(LineView):
         sections = (
             _raw_sections(call, self._feed, made) if self._decoded is None else self._decoded.sections()
         )
-        named = [] if has_frame else [_heading(call, self.size.width, is_held=self._is_held)]
+        named = [] if has_frame else [CallHeading(call, is_held=self._is_held)]
         self._view.take(SectionList([*named, *sections]))
         _name_border(self, self.call, is_held=self._is_held)
 
 
 def _name_border(pane: DetailView, call: Call | None, *, is_held: bool) -> None:
-    """Name the call in the border, and its outcome below; without a border, the content begins with both."""
+    """Name the call in the border, and its outcome below."""
     named, facts = "", Content()
-    if call is not None and pane.styles.border_top[0]:
+    if call is not None:
         room = pane.size.width - _FRAME_COLUMNS - len(_TITLE)
         named = f" · {title(call, room, is_held=is_held)}"
         facts = Content.styled(brief_facts(call), _COLOURS.get(call.outcome, "$text-warning"))
     pane.border_title, pane.border_subtitle = Content(f"{_TITLE}{named}"), facts
-
-
-def _heading(call: Call, width: int, *, is_held: bool) -> Section:
-    """Return the row that names the call and its outcome where the pane has no border."""
-    facts = brief_facts(call)
-    return Section(
-        [SafeText(f"{title(call, width - columns(facts) - 3, is_held=is_held)} · {facts}")], "heading"
-    )
 
 
 def _raw_sections(call: Call, feed: Feed, made: BlockSections) -> Iterator[Section]:

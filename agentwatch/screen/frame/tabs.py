@@ -18,7 +18,8 @@ class PaneTabs(Static):
 
     def highlight(self, shown: str) -> None:
         """Highlight the tab of the visible pane; redraw only if something changed."""
-        titles = {name: f" {self._panes.named(name).border_title}" for name in NAMES}
+        panes = {name: self._panes.named(name) for name in NAMES}
+        titles = {name: f" {pane.tab_title or pane.border_title}" for name, pane in panes.items()}
         drawn = (shown, *titles.values())
         if drawn == self._drawn:
             return

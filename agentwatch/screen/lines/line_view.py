@@ -56,6 +56,8 @@ class LineView(ScrollView, can_focus=True):
         super().__init__(id=id)
         self.painter = LinePainter(self)
         self.border_title = Content(title)
+        self.tab_title: str | None = None
+        """The title in the line of tabs; None for the title in the border."""
         self._count = 0
         self.count_when_unfollowed = 0
         """The number of lines when the user stopped following, plus later ones that are not new content."""

@@ -20,7 +20,7 @@ from agentwatch.blocks import (
     StepsBlock,
     TextBlock,
 )
-from agentwatch.events import Outcome, ToolKind
+from agentwatch.events import ToolKind
 from agentwatch.feed import Feed
 from agentwatch.safe_text import SafeText, safe_line
 from agentwatch.screen.detail.contents.facts import facts
@@ -45,7 +45,6 @@ _NAMES: dict[type[Block], str] = {
 }
 _INNER = ("args", "arguments", "input")
 """Fields that contain the arguments of a tool beside the names of the tool and its server."""
-_ENDED = (Outcome.SUCCEEDED, Outcome.FAILED)
 _Rest = tuple[Block, Block]
 """A block, and what is not shown of it yet."""
 
@@ -71,6 +70,8 @@ class DecodedCall:
         """The texts that sections show; no other section repeats them."""
         self._fields: list[Field] = []
         """The fields that are folded."""
+        self._remarks: list[TextBlock] = []
+        """Texts of one line, such as the description of a command; they follow the facts."""
         self._leads: list[Section] = []
         """The sections of what happened, which `y` copies."""
 
@@ -82,17 +83,22 @@ class DecodedCall:
         arguments, result = list(self._rest(self._arguments)), list(self._rest(self._result))
         is_shell = call.kind is ToolKind.EXECUTE
         is_led = bool(self._shown) or any(not isinstance(block, FieldsBlock) for _, block in result)
+        is_folded = is_led or not (self._is_open_ended or any(map(_has_structure, self._result)))
         if self._is_open_ended or not (result or self._shown):
             yield from self._opened(arguments, call.started, is_titled=self._is_open_ended and bool(result))
         else:
             self._fold(arguments)
-        if is_led:
+        if is_folded:
             self._fold([pair for pair in result if isinstance(pair[1], FieldsBlock)])
             result = [pair for pair in result if not isinstance(pair[1], FieldsBlock)]
         yield from self._opened(result, call.ended, is_titled=self._is_open_ended and bool(arguments))
-        if is_shell and call.outcome in _ENDED and not result:
+        if is_shell and call.exit_code is not None and not result:
             yield Section([SafeText("no output")], "muted")
         yield Signed([facts(call)], "muted")
+        for block in self._remarks:
+            section = Section([safe_line(f"{block.name}: {block.text}")], "muted")
+            section.block = block
+            yield section
         self._fields.append(("call", "call_id", call.call_id))
         yield MoreFields(self._fields)
 
@@ -135,12 +141,14 @@ class DecodedCall:
             yield section
 
     def _rest(self, blocks: list[Block]) -> Iterator[_Rest]:
-        """Yield the blocks without what is already shown."""
+        """Yield the blocks without what is already shown, and without remarks."""
         for block in blocks:
             if isinstance(block, FieldsBlock):
                 fields = {name: value for name, value in block.fields.items() if not self._is_known(value)}
                 if fields:
                     yield block, FieldsBlock(block.name, fields)
+            elif isinstance(block, TextBlock) and "\n" not in block.text:
+                self._remarks.append(block)
             elif not isinstance(block, ErrorBlock) and block_text(block) not in self._shown:
                 yield block, block
 
@@ -202,6 +210,12 @@ def _field(block: Block, name: str) -> str | None:
         return block.text if block.name == name else None
     value = block.fields.get(name) if isinstance(block, FieldsBlock) else None
     return value if isinstance(value, str) and value else None
+
+
+def _has_structure(block: Block) -> bool:
+    """Return whether a field has more than one value or line; the facts stand for all others."""
+    values = block.fields.values() if isinstance(block, FieldsBlock) else ()
+    return any(is_tree(value) or (isinstance(value, str) and "\n" in value) for value in values)
 
 
 def _name(block: Block | None) -> str:

@@ -7,12 +7,29 @@ from agentwatch.analysis.silence import limit_ms
 from agentwatch.analysis.status import brief_clock
 from agentwatch.events import Outcome, ToolKind
 from agentwatch.safe_text import SafeText, columns, cut, safe_line
+from agentwatch.screen.detail.sections import Section
 from agentwatch.screen.lines.format import SIGNS, UNKNOWN, call_clock, clock, cut_middle, time_of_day
 from agentwatch.session import Call
 
 _TOOL_COLUMNS = 24
 _LEAST_TARGET_COLUMNS = 8
-TITLE = SafeText("3 Detail")
+
+
+class CallHeading(Section):
+    """The row that names a call and its outcome where the pane has no border."""
+
+    def __init__(self, call: Call, *, is_held: bool) -> None:
+        """Create the row; `is_held` as for `title`."""
+        super().__init__([SafeText("")], "heading")
+        self._call = call
+        self._is_held = is_held
+
+    def lay_out(self, width: int, *, wraps: bool = True) -> int:
+        """Fit the row to a width in columns; return 1."""
+        facts = brief_facts(self._call)
+        named = title(self._call, width - columns(facts) - 3, is_held=self._is_held)
+        self.lines = [cut(SafeText(f"{named} · {facts}"), width)]
+        return super().lay_out(width, wraps=wraps)
 
 
 def title(call: Call, width: int, *, is_held: bool) -> SafeText:

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from tests.builders.screen.app import opened, viewport
+from agentwatch.blocks import Block, TextBlock
+from agentwatch.feed import Feed
+from agentwatch.recording import open_saved
+from agentwatch.screen.detail.pane import DetailView
+from agentwatch.session import Place
+from tests.builders.screen.app import PaneApp, lines_of, opened, viewport
 from tests.builders.screen.lines import CWD, append, ended, init, result, shell, started
 from tests.conftest import Saver
 
@@ -38,3 +43,47 @@ async def test_the_title_names_a_failure_that_stays(recording: Saver) -> None:
         append(path, b"")
         await stage.press("3", "J")
         await stage.shows("3 Detail · #3 shell")
+
+
+async def test_the_tab_of_the_detail_is_short(recording: Saver) -> None:
+    """When the detail is maximized, its tab does not name the call, which the first row does."""
+    async with opened(recording(init() + shell(1) + result()), (120, 40)) as stage:
+        await stage.press("3", "m")
+        await stage.shows("1 Transcript 2 Calls 3 Detail 4 Actions")
+        assert viewport(stage.pane("detail"))[0].startswith("#1 shell · ✓ exit 0")
+        await stage.press("m")
+        await stage.shows("─ 3 Detail · #1 shell ─")
+        assert viewport(stage.pane("detail"))[0] == "$ echo 1"
+
+
+async def test_the_first_row_is_one_row_at_any_width(recording: Saver) -> None:
+    """Without a border, the row that names the call is cut where it does not fit."""
+    edit = ended("a", "edit", {"path": f"{CWD}/src/{'long/' * 20}x.py"}, {"success": {"linesAdded": 3}})
+    async with opened(recording(init() + edit + result()), (40, 12)) as stage:
+        await stage.press("3")
+        rows = viewport(stage.pane("detail"))
+        assert rows[0].startswith("#1 edit ")
+        assert "✓ +3" in rows[0]
+        assert rows[1].startswith("✓ +3")
+
+
+class RemarkedFeed(Feed):
+    """A feed whose calls have remarks in their lines."""
+
+    def blocks(self, place: Place) -> list[Block]:
+        """Return the blocks of a line, and a remark."""
+        return [TextBlock("description", "Run the tests"), *super().blocks(place)]
+
+
+async def test_a_remark_of_one_line_follows_the_facts(recording: Saver) -> None:
+    """A text of one line, such as the description of a command, stands below the facts."""
+    feed = RemarkedFeed(open_saved(recording(init() + shell(1, 0, "out"))))
+    detail = DetailView(feed)
+    async with PaneApp(detail).run_test(size=(70, 20)) as pilot:
+        feed.advance()
+        await pilot.pause()
+        detail.show_call(feed.session.calls[0])
+        await pilot.pause()
+        lines = lines_of(detail)
+        assert lines[2].startswith("✓ exit 0")
+        assert lines[3] == "description: Run the tests"
