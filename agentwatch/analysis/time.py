@@ -34,8 +34,11 @@ class Share(StrEnum):
     """Activity of unknown duration."""
     NOTICED = "waiting (notice)"
     """Waiting, while the agent reported a lost connection, a retry or a permission."""
-    WAITING = "waiting (unknown)"
-    """The remaining time: nothing is known to have happened."""
+    WAITING = "waiting for the model"
+    """The remaining time: no call was open and nothing was reported, and the next event came from the model.
+
+    Time in which something of unknown duration may have happened is `UNATTRIBUTED` instead.
+    """
 
 
 _LAYERS = tuple(Share)[:-1]

@@ -7,6 +7,7 @@ not sent as Textual messages: Textual handles at most 490 to 711 of those per se
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import ClassVar
 
 from textual import events, on
@@ -244,16 +245,11 @@ class WatchScreen(Screen[None]):
 
     def action_files(self) -> None:
         """Show the files that the session touched; if a call is selected there, go to it."""
-
-        def go(call: Call | None) -> None:
-            if call is not None:
-                self.workspace.show_call(call)
-
-        self.app.push_screen(FilesScreen(self._feed, self._touched), go)
+        self.app.push_screen(FilesScreen(self._feed, self._touched), partial(_go_to, self))
 
     def action_time(self) -> None:
-        """Show the time breakdown."""
-        self.app.push_screen(TimeScreen(self._feed.session, self._spent))
+        """Show the time breakdown; if a call is selected there, go to it."""
+        self.app.push_screen(TimeScreen(self._feed.session, self._spent), partial(_go_to, self))
 
     def action_freeze(self) -> None:
         """Freeze the view, or resume; a replay is paused instead."""
@@ -270,3 +266,8 @@ class WatchScreen(Screen[None]):
                 change
             ]()
             self.frame_scheduler.at_once()
+
+
+def _go_to(screen: WatchScreen, call: Call | None) -> None:
+    """Select the call with which an overlay was dismissed, if any."""
+    screen.workspace.show_call(call)

@@ -122,10 +122,11 @@ class Workspace(Vertical):
         self.update_classes({f"-pane-{name}": name == pane for name in NAMES})
         self._tabs.highlight(self.pane)
 
-    def show_call(self, call: Call) -> None:
-        """Go to the calls pane and select a call."""
-        self.panes.calls.choose_call(call)
-        self.action_pane("calls")
+    def show_call(self, call: Call | None) -> None:
+        """Go to the calls pane and select a call; None has no effect."""
+        if call is not None:
+            self.panes.calls.choose_call(call)
+            self.action_pane("calls")
 
     @on(events.DescendantFocus)
     def _pane_focused(self) -> None:

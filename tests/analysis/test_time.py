@@ -32,7 +32,7 @@ def parts(*events: TimedEvent) -> dict[str, int]:
 def test_each_share_is_the_time_of_its_entries() -> None:
     """Thinking and writing last from the first to the last piece, a tool from start to end."""
     events = [thinks(0), falls_silent(30), says(40), says(60), begins(1, 70), ends(1, 170), says(200)]
-    assert parts(*events) == {"thinking": 30, "writing": 20, "tools": 100, "waiting (unknown)": 50}
+    assert parts(*events) == {"thinking": 30, "writing": 20, "tools": 100, "waiting for the model": 50}
 
 
 def test_time_that_calls_share_counts_once() -> None:
@@ -68,7 +68,7 @@ def test_a_call_without_an_end_leaves_the_silence_after_it_unattributed() -> Non
         "writing": 10,
         "tools": 20,
         "thinking": 20,
-        "waiting (unknown)": 10,
+        "waiting for the model": 10,
         "unattributed": 30,
     }
     assert account(*events).running == 1
@@ -81,7 +81,7 @@ def test_a_lost_call_ends_with_its_run() -> None:
     assert parts(INIT, *first, INIT, *second) == {
         "unattributed": 20,
         "thinking": 20,
-        "waiting (unknown)": 40,
+        "waiting for the model": 40,
         "tools": 10,
     }
 

@@ -8,6 +8,7 @@ from agentwatch.screen import screen as watch
 from agentwatch.screen.overlays.files import FilesScreen
 from agentwatch.screen.overlays.time import TimeScreen
 from tests.builders.screen.app import Stage, lines_of, opened
+from tests.builders.screen.call_table import rows_of
 from tests.builders.screen.lines import answer, ended, init, prompt, result, shell, started
 from tests.conftest import Saver
 
@@ -76,7 +77,7 @@ async def test_f_filters_from_the_transcript(recording: Saver) -> None:
         await stage.press("f", *"failed", "enter")
         await stage.shows('2 Calls · 10 hidden by "failed"')
         assert focus(stage) == "calls"
-        assert [row.split()[2:4] for row in lines_of(stage.calls)] == [["echo", "3"], ["echo", "7"]]
+        assert [row.split()[2:4] for row in rows_of(stage.calls)] == [["echo", "3"], ["echo", "7"]]
 
 
 async def test_s_shows_the_slowest_first(recording: Saver) -> None:
@@ -86,11 +87,11 @@ async def test_s_shows_the_slowest_first(recording: Saver) -> None:
     async with opened(recording(data)) as stage:
         await stage.press("s")
         await stage.shows("2 Calls · slowest first")
-        assert [row.split()[3] for row in lines_of(stage.calls)] == ["1", "2", "0"]
+        assert [row.split()[3] for row in rows_of(stage.calls)] == ["1", "2", "0"]
         assert (focus(stage), stage.chosen) == ("calls", "echo 1")
         await stage.press("s")
         await stage.until(lambda: "slowest first" not in stage.text(), "the order of time")
-        assert [row.split()[3] for row in lines_of(stage.calls)] == ["0", "1", "2"]
+        assert [row.split()[3] for row in rows_of(stage.calls)] == ["0", "1", "2"]
 
 
 async def test_files_lead_to_a_call(recording: Saver) -> None:
@@ -115,6 +116,17 @@ async def test_the_time_is_shown(recording: Saver) -> None:
         await stage.shows("Slowest calls")
         await stage.press("T")
         assert len(stage.app.screen_stack) == 1
+
+
+async def test_the_time_leads_to_a_slow_call(recording: Saver) -> None:
+    """Enter on one of the slowest calls goes to that call in the table."""
+    data = init() + b"".join(timed_shell(n, ms) for n, ms in enumerate((10, 9000, 500))) + result()
+    async with opened(recording(data)) as stage:
+        await stage.press("T")
+        await stage.shows("Slowest calls")
+        await stage.press("enter")
+        await stage.until(lambda: len(stage.app.screen_stack) == 1, "the panes")
+        assert (focus(stage), stage.chosen) == ("calls", "echo 1")
 
 
 async def test_brackets_select_a_call_in_the_transcript(recording: Saver) -> None:

@@ -134,8 +134,8 @@ class CallRenderer:
         call = calls[-1]
         name_width = columns(self._name(-1, row, calls, room))
         verdict = self._verdicts.get(call)
-        if verdict is not None:
-            return fitting_verdict(verdict, name_width, room), verdict_style(verdict)
+        if verdict is not None and (words := fitting_verdict(verdict, name_width, room)):
+            return words, verdict_style(verdict)
         is_urgent = call.outcome is not Outcome.SUCCEEDED and not row.is_fold
         style = "muted" if call.outcome is Outcome.SUCCEEDED else str(call.outcome)
         return fitting_note(note_of(calls), name_width, room, is_urgent=is_urgent), style

@@ -7,7 +7,9 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
+from textual.geometry import Region
 from textual.screen import ModalScreen
+from textual.strip import Strip
 
 from agentwatch.actions import change_size, outcome_note
 from agentwatch.analysis.files import (
@@ -22,6 +24,7 @@ from agentwatch.feed import Feed
 from agentwatch.plurals import plural
 from agentwatch.safe_text import SafeText, columns, cut, safe_line
 from agentwatch.screen.lines.format import SIGNS, UNKNOWN, call_clock, cut_middle, fitted, time_of_day
+from agentwatch.screen.lines.heading import show_heading, with_heading
 from agentwatch.screen.lines.line_view import Spans
 from agentwatch.screen.lines.row_view import RowView
 from agentwatch.screen.overlays.updating import keep_updated, take_slice
@@ -96,26 +99,35 @@ class FilesView(RowView):
                 return True
         return False
 
+    def on_resize(self) -> None:
+        """Show the heading if there is room for it."""
+        show_heading(self)
+        super().on_resize()
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Draw rows of the list, the heading of the columns among them."""
+        cells = _cells(SafeText("actions"), "lines", "last call", self.scrollable_content_region.width)
+        path = fitted(SafeText("file"), self.scrollable_content_region.width - columns(cells))
+        heading: Spans = [(SafeText(path + cells), "muted")]
+        return with_heading(self, super().render_lines(crop), crop, heading)
+
     def row(self, y: int, width: int) -> Spans:
         """Return a file's path, warnings, actions, changed lines and time, as far as they fit `width`."""
         if not self._files:
             return [(SafeText("no files yet; changes by shell commands are not listed"), "muted")]
         file = self._files[y]
         marks = self.marks(file)
-        file_actions = (
-            fitted(_file_actions(file), _FILE_ACTIONS - 1) + " " if width >= _LEAST_WITH_ACTIONS else ""
+        cells = _cells(
+            _file_actions(file), _lines(file), time_of_day(file.last_ms), width, is_marked=bool(marks)
         )
-        clock = f"{time_of_day(file.last_ms):>{_CLOCK + 1}}" if width >= _LEAST_WITH_TIME else ""
-        has_lines = width >= (_LEAST_WITH_ALL if marks else _LEAST_WITH_LINES)
-        lines = f"{_lines(file):>{_LINES}}" if has_lines else ""
-        rest = width - columns(SafeText(f"{file_actions}{lines}{clock}")) - 1
+        rest = width - columns(cells) - 1
         warning = cut(SafeText(f" ! {marks}"), max(rest - _LEAST_PATH, 0)) if marks else SafeText("")
         path = cut_middle(safe_line(file.shown), max(rest - columns(warning), 1))
         gap = " " * (rest - columns(path) - columns(warning) + 1)
         return [
             (path, "plain"),
             (warning, "unfinished"),
-            (SafeText(f"{gap}{file_actions}{lines}{clock}"), "muted"),
+            (SafeText(f"{gap}{cells}"), "muted"),
         ]
 
     def marks(self, file: TouchedFile) -> SafeText:
@@ -248,6 +260,13 @@ class FilesScreen(ModalScreen[Call | None]):
         """Toggle the order: by name, or last touched first."""
         self._files.is_by_name = not self._files.is_by_name
         self.sync()
+
+
+def _cells(actions: SafeText, lines: str, time: str, width: int, *, is_marked: bool = False) -> SafeText:
+    """Return the columns after the path, as many as fit a row of `width` columns."""
+    shown = fitted(actions, _FILE_ACTIONS - 1) + " " if width >= _LEAST_WITH_ACTIONS else ""
+    shown += f"{lines:>{_LINES}}" if width >= (_LEAST_WITH_ALL if is_marked else _LEAST_WITH_LINES) else ""
+    return SafeText(shown + (f"{time:>{_CLOCK + 1}}" if width >= _LEAST_WITH_TIME else ""))
 
 
 def _file_actions(file: TouchedFile) -> SafeText:

@@ -9,18 +9,19 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.screen import ModalScreen
-from textual.strip import Strip
 
 from agentwatch.actions import target
 from agentwatch.analysis.time import Account, Share, TimeBreakdown, ToolTime
 from agentwatch.events import Traits
 from agentwatch.safe_text import SafeText, cut, safe_line
 from agentwatch.screen.lines.format import EIGHTHS, SIGNS, call_clock, clock, fitted
-from agentwatch.screen.lines.line_view import LineView
+from agentwatch.screen.lines.line_view import Spans
+from agentwatch.screen.lines.row_view import RowView
 from agentwatch.screen.overlays.updating import keep_updated, take_slice
 from agentwatch.session import Call, Run, Session
 
-_NAME = 20
+_NAME = 22
+_CALL_CLOCK = 8
 _CLOCK = 9
 _PERCENT = 7
 _LEAST_BAR = 6
@@ -41,12 +42,15 @@ class Bar(NamedTuple):
     style: str
 
 
-Row = Bar | tuple[SafeText, str]
-"""A bar, or a line of text with its style name."""
+Row = Bar | Call | tuple[SafeText, str]
+"""A bar, a call, or a line of text with its style name."""
 
 
-class TimeView(LineView):
-    """One bar per share of the time, followed by the lists of tools, calls and tokens."""
+class TimeView(RowView):
+    """One bar per share of the time, followed by the lists of tools, calls and tokens.
+
+    The cursor moves among the calls. Keys that would move it further scroll instead.
+    """
 
     def __init__(self, session: Session, spent: TimeBreakdown) -> None:
         super().__init__("Time breakdown", id="spent")
@@ -55,9 +59,11 @@ class TimeView(LineView):
         self._account: Account | None = None
         self._rows: list[Row] = []
 
-    def on_mount(self) -> None:
-        """Start at the top."""
-        self.following = False
+    @property
+    def chosen(self) -> Call | None:
+        """The selected call; None while none is listed."""
+        row = self._rows[self.cursor] if 0 <= self.cursor < len(self._rows) else None
+        return row if isinstance(row, Call) else None
 
     def line_count(self) -> int:
         """Return the number of lines."""
@@ -70,40 +76,78 @@ class TimeView(LineView):
         account = self._spent.account()
         if account != self._account:
             self._account = account
+            chosen = self.chosen
             self._rows = [*_account_rows(account, self._session.traits), *_tokens(self._session.runs)]
+            calls = self._calls
+            self.cursor = next((row for row in calls if self._rows[row] is chosen), calls[0] if calls else -1)
             self.show_lines()
         return is_more
 
-    def draw(self, y: int, width: int) -> Strip:
-        """Return a line of text, or a bar with its duration and percentage."""
+    def row(self, y: int, width: int) -> Spans:
+        """Return a line of text, a call, or a bar with its duration and percentage."""
         row = self._rows[y]
+        if isinstance(row, Call):
+            words = SafeText(f"{safe_line(row.tool)} {target(row)}")
+            return [
+                (SafeText(f"{call_clock(row, None):>{_CALL_CLOCK}}  "), "muted"),
+                (SafeText(f"{SIGNS[row.outcome]} "), str(row.outcome)),
+                (cut(words, max(width - _CALL_CLOCK - 4, 1)), "plain"),
+            ]
         if not isinstance(row, Bar):
-            return self.strip_of([(cut(row[0], width), row[1])])
+            return [(cut(row[0], width), row[1])]
         name, ms, whole_ms, percent, style = row
         number = f"{clock(ms):>{_CLOCK}}{percent:>{_PERCENT}}  "
         name_width = max(min(_NAME, width - len(number)), 1)
         room = min(width - name_width - len(number), _MOST_BAR)
-        return self.strip_of(
-            [
-                (fitted(safe_line(name), name_width), "plain"),
-                (SafeText(number), "muted"),
-                (SafeText(bar(ms, whole_ms, room) if room >= _LEAST_BAR else ""), style),
-            ]
-        )
+        return [
+            (fitted(safe_line(name), name_width), "plain"),
+            (SafeText(number), "muted"),
+            (SafeText(bar(ms, whole_ms, room) if room >= _LEAST_BAR else ""), style),
+        ]
 
-    def show_below(self) -> None:
-        """Do nothing: this view does not count new lines."""
+    def choose(self, row: int) -> None:
+        """Select the call in a row; a row without a call is not selected."""
+        if row in self._calls:
+            super().choose(row)
 
-    def at_end(self) -> bool:
-        """Return False: the end is never followed."""
-        return False
+    def action_move(self, lines: int) -> None:
+        """Select the next or previous call; before the first and after the last one, scroll by a line."""
+        calls = self._calls
+        at = calls.index(self.cursor) + lines if self.cursor in calls else -1
+        if 0 <= at < len(calls):
+            self.choose(calls[at])
+        else:
+            self.scroll_relative(y=lines, animate=False, immediate=True)
+
+    def action_move_page(self, pages: int) -> None:
+        """Scroll by a number of pages."""
+        lines = pages * max(self.scrollable_content_region.height - 1, 1)
+        self.scroll_relative(y=lines, animate=False, immediate=True)
+
+    def action_top(self) -> None:
+        """Select the first call, and scroll to the beginning."""
+        self.cursor = next(iter(self._calls), -1)
+        self.scroll_to(y=0, animate=False, immediate=True)
+
+    def action_bottom(self) -> None:
+        """Select the last call, and scroll to the end."""
+        self.cursor = next(reversed(self._calls), -1)
+        self.scroll_to(y=self.max_scroll_y, animate=False, immediate=True)
+
+    @property
+    def _calls(self) -> list[int]:
+        """The rows of the calls; at most five."""
+        return [row for row, each in enumerate(self._rows) if isinstance(each, Call)]
 
 
-class TimeScreen(ModalScreen[None]):
-    """Where the session's time went so far."""
+class TimeScreen(ModalScreen[Call | None]):
+    """Where the session's time went; dismissed with the call that the user opened, or with None."""
 
     VERTICAL_BREAKPOINTS = [(0, "-short"), (16, "-tall")]
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q,T", "dismiss", "Back")]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q,T", "dismiss", "Back"),
+        Binding("enter", "open", "Open"),
+    ]
 
     def __init__(self, session: Session, spent: TimeBreakdown) -> None:
         super().__init__(id="spent-screen")
@@ -115,13 +159,18 @@ class TimeScreen(ModalScreen[None]):
 
     def on_mount(self) -> None:
         """Focus the view and start the updates."""
-        self._view.border_subtitle = Content("esc back")
+        self._view.border_subtitle = Content("enter open call · esc back")
         self._view.focus()
         keep_updated(self, self.sync)
 
     def sync(self) -> bool:
         """Update the view for one time slice; return whether more work is left."""
         return self._view.sync()
+
+    def action_open(self) -> None:
+        """Close the screen with the selected call, if there is one."""
+        if self._view.chosen is not None:
+            self.dismiss(self._view.chosen)
 
 
 def bar(ms: int, whole_ms: int, width: int) -> str:
@@ -180,9 +229,7 @@ def _slowest(calls: Sequence[Call]) -> Iterator[Row]:
     if calls:
         yield SafeText(""), "plain"
         yield SafeText("Slowest calls"), "strong"
-    for call in calls:
-        line = f"{call_clock(call, None):>8}  {SIGNS[call.outcome]} {safe_line(call.tool)} {target(call)}"
-        yield SafeText(line), "plain"
+    yield from calls
 
 
 def _tokens(runs: Sequence[Run]) -> Iterator[Row]:

@@ -32,7 +32,7 @@ async def test_a_double_click_opens_the_detail(recording: Saver) -> None:
     async with opened(recording(session())) as stage:
         calls = stage.pane("calls")
         await stage.pilot.click(calls, offset=(8, 3))
-        assert stage.chosen == viewport(calls)[2].split("shell")[1].split("1.5")[0].strip()
+        assert stage.chosen == viewport(calls)[1].split("shell")[1].split("1.5")[0].strip()
         await stage.pilot.double_click(calls, offset=(8, 5))
         await stage.until(lambda: stage.focus == "detail", "the detail")
 

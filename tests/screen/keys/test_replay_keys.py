@@ -8,6 +8,7 @@ from textual.events import AppBlur
 
 from agentwatch.feed.playhead import Replay
 from tests.builders.screen.app import lines_of, opened
+from tests.builders.screen.call_table import rows_of
 from tests.builders.screen.lines import answer, init, session, shell
 from tests.conftest import Saver
 
@@ -44,10 +45,10 @@ async def test_a_replay_keeps_its_time(recording: Saver) -> None:
         assert "running echo 1 · 0 s" in stage.status
         clock.seconds += 19
         await stage.until(lambda: "19.0 s" in lines_of(calls)[0], "its clock")
-        assert lines_of(calls)[0].split()[0] == "◐"
+        assert rows_of(calls)[0].split()[0] == "◐"
         assert stage.header.startswith(" ◐ running 0:29")
         clock.seconds += 1
-        await stage.until(lambda: lines_of(calls)[0].split()[0] == "✓", "its end")
+        await stage.until(lambda: rows_of(calls)[0].split()[0] == "✓", "its end")
         clock.seconds += 1
         await stage.until(lambda: "Done." in stage.text(), "the text")
 

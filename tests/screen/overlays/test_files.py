@@ -202,12 +202,26 @@ async def test_without_files_a_line_says_so(recording: Saver) -> None:
         assert app.focused is app.pane("files")
 
 
+async def test_columns_have_headings(recording: Saver) -> None:
+    """The columns of the files have headings above them, which do not scroll; a low list has none."""
+    for size, is_shown in (((120, 40), True), ((120, 17), False)):
+        async with opened(recording(SESSION), size) as (app, pilot):
+            await pilot.pause()
+            rows = [strip.text for strip in app.screen._compositor.render_strips()]
+            heading = next((row for row in rows if "last call" in row), "")
+            assert ("actions" in heading and " lines " in heading) is is_shown
+            if is_shown:
+                files = rows[rows.index(heading) + 1]
+                assert heading.index("actions") == files.index("read")
+                assert heading.index("file") == files.index(app.pane("files").draw(0, 50).text[:3])
+
+
 async def test_a_double_click_acts_like_enter(recording: Saver) -> None:
     """A click selects a row, and a double click opens it."""
     async with opened(recording(SESSION)) as (app, pilot):
-        await pilot.click("#files", offset=(6, 3))
+        await pilot.click("#files", offset=(6, 4))
         assert app.pane("files").cursor == 2
-        await pilot.click("#files", offset=(6, 3), times=2)
+        await pilot.click("#files", offset=(6, 4), times=2)
         await eventually(pilot, lambda: app.focused is app.pane("file-calls"), "its calls")
 
 

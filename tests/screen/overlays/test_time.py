@@ -52,7 +52,7 @@ async def test_shares_of_the_demo() -> None:
             "writing 20.1 s 29 %",
             "tools 27.1 s 39 %",
             "waiting (notice) 1.3 s 2 %",
-            "waiting (unknown) 14.1 s 20 %",
+            "waiting for the model 14.1 s 20 %",
             "unattributed 2.1 s 3 %",
         ]
         assert rows[8:11] == ["", "Tools (overlapping calls counted separately)", rows[10]]
@@ -143,6 +143,52 @@ async def test_it_fits(size: tuple[int, int]) -> None:
         width = view.scrollable_content_region.width
         assert all(len(row) <= max(width, 20) for row in lines_of(view))
         assert "5.3 s" in app.rows()[2]
+
+
+async def test_enter_opens_a_slow_call() -> None:
+    """The cursor moves among the slowest calls only, and enter dismisses the screen with the selected one."""
+    async with opened(bundled("demo")) as (app, pilot):
+        view = app.opened.query_one(TimeView)
+        slowest = app.rows().index("Slowest calls")
+        seen = []
+        for key in ("k", "j", "j", "G", "j", "g", "j"):
+            await pilot.press(key)
+            seen.append(view.cursor - slowest)
+        assert seen == [1, 2, 3, 5, 5, 1, 2]
+        await pilot.press("enter")
+        await eventually(pilot, lambda: app.given, "the call")
+        assert [call.target for call in app.given] == ["pytest -q"]
+
+
+async def test_a_click_selects_a_slow_call() -> None:
+    """A click selects a call and a second one opens it; a click on another line does nothing."""
+    async with opened(bundled("demo")) as (app, pilot):
+        view = app.opened.query_one(TimeView)
+        slowest = app.rows().index("Slowest calls")
+        for row in (3, 0, -2):
+            await pilot.click(view, offset=(9, slowest + row + 1))
+            assert view.cursor == slowest + 3
+        await pilot.click(view, offset=(9, slowest + 3), times=2)
+        await eventually(pilot, lambda: app.given, "the call")
+        assert [call.tool for call in app.given] == ["shell"]
+
+
+async def test_without_calls_enter_does_nothing(recording: Saver) -> None:
+    """In a session without calls the keys scroll, and enter keeps the screen open."""
+    async with opened(recording(init() + thinking("Hm.")), (40, 5)) as (app, pilot):
+        await pilot.press("enter", "j", "k", "G", "g")
+        assert not app.given
+        assert app.opened.query_one(TimeView).chosen is None
+
+
+async def test_all_lines_can_be_reached() -> None:
+    """In a short terminal the lines before and after the calls are reached by the same keys."""
+    async with opened(bundled("demo"), (60, 12)) as (app, pilot):
+        view = app.opened.query_one(TimeView)
+        await pilot.press(*"j" * 30)
+        assert view.scroll_offset.y == view.max_scroll_y > 0
+        await pilot.press(*"k" * 40)
+        assert view.scroll_offset.y == 0
 
 
 @pytest.mark.parametrize("key", ["escape", "q", "T"])
