@@ -5,7 +5,13 @@ readers: writing never waits for a reader, and each reader proceeds at its own p
 """
 
 from agentwatch.recording.disk_sync import DiskSync
-from agentwatch.recording.head_tail import HeadTailReader, first_lines, last_lines, line_start
+from agentwatch.recording.head_tail import (
+    HeadTailReader,
+    first_lines,
+    is_one_document,
+    last_lines,
+    line_start,
+)
 from agentwatch.recording.lines import MOST_LINE_BYTES, Growth, Line, LineReader, Lines
 from agentwatch.recording.saved import SavedGrowth, open_saved
 from agentwatch.recording.store import (
@@ -35,6 +41,7 @@ __all__ = [
     "create_file",
     "first_lines",
     "is_at",
+    "is_one_document",
     "last_lines",
     "line_start",
     "nameless_file",

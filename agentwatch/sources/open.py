@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from agentwatch.faults import NOT_EXECUTABLE, NOT_FOUND, Fault, cannot_create, cannot_open
+from agentwatch.faults import NOT_EXECUTABLE, NOT_FOUND, USAGE, Fault, cannot_create, cannot_open
 from agentwatch.recording import (
     ArrivalTimes,
     LineReader,
     SessionFiles,
     create_file,
+    is_one_document,
     nameless_file,
     new_session_files,
     open_saved,
@@ -70,12 +71,14 @@ def saved_source(path: Path, follow: bool = False, log_fd: int | None = None) ->
         log_fd: The descriptor of the action log; None for no log.
 
     Raises:
-        Fault: The recording cannot be opened.
+        Fault: The recording cannot be opened, or is one JSON document.
     """
     try:
         reader = open_saved(path, follow)
     except OSError as error:
         raise cannot_open(path, error) from None
+    if is_one_document(reader.fd):
+        raise Fault(f"{path} is one JSON document, not one JSON object per line", USAGE)
     return FileSource(reader, log_fd)
 
 
