@@ -38,18 +38,26 @@ class DecodedLine(NamedTuple):
     physical_lines: int
 
 
+class _HeldLine(NamedTuple):
+    """A line that is held back, and its own events: none for a blank line."""
+
+    line: Line
+    events: list[Event]
+
+
 class LineJoiner:
     """Decodes lines, and joins a line that raw line ends have split.
 
-    A line that begins like an object but is not valid is held while the following lines are not valid either,
-    at most 4,096 lines and 16 MiB. Joining is tried whenever a line ends in `}`.
+    A line that begins like an object and ends inside a string is held, at most 4,096 lines and 16 MiB. The
+    next line that begins inside a string and ends outside one must complete the object. Joining is tried only
+    there, so its cost is linear: trying it at each line that ends in `}` would parse the lines before it each
+    time.
     """
 
     def __init__(self, decoder: LineDecoder) -> None:
         self._decoder = decoder
-        self._held: list[Line] = []
+        self._held: list[_HeldLine] = []
         self._held_bytes = 0
-        self._tried_bytes = 0
 
     @property
     def is_holding(self) -> bool:
@@ -73,37 +81,49 @@ class LineJoiner:
         if not is_broken and not self._held:
             return (DecodedLine(events, _place(line), 1),)
         if self._held and is_broken and not _EVENT.match(line.data):
-            return self._hold(line)
+            self._hold(line, events)
+            if not _ends_string(line.data):
+                has_room = len(self._held) < _MOST_PIECES and self._held_bytes <= _MOST_BYTES
+                return () if has_room else self.rest()
+            joined = self._joined()
+            if joined is not None:
+                return (joined,)
+            self._held.pop()
         decoded = self.rest()
-        if is_broken and _OBJECT.match(line.data):
-            self._held, self._held_bytes, self._tried_bytes = [line], len(line.data), 0
+        if is_broken and _OBJECT.match(line.data) and _ends_string(line.data):
+            self._hold(line, events)
         elif not is_blank:
             decoded.append(DecodedLine(events, _place(line), 1))
         return decoded
 
     def rest(self) -> list[DecodedLine]:
         """Return the held lines as malformed lines; call this when no later line can complete them."""
-        held, self._held = self._held, []
-        return [
-            DecodedLine(self._decoder.decode(line.data), _place(line), 1)
-            for line in held
-            if line.data.strip()
-        ]
+        held, self._held, self._held_bytes = self._held, [], 0
+        return [DecodedLine(events, _place(line), 1) for line, events in held if events]
 
-    def _hold(self, line: Line) -> Sequence[DecodedLine]:
-        self._held.append(line)
+    def _hold(self, line: Line, events: list[Event]) -> None:
+        self._held.append(_HeldLine(line, events))
         self._held_bytes += len(line.data) + 1
-        if line.data.rstrip().endswith(b"}"):
-            self._tried_bytes += self._held_bytes
-            events = self._decoder.decode_joined([held.data for held in self._held])
-            if events is not None:
-                held, self._held = self._held, []
-                count = sum(bool(piece.data.strip()) for piece in held)
-                place = Place(held[0].offset, line.offset + len(line.data) - held[0].offset, line.seen_ms)
-                return (DecodedLine(events, place, count),)
-        if len(self._held) >= _MOST_PIECES or max(self._held_bytes, self._tried_bytes // 8) > _MOST_BYTES:
-            return self.rest()
-        return ()
+
+    def _joined(self) -> DecodedLine | None:
+        """Return the held lines as one line and release them; None if together they are not an object."""
+        first, last = self._held[0].line, self._held[-1].line
+        if not last.data.rstrip().endswith(b"}"):
+            return None
+        events = self._decoder.decode_joined([held.line.data for held in self._held])
+        if events is None:
+            return None
+        count = sum(bool(held.events) for held in self._held)
+        self._held, self._held_bytes = [], 0
+        place = Place(first.offset, last.offset + len(last.data) - first.offset, last.seen_ms)
+        return DecodedLine(events, place, count)
+
+
+def _ends_string(data: bytes) -> bool:
+    """Return whether a line has an odd number of quotes: it begins or ends inside a string, and not both."""
+    if b"\\" in data:
+        data = data.replace(rb"\\", b"").replace(rb"\"", b"")
+    return data.count(b'"') % 2 == 1
 
 
 def is_whole(events: Sequence[Event]) -> bool:

@@ -11,6 +11,8 @@ from agentwatch.recording.lines import MOST_LINE_BYTES, LineReader, Lines, split
 
 _HEAD_BYTES = 1 << 16
 _TAIL_BYTES = 1 << 18
+_BOM = b"\xef\xbb\xbf"
+_ITEM_STARTS = (b"{", b"[", b'"', b"-", *(b"%d" % digit for digit in range(10)))
 
 
 def first_lines(fd: int, most_bytes: int) -> list[bytes]:
@@ -25,6 +27,26 @@ def first_lines(fd: int, most_bytes: int) -> list[bytes]:
     """
     data = os.pread(fd, most_bytes, 0)
     return split_lines(data)[0] if data else []
+
+
+def is_one_document(fd: int) -> bool:
+    """Return whether a file begins like one JSON document over many lines, as `jq` or an editor writes it.
+
+    Its first line is only `{` or `[`, and its second line is the beginning of a member or an item. The event
+    of an agent is an object on one line.
+
+    Args:
+        fd: The file. One that cannot be read at an offset is no document.
+    """
+    try:
+        lines = (line.removeprefix(_BOM).strip() for line in first_lines(fd, _HEAD_BYTES))
+    except OSError:
+        return False
+    present = filter(None, lines)
+    opening, following = next(present, b""), next(present, b"")
+    if opening == b"{":
+        return following.startswith(b'"')
+    return opening == b"[" and following[:1] in _ITEM_STARTS and not following.endswith(b"}")
 
 
 def last_lines(fd: int, most_bytes: int) -> list[bytes]:

@@ -69,12 +69,8 @@ def _oversize(session: Session, event: Oversize, _place: Place) -> None:
     session.transcript.note(f"line of {event.size} bytes: only its start and end were read")
 
 
-def _repair(_session: Session, _event: Repair, _place: Place) -> None:
-    """Do nothing: `apply` counts repaired lines itself."""
-
-
 def _malformed(session: Session, event: Malformed, _place: Place) -> None:
-    session.transcript.note(f"not an event ({event.reason}): {event.text}")
+    session.transcript.note_malformed(f"not an event ({event.reason}): {event.text}")
 
 
 class Session:
@@ -105,6 +101,7 @@ class Session:
         """Whether the stream has ended."""
         self.last_seen_ms: int | None = None
         """When the newest line arrived, in milliseconds since the epoch; None if unknown."""
+        self._forgotten_runs = 0  # their text was dropped and cannot grow again
         self._unended: dict[CallKey, Call] = {}
         """The calls without an end line. A result line closes open calls, but their end may still follow."""
 
@@ -163,8 +160,9 @@ class Session:
     def forget_texts(self) -> None:
         """Drop all text except the last entry. Outputs that print only calls do not need it."""
         self.transcript.forget()
-        for run in self.runs:
+        for run in self.runs[self._forgotten_runs :]:
             run.answer.clear()
+        self._forgotten_runs = max(len(self.runs) - 1, 0)
 
     def close(self) -> None:
         """Apply the end of the stream."""
@@ -294,7 +292,7 @@ class Session:
         Notice: _notice,
         Unknown: _unknown,
         Oversize: _oversize,
-        Repair: _repair,
+        Repair: lambda *_: None,  # `apply` counts repaired lines itself
         Malformed: _malformed,
     }
     """The function for each type of event. A match statement would try up to 12 types in turn."""

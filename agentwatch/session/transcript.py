@@ -83,6 +83,7 @@ class Entry:
 
 
 _MOST_NOTED = 1000
+_MOST_MALFORMED = 10_000
 _NOTHING = GrowingText(Spill())
 _NOTHING.complete()
 _KINDS = {Channel.ANSWER: Kind.ANSWER, Channel.REASONING: Kind.REASONING}
@@ -98,6 +99,7 @@ class Transcript(list[Entry]):
         self.spill = Spill()
         """Where the texts are stored."""
         self._noted: set[str] = set()
+        self._malformed = 0
 
     @property
     def last(self) -> Entry | None:
@@ -141,6 +143,16 @@ class Transcript(list[Entry]):
         if message not in self._noted and len(self._noted) < _MOST_NOTED:
             self._noted.add(message)
             self.note(message)
+
+    def note_malformed(self, message: str) -> None:
+        """Append a notice of a malformed line. After 10,000 of them, a last notice says that no more follow.
+
+        A notice takes hundreds of bytes, and a malformed line may have only two.
+        """
+        if self._malformed <= _MOST_MALFORMED:
+            is_last = self._malformed == _MOST_MALFORMED
+            self.note("more lines that are not events are only counted" if is_last else message)
+            self._malformed += 1
 
     def add_text(self, channel: Channel, text: str, at_ms: int | None) -> Entry | None:
         """Append text to the open entry of a channel, or begin an entry.

@@ -12,6 +12,7 @@ from agentwatch.faults import (
     CANNOT_CREATE,
     NOT_EXECUTABLE,
     NOT_FOUND,
+    USAGE,
     Fault,
     cannot_create,
     cannot_open,
@@ -23,6 +24,7 @@ from agentwatch.recording import (
     WrittenTimes,
     create_file,
     hold,
+    is_one_document,
     nameless_file,
     new_session_files,
     open_saved,
@@ -81,12 +83,14 @@ def saved_source(path: Path, follow: bool | None = False, log_fd: int | None = N
         log_fd: The descriptor of the action log; None for no log.
 
     Raises:
-        Fault: The recording cannot be opened.
+        Fault: The recording cannot be opened, or is one JSON document.
     """
     try:
         reader = open_saved(path, follow)
     except OSError as error:
         raise cannot_open(path, error) from None
+    if is_one_document(reader.fd):
+        raise Fault(f"{path} is one JSON document, not one JSON object per line", USAGE)
     return FileSource(reader, SessionFiles(path), log_fd)
 
 

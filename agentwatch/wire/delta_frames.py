@@ -7,7 +7,6 @@ decoding their JSON. Reading them by their common frame costs less than decoding
 from __future__ import annotations
 
 import re
-from itertools import islice
 from typing import NamedTuple
 
 import orjson
@@ -17,6 +16,10 @@ from agentwatch.events import Channel
 _MOST_MISSES = 64
 """Learning stops after this number of frames in a row that no burst has used."""
 _MOST_DIGITS = 18
+_MOST_BYTES = 1 << 16
+"""The length of the longest line whose frame is learnt. A delta has 150 bytes."""
+_MOST_LINES = 1 << 16
+"""More lines than the reader returns at once."""
 _KEY = re.compile(rb'("text":\s*+")')
 _BEFORE_A_NUMBER = re.compile(rb'[^\\]":\s*+\Z')
 
@@ -76,6 +79,9 @@ class DeltaFrames:
         self._frames: dict[tuple[Channel, bool], _Frame] = {}
         self._heads: tuple[bytes, ...] = ()
         self._misses = 0
+        self._most_lines = _MOST_LINES
+        """The number of lines that are decoded at once: halved if one of them is invalid, then doubled again.
+        Without it, a stream of invalid deltas would be decoded again and again from each of them."""
 
     def learn(self, data: bytes, channel: Channel, text: str, at_ms: int | None) -> None:
         """Learn the frame of a delta, if its text and its timestamp each occur only once in the line.
@@ -88,7 +94,7 @@ class DeltaFrames:
             text: The text of the delta.
             at_ms: Its timestamp; None if the line has no timestamp.
         """
-        if self._misses >= _MOST_MISSES or not text:
+        if self._misses >= _MOST_MISSES or not text or len(data) > _MOST_BYTES:
             return
         self._misses += 1
         before, key, after = _KEY.split(data, 1) if len(_KEY.findall(data)) == 1 else (data, b"", b"")
@@ -112,26 +118,29 @@ class DeltaFrames:
             return None
         for frame in self._frames.values():
             if line.startswith(frame.head):
-                burst = _matching_burst(frame, lines, start)
+                burst = self._matching_burst(frame, lines, start)
                 if burst is not None:
                     self._misses = 0
                     return burst
         return None
 
-
-def _matching_burst(frame: _Frame, lines: list[bytes], start: int) -> Burst | None:
-    _, head, middle, end, _, in_head, _, in_middle, _, in_end = frame
-    count = 0
-    for line in islice(lines, start, None):
-        if line[in_head] != head or line[in_middle] != middle or line[in_end] != end:
-            break
-        count += 1
-    while count > 1:
-        burst = _decode_burst(frame, lines[start : start + count])
-        if burst is not None:
-            return burst
-        count //= 2  # one of the lines is invalid; those before it may be valid
-    return None
+    def _matching_burst(self, frame: _Frame, lines: list[bytes], start: int) -> Burst | None:
+        _, head, middle, end, _, in_head, _, in_middle, _, in_end = frame
+        if not lines[start + 1 : start + 2] or lines[start + 1][in_head] != head:
+            return None
+        count = 0
+        for line in lines[start : start + self._most_lines]:
+            if line[in_head] != head or line[in_middle] != middle or line[in_end] != end:
+                break
+            count += 1
+        while count > 1:
+            burst = _decode_burst(frame, lines[start : start + count])
+            if burst is not None:
+                self._most_lines = min(max(self._most_lines, 2 * count), _MOST_LINES)
+                return burst
+            count //= 2  # one of the lines is invalid; those before it may be valid
+            self._most_lines = max(count, 2)
+        return None
 
 
 def _decode_burst(frame: _Frame, lines: list[bytes]) -> Burst | None:

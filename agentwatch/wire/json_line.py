@@ -38,7 +38,7 @@ def parse(data: bytes) -> object:
     except orjson.JSONDecodeError:
         pass
     try:
-        value = json.loads(data.removeprefix(_BOM).decode("utf-8", "replace"), parse_int=_whole_number)
+        value = _DECODER.decode(data.removeprefix(_BOM).decode("utf-8", "replace"))
         return Repaired(_mended(value), value) if isinstance(value, dict) else _mended(value)
     except RecursionError:
         raise ValueError("nested too deeply") from None
@@ -81,6 +81,10 @@ def whole_text(text: str) -> str:
 
 def _whole_number(digits: str) -> int | str:
     return int(digits) if len(digits) <= _MOST_DIGITS else digits
+
+
+_DECODER = json.JSONDecoder(parse_int=_whole_number)
+"""Shared by all lines: making one takes as long as rejecting a short line with it."""
 
 
 def _mended(value: Any) -> Any:

@@ -170,3 +170,14 @@ def test_the_stderr_of_a_failed_agent_is_printed() -> None:
     assert "no ␛[31mlogin" in done.stderr.decode()
     assert b"\x1b" not in done.stderr
     assert watch("run", "-p", "--", *command(PLAIN, "--stderr", "a warning")).stderr == b""
+
+
+@pytest.mark.parametrize("command", [[], ["-p"], ["replay"], ["log"], ["drift"]], ids=" ".join)
+def test_a_json_document_is_one_error_line(tmp_path: Path, command: list[str]) -> None:
+    """A JSON document over many lines is reported at once, and none of its 800,000 lines is read."""
+    path = tmp_path / "package.json"
+    path.write_bytes(b'{\n  "name": "x",\n' + b'  "a": 1,\n' * 800_000 + b'  "b": 2\n}\n')
+    done = watch(*command, path)
+    assert (done.returncode, done.stdout) == (2, b"")
+    words = f"agentwatch: {path} is one JSON document, not one JSON object per line\n"
+    assert done.stderr.decode() == words

@@ -202,9 +202,12 @@ def test_a_line_of_too_many_bytes_is_given_up() -> None:
     assert read.run.prompt == "Hi"
 
 
-def test_joining_attempts_are_bounded() -> None:
-    """When every piece ends in a brace, joining is tried for 128 MiB of bytes and then given up."""
-    tried = []
+@pytest.mark.parametrize(
+    "unit", [b"x}\n", b'"}\n', b'{"a}\n', b'{"a":"x\n', b'  "b": {}\n', b"{\n", b'"a" }\n"\n', b"\\}\n"]
+)
+def test_no_line_is_joined_more_than_twice(unit: bytes) -> None:
+    """However lines are broken, the attempts to join them read no more than twice their bytes."""
+    tried: list[int] = []
 
     class Counting(Decoder):
         def decode_joined(self, pieces: list[bytes]) -> list[Event] | None:
@@ -212,11 +215,27 @@ def test_joining_attempts_are_bounded() -> None:
             return super().decode_joined(pieces)
 
     joiner = LineJoiner(Counting())
-    lines = (b'{"a":"\n', (b"x" * 200_000 + b"}\n") * 60, user("Hi"))
+    lines = (b'{"a":"\n', unit * 4000, user("Hi"))
     found = [decoded for line in physical_lines(b"".join(lines)) for decoded in joiner.take(line)]
-    kinds = [type(decoded.events[-1]) for decoded in found]
-    assert kinds == [Malformed] * 61 + [Prompt]
-    assert (128 << 20) < sum(tried) < (128 << 20) + sum(map(len, lines))
+    assert found[-1].events[-1] == Prompt("Hi")
+    assert sum(decoded.physical_lines for decoded in found) == non_blank(b"".join(lines))
+    assert sum(tried) <= 2 * sum(map(len, lines))
+
+
+def test_a_line_that_ends_outside_a_string_is_not_held() -> None:
+    """Half a line that does not end inside a string cannot be continued, so it is malformed at once."""
+    read = session(init(), b'{"a":\n', is_over=False)
+    assert read.lines == LineCounts(events=1, malformed=1)
+    assert session(init(), b'{"a":"\n', is_over=False).lines == LineCounts(events=1)
+
+
+def test_a_line_that_cannot_complete_an_object_may_begin_one() -> None:
+    """If a line ends the string of a held line without completing its object, it may be held itself."""
+    half = b'{"a":"x\n'
+    lines = (init(), half, raw(final("one\ntwo")).replace(b'"type"', b'"a":1,"type"', 1), user("Hi"))
+    read = session(*lines)
+    assert read.lines == LineCounts(events=4, malformed=1, repaired=1)
+    assert read.text == "one\ntwo"
 
 
 def test_pieces_at_the_end_of_the_stream_are_counted() -> None:

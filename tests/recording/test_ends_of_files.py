@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from agentwatch.recording import create_file, first_lines, last_lines, line_start, lines_from_end
+from agentwatch.recording import (
+    create_file,
+    first_lines,
+    is_one_document,
+    last_lines,
+    line_start,
+    lines_from_end,
+)
 
 
 @pytest.fixture
@@ -83,3 +91,43 @@ def test_long_lines_from_the_end(of: Callable[[bytes], int]) -> None:
     """Lines that are longer than one read are found whole, and before many blank lines."""
     fd = of(b"x" * 300_000 + b"\n" + b"y" * 3_000_000 + b"\n" * 200_000)
     assert list(lines_from_end(fd, 8 << 20)) == [(300_001, 3_000_000), (0, 300_000)]
+
+
+@pytest.mark.parametrize("value", [{"a": 1}, {"a": {}}, [{"a": 1}], ["a"], [1, 2], [[1]], [-1]], ids=repr)
+@pytest.mark.parametrize("lead", [b"", b"\n \n", b"\xef\xbb\xbf"])
+def test_a_document_over_many_lines_is_recognised(
+    of: Callable[[bytes], int], value: object, lead: bytes
+) -> None:
+    """A JSON value written with indentation is a document, whatever it contains."""
+    assert is_one_document(of(lead + json.dumps(value, indent=4).encode()))
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        *(
+            b"",
+            b"\n\n",
+            b"{",
+            b"{\n",
+            b"{}\n{}\n",
+            b'{"type":"system"}\n',
+            b"[1]\n",
+            b"text\n{\n",
+            b"[\ntext\n",
+        ),
+        *(b'{\n{"type":"system"}\n', b'[\n{"type":"system"}\n', b'{"a":\n"b"}\n', b"{\n}\n"),
+    ],
+)
+def test_lines_are_no_document(of: Callable[[bytes], int], data: bytes) -> None:
+    """Lines of events, even after a lone brace of other output, are not one document."""
+    assert not is_one_document(of(data))
+
+
+def test_a_pipe_is_no_document() -> None:
+    """Input that cannot be read at an offset is not examined."""
+    read_fd, write_fd = os.pipe()
+    os.write(write_fd, b'{\n  "a": 1\n}\n')
+    assert not is_one_document(read_fd)
+    os.close(read_fd)
+    os.close(write_fd)

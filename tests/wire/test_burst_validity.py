@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from agentwatch.events import Malformed
+from agentwatch.wire import delta_frames
 from tests.builders.lines import delta, init, result, session
 from tests.wire.test_bursts import at_once, bursts, deltas, facts_of
 
@@ -62,7 +64,26 @@ def test_digits_in_a_string_are_not_the_time(tmp_path: Path) -> None:
 
 
 def test_an_invalid_line_interrupts_only_its_burst() -> None:
-    """Deltas before and after an invalid line are still decoded in bursts."""
+    """Deltas before and after an invalid line are decoded in bursts; after it, the bursts grow from two."""
     lines = [init(), *deltas(1), *deltas(32), with_text(b"\t"), *deltas(32)]
-    assert bursts(lines) == [32, 32]
+    assert bursts(lines) == [32, 2, 4, 8, 16, 2]
     assert bursts([init(), *deltas(1), *deltas(20), with_text(b"\t"), *deltas(20)])[0] == 20
+
+
+@pytest.mark.parametrize("valid", [0, 1, 2, 7])
+def test_invalid_deltas_are_not_decoded_again_from_each_of_them(
+    valid: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However invalid deltas and valid ones alternate, each line is decoded a bounded number of times."""
+    decoded = 0
+
+    def counted(frame: Any, lines: list[bytes]) -> Any:
+        nonlocal decoded
+        decoded += len(lines)
+        return decode_burst(frame, lines)
+
+    decode_burst = delta_frames._decode_burst
+    monkeypatch.setattr(delta_frames, "_decode_burst", counted)
+    lines = [init(), *deltas(1), *[*deltas(valid), with_text(b"\t")] * (1600 // (valid + 1))]
+    bursts(lines)
+    assert decoded < 8 * len(lines)

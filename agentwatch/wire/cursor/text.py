@@ -6,13 +6,14 @@ from agentwatch.events import Channel, Event, Text, TextEnded, Unknown
 from agentwatch.wire.delta_frames import Burst
 from agentwatch.wire.fields import Fields, items, mapping, number
 from agentwatch.wire.json_line import Repaired, whole_text
+from agentwatch.wire.segment_text import SegmentText
 
 
 class Answer:
     """The assistant's text. A segment ends at a tool call, a query, an init or a result."""
 
     def __init__(self) -> None:
-        self._segment: list[str] = []
+        self._segment = SegmentText()
         self._has_deltas = False
         self._is_flushed = False
         self._half = ""
@@ -34,16 +35,16 @@ class Answer:
             lead = self.end_segment() if self._is_flushed else []
             text, self._half = _joined(self._half, text)
             self._has_deltas = True
-            self._segment.append(text)
+            self._segment.add(text)
             return [*lead, Text(Channel.ANSWER, text, at_ms)]
         text = whole_text(text)
-        if self._has_deltas and "".join(self._segment) + whole_text(self._half) == text:
+        if self._has_deltas and self._segment.is_repeated_by(text, whole_text(self._half)):
             lone, self._half = whole_text(self._half), ""
-            self._segment.append(lone)
+            self._segment.add(lone)
             self._is_flushed = True
             ended = TextEnded(Channel.ANSWER, at_ms)
             return [Text(Channel.ANSWER, lone, at_ms), ended] if lone else [ended]
-        self._segment.append(text)
+        self._segment.add(text)
         return [Text(Channel.ANSWER, text, at_ms)]
 
     def add_burst(self, burst: Burst) -> list[Event] | None:
@@ -58,7 +59,7 @@ class Answer:
             return None
         self._has_deltas = is_timed
         text = "".join(burst.texts)
-        self._segment.append(text)
+        self._segment.add(text)
         return [Text(Channel.ANSWER, text, burst.first_ms, burst.last_ms)]
 
     def end_segment(self) -> list[Event]:
