@@ -10,6 +10,7 @@ from agentwatch.screen.detail.pane import DetailView
 from agentwatch.screen.lines.line_view import LineView
 from agentwatch.screen.preview.matching import same_call
 from agentwatch.screen.transcript.pane import Transcript
+from agentwatch.session import Call
 
 NAMES = ("transcript", "calls", "detail", "log")
 
@@ -70,6 +71,17 @@ class Panes:
             self.detail.sync()
         self.log.sync()
 
+    def mark_calls(self, held: Call | None) -> None:
+        """Mark the call that is selected in the calls pane, in all panes alike.
+
+        Args:
+            held: The failed call whose detail stays open while the newest calls are followed.
+        """
+        chosen = self.calls.chosen
+        self.transcript.mark_calls(chosen, held)
+        self.log.mark_calls(chosen, held)
+        self.calls.hold(held)
+
     def chosen_text(self, name: str) -> SafeText:
         """Return the text that `y` copies in a pane.
 
@@ -77,3 +89,11 @@ class Panes:
         """
         panes = (self.transcript, self.calls, self.detail, self.log)
         return SafeText(panes[NAMES.index(name)].chosen_text().rstrip("\n"))
+
+    def chosen_name(self, name: str) -> SafeText:
+        """Return what `y` copies in a pane, in a few words."""
+        if name == "transcript":
+            return SafeText("the text of the last run")
+        if name == "detail":
+            return self.detail.chosen()[0]
+        return (self.log if name == "log" else self.calls).chosen_name()

@@ -9,9 +9,11 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 
 from agentwatch.feed import Feed
+from agentwatch.plurals import plural
 from agentwatch.screen.overlays.integrity import IntegrityScreen
 from agentwatch.screen.terminal.editor import open_in_editor
 from agentwatch.screen.workspace import Workspace
+from agentwatch.session import Call
 
 
 class SessionKeys(Vertical):
@@ -53,9 +55,9 @@ class SessionKeys(Vertical):
         yield self._workspace
 
     def action_back(self) -> None:
-        """Close the find bar; else restore a maximized pane, leave the detail, or clear the filter."""
+        """Close or undo one thing: find bar, hold on a failure, maximized pane, detail, filter."""
         workspace = self._workspace
-        if workspace.find_bar.close():
+        if workspace.find_bar.close() or workspace.release_failure():
             return
         if workspace.is_maximized:
             workspace.is_maximized = False
@@ -85,19 +87,23 @@ class SessionKeys(Vertical):
 
     def action_show_in_transcript(self) -> None:
         """Go to the selected call's line in the transcript; from the detail pane, to that of its call."""
-        panes, is_in_detail = self._panes, self._workspace.pane == "detail"
-        call = panes.detail.call if is_in_detail else panes.calls.chosen
-        if call is not None:
+        if (call := self._call_in_view()) is not None:
             self._workspace.action_pane("transcript")
-            panes.transcript.reveal_call(call)
+            self._panes.transcript.reveal_call(call)
+            self._panes.calls.choose_call(call)
+
+    def _call_in_view(self) -> Call | None:
+        """Return the selected call; in the detail pane, the call that it shows."""
+        panes, is_in_detail = self._panes, self._workspace.pane == "detail"
+        return panes.detail.call if is_in_detail else panes.calls.chosen
 
     def action_failure(self, step: int) -> None:
-        """Select the next (1) or previous (-1) failed call."""
+        """Select the next (1) or previous (-1) failed call; after the last comes the first."""
         calls = self._panes.calls
-        if not calls.choose_failure(step):
-            shown = " among the calls shown" if "hidden by" in calls.title else ""
-            words = "no later failure" if step > 0 else "no earlier failure"
-            self.notify(f"{words}{shown}", markup=False)
+        self._workspace.release_failure()
+        number, count = calls.choose_failure(step)
+        shown = " among the calls shown" if calls.filter else ""
+        self.notify(f"failure {number} of {count}{shown}" if count else f"no failure{shown}", markup=False)
 
     def action_integrity(self) -> None:
         """Show the details of the integrity check."""
@@ -113,13 +119,14 @@ class SessionKeys(Vertical):
 
     def action_open_file(self) -> None:
         """Open the selected call's file in the user's editor."""
-        open_in_editor(self.app, self._panes.calls.chosen, self._feed.session)
+        open_in_editor(self.app, self._call_in_view(), self._feed.session)
 
     def action_copy(self) -> None:
         """Copy the text that the focused pane offers, as safe text."""
         text = self._panes.chosen_text(self._workspace.pane)
         if text:
             self.app.copy_to_clipboard(text)
-            is_in_detail = self._workspace.pane == "detail"
-            what = self._panes.detail.chosen()[0] if is_in_detail else f"{len(text)} characters"
-            self.notify(f"copied {what}", markup=False)
+            what = self._panes.chosen_name(self._workspace.pane)
+            self.notify(f"copied {what}, {plural(text.count(chr(10)) + 1, 'line')}", markup=False)
+        else:
+            self.notify("nothing to copy here", markup=False)

@@ -12,6 +12,7 @@ from textual.reactive import var
 
 from agentwatch.feed import Feed
 from agentwatch.screen.calls.filter_bar import FilterBar
+from agentwatch.screen.calls.log_pane import ActionLogView
 from agentwatch.screen.calls.new_failures import NewFailures
 from agentwatch.screen.calls.pane import CallTable
 from agentwatch.screen.detail.pane import DetailView
@@ -115,12 +116,23 @@ class Workspace(Vertical):
             detail.show_call(failure)
         if self._failure is not None and self._failure is detail.call:
             detail.show_call(self._failure, is_held=self._failure is not calls.chosen)
+        self.panes.mark_calls(self._failure)
         self._tabs.highlight(self.pane)
 
     def watch_pane(self, pane: str) -> None:
         """Set the class by which the stylesheet shows the pane on a narrow screen, and update the tabs."""
         self.update_classes({f"-pane-{name}": name == pane for name in NAMES})
         self._tabs.highlight(self.pane)
+
+    def release_failure(self) -> bool:
+        """Show the selected call in the detail instead of a failure; return whether there was a failure."""
+        failure, self._failure = self._failure, None
+        if failure is None:
+            return False
+        if self.panes.calls.chosen is not None:
+            self.panes.detail.show_call(self.panes.calls.chosen)
+        self.panes.mark_calls(None)
+        return failure is not self.panes.calls.chosen
 
     def show_call(self, call: Call | None) -> None:
         """Go to the calls pane and select a call; None has no effect."""
@@ -139,6 +151,7 @@ class Workspace(Vertical):
         if self._failure is None or not self.panes.calls.following:
             self._failure = None
             self.panes.detail.show_call(event.call)
+        self.panes.mark_calls(self._failure)
 
     @on(DetailView.Stepped)
     def _step_to_call(self, event: DetailView.Stepped) -> None:
@@ -150,12 +163,14 @@ class Workspace(Vertical):
         calls.choose_beside(event.step)
         if calls.chosen is not None:
             self.panes.detail.show_call(calls.chosen)
+        self.panes.mark_calls(None)
 
     @on(Transcript.CallChosen)
-    def _go_to_call(self, event: Transcript.CallChosen) -> None:
+    @on(ActionLogView.Chosen)
+    def _choose_call(self, event: Transcript.CallChosen | ActionLogView.Chosen) -> None:
         self.panes.calls.choose_call(event.call)
         if event.goes_there:
-            self.action_pane("calls")
+            self.action_pane("calls" if isinstance(event, Transcript.CallChosen) else "detail")
 
     @on(FindBar.Shown)
     def _show_found(self, event: FindBar.Shown) -> None:

@@ -136,8 +136,8 @@ async def test_brackets_select_a_call_in_the_transcript(recording: Saver) -> Non
         assert focus(stage) == "transcript"
         await stage.press("right_square_bracket", "enter")
         await stage.until(lambda: focus(stage) == "calls", "the calls")
-        assert stage.chosen == "echo 10"
-        await stage.shows("echo 10", "detail")
+        assert stage.chosen == "echo 9"
+        await stage.shows("echo 9", "detail")
 
 
 async def test_a_failure_opens_its_detail(recording: Saver) -> None:

@@ -97,6 +97,8 @@ class CallList:
         self.tools = ToolNames()
         self.revision = 0
         """Grows with each change of a call."""
+        self._failed: dict[int, None] = {}
+        """The indices of the failed and rejected calls."""
 
     @property
     def rows(self) -> Rows:
@@ -141,6 +143,8 @@ class CallList:
             call = self._session.calls[index]
             self.strip.add(call)
             self.tools.add(call.tool)
+            if call.outcome in (Outcome.FAILED, Outcome.REJECTED):
+                self._failed[index] = None
         self.revision += len(changed)
         self._rows.update(changed)
         if self._next is not None:
@@ -189,18 +193,7 @@ class CallList:
         """Return the call of a row; in a row of several calls, the newest one."""
         return self._session.calls[self._rows[y].last]
 
-    def failure_from(self, y: int, step: int) -> int | None:
-        """Return the row of the next (1) or previous (-1) failed or rejected call; None if there is none.
-
-        Args:
-            y: The row from which to search.
-            step: 1 to search downwards, -1 to search upwards.
-        """
-        y += step
-        while 0 <= y < len(self._rows):
-            row = self._rows[y]
-            outcome = self._session.calls[row.last].outcome
-            if outcome in (Outcome.FAILED, Outcome.REJECTED) and not row.is_open:
-                return y
-            y += step
-        return None
+    def failures(self) -> list[int]:
+        """Return the rows of the failed and rejected calls, from the top; a fold of them is one row."""
+        rows = (self._rows.row_of(index) for index in self._failed)
+        return sorted({row for row in rows if row is not None and not self._rows[row].is_open})

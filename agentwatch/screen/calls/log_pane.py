@@ -4,20 +4,39 @@ from __future__ import annotations
 
 from array import array
 
+from textual.binding import Binding
+from textual.message import Message
+from textual.reactive import var
 from textual.strip import Strip
 
 from agentwatch.actions import action, ended_ms
 from agentwatch.events import Outcome
 from agentwatch.safe_text import SafeText, cut, safe_line
+from agentwatch.screen.lines.cursor_view import CursorView
 from agentwatch.screen.lines.format import SIGNS, time_of_day
-from agentwatch.screen.lines.line_view import LineView
 from agentwatch.session import Call, Session
 
 _MOST_STDERR_LINES = 5_000
 
 
-class ActionLogView(LineView):
+class ActionLogView(CursorView):
     """One line per ended call, with its time, interleaved with the agent's stderr."""
+
+    class Chosen(Message):
+        """Posted when the line of a call is selected."""
+
+        def __init__(self, call: Call, *, goes_there: bool) -> None:
+            """Create the message; `goes_there` if the user wants to go to the call's detail."""
+            super().__init__()
+            self.call = call
+            self.goes_there = goes_there
+
+    BINDINGS = [
+        Binding("enter", "open", "Detail", show=False, id="open-action", tooltip="Open the call's detail")
+    ]
+
+    cursor = var(-1)
+    """The selected row; -1 while the selected call is not in the log."""
 
     def __init__(self, session: Session) -> None:
         super().__init__("4 Actions", id="log")
@@ -26,10 +45,14 @@ class ActionLogView(LineView):
         """For each line, the index of its ended call; a negative number is a stderr line, counted from -1
         down.
         """
+        self._row_of_call = array("l")
+        """The row of each call by its number, from 1; -1 for a call that has not ended."""
         self._calls = 0
         self._shown_rows = 0
         self._stderr: list[SafeText] = []
         self._stderr_lines = 0
+        self._chosen: Call | None = None
+        self._held: Call | None = None
 
     def line_count(self) -> int:
         """Return the number of lines."""
@@ -37,12 +60,17 @@ class ActionLogView(LineView):
 
     def sync(self) -> None:
         """Add a line for each call that ended since the last update."""
-        calls = len(self._session.ended_calls)
-        self._rows.extend(range(self._calls, calls))
-        self._calls = calls
+        ended = self._session.ended_calls
+        self._row_of_call.extend([-1] * (len(self._session.calls) - len(self._row_of_call)))
+        for row, index in enumerate(ended.indices(self._calls, len(ended)), len(self._rows)):
+            self._row_of_call[index] = row
+        self._rows.extend(range(self._calls, len(ended)))
+        self._calls = len(ended)
         if len(self._rows) != self._shown_rows:
             self._shown_rows = len(self._rows)
             self.show_lines()
+            if self._chosen is not None and self.cursor < 0:
+                self.cursor = self._row_of(self._chosen)
 
     def add_stderr(self, lines: list[str]) -> None:
         """Show lines that the agent wrote to stderr: at most 5,000, then a note about where the rest is."""
@@ -55,7 +83,7 @@ class ActionLogView(LineView):
             self._stderr.append(line)
             self._rows.append(-len(self._stderr))
 
-    def draw(self, y: int, width: int) -> Strip:
+    def draw_row(self, y: int, width: int) -> Strip:
         """Return an action with its time in the user's time zone, or a line of stderr."""
         row = self._rows[y]
         if row < 0:
@@ -71,9 +99,65 @@ class ActionLogView(LineView):
             ]
         )
 
+    def is_held(self, y: int) -> bool:
+        """Return whether a row is that of the failed call whose detail stays open."""
+        return self._held is not None and self._row_of(self._held) == y
+
+    def mark_calls(self, chosen: Call | None, held: Call | None) -> None:
+        """Mark the call that is selected in all panes, and the failure whose detail stays open."""
+        if (self._chosen, self._held) == (chosen, held):
+            return
+        self._chosen, self._held = chosen, held
+        self.cursor = -1 if chosen is None else self._row_of(chosen)
+        self.refresh()
+
+    def choose(self, row: int) -> None:
+        """Move the cursor to a row; the call of this row becomes the selected one."""
+        count = self.line_count()
+        if not count:
+            return
+        self.cursor = max(0, min(row, count - 1))
+        self.following = self.cursor == count - 1
+        self.bring_into_view(self.cursor)
+        self._post_chosen(goes_there=False)
+
+    def action_move(self, lines: int) -> None:
+        """Move the cursor by a number of rows; without one, select the last row in view."""
+        if self.cursor < 0:
+            end = self.scroll_offset.y + self.scrollable_content_region.height
+            self.choose(min(end, self.line_count()) - 1)
+        else:
+            self.choose(self.cursor + lines)
+
+    def action_open(self) -> None:
+        """Go to the detail of the selected call."""
+        self._post_chosen(goes_there=True)
+
     def chosen_text(self) -> SafeText:
-        """Return the text that `y` copies: all actions."""
-        return SafeText("\n".join(map(action, self._session.ended_calls)))
+        """Return the text that `y` copies: the selected line."""
+        if not 0 <= self.cursor < self.line_count():
+            return SafeText("")
+        row = self._rows[self.cursor]
+        return self._stderr[-row - 1] if row < 0 else action(self._session.ended_calls[row])
+
+    def chosen_name(self) -> SafeText:
+        """Return what `y` copies."""
+        is_call = 0 <= self.cursor < self.line_count() and self._rows[self.cursor] >= 0
+        return SafeText(
+            f"#{self._session.ended_calls[self._rows[self.cursor]].number}" if is_call else "stderr"
+        )
+
+    def watch_cursor(self, old: int, new: int) -> None:
+        """Redraw the rows that the cursor left and entered."""
+        self.refresh_line(old)
+        self.refresh_line(new)
+
+    def _post_chosen(self, *, goes_there: bool) -> None:
+        if 0 <= self.cursor < self.line_count() and (row := self._rows[self.cursor]) >= 0:
+            self.post_message(self.Chosen(self._session.ended_calls[row], goes_there=goes_there))
+
+    def _row_of(self, call: Call) -> int:
+        return self._row_of_call[call.number - 1] if call.number <= len(self._row_of_call) else -1
 
 
 def _style(call: Call) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
+
 from textual.binding import Binding
 from textual.content import Content
 from textual.geometry import Region
@@ -65,6 +67,7 @@ class CallTable(CursorView):
         """The border title: the order, and the number of calls that the filter hides."""
         self.chosen: Call | None = None
         """The selected call."""
+        self._held: Call | None = None
 
     def line_count(self) -> int:
         """Return the number of rows."""
@@ -109,6 +112,17 @@ class CallTable(CursorView):
             self.refresh(heading_region(self))
         return with_heading(self, strips, crop, heading)
 
+    def hold(self, call: Call | None) -> None:
+        """Mark the row of a failed call whose detail stays open; None removes the mark."""
+        if call is not self._held:
+            self._held = call
+            self.refresh()
+
+    def is_held(self, y: int) -> bool:
+        """Return whether a row contains the failed call whose detail stays open."""
+        row, held = self._list.rows[y], self._held
+        return held is not None and row.first < held.number <= row.last + 1
+
     def draw_row(self, y: int, width: int) -> Strip:
         """Return one row; a running clock shows the current time."""
         return self._renderer.render(y, width, self.now_ms)
@@ -116,6 +130,10 @@ class CallTable(CursorView):
     def chosen_text(self) -> SafeText:
         """Return the text that `y` copies: the selected call as an action."""
         return SafeText("") if self.chosen is None else action(self.chosen)
+
+    def chosen_name(self) -> SafeText:
+        """Return what `y` copies."""
+        return SafeText("" if self.chosen is None else f"#{self.chosen.number}")
 
     def choose(self, row: int) -> None:
         """Move the cursor to a row; selecting the newest call starts following."""
@@ -160,12 +178,19 @@ class CallTable(CursorView):
             self.choose(row)
             return
 
-    def choose_failure(self, step: int) -> bool:
-        """Select the next (1) or previous (-1) failed call; return whether there is one."""
-        row = self._list.failure_from(self.cursor, step)
-        if row is not None:
-            self.choose(row)
-        return row is not None
+    def choose_failure(self, step: int) -> tuple[int, int]:
+        """Select the next (1) or previous (-1) failed or rejected call; after the last comes the first.
+
+        Returns:
+            The number of the row among those of failures, from 1, and their count; 0 of 0 without failures.
+        """
+        rows = self._list.failures()
+        if not rows:
+            return 0, 0
+        later = bisect_right(rows, self.cursor)
+        at = (later if step > 0 else bisect_left(rows, self.cursor) - 1) % len(rows)
+        self.choose(rows[at])
+        return at + 1, len(rows)
 
     def at_end(self) -> bool:
         """Return whether the last row is visible and selected; by duration, always False."""

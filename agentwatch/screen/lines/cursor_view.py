@@ -6,7 +6,7 @@ from textual import events
 from textual.reactive import var
 from textual.strip import Strip
 
-from agentwatch.screen.lines.highlight import laid_over
+from agentwatch.screen.lines.highlight import chosen_row, mark_strip
 from agentwatch.screen.lines.line_view import LineView
 
 
@@ -23,9 +23,17 @@ class CursorView(LineView):
     """The index of the selected row."""
 
     def draw(self, y: int, width: int) -> Strip:
-        """Return one row, highlighted if it is selected."""
-        strip = self.draw_row(y, width)
-        return laid_over(strip, self.line_style("chosen"), width) if y == self.cursor else strip
+        """Return one row after a column for its mark; the selected row is marked and highlighted."""
+        strip = self.draw_row(y, max(width - 1, 1))
+        if y == self.cursor:
+            return chosen_row(strip, self, width)
+        mark = mark_strip(self, "failed") if self.is_held(y) else Strip.blank(1)
+        return Strip.join([mark, strip])
+
+    def is_held(self, y: int) -> bool:
+        """Return whether the detail of a row stays open, although the row is not selected."""
+        del y
+        return False
 
     def draw_row(self, y: int, width: int) -> Strip:
         """Return one row, at most about `width` columns wide."""

@@ -20,6 +20,8 @@ SIGNS = {
     Outcome.UNFINISHED: "◌",
 }
 UNKNOWN = "–"
+CHOSEN_MARK = "▐"
+"""Stands before the selected row, and before a failure whose detail stays open."""
 EIGHTHS = " ▏▎▍▌▋▊▉█"
 """Block characters that fill a column from the left, in eighths."""
 

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
+
+from agentwatch.screen.lines.format import CHOSEN_MARK
+
+if TYPE_CHECKING:
+    from agentwatch.screen.lines.line_view import LineView
 
 
 def marked(strip: Strip, start: int, end: int, mark: Style) -> Strip:
@@ -21,6 +28,17 @@ def marked(strip: Strip, start: int, end: int, mark: Style) -> Strip:
     right = strip.cell_length if end == -1 else Strip([Segment(text[:end])]).cell_length
     over = [Segment(piece.text, (piece.style or mark) + mark) for piece in strip.crop(left, right)]
     return Strip.join([strip.crop(0, left), Strip(over), strip.crop(right)])
+
+
+def chosen_row(strip: Strip, pane: LineView, width: int) -> Strip:
+    """Return a row in exactly `width` columns as the selected one: a mark before it, a style over it."""
+    rest = laid_over(strip, pane.line_style("chosen"), max(width - 1, 0))
+    return Strip.join([mark_strip(pane, "accent"), rest])
+
+
+def mark_strip(pane: LineView, style: str) -> Strip:
+    """Return the mark that stands before a row, in the style with this name."""
+    return Strip([Segment(CHOSEN_MARK, pane.line_style(style))])
 
 
 def laid_over(strip: Strip, style: Style, width: int) -> Strip:

@@ -31,6 +31,7 @@ KEYS = (
                 "{previous-line} {next-line} {open-line}",
                 "in the transcript: previous or next call or thought; open it",
             ),
+            ("{open-action}", "in the actions: open the detail of the selected call"),
             ("{show-in-transcript}", "show the selected call in the transcript"),
         ),
     ),

@@ -18,6 +18,7 @@ from textual.driver import Driver
 from textual.drivers.linux_driver import LinuxDriver
 from textual.filter import LineFilter
 from textual.geometry import Size
+from textual.notifications import SeverityLevel
 
 from agentwatch.config import Config
 from agentwatch.resources import stylesheets
@@ -87,6 +88,19 @@ class TerminalApp(App[Result], Generic[Result]):
         self.app_resume_signal.subscribe(self, self._redraw)
         if not self.is_headless:
             self.set_interval(_SIZE_SECONDS, self._check_size)
+
+    def notify(
+        self,
+        message: str,
+        *,
+        title: str = "",
+        severity: SeverityLevel = "information",
+        timeout: float | None = None,
+        markup: bool = False,
+    ) -> None:
+        """Show a message in the place of the previous one."""
+        self.clear_notifications()
+        super().notify(message, title=title, severity=severity, timeout=timeout, markup=markup)
 
     async def on_event(self, event: events.Event) -> None:
         """Deliver keys and pasted text one at a time, and everything else at once."""

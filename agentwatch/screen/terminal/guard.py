@@ -9,7 +9,7 @@ from textual.filter import LineFilter
 from agentwatch.safe_text import SafeText, columns, safe_line
 
 _ASCII = {
-    **dict.fromkeys("│┃║▏▎▍▌▋▊▉", "|"),
+    **dict.fromkeys("│┃║▏▎▍▌▐▋▊▉", "|"),
     **dict.fromkeys("─━═▁▔⎯", "-"),
     **dict.fromkeys("╭╮╰╯┌┐└┘├┤┬┴┼╞╡╪", "+"),
     **dict.fromkeys("▂▃▄▅▆▇█", "#"),

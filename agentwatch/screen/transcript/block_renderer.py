@@ -6,13 +6,13 @@ from textual.cache import LRUCache
 from textual.strip import Strip
 
 from agentwatch.analysis.query import Query
-from agentwatch.screen.lines.highlight import laid_over, marked
+from agentwatch.screen.lines.highlight import chosen_row, laid_over, mark_strip, marked
 from agentwatch.screen.lines.line_view import LineView
 from agentwatch.screen.markup.syntax import code_theme
 from agentwatch.screen.transcript.block_layout import BlockLayout
 from agentwatch.screen.transcript.block_list import BlockList
 from agentwatch.screen.transcript.entries import EntryRenderer, call_line, rule_line, thinking_line
-from agentwatch.session import Kind
+from agentwatch.session import Call, Kind
 
 _KEPT_BLOCKS = 256
 Spans = list[list[tuple[int, int, int]]]
@@ -31,7 +31,11 @@ class BlockRenderer:
             layout: Has the width, and knows which thoughts are folded.
         """
         self.chosen: int | None = None
-        """The number of the entry whose line is selected."""
+        """The number of the entry whose line is selected: a call or a thought."""
+        self.chosen_call: Call | None = None
+        """The call that is selected in all panes."""
+        self.held_call: Call | None = None
+        """The failed call whose detail stays open."""
         self._pane = pane
         self._blocks = blocks
         self._layout = layout
@@ -108,16 +112,24 @@ class BlockRenderer:
         """Return the lines of a block; lines of calls and titles of thoughts are rendered each time."""
         block = self._blocks[index]
         entry = block.entry
-        chosen = self._pane.line_style("chosen") if block.number == self.chosen else None
         if entry.call is not None:
-            strip = call_line(self._pane, entry.call, width)
-            return [strip if chosen is None else laid_over(strip, chosen, width)]
+            return [self._call_row(entry.call, width)]
         if entry.kind is not Kind.REASONING or block.start:
             return self.cached(index)
         is_folded = self._layout.is_folded(entry)
         title = thinking_line(self._pane, entry, is_folded=is_folded)
-        title = title if chosen is None else laid_over(title, chosen, width)
+        if block.number == self.chosen:
+            title = laid_over(title, self._pane.line_style("chosen"), width)
         return [title] if is_folded else [title, *self.cached(index)[1:]]
+
+    def _call_row(self, call: Call, width: int) -> Strip:
+        """Return the line of a call, marked if it is selected or its detail stays open."""
+        strip = call_line(self._pane, call, width)
+        if call is self.chosen_call:
+            return chosen_row(strip.crop(1), self._pane, width)
+        if call is self.held_call:
+            return Strip.join([mark_strip(self._pane, "failed"), strip.crop(1)])
+        return strip
 
     def _with_marks(self, strip: Strip, index: int, row: int) -> Strip:
         for number, pieces in enumerate(self.spans_of(index)):

@@ -102,6 +102,17 @@ class Transcript(LineView):
         self.painter.forget_from(0)
         self.refresh()
 
+    def mark_calls(self, chosen: Call | None, held: Call | None) -> None:
+        """Mark the call that is selected in all panes, and the failure whose detail stays open."""
+        renderer = self._renderer
+        if (renderer.chosen_call, renderer.held_call) == (chosen, held):
+            return
+        number = renderer.chosen
+        if chosen is not None and (number is None or self._session.transcript[number].call is not None):
+            renderer.chosen = self._blocks.entry_of_call(chosen.number)
+        renderer.chosen_call, renderer.held_call = chosen, held
+        self.refresh()
+
     def toggle_reasoning(self) -> None:
         """Show all of the model's thinking, or fold finished thoughts."""
         position = self.reader.position()
@@ -116,8 +127,14 @@ class Transcript(LineView):
             self.show_lines()
 
     def chosen_text(self) -> SafeText:
-        """Return the text that `y` copies: the assistant's text of the last run."""
-        return safe_text(self._session.run.text)
+        """Return the text that `y` copies: the last run's text, a blank line between its segments."""
+        segments: list[str] = []
+        for entry in reversed(self._session.transcript):
+            if entry.kind is Kind.ANSWER:
+                segments.append(entry.text.strip("\n"))
+            elif entry.kind is Kind.RESULT and segments:
+                break
+        return safe_text("\n\n".join(reversed(segments)))
 
     def restore(self, position: ReadingPosition) -> None:
         """Restore an earlier reading position."""
@@ -164,6 +181,8 @@ class Transcript(LineView):
         while 0 <= number < self._blocks.entry_count:
             if _is_marker(self._session.transcript[number]):
                 self._choose(number)
+                if (call := self._session.transcript[number].call) is not None:
+                    self.post_message(self.CallChosen(call, goes_there=False))
                 return
             number += step
 
@@ -186,12 +205,12 @@ class Transcript(LineView):
         index, row = self._layout.at(line)
         block = self._blocks.all[index]
         if row == 0 and block.start == 0 and _is_marker(block.entry):
-            self._renderer.chosen = block.number
+            self._choose(block.number)
             self._open(block.number, goes_there=event.chain > 1)
-            self.refresh()
 
     def _choose(self, number: int) -> None:
         self._renderer.chosen = number
+        self._renderer.chosen_call = self._session.transcript[number].call or self._renderer.chosen_call
         self.following = False
         self.reader.bring_into_view(self._blocks.of_entry(number).start, 0)
 

@@ -17,6 +17,7 @@ from agentwatch.feed import Feed, Pace
 from agentwatch.resources import stylesheets
 from agentwatch.screen.app import AgentwatchApp
 from agentwatch.screen.calls.pane import CallTable
+from agentwatch.screen.lines.cursor_view import CursorView
 from agentwatch.screen.lines.line_view import LineView
 from agentwatch.screen.screen import WatchScreen
 from agentwatch.screen.terminal.signals import HeldSignals
@@ -53,15 +54,17 @@ class PaneApp(App[None]):
 
 
 def lines_of(pane: LineView) -> list[str]:
-    """Return every line of a pane as text, visible or not, without trailing blanks."""
+    """Return every line of a pane as text, visible or not, without marks and trailing blanks."""
     width = pane.scrollable_content_region.width
+    if isinstance(pane, CursorView):
+        return [pane.draw_row(y, width - 1).text.rstrip() for y in range(pane.line_count())]
     return [pane.draw(y, width).text.rstrip() for y in range(pane.line_count())]
 
 
 def viewport(pane: LineView) -> list[str]:
-    """Return the visible lines of a pane as text, without trailing blanks."""
-    height = pane.scrollable_content_region.height
-    return [pane.render_line(y).text.rstrip() for y in range(height)]
+    """Return the visible lines of a pane as text, without marks and trailing blanks."""
+    height, first = pane.scrollable_content_region.height, int(isinstance(pane, CursorView))
+    return [pane.render_line(y).text[first:].rstrip() for y in range(height)]
 
 
 class CountedFeed(Feed):

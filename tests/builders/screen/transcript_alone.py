@@ -59,11 +59,13 @@ def brought_up(feed: Feed, transcript: Transcript) -> list[str]:
 
 
 def chosen_lines(transcript: Transcript) -> list[str]:
-    """Return the visible lines that are drawn as selected."""
+    """Return the visible lines that are drawn as selected, without their marks."""
     style = transcript.line_style("chosen").bgcolor
     strips = [transcript.render_line(y) for y in range(transcript.scrollable_content_region.height)]
     return [
-        strip.text.strip() for strip in strips if any(s.style and s.style.bgcolor == style for s in strip)
+        strip.text.lstrip("▐").strip()
+        for strip in strips
+        if any(s.style and s.style.bgcolor == style for s in strip)
     ]
 
 

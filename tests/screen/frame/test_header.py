@@ -97,9 +97,9 @@ async def test_facts_are_dropped_by_weight() -> None:
     rows = {width: " ".join((await header(session, width)).split()) for width in (30, 40, 60, 80, 100, 120)}
     counts, model = "14 calls · 1 failed · 1 rejected", "Sonnet 5 200K High"
     assert rows[120] == f"✓ succeeded 1:10 │ cursor · {model} │ tidepool │ 573e587b │ default {counts}"
-    assert rows[100] == f"✓ succeeded 1:10 │ cursor · {model} │ tidepool │ 573e587b {counts}"
-    assert rows[80] == f"✓ succeeded 1:10 │ {model} │ tidepool {counts}"
-    assert rows[60] == f"✓ succeeded 1:10 │ tidepool {counts}"
+    assert rows[100] == f"✓ succeeded 1:10 │ cursor · {model} │ tidepool {counts}"
+    assert rows[80] == f"✓ succeeded 1:10 │ cursor │ tidepool {counts}"
+    assert rows[60] == f"✓ succeeded 1:10 │ cursor {counts}"
     assert rows[40] == "✓ succeeded 1:10 14 calls · 1 ✗ · 1 ⊘"
     assert rows[30] == "✓ succeeded 1:10 1 ✗ · 1 ⊘"
 

@@ -53,13 +53,13 @@ async def test_ctrl_p_lists_commands(recording: Saver) -> None:
 async def test_page_keys_move_by_a_page(recording: Saver) -> None:
     """The page keys move by one row less than the viewport, and back."""
     async with opened(recording(session(60) + result())) as stage:
-        log = stage.pane("log")
-        rows = len(viewport(log))
+        pane = stage.pane("transcript")
+        rows = len(viewport(pane))
         for down, up in (("pagedown", "pageup"), ("ctrl+f", "ctrl+b")):
-            await stage.press("4", "g", down)
-            assert viewport(log)[0] == lines_of(log)[rows - 1]
+            await stage.press("1", "g", down)
+            assert viewport(pane)[0] == lines_of(pane)[rows - 1]
             await stage.press(down, up)
-            assert viewport(log)[0] == lines_of(log)[rows - 1]
+            assert viewport(pane)[0] == lines_of(pane)[rows - 1]
 
 
 async def test_closing_the_help_does_not_quit(recording: Saver) -> None:

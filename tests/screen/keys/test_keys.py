@@ -143,18 +143,28 @@ async def test_r_shows_the_raw_lines(recording: Saver) -> None:
 
 
 async def test_y_copies_what_is_chosen(recording: Saver) -> None:
-    """`y` copies the answer, the selected action, the output of its call, or all actions."""
+    """`y` copies the segments of the answer, the selected action, or the detail, and a message names it."""
     async with opened(recording(session(2) + result("Step 0.Step 1."))) as stage:
-        copied = []
-        for key in "1234":
-            await stage.press(key, "y")
-            copied.append(stage.app.clipboard)
-        actions = ["Ran terminal command echo 0", "Ran terminal command echo 1"]
-        assert copied[0] == "Step 0.Step 1."
-        assert copied[1] == actions[1]
-        assert copied[2] == "out 1"
-        assert copied[3].split("\n") == actions
-        await stage.until(lambda: "copied" in stage.text(), "word of it")
+        await stage.press("1", "y")
+        assert stage.app.clipboard == "Step 0.\n\nStep 1."
+        await stage.shows("copied the text of the last run, 3 lines")
+        await stage.press("2", "y")
+        assert stage.app.clipboard == "Ran terminal command echo 1"
+        await stage.shows("copied #2, 1 line")
+        await stage.press("3", "y")
+        assert stage.app.clipboard.startswith("Ran terminal command echo 1")
+        assert "out 1" in stage.app.clipboard.split("\n")
+        await stage.press("4", "k", "y")
+        assert stage.app.clipboard == "Ran terminal command echo 0"
+        await stage.shows("copied #1, 1 line")
+
+
+async def test_a_message_replaces_the_one_before(recording: Saver) -> None:
+    """Only the newest message is shown."""
+    async with opened(recording(session(2) + result())) as stage:
+        await stage.press("n", "2", "y")
+        await stage.shows("copied #2")
+        await stage.until(lambda: "no search yet" not in stage.text(), "one message")
 
 
 async def test_copied_text_is_safe() -> None:
@@ -178,7 +188,7 @@ async def test_selecting_with_the_mouse_copies(recording: Saver) -> None:
 
 
 async def test_e_goes_to_the_failures(recording: Saver) -> None:
-    """`E` selects the previous failure, `e` the next, from any pane; a message says if there is none."""
+    """`E` selects the previous failure, `e` the next, around the ends; a message numbers it."""
     async with opened(recording(session(40, 5, 20))) as stage:
         found = []
         for key in ("E", "E", "e"):
@@ -186,9 +196,19 @@ async def test_e_goes_to_the_failures(recording: Saver) -> None:
             found.append(stage.chosen)
         assert found == ["echo 20", "echo 5", "echo 20"]
         assert any("echo 20" in row for row in viewport(stage.pane("calls")))
+        await stage.shows("failure 2 of 2")
         await stage.press("e")
-        await stage.until(lambda: "no later failure" in stage.text(), "word of it")
-        assert stage.chosen == "echo 20"
+        await stage.shows("failure 1 of 2")
+        assert stage.chosen == "echo 5"
+
+
+async def test_e_without_a_failure_says_so(recording: Saver) -> None:
+    """`e` says that there is no failure, or that none is among the calls that the filter shows."""
+    async with opened(recording(session(3) + result())) as stage:
+        await stage.press("e")
+        await stage.shows("no failure")
+        await stage.press("f", *"echo", "enter", "e")
+        await stage.shows("no failure among the calls shown")
 
 
 async def test_help_shows_every_key() -> None:

@@ -56,14 +56,14 @@ async def test_keys_go_from_a_line_to_its_call(recording: Saver) -> None:
         await pilot.press("enter")
         assert chosen_lines(transcript) == ["✓ Ran terminal command echo 2"]
         await pilot.press("enter", "left_square_bracket")
-        assert app.chosen == [(2, True)]
-        assert chosen_lines(transcript) == ["thinking 2.5 s ▸"]
+        assert app.chosen == [(2, False), (2, True)]
+        assert chosen_lines(transcript) == ["thinking 2.5 s ▸", "✓ Ran terminal command echo 2"]
         await pilot.press("enter")
-        assert chosen_lines(transcript) == ["thinking 2.5 s ▾"]
+        assert chosen_lines(transcript)[0] == "thinking 2.5 s ▾"
         assert "  It squeaks." in lines_of(transcript)
         await pilot.press("enter", "left_square_bracket", "enter", "left_square_bracket")
         assert chosen_lines(transcript) == ["✓ Ran terminal command echo 1"]
-        assert app.chosen == [(2, True), (1, True)]
+        assert app.chosen == [(2, False), (2, True), (1, False), (1, True)]
         assert "  It squeaks." not in lines_of(transcript)
 
 

@@ -1,0 +1,81 @@
+"""One call is selected at a time: every pane marks it in the same way, and the detail shows it."""
+
+from __future__ import annotations
+
+import pytest
+from rich.segment import Segment
+
+from tests.builders.screen.app import Stage, opened
+from tests.builders.screen.lines import result, session, shell
+from tests.conftest import Saver
+
+MARK = "▐"
+
+
+def marked_rows(stage: Stage, name: str, mark: str = MARK) -> list[str]:
+    """Return the visible rows of a pane that begin with the mark of the selected row."""
+    pane = stage.pane(name)
+    rows = [pane.render_line(y).text.strip() for y in range(pane.scrollable_content_region.height)]
+    return [row for row in rows if row.startswith(mark)]
+
+
+def style_of_row(stage: Stage, name: str) -> object:
+    """Return the background of the selected row of a pane."""
+    pane = stage.pane(name)
+    for y in range(pane.scrollable_content_region.height):
+        strip = pane.render_line(y)
+        if strip.text.strip().startswith(MARK):
+            last: Segment = list(strip)[1]
+            return last.style.bgcolor if last.style else None
+    return None
+
+
+async def is_everywhere(stage: Stage, target: str) -> None:
+    """Wait until transcript, calls and actions mark this call alone, and the detail shows it."""
+    for name in ("transcript", "calls", "log"):
+
+        def is_marked(name: str = name) -> bool:
+            rows = marked_rows(stage, name)
+            return len(rows) == 1 and target in rows[0]
+
+        await stage.until(is_marked, f"{target} in {name}")
+    await stage.shows(target, "detail")
+    assert len({style_of_row(stage, name) for name in ("transcript", "calls", "log")}) == 1
+
+
+@pytest.mark.parametrize("size", [(120, 60), (160, 50)])
+async def test_the_selected_call_is_the_same_in_every_pane(recording: Saver, size: tuple[int, int]) -> None:
+    """A call selected in the transcript, the calls or the actions is the one that all panes mark."""
+    async with opened(recording(session(5) + result()), size) as stage:
+        await is_everywhere(stage, "echo 4")
+        await stage.press("2", "k")
+        await is_everywhere(stage, "echo 3")
+        await stage.press("1", "left_square_bracket")
+        await is_everywhere(stage, "echo 2")
+        await stage.press("4", "k")
+        await is_everywhere(stage, "echo 1")
+        await stage.press("enter")
+        assert stage.focus == "detail"
+
+
+async def test_the_selected_call_follows_the_newest(recording: Saver) -> None:
+    """While the newest calls are followed, each new call is the selected one in every pane."""
+    async with opened(recording(session(2)), (120, 60), follow=True) as stage:
+        for number in (41, 42):
+            await stage.append(shell(number))
+            await is_everywhere(stage, f"echo {number}")
+
+
+async def test_a_failure_that_the_detail_shows_is_marked(recording: Saver) -> None:
+    """A failure that the detail holds on to is marked beside the selected call, until esc follows again."""
+    async with opened(recording(session(2)), (120, 60), follow=True) as stage:
+        await stage.append(shell(50, 2, "it broke") + shell(51))
+        await stage.shows("it broke", "detail")
+        for name in ("transcript", "calls", "log"):
+            rows = marked_rows(stage, name)
+            assert [number for row in rows for number in ("50", "51") if f"echo {number}" in row] == [
+                "50",
+                "51",
+            ]
+        await stage.press("escape")
+        await is_everywhere(stage, "echo 51")
