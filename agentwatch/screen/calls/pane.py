@@ -106,7 +106,7 @@ class CallTable(CursorView):
     def render_lines(self, crop: Region) -> list[Strip]:
         """Draw rows of the pane, the heading of the columns among them."""
         strips = super().render_lines(crop)
-        heading = self._renderer.heading(self.scrollable_content_region.width, self.now_ms)
+        heading = self._renderer.heading(self.scrollable_content_region.width - 1, self.now_ms)
         if heading != self._heading:
             self._heading = heading
             self.refresh(heading_region(self))

@@ -30,7 +30,7 @@ _CLOCK = 8
 _LEAST_TOOL = 4
 """The width of the heading `tool`."""
 _LEAST_FOR_NUMBER = 44
-_LEAST_FOR_STRIP = 56
+_LEAST_FOR_STRIP = 55
 _STRIP = (8, 20)
 _NEIGHBOURS = 2
 """The number of rows above and below from which a cut target has to differ."""

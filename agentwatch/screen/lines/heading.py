@@ -23,12 +23,12 @@ def with_heading(pane: LineView, strips: list[Strip], crop: Region, heading: Spa
         pane: The pane. Its stylesheet reserves a row of padding for the heading.
         strips: The rows.
         crop: The region that they show.
-        heading: The pieces of the heading.
+        heading: The pieces of the heading, without the column of the selected row's mark.
     """
     row = pane.styles.gutter.top - 1 - crop.y
     if pane.styles.padding.top and 0 <= row < len(strips):
         width = pane.scrollable_content_region.width
-        line = pane.strip_of(heading).adjust_cell_length(width)
+        line = Strip.join([Strip.blank(1), pane.strip_of(heading)]).adjust_cell_length(width)
         strips[row] = pane.painter.framed(line).crop(crop.x, crop.right)
     return strips
 

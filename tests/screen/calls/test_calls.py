@@ -168,7 +168,7 @@ async def test_a_long_url_keeps_its_end(recording: Saver) -> None:
     """A URL that is too long loses its middle, so that pages of one host can be told apart."""
     page: dict[str, object] = {"url": "https://tides.example.org/glossary/of/words/mean-low-water"}
     call = started("a", "webFetch", page) + ended("a", "webFetch", page, {"success": {"markdown": "# Page"}})
-    async with shown(recording(init() + call), (56, 10)) as (_, table, _):
+    async with shown(recording(init() + call), (57, 10)) as (_, table, _):
         assert " https://…/words/mean-low-water " in rows_of(table)[0]
 
 

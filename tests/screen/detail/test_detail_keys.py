@@ -110,7 +110,7 @@ async def test_a_match_beyond_the_right_edge_is_scrolled_to(recording: Saver) ->
 
 async def test_a_match_in_a_folded_field_unfolds_it(recording: Saver) -> None:
     """A match in a field that is folded away opens the list of fields, at the field that contains it."""
-    args: dict[str, object] = {"command": "ls", "aside": "x", "description": "the needle"}
+    args: dict[str, object] = {"command": "ls", "aside": "the needle"}
     call = started("c", "shell", args) + ended("c", "shell", args, {"success": {"stdout": "out"}})
     async with opened(recording(init() + call + result())) as stage:
         await stage.press("2")
