@@ -34,6 +34,13 @@ def test_before_the_first_event() -> None:
     assert sentence(after_ms=99_000) == "waiting for the first event"
 
 
+def test_plain_text_before_the_first_event_names_the_flag() -> None:
+    """While only text arrives, the status asks whether the agent's command lacks the flag."""
+    asked = "waiting for the first event · only text so far: is --output-format stream-json missing?"
+    assert sentence(b"I will fix it.\n") == asked
+    assert sentence(b"A notice\n", init()) == "waiting for the model"
+
+
 @pytest.mark.parametrize(
     ("lines", "words", "in_the_middle"),
     [

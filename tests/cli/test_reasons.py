@@ -66,9 +66,9 @@ def test_an_agent_that_says_nothing_is_reported() -> None:
     """An agent that fails without a word ends with its code and a line that says so."""
     done = watch("run", "--", "sh", "-c", "exit 4")
     assert (done.returncode, done.stdout) == (4, b"")
-    assert done.stderr == b"agentwatch: the stream ended without a result (exit 4)\n"
+    assert done.stderr == b"agentwatch: the stream ended without a result, exit 4\n"
     done = watch("run", "-p", "--", "sh", "-c", "kill -9 $$")
-    assert done.stderr == b"agentwatch: the stream ended without a result (exit 137 (SIGKILL))\n"
+    assert done.stderr == b"agentwatch: the stream ended without a result, exit 137 (SIGKILL)\n"
 
 
 def test_the_last_line_of_stderr_is_the_reason_of_last_resort(recording: Saver) -> None:
@@ -77,12 +77,12 @@ def test_the_last_line_of_stderr_is_the_reason_of_last_resort(recording: Saver) 
     done = watch("run", "-p", "--", *command(recording(init()), *switches))
     assert done.stderr.decode().splitlines() == [
         "agentwatch: the agent's stderr: loading",
-        "agentwatch: the stream ended without a result (exit 1): no login",
+        "agentwatch: the stream ended without a result, exit 1: no login",
     ]
     done = watch("run", "-p", "--", *command(recording(init(), NOTICE), *switches))
     assert done.stderr.decode().splitlines()[-2:] == [
         "agentwatch: the agent's stderr: no login",
-        "agentwatch: the stream ended without a result (exit 1): ⚠ Workspace Trust Required",
+        "agentwatch: the stream ended without a result, exit 1: ⚠ Workspace Trust Required",
     ]
 
 

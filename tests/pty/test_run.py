@@ -35,7 +35,7 @@ def test_a_failing_agent(home: Path) -> None:
         terminal.send("q")
         assert terminal.wait_exit() == 3
         assert terminal.restored(), terminal.leftovers()
-        assert "ended without a result (exit 3): boom: out of luck" in terminal.screen_text()
+        assert "ended without a result, exit 3: boom: out of luck" in terminal.screen_text()
     assert saved(home, "stderr").read_bytes() == b"boom: out of luck\n"
     assert saved(home).read_bytes() == PLAIN.read_bytes()[:2500]
     facts = process(home)

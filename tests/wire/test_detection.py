@@ -86,7 +86,7 @@ def test_a_type_of_its_own_decides_at_any_place(line: bytes, recording: Saver) -
     ],
 )
 def test_a_line_with_what_cursor_never_writes_is_foreign(line: bytes, recording: Saver) -> None:
-    """Calls and tokens inside a message, a count of turns, and calls without a subtype are foreign."""
+    """Calls and tokens in a message, a count of turns, and calls without a subtype are another agent's."""
     assert read(recording(line)).format is None
 
 

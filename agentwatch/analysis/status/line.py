@@ -155,7 +155,9 @@ def _waiting(session: Session, now_ms: int | None) -> SafeText:
     silence = silence_ms(session, now_ms)
     usual = _usually(silence, usual_silence_ms(session))
     if not session.runs:
-        return SafeText("waiting for the first event")
+        has_text = session.lines.malformed > 0
+        hint = " · only text so far: is --output-format stream-json missing?" if has_text else ""
+        return SafeText(f"waiting for the first event{hint}")
     if session.phase is Phase.WRITING:
         return SafeText(f"writing{_if_long(silence, 'quiet for ')}{usual}")
     return SafeText(f"waiting for the model{_if_long(silence)}{usual}")

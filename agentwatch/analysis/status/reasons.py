@@ -44,7 +44,7 @@ def reason(session: Session, agent: AgentFacts) -> Reason | None:
 def ending(session: Session, agent: AgentFacts) -> SafeText | None:
     """Return in one line how a session that did not succeed ended, and why; None if nothing is wrong.
 
-    Examples: `the run failed: rate limit`, `the stream ended without a result (exit 4): no login`.
+    Examples: `the run failed: rate limit`, `the stream ended without a result, exit 4: no login`.
     """
     outcome, code = session.outcome, exit_words(agent.exit_code)
     if outcome is None:
@@ -57,7 +57,7 @@ def ending(session: Session, agent: AgentFacts) -> SafeText | None:
         return None
     words = "the stream ended without a result" if session.traits.has_result else "the run ended"
     words = "the run failed" if outcome is Outcome.FAILED else words
-    words = f"{words} ({code})" if code else words
+    words = f"{words}, {code}" if code else words
     why = reason(session, agent)
     if why is None:
         return SafeText(f"{words}: no reason given" if outcome is Outcome.FAILED else words)

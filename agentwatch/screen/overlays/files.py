@@ -106,8 +106,9 @@ class FilesView(RowView):
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """Draw rows of the list, the heading of the columns among them."""
-        cells = _cells(SafeText("actions"), "lines", "last call", self.scrollable_content_region.width)
-        path = fitted(SafeText("file"), self.scrollable_content_region.width - columns(cells))
+        width = self.scrollable_content_region.width - 1
+        cells = _cells(SafeText("actions"), "lines", "last call", width)
+        path = fitted(SafeText("file"), width - columns(cells))
         heading: Spans = [(SafeText(path + cells), "muted")]
         return with_heading(self, super().render_lines(crop), crop, heading)
 
