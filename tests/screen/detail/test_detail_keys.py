@@ -116,7 +116,7 @@ async def test_a_match_in_a_folded_field_unfolds_it(recording: Saver) -> None:
         await stage.press("2")
         assert "needle" not in "\n".join(lines_of(stage.pane("detail")))
         await stage.press("slash", *"needle")
-        await stage.shows("description: the needle", "detail")
+        await stage.shows("aside: the needle", "detail")
         await stage.press("escape", "slash", *"ls")
         await stage.until(lambda: "$ ls" in viewport(stage.pane("detail")), "the command")
 
