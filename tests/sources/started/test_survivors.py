@@ -160,6 +160,19 @@ def test_processes_of_the_editor_are_not_the_agents(
     assert source.agent.survivors() == []
 
 
+def test_the_id_of_a_session_that_is_gone_is_another_session(start: Callable[..., AgentSource]) -> None:
+    """Once nothing is left of the agent's session, a later session of the same id is not the agent's."""
+    source = start()
+    until(lambda: not source.is_live)
+    assert source.survivors() == []
+    with subprocess.Popen(["sh", "-c", "sleep 60 & wait"], start_new_session=True) as other:
+        source.agent._descendants._agent = other.pid
+        until_asleep(other.pid, 1)
+        found = source.survivors()
+        os.killpg(other.pid, signal.SIGKILL)
+    assert found == []
+
+
 def test_a_child_that_is_waited_for_is_not_reaped(start: Callable[..., AgentSource]) -> None:
     """The exit code of another child of ours is left to the code that waits for it."""
     source = start("--hang-before-result")
