@@ -9,7 +9,6 @@ import shlex
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -24,21 +23,13 @@ from agentwatch.sources.started import process, survivors
 from agentwatch.sources.started.procfs import pids, stat_of
 from tests.conftest import RECORDINGS
 from tests.harness.fake_agent import command
-from tests.harness.processes import is_alive, zombies_of
+from tests.harness.processes import is_alive, until, zombies_of
 from tests.harness.program import AGENTWATCH, environment
 
 PLAIN = RECORDINGS / "plain.ndjson"
 NOTHING_KEPT = KeepOptions(record=False, write_log=False)
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are found through /proc")
-
-
-def until(condition: Callable[[], object], seconds: float = 20) -> None:
-    """Wait until a condition holds."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.005)
 
 
 def until_asleep(parent: int, count: int) -> list[int]:
