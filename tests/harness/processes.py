@@ -1,9 +1,14 @@
-"""The state of processes, read from /proc."""
+"""The state of processes, read from /proc, and waiting for it."""
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+
+from agentwatch.sources.agent import AgentSource
+from agentwatch.sources.started.relayed import RelayedOutput
 
 
 def is_alive(pid: int) -> bool:
@@ -24,3 +29,17 @@ def zombies_of(parent: int) -> list[int]:
         if state == "Z" and int(of) == parent:
             found.append(int(path.parent.name))
     return found
+
+
+def relay_of(source: AgentSource) -> int:
+    """Return the process id of a source's relay."""
+    assert isinstance(source.agent.output, RelayedOutput)
+    return source.agent.output.relay_pid
+
+
+def until(condition: Callable[[], object], seconds: float = 20) -> None:
+    """Wait until a condition holds."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.005)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Sequence
@@ -112,7 +113,7 @@ class AgentProcess:
         """
         for number in (signal.SIGTERM, signal.SIGKILL):
             deadline = time.monotonic() + _STOP_SECONDS
-            if self._process.returncode is None:
+            if self._process.returncode is None or sys.platform != "linux":  # elsewhere no survivor is found
                 with suppress(ProcessLookupError, PermissionError):
                     os.killpg(self.pid, number)
             signalled: set[int] = set()

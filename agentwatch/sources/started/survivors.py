@@ -42,6 +42,7 @@ class Descendants:
         self._mark = f"{_MARK}={mark}".encode()
         self._agent = 0
         self._began = 0
+        self._has_session = True
         self._ended_at: dict[int, float] = {}
         """When an ended child that is not known to be the agent's was first seen."""
         _adopt_orphans()
@@ -53,15 +54,21 @@ class Descendants:
         self._began = 0 if stat is None else stat.began
 
     def survivors(self) -> list[Survivor]:
-        """Return the running processes of the agent, except the agent itself."""
-        own = os.getpid()
+        """Return the running processes of the agent, except the agent itself.
+
+        Once nothing is left of the agent's session, its id can be given to an unrelated one.
+        """
+        own, found = os.getpid(), [(pid, stat) for pid in sorted(pids()) if (stat := stat_of(pid))]
+        self._has_session = self._has_session and any(stat.session == self._agent for _, stat in found)
         return [
             Survivor(pid, stat.name)
-            for pid in sorted(pids())
+            for pid, stat in found
             if pid not in (self._agent, own)
-            and (stat := stat_of(pid)) is not None
             and stat.state != "Z"
-            and (stat.session == self._agent or (stat.parent == own and self._is_adopted(pid, stat)))
+            and (
+                (self._has_session and stat.session == self._agent)
+                or (stat.parent == own and self._is_adopted(pid, stat))
+            )
         ]
 
     def reap(self) -> None:

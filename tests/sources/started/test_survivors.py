@@ -9,7 +9,6 @@ import shlex
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -24,21 +23,13 @@ from agentwatch.sources.started import process, survivors
 from agentwatch.sources.started.procfs import pids, stat_of
 from tests.conftest import RECORDINGS
 from tests.harness.fake_agent import command
-from tests.harness.processes import is_alive, zombies_of
+from tests.harness.processes import is_alive, until, zombies_of
 from tests.harness.program import AGENTWATCH, environment
 
 PLAIN = RECORDINGS / "plain.ndjson"
 NOTHING_KEPT = KeepOptions(record=False, write_log=False)
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are found through /proc")
-
-
-def until(condition: Callable[[], object], seconds: float = 20) -> None:
-    """Wait until a condition holds."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.005)
 
 
 def until_asleep(parent: int, count: int) -> list[int]:
@@ -158,6 +149,19 @@ def test_processes_of_the_editor_are_not_the_agents(
     assert is_left
     assert not any(map(is_alive, json.loads((tmp_path / "r").read_text())["children"]))
     assert source.agent.survivors() == []
+
+
+def test_the_id_of_a_session_that_is_gone_is_another_session(start: Callable[..., AgentSource]) -> None:
+    """Once nothing is left of the agent's session, a later session of the same id is not the agent's."""
+    source = start()
+    until(lambda: not source.is_live)
+    assert source.survivors() == []
+    with subprocess.Popen(["sh", "-c", "sleep 60 & wait"], start_new_session=True) as other:
+        source.agent._descendants._agent = other.pid
+        until_asleep(other.pid, 1)
+        found = source.survivors()
+        os.killpg(other.pid, signal.SIGKILL)
+    assert found == []
 
 
 def test_a_child_that_is_waited_for_is_not_reaped(start: Callable[..., AgentSource]) -> None:
