@@ -5,7 +5,8 @@ readers: writing never waits for a reader, and each reader proceeds at its own p
 """
 
 from agentwatch.recording.disk_sync import DiskSync
-from agentwatch.recording.head_tail import HeadTailReader, first_lines, last_lines, line_start, lines_from_end
+from agentwatch.recording.from_end import lines_from_end
+from agentwatch.recording.head_tail import HeadTailReader, first_lines, last_lines, line_start
 from agentwatch.recording.lines import MOST_LINE_BYTES, Growth, Line, LineReader, Lines
 from agentwatch.recording.saved import SavedGrowth, open_saved
 from agentwatch.recording.saved_process import SavedProcess, read_process

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import takewhile
 
 from agentwatch.recording.lines import MOST_LINE_BYTES, LineReader, Lines, split_lines
@@ -41,52 +41,19 @@ def last_lines(fd: int, most_bytes: int) -> list[bytes]:
     return os.pread(fd, most_bytes, start).split(b"\n")
 
 
-def lines_from_end(fd: int, most_bytes: int) -> Iterator[tuple[int, int]]:
-    """Yield the offset and the length in bytes of each line that is not blank, the last line first.
-
-    Args:
-        fd: The file.
-        most_bytes: The number of bytes to search, counted from the end of the file; a line that began before
-            them is left out.
+def line_start(fd: int, end: int) -> int:
+    """Return the offset after the last line end before `end`, in bytes; 0 if there is none.
 
     Raises:
         OSError: The file cannot be read.
     """
-    end = os.fstat(fd).st_size
-    first = max(end - most_bytes, 0)
-    while (end := _end_of_text(fd, end, first)) > first:
-        start = line_start(fd, end, first)
-        if start == first > 0:
-            return
-        yield start, end - start
-        end = start
-
-
-def line_start(fd: int, end: int, first: int = 0) -> int:
-    """Return the offset after the last line end before `end`, in bytes; `first` if there is none after it.
-
-    Raises:
-        OSError: The file cannot be read.
-    """
-    step = _HEAD_BYTES
-    while end > first:
-        start = max(end - step, first)
+    while end > 0:
+        start = max(end - _STEP_BYTES, 0)
         newline = os.pread(fd, end - start, start).rfind(b"\n")
         if newline >= 0:
             return start + newline + 1
-        end, step = start, _STEP_BYTES
-    return first
-
-
-def _end_of_text(fd: int, end: int, first: int) -> int:
-    """Return the offset after the last byte before `end` that is not blank; `first` if there is none."""
-    while end > first:
-        start = max(end - _HEAD_BYTES, first)
-        text = os.pread(fd, end - start, start).rstrip()
-        if text:
-            return start + len(text)
         end = start
-    return first
+    return 0
 
 
 class HeadTailReader:

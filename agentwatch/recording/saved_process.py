@@ -7,19 +7,20 @@ the agent runs, and remain null if the monitor was killed or has left the agent 
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 from typing import NamedTuple
 
 import orjson
 
 from agentwatch.recording.store import open_regular
-from agentwatch.recording.times import boot_ms, now_ms
 
 _MOST_BYTES = 4 << 20
 """A command may contain a whole prompt. Linux passes at most 2 MiB of arguments by default, and JSON escapes
 them."""
 _START_TOLERANCE_MS = 10_000
 """The clock may have been adjusted since the agent was started. A process id is not used again that soon."""
+_CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 _START_TICKS = 19
 """The index of `starttime` in the fields of /proc/PID/stat after the name; see proc(5)."""
 
@@ -81,4 +82,5 @@ def _started_ms(pid: int) -> int | None:
         is_zombie, ticks = fields[0] == b"Z", int(fields[_START_TICKS])
     except (OSError, ValueError, IndexError):
         return None
-    return 0 if is_zombie else now_ms() - boot_ms() + ticks * 1000 // os.sysconf("SC_CLK_TCK")
+    boot_ns = time.time_ns() - time.clock_gettime_ns(_CLOCK)
+    return 0 if is_zombie else boot_ns // 10**6 + ticks * 1000 // os.sysconf("SC_CLK_TCK")

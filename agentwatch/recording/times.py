@@ -27,11 +27,6 @@ def now_ms() -> int:
     return (_EPOCH_NS + time.clock_gettime_ns(_CLOCK)) // 1_000_000
 
 
-def boot_ms() -> int:
-    """Return the time since the machine was started, in milliseconds."""
-    return time.clock_gettime_ns(_CLOCK) // 1_000_000
-
-
 class ArrivalTimes:
     """The arrival times of one recording, which one thread writes and others read.
 
@@ -103,25 +98,24 @@ class SavedTimes(ArrivalTimes):
         except OSError:
             return False
         try:
-            while self._take(os.pread(fd, _READ_BYTES, self._read_to)):
-                pass
+            while added := os.pread(fd, _READ_BYTES, self._read_to):
+                taken = self._take(added)
+                if not taken and len(added) < _READ_BYTES:
+                    break
+                self._read_to += taken or len(
+                    added
+                )  # a line that does not end within 1 MiB is not one of times
         except OSError:
             return False
         finally:
             os.close(fd)
         return True
 
-    def _take(self, data: bytes) -> bool:
-        """Note the times in the next bytes of the file, and return whether there may be more.
-
-        A line that does not end within 1 MiB is not a line of times, and is skipped.
-        """
-        whole = data[: data.rfind(b"\n") + 1]
-        if not whole and len(data) == _READ_BYTES:
-            whole = data
-        self._read_to += len(whole)
+    def _take(self, written: bytes) -> int:
+        """Take the whole lines of a file of times, and return their number of bytes."""
+        whole = written[: written.rfind(b"\n") + 1]
         for line in whole.split(b"\n"):
             offset, _, epoch_ms = line.partition(b" ")
             if offset.isdigit() and epoch_ms.isdigit() and max(len(offset), len(epoch_ms)) < _MOST_DIGITS:
                 self.note(int(offset), int(epoch_ms))
-        return bool(whole)
+        return len(whole)

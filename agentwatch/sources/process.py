@@ -13,7 +13,7 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 
-from agentwatch.recording import ArrivalTimes, Wakeup, now_ms, release
+from agentwatch.recording import ArrivalTimes, Wakeup, now_ms
 from agentwatch.sources.disk_reserve import Reserve
 from agentwatch.sources.stderr import StderrFile
 from agentwatch.sources.survivors import Survivor, adopt_orphans, reap_orphans, survivors
@@ -144,8 +144,6 @@ class AgentProcess:
             with suppress(OSError):
                 self._size = os.fstat(self._recording_fd).st_size
         self.ended_ms = now_ms()
-        if self._process.returncode is not None:  # otherwise it was left running, and still writes
-            release(self._recording_fd)
         self._has_ended = True
         self.wakeup.ring()
 
