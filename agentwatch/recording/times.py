@@ -102,9 +102,8 @@ class SavedTimes(ArrivalTimes):
                 taken = self._take(added)
                 if not taken and len(added) < _READ_BYTES:
                     break
-                self._read_to += taken or len(
-                    added
-                )  # a line that does not end within 1 MiB is not one of times
+                # A line that does not end within 1 MiB is not a line of times.
+                self._read_to += taken or len(added)
         except OSError:
             return False
         finally:
