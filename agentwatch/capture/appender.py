@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 RETRY_SECONDS = 5.0
 _NEVER = float("inf")
 _FIRST_STEP_BYTES = 1 << 16
+"""A line is searched in a small step first: most lines are short."""
 _STEP_BYTES = 1 << 20
 
 

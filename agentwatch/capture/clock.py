@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 
-_CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 """CLOCK_BOOTTIME, where the system has it, also counts the time in which the machine is suspended."""
-EPOCH_NS = time.time_ns() - time.clock_gettime_ns(_CLOCK)
+EPOCH_NS = time.time_ns() - time.clock_gettime_ns(CLOCK)
 """The time of the epoch by this clock, in nanoseconds; fixed when the process starts."""
 
 
@@ -16,9 +16,4 @@ def now_ms(epoch_ns: int = EPOCH_NS) -> int:
     Args:
         epoch_ns: The `EPOCH_NS` of the process whose times this one is compared with.
     """
-    return (epoch_ns + time.clock_gettime_ns(_CLOCK)) // 1_000_000
-
-
-def boot_ms() -> int:
-    """Return the time since the machine was started, in milliseconds."""
-    return time.clock_gettime_ns(_CLOCK) // 1_000_000
+    return (epoch_ns + time.clock_gettime_ns(CLOCK)) // 1_000_000

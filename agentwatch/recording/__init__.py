@@ -7,13 +7,8 @@ between an agent and its readers: writing never waits for a reader, and each rea
 from agentwatch.capture.appender import line_start
 from agentwatch.capture.clock import now_ms
 from agentwatch.recording.disk_sync import DiskSync
-from agentwatch.recording.head_tail import (
-    HeadTailReader,
-    first_lines,
-    is_one_document,
-    last_lines,
-    lines_from_end,
-)
+from agentwatch.recording.from_end import lines_from_end
+from agentwatch.recording.head_tail import HeadTailReader, first_lines, is_one_document, last_lines
 from agentwatch.recording.lines import MOST_LINE_BYTES, Growth, Line, LineReader, Lines
 from agentwatch.recording.saved import SavedGrowth, open_saved
 from agentwatch.recording.saved_process import SavedProcess, read_process

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import takewhile
 
 from agentwatch.capture.appender import line_start
@@ -61,38 +61,6 @@ def last_lines(fd: int, most_bytes: int) -> list[bytes]:
     """
     start = max(os.fstat(fd).st_size - most_bytes, 0)
     return os.pread(fd, most_bytes, start).split(b"\n")
-
-
-def lines_from_end(fd: int, most_bytes: int) -> Iterator[tuple[int, int]]:
-    """Yield the offset and the length in bytes of each line that is not blank, the last line first.
-
-    Args:
-        fd: The file.
-        most_bytes: The number of bytes to search, counted from the end of the file; a line that began before
-            them is left out.
-
-    Raises:
-        OSError: The file cannot be read.
-    """
-    end = os.fstat(fd).st_size
-    first = max(end - most_bytes, 0)
-    while (end := _end_of_text(fd, end, first)) > first:
-        start = line_start(fd, end, first)
-        if start == first > 0:
-            return
-        yield start, end - start
-        end = start
-
-
-def _end_of_text(fd: int, end: int, first: int) -> int:
-    """Return the offset after the last byte before `end` that is not blank; `first` if there is none."""
-    while end > first:
-        start = max(end - _HEAD_BYTES, first)
-        text = os.pread(fd, end - start, start).rstrip()
-        if text:
-            return start + len(text)
-        end = start
-    return first
 
 
 class HeadTailReader:

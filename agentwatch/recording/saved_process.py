@@ -7,12 +7,13 @@ the agent runs, and remain null if the monitor was killed or has left the agent 
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 from typing import NamedTuple
 
 import orjson
 
-from agentwatch.capture.clock import boot_ms, now_ms
+from agentwatch.capture.clock import CLOCK
 from agentwatch.recording.store import open_regular
 
 _MOST_BYTES = 4 << 20
@@ -81,4 +82,5 @@ def _started_ms(pid: int) -> int | None:
         is_zombie, ticks = fields[0] == b"Z", int(fields[_START_TICKS])
     except (OSError, ValueError, IndexError):
         return None
-    return 0 if is_zombie else now_ms() - boot_ms() + ticks * 1000 // os.sysconf("SC_CLK_TCK")
+    boot_ns = time.time_ns() - time.clock_gettime_ns(CLOCK)
+    return 0 if is_zombie else boot_ns // 10**6 + ticks * 1000 // os.sysconf("SC_CLK_TCK")

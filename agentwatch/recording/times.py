@@ -58,13 +58,8 @@ class ArrivalTimes:
         self._file.close()
 
     def _take(self, written: bytes) -> int:
-        """Take the whole lines of a file of times, and return their number of bytes.
-
-        A line that does not end within 1 MiB is not a line of times, and is skipped.
-        """
+        """Take the whole lines of a file of times, and return their number of bytes."""
         whole = written[: written.rfind(b"\n") + 1]
-        if not whole and len(written) == _READ_BYTES:
-            whole = written
         for line in whole.split(b"\n"):
             offset, _, epoch_ms = line.partition(b" ")
             if offset.isdigit() and epoch_ms.isdigit() and max(len(offset), len(epoch_ms)) < _MOST_DIGITS:
@@ -116,8 +111,12 @@ class SavedTimes(ArrivalTimes):
         except OSError:
             return False
         try:
-            while taken := self._take(os.pread(fd, _READ_BYTES, self._read_to)):
-                self._read_to += taken
+            while added := os.pread(fd, _READ_BYTES, self._read_to):
+                taken = self._take(added)
+                if not taken and len(added) < _READ_BYTES:
+                    break
+                # A line that does not end within 1 MiB is not a line of times.
+                self._read_to += taken or len(added)
         except OSError:
             return False
         finally:

@@ -62,3 +62,13 @@ async def test_without_sessions_there_is_no_list() -> None:
     async with app.run_test():
         assert not app.query(OptionList)
         assert "No saved sessions yet" in str(app.query_one(".empty", Static).content)
+
+
+async def test_a_session_takes_one_row() -> None:
+    """A session whose prompt is too long for the width is cut with an ellipsis, and takes one row."""
+    app = Chooser(HeldSignals(), many(3, []), no_color=True)
+    async with app.run_test(size=(50, 10)) as pilot:
+        await pilot.pause()
+        listed = app.query_one(OptionList)
+        assert listed.virtual_size.height == 3
+        assert listed.render_line(0).text.rstrip().endswith("…")
