@@ -30,6 +30,8 @@ _CLOCK = 8
 _LEAST_TOOL = 4
 """The width of the heading `tool`."""
 _LEAST_FOR_NUMBER = 44
+_UNKNOWN_DIGITS = 4
+"""The width that is left free for the numbers of a large recording, until it is loaded."""
 _LEAST_FOR_STRIP = 56
 _STRIP = (8, 20)
 _NEIGHBOURS = 2
@@ -49,8 +51,11 @@ class Layout(NamedTuple):
 class CallRenderer:
     """Renders the rows of a call list in the styles of a pane."""
 
-    def __init__(self, pane: LineView, listed: CallList, verdicts: VerdictCache) -> None:
+    def __init__(
+        self, pane: LineView, listed: CallList, verdicts: VerdictCache, *, has_numbers: bool
+    ) -> None:
         self._pane = pane
+        self._has_numbers = has_numbers
         self._list = listed
         self._verdicts = verdicts
         self._scales: Scales = {}
@@ -75,7 +80,7 @@ class CallRenderer:
         result, result_style = self._result(row, calls, layout.name)
         room = layout.name - (columns(result) + 1 if result else 0)
         name = fitted(self._name(y, row, calls, room), room)
-        number = f"{call.number:>{layout.number - 1}} " if layout.number else ""
+        number = f"{call.number if self._has_numbers else '':>{layout.number - 1}} " if layout.number else ""
         spans = [
             (SafeText(self._list.rows.group_mark(y)), "muted"),
             (SafeText(number), "muted"),
@@ -106,7 +111,8 @@ class CallRenderer:
 
     def layout(self, width: int) -> Layout:
         """Return the widths of the columns in a pane of `width` columns."""
-        number = len(str(self._list.count)) + 1 if width >= _LEAST_FOR_NUMBER else 0
+        digits = len(str(self._list.count)) if self._has_numbers else _UNKNOWN_DIGITS
+        number = digits + 1 if width >= _LEAST_FOR_NUMBER else 0
         strip = 0 if width < _LEAST_FOR_STRIP else min(max(width // 7, _STRIP[0]), _STRIP[1])
         tool = min(max(self._list.tools.width, _LEAST_TOOL), max(width // 4 - 1, 1))
         name = max(width - 1 - number - 2 - tool - 1 - _CLOCK - (strip and strip + 1), 1)

@@ -36,7 +36,7 @@ async def test_a_replay_keeps_its_time(recording: Saver) -> None:
     path = timed(recording(init() + shell(1) + answer("Done.")), 0, 10, 30, 31)
     clock = ManualClock()
     async with opened(path, pace=Replay(clock=clock)) as stage:
-        calls = stage.pane("calls")
+        calls = stage.calls
         assert lines_of(calls) == []
         clock.seconds += 10
         await stage.until(lambda: lines_of(calls), "the call")
