@@ -18,9 +18,15 @@ NAMES = ("transcript", "calls", "detail", "log")
 class Panes:
     """Transcript, calls, detail and log, available as attributes and by name."""
 
-    def __init__(self, feed: Feed) -> None:
+    def __init__(self, feed: Feed, *, is_preview: bool = False) -> None:
+        """Create the panes of a session.
+
+        Args:
+            feed: Reads the recording.
+            is_preview: Whether the session is only a part of the recording; calls then have no numbers.
+        """
         self.transcript = Transcript(feed.session)
-        self.calls = CallTable(feed)
+        self.calls = CallTable(feed, has_numbers=not is_preview)
         self.detail = DetailView(feed)
         self.log = ActionLogView(feed.session)
         self._session = feed.session

@@ -50,13 +50,13 @@ class Workspace(Vertical):
         Args:
             feed: Reads the recording.
             shows_thinking: Whether to show finished thoughts in full instead of folded.
-            is_preview: Whether the session is only a part of the recording; the find bar then does not
-                number its matches.
+            is_preview: Whether the session is only a part of the recording; calls and matches then have no
+                numbers.
         """
         super().__init__(id="workspace", classes="-pane-transcript")
         self._preview: Workspace | None = None
         self._shows_thinking = shows_thinking
-        self.panes = Panes(feed)
+        self.panes = Panes(feed, is_preview=is_preview)
         self._plan = PlanView(feed.session)
         self.find_bar = FindBar(feed, self.panes, is_preview=is_preview)
         self.filter_bar = FilterBar(self.panes.calls)

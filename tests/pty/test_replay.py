@@ -26,7 +26,7 @@ def test_the_demo_plays_to_its_end() -> None:
         assert "replay" not in rows[1]
         text = "\n".join(rows)
         assert "To keep it from coming back:" in text
-        assert re.search(r"✓ shell +pytest -q +7\.0 s", text)
+        assert re.search(r"✓ shell +pytest -q +✓ 17 passed +7\.0 s", text)
         assert "to-do list: 5 of 5 done" in rows[2]
         assert "─ 3 Detail · failed call #6 · esc follows ─" in text
         assert "$ pytest -q" in text

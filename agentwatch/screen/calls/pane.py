@@ -52,11 +52,17 @@ class CallTable(CursorView):
     cursor = var(-1)
     """The row of the selected call; -1 while there is none."""
 
-    def __init__(self, feed: Feed) -> None:
+    def __init__(self, feed: Feed, *, has_numbers: bool = True) -> None:
+        """Create the table.
+
+        Args:
+            feed: Reads the recording.
+            has_numbers: Whether the numbers of the calls are those of the whole recording, and are shown.
+        """
         super().__init__(_TITLE, id="calls")
         self._list = CallList(feed.session)
         self.verdicts = VerdictCache(feed, self, self.painter.refresh)
-        self._renderer = CallRenderer(self, self._list, self.verdicts)
+        self._renderer = CallRenderer(self, self._list, self.verdicts, has_numbers=has_numbers)
         self._heading: Spans = []
         self._scales: Scales = {}
         self._is_on_open_fold = False

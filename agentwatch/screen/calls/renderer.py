@@ -30,6 +30,8 @@ _CLOCK = 8
 _LEAST_TOOL = 4
 """The width of the heading `tool`."""
 _LEAST_FOR_NUMBER = 44
+_UNKNOWN_DIGITS = 4
+"""The width that is left free for the numbers of a large recording, until it is loaded."""
 _LEAST_FOR_STRIP = 55
 _STRIP = (8, 20)
 _NEIGHBOURS = 2
@@ -49,8 +51,11 @@ class Layout(NamedTuple):
 class CallRenderer:
     """Renders the rows of a call list in the styles of a pane."""
 
-    def __init__(self, pane: LineView, listed: CallList, verdicts: VerdictCache) -> None:
+    def __init__(
+        self, pane: LineView, listed: CallList, verdicts: VerdictCache, *, has_numbers: bool
+    ) -> None:
         self._pane = pane
+        self._has_numbers = has_numbers
         self._list = listed
         self._verdicts = verdicts
         self._scales: Scales = {}
@@ -72,10 +77,12 @@ class CallRenderer:
         layout = self.layout(width)
         state = str(call.outcome)
         style = "plain" if call.outcome is Outcome.SUCCEEDED else state
-        result, result_style = self._result(row, calls, layout.name)
-        room = layout.name - (columns(result) + 1 if result else 0)
-        name = fitted(self._name(y, row, calls, room), room)
-        number = f"{call.number:>{layout.number - 1}} " if layout.number else ""
+        if row.is_fold and not row.is_same:
+            name, result, result_style = _names(row, calls, layout.name), SafeText(""), ""
+        else:
+            name, result, result_style = self._target_and_result(y, row, calls, layout.name)
+        name = fitted(name, layout.name - (columns(result) + 1 if result else 0))
+        number = f"{call.number if self._has_numbers else '':>{layout.number - 1}} " if layout.number else ""
         spans = [
             (SafeText(self._list.rows.group_mark(y)), "muted"),
             (SafeText(number), "muted"),
@@ -106,7 +113,8 @@ class CallRenderer:
 
     def layout(self, width: int) -> Layout:
         """Return the widths of the columns in a pane of `width` columns."""
-        number = len(str(self._list.count)) + 1 if width >= _LEAST_FOR_NUMBER else 0
+        digits = len(str(self._list.count)) if self._has_numbers else _UNKNOWN_DIGITS
+        number = digits + 1 if width >= _LEAST_FOR_NUMBER else 0
         strip = 0 if width < _LEAST_FOR_STRIP else min(max(width // 7, _STRIP[0]), _STRIP[1])
         tool = min(max(self._list.tools.width, _LEAST_TOOL), max(width // 4 - 1, 1))
         name = max(width - 1 - number - 2 - tool - 1 - _CLOCK - (strip and strip + 1), 1)
@@ -127,12 +135,30 @@ class CallRenderer:
             yield from islice(calls, MOST_SUMMED_UP)
             yield calls[-1]
 
-    def _result(self, row: Row, calls: Sequence[Call], room: int) -> tuple[SafeText, str]:
-        """Return the result of a row and the name of its style; empty if there is none or no room for it."""
-        if not row.is_same or row.is_open:
-            return SafeText(""), "muted"
+    def _target_and_result(
+        self, y: int, row: Row, calls: Sequence[Call], room: int
+    ) -> tuple[SafeText, SafeText, str]:
+        """Return the target of a row, its result and the style of the result.
+
+        Both fit together in `room` columns, with a blank between them. The result is empty if there is none,
+        or if the target needs the room.
+        """
         call = calls[-1]
-        name_width = columns(self._name(-1, row, calls, room))
+        lead = ("▾ " if row.is_open else "▸ ") if row.is_fold else "  " if row.fold >= 0 else ""
+        end = f" ×{len(calls)}" if row.is_fold else ""
+        shown, extra = shown_target(call), len(lead) + len(end)
+        result, style = SafeText(""), ""
+        if not row.is_open:
+            result, style = self._result(row, calls, columns(shown) + extra, room)
+        width = max(room - (columns(result) + 1 if result else 0) - extra, 1)
+        if columns(shown) > width:
+            near = self._targets_near(y, call)
+            shown = cut_apart(shown, near, width, is_path=is_path(call, shown))
+        return SafeText(f"{lead}{shown}{end}"), result, style
+
+    def _result(self, row: Row, calls: Sequence[Call], name_width: int, room: int) -> tuple[SafeText, str]:
+        """Return as much of the result of a row as fits beside its target, and the name of its style."""
+        call = calls[-1]
         verdict = self._verdicts.get(call)
         if verdict is not None and (words := fitting_verdict(verdict, name_width, room)):
             return words, verdict_style(verdict)
@@ -140,21 +166,10 @@ class CallRenderer:
         style = "muted" if call.outcome is Outcome.SUCCEEDED else str(call.outcome)
         return fitting_note(note_of(calls), name_width, room, is_urgent=is_urgent), style
 
-    def _name(self, y: int, row: Row, calls: Sequence[Call], width: int) -> SafeText:
-        """Return a row's name, in at most `width` columns: `▸ pytest -q ×3`, `▸ 5 files: a.py, b.py, …`."""
-        if row.is_fold and not row.is_same:
-            return _names(row, calls, width)
-        call = calls[-1]
-        lead = ("▾ " if row.is_open else "▸ ") if row.is_fold else "  " if row.fold >= 0 else ""
-        end = f" ×{len(calls)}" if row.is_fold else ""
-        shown, room = shown_target(call), max(width - len(lead) - len(end), 1)
-        near = self._targets_near(y, call) if columns(shown) > room else ()
-        return SafeText(f"{lead}{cut_apart(shown, near, room, is_path=is_path(call, shown))}{end}")
-
     def _targets_near(self, y: int, call: Call) -> list[SafeText]:
         """Return the targets of the neighbouring rows of the same tool."""
         first, last = max(y - _NEIGHBOURS, 0), min(y + _NEIGHBOURS, len(self._list.rows) - 1)
-        near = [self._list.call_at(each) for each in range(first, last + 1) if y >= 0 and each != y]
+        near = [self._list.call_at(each) for each in range(first, last + 1) if each != y]
         return [shown_target(other) for other in near if other.tool == call.tool]
 
 

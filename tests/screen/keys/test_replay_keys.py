@@ -7,7 +7,6 @@ from pathlib import Path
 from textual.events import AppBlur
 
 from agentwatch.feed.playhead import Replay
-from agentwatch.screen.calls.pane import CallTable
 from tests.builders.screen.app import lines_of, opened
 from tests.builders.screen.call_table import rows_of
 from tests.builders.screen.lines import answer, init, session, shell
@@ -39,8 +38,7 @@ async def test_a_replay_keeps_its_time(recording: Saver) -> None:
     path = timed(recording(init() + shell(1) + answer("Done.")), 0, 10, 30, 31)
     clock = ManualClock()
     async with opened(path, pace=Replay(clock=clock)) as stage:
-        calls = stage.pane("calls")
-        assert isinstance(calls, CallTable)
+        calls = stage.calls
         assert lines_of(calls) == []
         clock.seconds += 10
         await stage.until(lambda: lines_of(calls), "the call")

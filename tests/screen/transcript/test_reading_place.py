@@ -160,7 +160,10 @@ def gate(monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
 
 
 async def test_the_call_selected_in_the_preview_stays_selected(tmp_path: Path, gate: asyncio.Event) -> None:
-    """The call selected in the preview is still selected after loading, in the same row and view."""
+    """The call selected in the preview is still selected after loading, in the same row and view.
+
+    Its number is unknown in the preview.
+    """
     async with opened(large(tmp_path / "r.ndjson")) as stage:
         calls = stage.pane("calls")
         assert isinstance(calls, CallTable)
@@ -173,7 +176,9 @@ async def test_the_call_selected_in_the_preview_stays_selected(tmp_path: Path, g
         whole = stage.pane("calls")
         assert isinstance(whole, CallTable)
         await stage.until(lambda: whole.chosen is not None and whole.chosen.target == chosen.target, "it")
-        assert [line[:24] for line in viewport(whole)] == [line[:24] for line in seen]
+        assert [line[5:24] for line in viewport(whole)] == [line[5:24] for line in seen]
+        assert {line[:5] for line in seen} == {" " * 5}
+        assert viewport(whole)[0].split()[0].isdigit()
         await stage.shows("started · byte", "detail")
         assert stage.app.focused is whole
 

@@ -86,7 +86,11 @@ class TimeStrip:
                 begin = min(max((begin_ms - first_ms) * width * 8 // length_ms, 0), width * 8 - 1)
                 end = min(max((end_ms - first_ms) * width * 8 // length_ms, begin + 1), width * 8)
                 eighths[begin:end] = b"\1" * (end - begin)
-        return SafeText("".join(_block(eighths[at : at + 8]) for at in range(0, width * 8, 8)))
+        first, last = eighths.find(1) // 8, eighths.rfind(1) // 8
+        if first < 0:
+            return SafeText(" " * width)
+        blocks = "".join(_block(eighths[at * 8 : at * 8 + 8]) for at in range(first, last + 1))
+        return SafeText(f"{' ' * first}{blocks}{' ' * (width - last - 1)}")
 
     def _times(self, call: Call, now_ms: int | None) -> tuple[int | None, int | None]:
         """Return when a call began and ended; both are equal if only one is known, None if none is."""
