@@ -40,6 +40,7 @@ class Panes:
         Returns:
             Whether the whole session is processed.
         """
+        width = max(width - self.transcript.times.columns, 1)
         return self.transcript.viewport.take(width, seconds) and self.calls.take(seconds)
 
     def restore_from_preview(self, preview: Panes) -> None:
@@ -80,7 +81,7 @@ class Panes:
         chosen = self.calls.chosen
         self.transcript.mark_calls(chosen, held)
         self.log.mark_calls(chosen, held)
-        self.calls.hold(held)
+        self.calls.held = held
 
     def chosen_text(self, name: str) -> SafeText:
         """Return the text that `y` copies in a pane.
@@ -94,6 +95,8 @@ class Panes:
         """Return what `y` copies in a pane, in a few words."""
         if name == "transcript":
             return SafeText("the text of the last run")
-        if name == "detail":
-            return SafeText("" if self.detail.call is None else f"the detail of #{self.detail.call.number}")
-        return (self.log if name == "log" else self.calls).chosen_name()
+        if name == "log":
+            return self.log.chosen_name()
+        call = self.detail.call if name == "detail" else self.calls.chosen
+        number = "" if call is None else f"#{call.number}"
+        return SafeText(f"the detail of {number}" if name == "detail" else number)

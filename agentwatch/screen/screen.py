@@ -58,7 +58,7 @@ class WatchScreen(Screen[None]):
     """Shows a session, live or saved."""
 
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]
-    VERTICAL_BREAKPOINTS = [(0, "-short"), (16, "-tall")]
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (16, "-tall"), (45, "-roomy")]
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("q", "app.leave", "Quit", id="leave", tooltip="Quit"),

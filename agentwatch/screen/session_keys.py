@@ -11,6 +11,7 @@ from textual.containers import Vertical
 from agentwatch.feed import Feed
 from agentwatch.plurals import plural
 from agentwatch.screen.overlays.integrity import IntegrityScreen
+from agentwatch.screen.remembered import remember
 from agentwatch.screen.terminal.editor import open_in_editor
 from agentwatch.screen.workspace import Workspace
 from agentwatch.session import Call
@@ -31,6 +32,7 @@ class SessionKeys(Vertical):
         Binding("E", "failure(-1)", "Previous failure", show=False, id="previous-failure"),
         Binding("i", "integrity", "Integrity", show=False, id="integrity"),
         Binding("t", "reasoning", "Thinking", show=False, id="thinking"),
+        Binding("c", "times", "Times", show=False, id="times", tooltip="Show or hide times of day"),
         Binding("r", "raw", "Raw", show=False, id="raw"),
         Binding(
             "o",
@@ -112,6 +114,12 @@ class SessionKeys(Vertical):
     def action_reasoning(self) -> None:
         """Show the model's thinking in full, or fold it."""
         self._panes.transcript.toggle_reasoning()
+
+    def action_times(self) -> None:
+        """Show or hide the times of day in the transcript, and remember it."""
+        times = self._panes.transcript.times
+        times.show(not times.is_shown)
+        remember("times", shown=times.is_shown)
 
     def action_raw(self) -> None:
         """Toggle the detail pane between the raw lines of the recording and their decoded content."""
