@@ -32,10 +32,17 @@ class Workspace(Vertical):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("tab", "next_pane(1)", "Pane", show=False, id="next-pane", tooltip="Next pane"),
         Binding("shift+tab", "next_pane(-1)", "Previous pane", show=False, id="previous-pane"),
-        Binding("1", "pane('transcript')", "Transcript", show=False, id="transcript"),
-        Binding("2", "pane('calls')", "Calls", show=False, id="calls"),
-        Binding("3", "pane('detail')", "Detail", show=False, id="detail"),
-        Binding("4", "pane('log')", "Actions", show=False, id="actions"),
+        Binding(
+            "1",
+            "pane('transcript')",
+            "Transcript",
+            show=False,
+            id="transcript",
+            tooltip="Go to the transcript",
+        ),
+        Binding("2", "pane('calls')", "Calls", show=False, id="calls", tooltip="Go to the calls"),
+        Binding("3", "pane('detail')", "Detail", show=False, id="detail", tooltip="Go to the detail"),
+        Binding("4", "pane('log')", "Actions", show=False, id="actions", tooltip="Go to the actions"),
         Binding(
             "x", "toggle_actions", "Actions", show=False, id="hide-actions", tooltip="Show or hide actions"
         ),
