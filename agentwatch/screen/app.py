@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import Enum
+from functools import partial
+from typing import Any
+
+from textual.app import SystemCommand
+from textual.binding import ActiveBinding
+from textual.dom import DOMNode
+from textual.screen import Screen
 
 from agentwatch.config import Config
 from agentwatch.feed import Feed
 from agentwatch.feed.preview import preview_feed
 from agentwatch.safe_text import SafeText, safe_line
+from agentwatch.screen.keymap import key_label
 from agentwatch.screen.overlays.help import Help
 from agentwatch.screen.overlays.leave import LeaveChoice, LeaveDialog
 from agentwatch.screen.screen import WatchScreen
@@ -79,6 +88,21 @@ class AgentwatchApp(TerminalApp[Leave]):
         if isinstance(screen := self.screen_stack[0], WatchScreen):
             screen.notices.rest()
         super().action_suspend_process()
+
+    def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
+        """Yield the commands of the palette: what the keys do now, each with its keys, and the themes."""
+        keys: dict[tuple[str, DOMNode], list[str]] = {}
+        actions: dict[tuple[str, DOMNode], ActiveBinding] = {}
+        for key, active in screen.active_bindings.items():
+            if active.binding.id is not None and active.enabled:
+                actions.setdefault((active.binding.action, active.node), active)
+                keys.setdefault((active.binding.action, active.node), []).append(key_label(key))
+        for (action, node), active in actions.items():
+            words = active.binding.tooltip or active.binding.description
+            yield SystemCommand(
+                words, " ".join(keys[action, node]), partial(self.run_action, action, default_namespace=node)
+            )
+        yield SystemCommand("Change the theme", "until agentwatch ends", self.action_change_theme)
 
     def action_help(self) -> None:
         """Show the help, with every key as it is bound."""

@@ -46,6 +46,7 @@ class Panes:
         Returns:
             Whether the whole session is processed.
         """
+        width = max(width - self.transcript.times.columns, 1)
         return self.transcript.viewport.take(width, seconds) and self.calls.take(seconds)
 
     def restore_from_preview(self, preview: Panes) -> None:
@@ -86,7 +87,7 @@ class Panes:
         chosen = self.calls.chosen
         self.transcript.mark_calls(chosen, held)
         self.log.mark_calls(chosen, held)
-        self.calls.hold(held)
+        self.calls.held = held
 
     def chosen_text(self, name: str) -> SafeText:
         """Return the text that `y` copies in a pane.
@@ -100,6 +101,9 @@ class Panes:
         """Return what `y` copies in a pane, in a few words."""
         if name == "transcript":
             return SafeText("the text of the last run")
+        if name == "log":
+            return self.log.chosen_name()
         if name == "detail":
             return self.detail.chosen()[0]
-        return (self.log if name == "log" else self.calls).chosen_name()
+        call = self.calls.chosen
+        return SafeText("" if call is None else f"#{call.number}")

@@ -15,7 +15,6 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.reactive import var
 from textual.screen import Screen
-from textual.widgets import Footer
 
 from agentwatch.analysis.files import TouchedFiles
 from agentwatch.analysis.integrity import integrity
@@ -28,8 +27,9 @@ from agentwatch.feed.playhead import Replay
 from agentwatch.recording import now_ms
 from agentwatch.safe_text import SafeText, columns, cut
 from agentwatch.screen.frame.header import HeaderLine
+from agentwatch.screen.frame.key_hints import KeyHints
 from agentwatch.screen.frame.status_line import StatusLine
-from agentwatch.screen.frame.view_status import BEHIND_BYTES, shown_ms, view_words
+from agentwatch.screen.frame.view_status import BEHIND_BYTES, freeze_words, shown_ms, view_words
 from agentwatch.screen.overlays.files import FilesScreen
 from agentwatch.screen.overlays.notices import Notices
 from agentwatch.screen.overlays.time import TimeScreen
@@ -59,7 +59,7 @@ class WatchScreen(Screen[None]):
     """Shows a session, live or saved."""
 
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]
-    VERTICAL_BREAKPOINTS = [(0, "-short"), (16, "-tall")]
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (16, "-tall"), (45, "-roomy")]
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("q", "app.leave", "Quit", id="leave", tooltip="Quit"),
@@ -97,6 +97,7 @@ class WatchScreen(Screen[None]):
         prepare(self)
         self._swap = None if loading is None else PreviewSwap(loading, shows_thinking=config.thinking)
         self._source = source
+        self._rebound = config.keys
         self._survivors: list[Survivor] = []
         self.notices = Notices(loading or feed, config, write)
         self._take(feed, Workspace(feed, shows_thinking=config.thinking, is_preview=loading is not None))
@@ -111,13 +112,14 @@ class WatchScreen(Screen[None]):
         self.workspace = workspace
         self._header = HeaderLine()
         self._status = StatusLine()
+        self._hints = KeyHints(self._rebound, lambda: self.workspace.pane)
 
     def compose(self) -> ComposeResult:
-        """Lay out the two lines at the top, the panes and the footer."""
+        """Lay out the two lines at the top, the panes and the keys."""
         yield self._header
         yield self._status
         yield SessionKeys(self.workspace, self._feed)
-        yield Footer(show_command_palette=False, compact=True)
+        yield self._hints
 
     def on_mount(self) -> None:
         """Start the ticks; the first one comes after the first refresh."""
@@ -180,6 +182,7 @@ class WatchScreen(Screen[None]):
         view = view_words(self._source, self._feed, self._survivors, is_frozen=self.is_frozen, below=below)
         facts, room = self._source.agent_facts(), self._status.size.width - columns(view) - 3
         self._status.show_status(status(session, now, facts, room), view, self._integrity)
+        self._hints.name_freeze(freeze_words(self._feed, is_frozen=self.is_frozen))
         words = status(session, now, facts)
         for warning in self.notices.update(words, is_quiet=is_stalled(session, now, facts)):
             self.notify(warning, severity="warning", timeout=10, markup=False)

@@ -11,6 +11,7 @@ from textual.containers import Vertical
 from agentwatch.feed import Feed
 from agentwatch.plurals import plural
 from agentwatch.screen.overlays.integrity import IntegrityScreen
+from agentwatch.screen.remembered import remember
 from agentwatch.screen.terminal.editor import open_in_editor
 from agentwatch.screen.workspace import Workspace
 from agentwatch.session import Call
@@ -22,16 +23,33 @@ class SessionKeys(Vertical):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "back", "Back", show=False, id="back"),
         Binding("slash", "find", "Find", key_display="/", id="find", tooltip="Search everywhere"),
-        Binding("n", "find_step(1)", "Next match", show=False, id="next-found"),
+        Binding(
+            "n", "find_step(1)", "Next match", show=False, id="next-found", tooltip="Next match of the search"
+        ),
         Binding("N", "find_step(-1)", "Previous match", show=False, id="previous-found"),
         Binding("f", "filter_calls", "Filter", id="filter-calls", tooltip="Filter the calls by words"),
-        Binding("s", "slowest_calls", "Slowest", show=False, id="slowest-calls"),
-        Binding("backspace", "show_in_transcript", "Show in transcript", show=False, id="show-in-transcript"),
+        Binding(
+            "s",
+            "slowest_calls",
+            "Slowest",
+            show=False,
+            id="slowest-calls",
+            tooltip="Sort the calls by duration (toggle)",
+        ),
+        Binding(
+            "backspace",
+            "show_in_transcript",
+            "Show in transcript",
+            show=False,
+            id="show-in-transcript",
+            tooltip="Show the selected call in the transcript",
+        ),
         Binding("e", "failure(1)", "Failure", id="next-failure", tooltip="Next failed call"),
         Binding("E", "failure(-1)", "Previous failure", show=False, id="previous-failure"),
-        Binding("i", "integrity", "Integrity", show=False, id="integrity"),
-        Binding("t", "reasoning", "Thinking", show=False, id="thinking"),
-        Binding("r", "raw", "Raw", show=False, id="raw"),
+        Binding("i", "integrity", "Integrity", show=False, id="integrity", tooltip="Integrity details"),
+        Binding("t", "reasoning", "Thinking", show=False, id="thinking", tooltip="Show or hide thinking"),
+        Binding("c", "times", "Times", show=False, id="times", tooltip="Show or hide times of day"),
+        Binding("r", "raw", "Raw", show=False, id="raw", tooltip="Show the detail as raw JSON (toggle)"),
         Binding(
             "o",
             "open_file",
@@ -112,6 +130,12 @@ class SessionKeys(Vertical):
     def action_reasoning(self) -> None:
         """Show the model's thinking in full, or fold it."""
         self._panes.transcript.toggle_reasoning()
+
+    def action_times(self) -> None:
+        """Show or hide the times of day in the transcript, and remember it."""
+        times = self._panes.transcript.times
+        times.show(not times.is_shown)
+        remember("times", shown=times.is_shown)
 
     def action_raw(self) -> None:
         """Toggle the detail pane between the raw lines of the recording and their decoded content."""

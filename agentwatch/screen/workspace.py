@@ -19,8 +19,10 @@ from agentwatch.screen.detail.pane import DetailView
 from agentwatch.screen.frame.plan import PlanView
 from agentwatch.screen.frame.tabs import PaneTabs
 from agentwatch.screen.lines.line_view import LineView
+from agentwatch.screen.lines.pane_wanted import PaneWanted
 from agentwatch.screen.overlays.find_bar import FindBar
 from agentwatch.screen.panes import NAMES, Panes
+from agentwatch.screen.remembered import remember, remembered
 from agentwatch.screen.transcript.pane import Transcript
 from agentwatch.session import Call
 
@@ -31,12 +33,27 @@ class Workspace(Vertical):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("tab", "next_pane(1)", "Pane", show=False, id="next-pane", tooltip="Next pane"),
         Binding("shift+tab", "next_pane(-1)", "Previous pane", show=False, id="previous-pane"),
-        Binding("1", "pane('transcript')", "Transcript", show=False, id="transcript"),
-        Binding("2", "pane('calls')", "Calls", show=False, id="calls"),
-        Binding("3", "pane('detail')", "Detail", show=False, id="detail"),
-        Binding("4", "pane('log')", "Actions", show=False, id="actions"),
         Binding(
-            "m", "maximize_pane", "Maximize", show=False, id="maximise", tooltip="Maximize the pane (toggle)"
+            "1",
+            "pane('transcript')",
+            "Transcript",
+            show=False,
+            id="transcript",
+            tooltip="Go to the transcript",
+        ),
+        Binding("2", "pane('calls')", "Calls", show=False, id="calls", tooltip="Go to the calls"),
+        Binding("3", "pane('detail')", "Detail", show=False, id="detail", tooltip="Go to the detail"),
+        Binding("4", "pane('log')", "Actions", show=False, id="actions", tooltip="Go to the actions"),
+        Binding(
+            "x", "toggle_actions", "Actions", show=False, id="hide-actions", tooltip="Show or hide actions"
+        ),
+        Binding(
+            "m",
+            "toggle('is_maximized')",
+            "Maximize",
+            show=False,
+            id="maximise",
+            tooltip="Maximize the pane (toggle)",
         ),
     ]
 
@@ -61,6 +78,8 @@ class Workspace(Vertical):
         self.find_bar = FindBar(feed, self.panes, is_preview=is_preview)
         self.filter_bar = FilterBar(self.panes.calls)
         self._tabs = PaneTabs(self.panes)
+        self._shows_actions: bool | None = None
+        """Whether the actions pane is shown; None if the user has not chosen."""
         self._failures = NewFailures(feed)
         self._failure: Call | None = None
         """The last call that failed while the newest calls were followed; its detail stays open."""
@@ -79,8 +98,11 @@ class Workspace(Vertical):
         yield self.filter_bar
 
     def on_mount(self) -> None:
-        """Focus the current pane."""
+        """Focus the current pane, and show the actions if the user does, or by default if there is room."""
         self.watch_pane(self.pane)
+        if self._preview is None:
+            self._show_actions(remembered("actions"))
+            self.panes.transcript.times.show(remembered("times") is True)
         if self._shows_thinking:
             self.panes.transcript.toggle_reasoning()
         self.action_pane(self.pane)
@@ -91,6 +113,8 @@ class Workspace(Vertical):
         self.set_reactive(Workspace.is_maximized, preview.is_maximized)
         self._shows_thinking = preview.panes.transcript.thoughts.are_shown
         self._preview = preview
+        self._show_actions(preview._shows_actions)
+        self.panes.transcript.times.show(preview.panes.transcript.times.is_shown)
 
     def restore_from_preview(self) -> None:
         """Scroll and select as in the preview, so that every line stays in its row."""
@@ -179,17 +203,9 @@ class Workspace(Vertical):
         else:
             self.pane = event.pane
 
-    @on(FindBar.Closed)
-    def _leave_find(self, event: FindBar.Closed) -> None:
+    @on(PaneWanted)
+    def _go_to_pane(self, event: PaneWanted) -> None:
         self.action_pane(event.pane)
-
-    @on(FilterBar.Closed)
-    def _leave_filter(self) -> None:
-        self.action_pane("calls")
-
-    @on(CallTable.Opened)
-    def _open_detail(self) -> None:
-        self.action_pane("detail")
 
     def filter_calls(self, words: str | None = None) -> None:
         """Go to the calls, and open the filter bar or apply the words of a filter."""
@@ -202,16 +218,32 @@ class Workspace(Vertical):
             self.panes.calls.filter_by(words)
 
     def action_pane(self, name: str) -> None:
-        """Focus a pane."""
+        """Focus a pane; the actions are shown for it until they are hidden again."""
+        if name == "log" and not self._are_actions_shown():
+            self._show_actions(True)
         self.pane = name
         self.screen.set_focus(
             self.panes.named(name), scroll_visible=False
         )  # immediately, because the next key is meant for this pane
 
     def action_next_pane(self, step: int) -> None:
-        """Focus the next (1) or previous (-1) pane."""
-        self.action_pane(NAMES[(NAMES.index(self.pane) + step) % len(NAMES)])
+        """Focus the next (1) or previous (-1) pane that is shown."""
+        is_alone = self.is_maximized or self.screen.has_class("-narrow")
+        names = NAMES if self._are_actions_shown() or is_alone else NAMES[:-1]
+        self.action_pane(names[(names.index(self.pane) + step) % len(names)])
 
-    def action_maximize_pane(self) -> None:
-        """Maximize the focused pane, or show all panes again."""
-        self.is_maximized = not self.is_maximized
+    def action_toggle_actions(self) -> None:
+        """Show or hide the actions pane, and remember it."""
+        shown = not self._are_actions_shown()
+        remember("actions", shown=shown)
+        self._show_actions(shown)
+        if not shown and self.pane == "log":
+            self.action_pane("transcript")
+
+    def _are_actions_shown(self) -> bool:
+        return self.screen.has_class("-roomy") if self._shows_actions is None else self._shows_actions
+
+    def _show_actions(self, shown: bool | None) -> None:
+        """Show or hide the actions pane; None shows it where there is room for it."""
+        self._shows_actions = shown
+        self.set_class(shown is True, "-actions").set_class(shown is False, "-no-actions")

@@ -16,7 +16,7 @@ from tests.harness.program import AGENTWATCH
 from tests.harness.terminal import Terminal
 
 WHOLE = re.compile(
-    r"\A ✓ succeeded 1:10 .*\n[^╭]*\n╭─ 1 Transcript ─+╮╭─ 2 Calls ─+╮\n(.*\n)*╭─ 4 Actions ─{106}╮"
+    r"\A ✓ succeeded 1:10 .*\n[^╭]*\n╭─ 1 Transcript ─+╮╭─ 2 Calls ─+╮\n(.*\n)*.*╭─ 3 Detail ─"
 )
 """The demo's end at 120 columns: the header, and the top edges of the panes."""
 SEQUENCES = (
@@ -236,7 +236,7 @@ def test_other_encodings(env: dict[str, str]) -> None:
     with in_terminal(str(DEMO), env=env) as terminal:
         terminal.wait_for("succeeded")
         terminal.wait_for("1 Transcript")
-        terminal.wait_for("4 Actions")
+        terminal.wait_for("3 Detail")
         terminal.send("?")
         terminal.wait_for("next failed call; previous")
         terminal.send("qq")

@@ -189,7 +189,7 @@ def test_the_screen_follows_the_size() -> None:
 
             def is_drawn(columns: int = columns, wide: bool = wide) -> bool:
                 screen = terminal.screen_text().split("\n")
-                frame = any(row.startswith("╭─ 4 Actions") and len(row) == columns for row in screen)
+                frame = any(row.startswith("╭─ 1 Transcript") and len(row) == columns for row in screen)
                 tabs = any(row.startswith(" 1 Transcript 2 Calls 3 Detail 4 Actions") for row in screen)
                 is_header = screen[0].startswith(" ◐ running") and len(screen[0]) == columns - 1
                 return is_header and frame == wide and tabs != wide
@@ -208,7 +208,7 @@ def test_the_last_of_many_sizes_holds() -> None:
         terminal.wait_for("1 Transcript 2 Calls")
         for columns in (100, 40, 133, 20, 80, 119, 60, 120):
             terminal.resize(columns, 40)
-        terminal.wait_for(re.compile(r"^╭─ 4 Actions ─{106}╮$", re.MULTILINE))
+        terminal.wait_for(re.compile(r"^╭─ 1 Transcript ─+╮╭─ 2 Calls ─+╮$", re.MULTILINE))
         terminal.wait_for(re.compile(r"\A ◐ running .{102,}\w$", re.MULTILINE))
         assert len(terminal.line(0)) == 119
 

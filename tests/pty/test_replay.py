@@ -19,7 +19,7 @@ COLOUR = re.compile(rb"\x1b\[[0-9;:]*?(?<![0-9])(?:3[0-8]|4[0-8]|9[0-7]|10[0-7])
 
 def test_the_demo_plays_to_its_end() -> None:
     """The demo plays to its success and fills all four panes; the detail shows its failed call."""
-    with in_terminal("demo", "--speed", "64") as terminal:
+    with in_terminal("demo", "--speed", "64", size=(120, 50)) as terminal:
         terminal.wait_for("✓ succeeded in 1:10", 20)
         rows = terminal.screen_text().split("\n")
         assert rows[0].startswith(" ✓ succeeded 1:10 │ cursor · Sonnet 5 200K High │ tidepool")

@@ -28,7 +28,7 @@ async def test_numbers_go_to_the_panes() -> None:
 
 async def test_tab_goes_round_the_panes() -> None:
     """Tab focuses the next pane and shift+tab the previous one, wrapping around."""
-    async with opened(bundled("demo")) as stage:
+    async with opened(bundled("demo"), (120, 50)) as stage:
         found = []
         for key in ("tab", "tab", "tab", "tab", "shift+tab", "shift+tab"):
             await stage.press(key)
@@ -39,14 +39,14 @@ async def test_tab_goes_round_the_panes() -> None:
 @pytest.mark.parametrize("back", ["m", "escape"])
 async def test_a_pane_can_be_maximised(back: str) -> None:
     """`m` maximizes the focused pane; `m` or esc shows all panes again."""
-    async with opened(bundled("demo")) as stage:
+    async with opened(bundled("demo"), (120, 50)) as stage:
         todo = stage.app.screen.query_one("#todo").region.height
         assert todo == 1
         for key, name in zip("1234", PANES, strict=True):
             await stage.press(key, "m")
             await sees(stage, name)
             assert stage.pane(name).region.width == 120
-            assert stage.pane(name).region.height == 40 - 4 - todo  # header, status, titles, keys
+            assert stage.pane(name).region.height == 50 - 4 - todo  # header, status, titles, keys
             await stage.press(back)
             await sees(stage, *PANES)
             assert stage.focus == name

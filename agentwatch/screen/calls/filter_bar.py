@@ -6,19 +6,16 @@ from typing import ClassVar
 
 from textual import on
 from textual.binding import Binding, BindingType
-from textual.message import Message
 from textual.widgets import Input
 
 from agentwatch.safe_text import SafeText
 from agentwatch.screen.calls.pane import CallTable
 from agentwatch.screen.lines.input_bar import InputBar
+from agentwatch.screen.lines.pane_wanted import PaneWanted
 
 
 class FilterBar(InputBar):
     """Filters the calls while the user types; enter keeps the filter, esc clears it."""
-
-    class Closed(Message):
-        """Posted when the filter bar gives the focus back to the calls."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "drop", "All calls", id="drop-filter", tooltip="Clear the filter")
@@ -57,7 +54,7 @@ class FilterBar(InputBar):
     def action_drop(self) -> None:
         """Clear the filter and close the bar."""
         self.clear()
-        self.post_message(self.Closed())
+        self.post_message(PaneWanted("calls"))
 
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:
@@ -68,4 +65,4 @@ class FilterBar(InputBar):
     def _entered(self, event: Input.Submitted) -> None:
         event.stop()
         self.close()
-        self.post_message(self.Closed())
+        self.post_message(PaneWanted("calls"))

@@ -8,7 +8,7 @@ from textual.binding import Binding
 from textual.content import Content
 from textual.geometry import Region
 from textual.message import Message
-from textual.reactive import var
+from textual.reactive import reactive, var
 from textual.strip import Strip
 
 from agentwatch.actions import action
@@ -22,6 +22,7 @@ from agentwatch.screen.calls.renderer import CallRenderer
 from agentwatch.screen.lines.cursor_view import CursorView
 from agentwatch.screen.lines.heading import heading_region, show_heading, with_heading
 from agentwatch.screen.lines.line_view import Spans, rows_in_view
+from agentwatch.screen.lines.pane_wanted import PaneWanted
 from agentwatch.session import Call
 
 _TITLE = "2 Calls"
@@ -40,9 +41,6 @@ class CallTable(CursorView):
             super().__init__()
             self.call = call
 
-    class Opened(Message):
-        """Posted when the detail of the selected call is wanted."""
-
     BINDINGS = [
         Binding(
             "enter", "open", "Detail", id="open", tooltip="Open the detail, or unfold a row of several calls"
@@ -51,6 +49,8 @@ class CallTable(CursorView):
 
     cursor = var(-1)
     """The row of the selected call; -1 while there is none."""
+    held: reactive[Call | None] = reactive(None)
+    """The failed call whose detail stays open."""
 
     def __init__(self, feed: Feed, *, has_numbers: bool = True) -> None:
         """Create the table.
@@ -73,7 +73,6 @@ class CallTable(CursorView):
         """The border title: the order, and the number of calls that the filter hides."""
         self.chosen: Call | None = None
         """The selected call."""
-        self._held: Call | None = None
 
     def line_count(self) -> int:
         """Return the number of rows."""
@@ -118,15 +117,9 @@ class CallTable(CursorView):
             self.refresh(heading_region(self))
         return with_heading(self, strips, crop, heading)
 
-    def hold(self, call: Call | None) -> None:
-        """Mark the row of a failed call whose detail stays open; None removes the mark."""
-        if call is not self._held:
-            self._held = call
-            self.refresh()
-
     def is_held(self, y: int) -> bool:
         """Return whether a row contains the failed call whose detail stays open."""
-        row, held = self._list.rows[y], self._held
+        row, held = self._list.rows[y], self.held
         return held is not None and row.first < held.number <= row.last + 1
 
     def draw_row(self, y: int, width: int) -> Strip:
@@ -136,10 +129,6 @@ class CallTable(CursorView):
     def chosen_text(self) -> SafeText:
         """Return the text that `y` copies: the selected call as an action."""
         return SafeText("") if self.chosen is None else action(self.chosen)
-
-    def chosen_name(self) -> SafeText:
-        """Return what `y` copies."""
-        return SafeText("" if self.chosen is None else f"#{self.chosen.number}")
 
     def choose(self, row: int) -> None:
         """Move the cursor to a row; selecting the newest call starts following."""
@@ -208,7 +197,7 @@ class CallTable(CursorView):
         if 0 <= self.cursor < self.line_count() and self._list.rows.toggle(self.cursor):
             self.choose(self.cursor)
         else:
-            self.post_message(self.Opened())
+            self.post_message(PaneWanted("detail"))
 
     def action_slowest(self) -> None:
         """Toggle between the slowest calls first and the order by time."""

@@ -29,6 +29,15 @@ def shown_ms(feed: Feed, *, is_frozen: bool) -> int | None:
     return now_ms()
 
 
+def freeze_words(feed: Feed, *, is_frozen: bool) -> str:
+    """Return what the key that freezes the view does now: `Freeze`, `Pause`, `Resume`, or nothing."""
+    if isinstance(feed.pace, Replay):
+        return "" if feed.is_over else "Resume" if feed.pace.is_paused else "Pause"
+    if is_frozen:
+        return "Resume"
+    return "" if feed.is_over else "Freeze"
+
+
 def view_words(
     source: Source, feed: Feed, survivors: Sequence[Survivor], *, is_frozen: bool, below: int
 ) -> SafeText:

@@ -14,6 +14,7 @@ from agentwatch.feed import Feed
 from agentwatch.safe_text import SafeText
 from agentwatch.screen.detail.view import BlockMatch
 from agentwatch.screen.lines.input_bar import InputBar
+from agentwatch.screen.lines.pane_wanted import PaneWanted
 from agentwatch.screen.panes import Panes
 from agentwatch.screen.view_state import ViewState, restore, view_state
 
@@ -30,14 +31,6 @@ class FindBar(InputBar):
 
         def __init__(self, pane: str) -> None:
             """Create the message; `pane` is the pane that shows the match."""
-            super().__init__()
-            self.pane = pane
-
-    class Closed(Message):
-        """Posted when the find bar gives the focus back to the panes."""
-
-        def __init__(self, pane: str) -> None:
-            """Create the message; `pane` is the pane that should get the focus."""
             super().__init__()
             self.pane = pane
 
@@ -142,7 +135,7 @@ class FindBar(InputBar):
         self.close()
         if origin is not None:
             restore(self._panes, origin)
-            self.post_message(self.Closed(origin.pane))
+            self.post_message(PaneWanted(origin.pane))
 
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:
@@ -167,7 +160,7 @@ class FindBar(InputBar):
             self._search_for(self._last)
         self._last = self.input.value
         self.input.can_focus = False
-        self.post_message(self.Closed(self._pane))
+        self.post_message(PaneWanted(self._pane))
 
     def _start_from(self, pane: str) -> None:
         """Record the position in the transcript at which a search begins."""

@@ -22,6 +22,7 @@ KEYS = (
                 "{transcript} {calls} {detail} {actions}, {next-pane}, {previous-pane}",
                 "go to transcript, calls, detail or actions; next pane; previous pane",
             ),
+            ("{hide-actions}", "show or hide the actions (remembered)"),
             ("{maximise}", "maximize the pane (toggle)"),
             (
                 "{open}, {back}",
@@ -62,6 +63,7 @@ KEYS = (
         (
             ("{freeze}", "freeze the view, recording continues; in a replay: pause"),
             ("{thinking}", "show or hide thinking"),
+            ("{times}", "show or hide times of day in the transcript (remembered)"),
             ("{raw}", "show the detail as raw JSON (toggle)"),
             ("{fold}", "in the detail: fold or unfold the selected branch"),
             ("{next-call}, {previous-call}", "in the detail: next call; previous call"),

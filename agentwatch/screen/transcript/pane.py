@@ -7,6 +7,7 @@ from textual.binding import Binding
 from textual.message import Message
 from textual.strip import Strip
 
+from agentwatch.actions import ended_ms
 from agentwatch.analysis.matches import text_of
 from agentwatch.analysis.query import Query
 from agentwatch.safe_text import SafeText, safe_text
@@ -16,6 +17,8 @@ from agentwatch.screen.transcript.block_viewport import BlockViewport
 from agentwatch.screen.transcript.reading import Reader, ReadingPosition
 from agentwatch.screen.transcript.thoughts import Thoughts
 from agentwatch.session import Call, Entry, Kind, Session
+
+_TIME_COLUMNS = 9
 
 
 class Transcript(LineView):
@@ -58,6 +61,7 @@ class Transcript(LineView):
         self.viewport = BlockViewport(self, session)
         self.thoughts = Thoughts(self, self.viewport)
         self.reader = Reader(self, self.viewport, session)
+        self.times = TimeGutter(self, self.viewport)
         self._blocks, self._layout = self.viewport.blocks, self.viewport.layout
         self._renderer = self.viewport.renderer
 
@@ -68,7 +72,9 @@ class Transcript(LineView):
     def draw(self, y: int, width: int) -> Strip:
         """Return one line; a call's line shows the current state of the call."""
         index, row = self._layout.at(y)
-        return self._renderer.line(index, row, width)
+        block = self._blocks.all[index]
+        line = self._renderer.line(index, row, max(width - self.times.columns, 1))
+        return self.times.beside(line, block.entry, is_first=row == 0 and block.start == 0)
 
     def is_stable(self, line: int) -> bool:
         """Return whether a line is text; calls and titles of thoughts change with their state."""
@@ -78,7 +84,7 @@ class Transcript(LineView):
 
     def on_resize(self) -> None:
         """Wrap the blocks to the new width."""
-        self.viewport.wrap(self.scrollable_content_region.width)
+        self.times.wrap()
         super().on_resize()
 
     def notify_style_update(self) -> None:
@@ -228,3 +234,46 @@ class Transcript(LineView):
 def _is_marker(entry: Entry) -> bool:
     """Return whether an entry has a line that can be selected: a call, or a finished thought."""
     return entry.kind is Kind.CALL or (entry.kind is Kind.REASONING and not entry.is_open)
+
+
+class TimeGutter:
+    """A column for the time at which each entry began; it is 9 columns wide, or hidden."""
+
+    def __init__(self, pane: LineView, viewport: BlockViewport) -> None:
+        self._pane = pane
+        self._viewport = viewport
+        self.columns = 0
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether the times are shown."""
+        return self.columns > 0
+
+    def show(self, shown: bool) -> None:
+        """Show or hide the times; the text at the top of the viewport stays there."""
+        self.columns = _TIME_COLUMNS if shown else 0
+        self.wrap()
+
+    def wrap(self) -> None:
+        """Wrap the transcript to the width beside the times."""
+        if width := self._pane.scrollable_content_region.width:
+            self._viewport.wrap(max(width - self.columns, 1))
+            self._pane.painter.forget()
+            self._pane.refresh()
+
+    def beside(self, strip: Strip, entry: Entry, *, is_first: bool) -> Strip:
+        """Return a line of an entry with the gutter before it; the time stands in the entry's first line."""
+        if not self.columns:
+            return strip
+        began_ms = _began_ms(entry) if is_first else None
+        time = "" if began_ms is None else time_of_day(began_ms)
+        return Strip.join([self._pane.strip_of([(SafeText(f"{time:<{_TIME_COLUMNS}}"), "muted")]), strip])
+
+
+def _began_ms(entry: Entry) -> int | None:
+    """Return when an entry began, in ms since the epoch; None if unknown."""
+    call = entry.call
+    if call is None:
+        return entry.started_ms
+    started = call.started.seen_ms if call.started is not None else None
+    return call.started_ms or started or ended_ms(call)

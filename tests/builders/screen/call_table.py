@@ -15,6 +15,7 @@ from agentwatch.feed import Feed
 from agentwatch.recording import open_saved
 from agentwatch.screen.calls.filter_bar import FilterBar
 from agentwatch.screen.calls.pane import CallTable
+from agentwatch.screen.lines.pane_wanted import PaneWanted
 from tests.builders.screen.app import PaneApp, eventually, lines_of
 from tests.builders.screen.lines import CWD, ended, started
 
@@ -42,7 +43,7 @@ class TableApp(PaneApp):
         yield from super().compose()
         yield self._bar
 
-    @on(FilterBar.Closed)
+    @on(PaneWanted)
     def _filter_closed(self) -> None:
         self._table.focus()
 

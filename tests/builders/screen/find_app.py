@@ -16,6 +16,7 @@ from agentwatch.feed import Feed
 from agentwatch.recording import open_saved
 from agentwatch.resources import stylesheets
 from agentwatch.screen.calls.pane import CallTable
+from agentwatch.screen.lines.pane_wanted import PaneWanted
 from agentwatch.screen.overlays.find_bar import FindBar
 from agentwatch.screen.panes import Panes
 from tests.builders.screen.app import eventually
@@ -94,8 +95,8 @@ class FindApp(App[None]):
         self.pane = event.pane
         self.shown.append(event)
 
-    @on(FindBar.Closed)
-    def _find_closed(self, event: FindBar.Closed) -> None:
+    @on(PaneWanted)
+    def _find_closed(self, event: PaneWanted) -> None:
         self.action_pane(event.pane)
 
     @property

@@ -41,12 +41,24 @@ async def test_o_opens_the_file_of_the_chosen_call(recording: Saver, monkeypatch
 
 
 async def test_ctrl_p_lists_commands(recording: Saver) -> None:
-    """`ctrl+p` opens the command palette, where the theme can be changed; esc closes it."""
-    async with opened(recording(session(2) + result())) as stage:
+    """`ctrl+p` lists what the keys do, each with its keys, and the themes; esc closes it."""
+    async with opened(recording(session(2) + result()), (120, 60)) as stage:
         await stage.press("ctrl+p", *"theme")
         assert isinstance(stage.app.screen, CommandPalette)
-        await stage.shows("Change the current theme")
-        await stage.press("escape")
+        await stage.shows("Change the theme")
+        await stage.press("escape", "2", "ctrl+p")
+        for words in ("Files: read, edited", "Filter the calls by words", "Copy the selection"):
+            await stage.shows(words)
+        for words in ("Screenshot", "Maximize the focused widget"):
+            assert words not in stage.text()
+        await stage.press("escape", "ctrl+p", *"everywhere", "enter")
+        await stage.until(lambda: stage.app.screen.query_one("#find").display, "the find bar")
+
+
+async def test_the_palette_closes(recording: Saver) -> None:
+    """Esc closes the palette."""
+    async with opened(recording(session(2) + result())) as stage:
+        await stage.press("ctrl+p", "escape")
         await stage.until(lambda: len(stage.app.screen_stack) == 1, "the panes")
 
 

@@ -50,7 +50,7 @@ async def test_the_chosen_call_is_in_the_detail(recording: Saver) -> None:
 async def test_panes_follow_the_end_until_moved(recording: Saver) -> None:
     """All panes follow a growing session. A pane that was moved up stays and counts the new lines below."""
     path = recording(session())
-    async with opened(path, follow=True) as stage:
+    async with opened(path, (120, 50), follow=True) as stage:
         transcript, calls, log = (stage.pane(name) for name in ("transcript", "calls", "log"))
         await stage.append(shell(40))
         for pane in (transcript, calls, log):
@@ -69,7 +69,7 @@ async def test_panes_follow_the_end_until_moved(recording: Saver) -> None:
 
 async def test_the_wheel_moves_the_pane_below_the_mouse(recording: Saver) -> None:
     """The wheel scrolls the pane under the mouse, whichever pane is focused."""
-    async with opened(recording(session()), follow=True) as stage:
+    async with opened(recording(session()), (120, 50), follow=True) as stage:
         log = stage.pane("log")
         await stage.press("1")
         before = viewport(log)

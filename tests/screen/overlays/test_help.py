@@ -70,7 +70,7 @@ async def test_configured_keys_are_shown_and_work() -> None:
 async def test_a_rebound_default_key_does_nothing_in_the_calls() -> None:
     """Once the filter and order keys are rebound, the default keys do nothing in the calls either."""
     source = saved_source(bundled("demo"))
-    keys = {"filter-calls": "w", "slowest-calls": "x"}
+    keys = {"filter-calls": "w", "slowest-calls": "z"}
     app = AgentwatchApp(source, Feed(source.reader), HeldSignals(), Config(keys=keys))
     async with app.run_test(size=(120, 40)) as pilot:
         await pilot.press("2", "s", "f")
@@ -78,6 +78,6 @@ async def test_a_rebound_default_key_does_nothing_in_the_calls() -> None:
         calls = app.screen.query_one(CallTable)
         assert calls.title == "2 Calls"
         assert not app.screen.query_one(FilterBar).display
-        await pilot.press("x", "w")
+        await pilot.press("z", "w")
         await eventually(pilot, lambda: "slowest first" in calls.title, "the slowest first")
         assert app.screen.query_one(FilterBar).display

@@ -1,0 +1,141 @@
+"""The line at the bottom: the keys that work in the focused pane.
+
+Textual's footer is empty while the terminal does not have the focus, and shows fixed words for each key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple
+
+from textual import events
+from textual.content import Content
+from textual.screen import Screen
+from textual.widgets import Input, Static
+
+from agentwatch.safe_text import SafeText, columns
+from agentwatch.screen.keymap import bound_keys, key_label
+
+_PANES = {
+    "transcript": (
+        ("open-line", "Open"),
+        ("previous-line next-line", "Calls"),
+        ("thinking", "Thinking"),
+        ("times", "Times"),
+    ),
+    "calls": (
+        ("open", "Detail"),
+        ("show-in-transcript", "Transcript"),
+        ("slowest-calls", "Slowest"),
+        ("open-file", "Edit"),
+    ),
+    "detail": (("back", "Back"), ("raw", "Raw"), ("open-file", "Edit")),
+    "log": (("open-action", "Detail"), ("hide-actions", "Hide")),
+}
+_BARS = {
+    "find": (("find-next find-previous", "Next, previous"), ("find-back", "Back")),
+    "filter": (("drop-filter", "Clear"),),
+}
+"""The keys of a bar while text is typed in it; all other keys are letters there."""
+_EVERYWHERE = (
+    ("find", "Find"),
+    ("filter-calls", "Filter"),
+    ("next-failure", "Failure"),
+    ("copy", "Copy"),
+    ("files", "Files"),
+    ("spent", "Time"),
+    ("maximise", "Maximize"),
+)
+_LAST = (("help", "Help"), ("leave", "Quit"))
+_GAP = 2
+
+
+class Hint(NamedTuple):
+    """A key, what it is for, and its first and last column in the line."""
+
+    key: str
+    label: SafeText
+    words: SafeText
+    start: int
+    end: int
+
+
+class KeyHints(Static):
+    """Shows as many of the keys of the focused pane as fit; a click presses the key."""
+
+    def __init__(self, rebound: Mapping[str, str], pane: Callable[[], str]) -> None:
+        """Create the line.
+
+        Args:
+            rebound: The user's own key bindings, by binding id.
+            pane: Returns the name of the pane that has the focus, or had it last.
+        """
+        super().__init__(id="keys")
+        self._keys = bound_keys(rebound)
+        self._pane = pane
+        self._freeze = ""
+        self._drawn: list[Hint] = []
+
+    def on_mount(self) -> None:
+        """Redraw the line whenever the focus moves."""
+        self.screen.bindings_updated_signal.subscribe(self, self._focus_moved)
+
+    def on_resize(self) -> None:
+        """Show as many keys as fit now."""
+        self._draw()
+
+    def name_freeze(self, words: str) -> None:
+        """Name what the key that freezes the view does now; empty if it does nothing."""
+        if words != self._freeze:
+            self._freeze = words
+            self._draw()
+
+    def on_click(self, event: events.Click) -> None:
+        """Press the key that was clicked."""
+        for hint in self._drawn:
+            if hint.start <= event.x < hint.end:
+                self.app.simulate_key(hint.key)
+
+    def _focus_moved(self, _: Screen[object]) -> None:
+        self._draw()
+
+    def _draw(self) -> None:
+        hints = self._fitting(list(self._hints()))
+        if hints != self._drawn:
+            self._drawn = hints
+            pieces: list[tuple[str, str]] = []
+            for hint in hints:
+                pieces += [(hint.label, "$text-accent bold"), (f" {hint.words}{' ' * _GAP}", "")]
+            self.update(Content.assemble(" ", *pieces), layout=False)
+
+    def _hints(self) -> Iterator[tuple[str, str]]:
+        """Yield the binding ids and the words for them, the most important first."""
+        focused = self.screen.focused
+        bar = focused.parent.id if isinstance(focused, Input) and focused.parent is not None else None
+        if bar in _BARS:
+            yield from _BARS[bar]
+            return
+        yield from _LAST
+        yield from _PANES.get(self._pane(), ())
+        if self._freeze:
+            yield "freeze", self._freeze
+        yield from _EVERYWHERE
+
+    def _fitting(self, wanted: list[tuple[str, str]]) -> list[Hint]:
+        """Return the hints that fit, in the order in which they are shown: the last two at the end."""
+        room, shown = self.size.width - 1, []
+        for names, words in wanted:
+            keys = [self._keys[name][0] for name in names.split()]
+            label = SafeText(" ".join(map(key_label, keys)))
+            width = columns(label) + 1 + columns(SafeText(words))
+            if width > room:
+                break
+            room -= width + _GAP
+            shown.append((keys[0], label, SafeText(words), width))
+        last = len(_LAST) if wanted[: len(_LAST)] == list(_LAST) else 0
+        hints: list[Hint] = []
+        start = 1
+        for key, label, text, width in [*shown[last:], *shown[:last]]:
+            hints.append(Hint(key, label, text, start, start + width))
+            start += width + _GAP
+        return hints

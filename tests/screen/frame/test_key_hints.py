@@ -1,0 +1,82 @@
+"""The line at the bottom shows the keys of the focused pane."""
+
+from __future__ import annotations
+
+import pytest
+from textual import events
+
+from agentwatch.feed.playhead import Replay
+from agentwatch.screen.frame import key_hints
+from agentwatch.screen.keymap import bound_keys
+from tests.builders.screen.app import opened
+from tests.builders.screen.lines import answer, init, result, session
+from tests.conftest import Saver
+from tests.screen.keys.test_replay_keys import ManualClock, timed
+
+
+def test_every_hint_is_a_binding() -> None:
+    """The hints name bindings that exist."""
+    groups = [*key_hints._PANES.values(), *key_hints._BARS.values(), key_hints._EVERYWHERE, key_hints._LAST]
+    named = {name for group in groups for names, _ in group for name in names.split()}
+    assert named <= set(bound_keys({}))
+
+
+async def test_each_pane_has_its_keys(recording: Saver) -> None:
+    """The keys of the focused pane come first, help and quit last; in a bar, only its own keys are shown."""
+    async with opened(recording(session(3) + result()), (140, 50)) as stage:
+        shown = {}
+        for key in "1234":
+            await stage.press(key)
+            shown[key] = stage.rows()[-1]
+            assert shown[key].endswith("? Help  q Quit")
+        assert shown["1"].startswith(" enter Open  [ ] Calls  t Thinking")
+        assert shown["2"].startswith(" enter Detail  backspace Transcript")
+        assert shown["3"].startswith(" esc Back  r Raw")
+        assert shown["4"].startswith(" enter Detail  x Hide")
+        await stage.press("slash")
+        assert stage.rows()[-1] == " ↓ ↑ Next, previous  esc Back"
+        await stage.press("escape", "f")
+        assert stage.rows()[-1] == " esc Clear"
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 100, 120, 200])
+async def test_as_many_keys_as_fit(recording: Saver, width: int) -> None:
+    """Help and quit are always shown; no hint is cut."""
+    async with opened(recording(session(3) + result()), (width, 24)) as stage:
+        row = stage.rows()[-1]
+        assert row.endswith("? Help  q Quit")
+        assert len(row) <= width
+
+
+async def test_the_keys_are_there_without_focus(recording: Saver) -> None:
+    """While the terminal does not have the focus, the keys of the last pane are shown."""
+    async with opened(recording(session(3) + result())) as stage:
+        before = stage.rows()[-1]
+        stage.app.post_message(events.AppBlur())
+        await stage.pilot.pause()
+        await stage.pilot.resize_terminal(119, 40)
+        await stage.until(lambda: len(stage.rows()[0]) <= 119, "the new size")
+        assert stage.rows()[-1].startswith(before[:30])
+
+
+async def test_space_is_named_by_what_it_does(recording: Saver) -> None:
+    """The key is `Freeze` in a live session, `Pause` in a replay, and `Resume` after it was pressed."""
+    async with opened(recording(init() + answer("Soon.")), follow=True) as stage:
+        await stage.shows("space Freeze")
+        await stage.press("space")
+        await stage.shows("space Resume")
+    path = timed(recording(init() + answer("Soon.") + answer("Later.")), 0, 10, 20)
+    async with opened(path, pace=Replay(clock=ManualClock())) as stage:
+        await stage.shows("space Pause")
+        await stage.press("space")
+        await stage.shows("space Resume")
+    async with opened(recording(session(1) + result())) as stage:
+        assert "space" not in stage.rows()[-1]
+
+
+async def test_a_click_presses_the_key(recording: Saver) -> None:
+    """A click on a hint does what its key does."""
+    async with opened(recording(session(3) + result())) as stage:
+        x = stage.rows()[-1].index("? Help")
+        await stage.pilot.click("#keys", offset=(x + 1, 0))
+        await stage.until(lambda: len(stage.app.screen_stack) == 2, "the help")
