@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import os
 import time
-from array import array
-from bisect import bisect_right
 from pathlib import Path
+
+from agentwatch.recording.time_columns import TimeColumns
 
 _MOST_DIGITS = 19
 _CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
@@ -35,14 +35,12 @@ class ArrivalTimes:
         self.fault: OSError | None = None
         """Why the file of arrival times is incomplete. The times in memory are complete all the same."""
         self._fd = fd
-        self._offsets = array("q")
-        self._epochs_ms = array("q")
+        self._noted = TimeColumns()
         self._is_cut = False
 
     def note(self, offset: int, epoch_ms: int) -> None:
         """Record that the bytes from `offset` on arrived at `epoch_ms`."""
-        self._epochs_ms.append(epoch_ms)
-        self._offsets.append(offset)
+        self._noted.append(offset, epoch_ms)
         self._write(b"%d %d\n" % (offset, epoch_ms))
 
     def note_gap(self, offset: int, missing: int) -> None:
@@ -51,10 +49,7 @@ class ArrivalTimes:
 
     def at(self, offset: int) -> int | None:
         """Return when the byte at `offset` arrived, in milliseconds since the epoch; None if unknown."""
-        if not self._offsets:
-            return None
-        index = bisect_right(self._offsets, offset) - 1
-        return self._epochs_ms[index] if index >= 0 else None
+        return self._noted.at(offset)
 
     def _write(self, line: bytes) -> None:
         """Write a line.
