@@ -22,6 +22,9 @@ from agentwatch.wire.json_line import parse, parse_joined
 from agentwatch.wire.oversize import salvage
 
 _SAMPLE_COLUMNS = 160
+_SAMPLE_CHARACTERS = 1 << 10
+_MOST_FINDINGS = 10_000
+"""The report names no more. A line may have thousands of unknown fields."""
 
 
 @dataclass(slots=True)
@@ -32,8 +35,8 @@ class Finding:
     """The number of its occurrences."""
     line: int
     """The number of the first line that contains it, counted from 1."""
-    sample: str
-    """The first occurrence, as JSON."""
+    sample: SafeText
+    """The beginning of the first occurrence, as JSON."""
 
 
 class _Collector:
@@ -102,8 +105,9 @@ class _Collector:
     def _add(self, what: str, sample: object, line: int) -> None:
         if what in self.found:
             self.found[what].count += 1
-        else:
-            self.found[what] = Finding(1, line, as_json(sample))
+        elif len(self.found) < _MOST_FINDINGS:
+            sample_text = cut(safe_line(as_json(sample)[:_SAMPLE_CHARACTERS]), _SAMPLE_COLUMNS)
+            self.found[what] = Finding(1, line, sample_text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +133,7 @@ class Report:
         yield safe_line(f"agentwatch {__version__}, format {name}: {lines}; {findings}")
         for what, finding in sorted(self.found.items(), key=lambda item: -item[1].count):
             yield safe_line(f"{finding.count} × {what}, first in line {finding.line}")
-            yield SafeText(f"    {cut(safe_line(finding.sample), _SAMPLE_COLUMNS)}")
+            yield SafeText(f"    {finding.sample}")
 
 
 def report(reader: LineReader, agent: Agent | None = None) -> Report:

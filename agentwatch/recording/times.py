@@ -8,12 +8,11 @@ are ignored. The file is optional.
 from __future__ import annotations
 
 import os
-from array import array
-from bisect import bisect_right
 from pathlib import Path
 
 from agentwatch.capture.times_file import TimesFile
 from agentwatch.recording.store import open_regular
+from agentwatch.recording.time_columns import TimeColumns
 
 _MOST_DIGITS = 19
 _READ_BYTES = 1 << 20
@@ -28,18 +27,16 @@ class ArrivalTimes:
     def __init__(self, fd: int | None = None) -> None:
         """Keep the times in memory, and also write them to `fd` unless it is None."""
         self._file = TimesFile(fd)
-        self._offsets = array("q")
-        self._epochs_ms = array("q")
+        self._noted = TimeColumns()
 
     @property
     def fault(self) -> OSError | None:
-        """Why the file of arrival times is incomplete. The times in memory are complete all the same."""
+        """Why the file of arrival times is incomplete. The noted times are complete all the same."""
         return self._file.fault
 
     def note(self, offset: int, epoch_ms: int) -> None:
         """Record that the bytes from `offset` on arrived at `epoch_ms`."""
-        self._epochs_ms.append(epoch_ms)
-        self._offsets.append(offset)
+        self._noted.append(offset, epoch_ms)
         self._file.note(offset, epoch_ms)
 
     def note_gap(self, offset: int, missing: int) -> None:
@@ -48,10 +45,7 @@ class ArrivalTimes:
 
     def at(self, offset: int) -> int | None:
         """Return when the byte at `offset` arrived, in milliseconds since the epoch; None if unknown."""
-        if not self._offsets:
-            return None
-        index = bisect_right(self._offsets, offset) - 1
-        return self._epochs_ms[index] if index >= 0 else None
+        return self._noted.at(offset)
 
     def close(self) -> None:
         """Close the file of times."""
@@ -63,8 +57,7 @@ class ArrivalTimes:
         for line in whole.split(b"\n"):
             offset, _, epoch_ms = line.partition(b" ")
             if offset.isdigit() and epoch_ms.isdigit() and max(len(offset), len(epoch_ms)) < _MOST_DIGITS:
-                self._offsets.append(int(offset))
-                self._epochs_ms.append(int(epoch_ms))
+                self._noted.append(int(offset), int(epoch_ms))
         return len(whole)
 
 

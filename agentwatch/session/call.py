@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from agentwatch.events import Outcome, ToolEnded, ToolKind, ToolStarted
+from agentwatch.session.bounds import bounded, bounded_id
 
 
 class Place(NamedTuple):
@@ -17,6 +18,15 @@ class Place(NamedTuple):
     offset: int
     length: int
     seen_ms: int | None
+
+
+CallKey = tuple[int, str | None, str]
+"""The number of the run, the session_id and the call_id. The same call_id may occur in another session."""
+
+
+def call_key(run: int, event: ToolStarted | ToolEnded) -> CallKey:
+    """Return the key of the call that a line of a run starts or ends."""
+    return run, event.session_id and bounded_id(event.session_id), bounded_id(event.call_id)
 
 
 @dataclass(slots=True, weakref_slot=True)
@@ -73,17 +83,17 @@ class Call:
     def end(self, event: ToolEnded, place: Place) -> None:
         """Apply the line that ends the call. Details that only the first line contains are kept."""
         self.ended, self.ended_ms = place, event.at_ms
-        self.outcome, self.phrase = event.outcome, event.phrase
-        self.error, self.note, self.exit_code = event.error, event.note, event.exit_code
+        self.outcome, self.phrase = event.outcome, bounded(event.phrase) or ""
+        self.error, self.note, self.exit_code = bounded(event.error), bounded(event.note), event.exit_code
         self.is_new_file = event.is_new_file
         self.lines_added, self.lines_removed = event.lines_added, event.lines_removed
         if event.has_arguments or self.started is None:
             self._describe(event)
 
     def _describe(self, event: ToolStarted | ToolEnded) -> None:
-        self.target = self.target if event.target is None else event.target
-        self.path = self.path if event.path is None else event.path
-        self.group = self.group if event.group is None else event.group
+        self.target = self.target if event.target is None else bounded(event.target)
+        self.path = self.path if event.path is None else bounded(event.path)
+        self.group = self.group if event.group is None else bounded_id(event.group)
 
 
 def _between(start_ms: int | None, end_ms: int | None) -> int | None:

@@ -13,6 +13,7 @@ from weakref import ref
 
 from agentwatch.events import Outcome, ToolKind
 from agentwatch.session.call import Call, Place
+from agentwatch.session.call_ids import CallIds
 from agentwatch.session.spill import Spill
 
 _MOST_SETTLED = 8192
@@ -21,11 +22,12 @@ _MOST_SETTLED = 8192
 With 256, the summary of 100 MB (6,924 calls) takes 5 % more CPU. With 16,384, it takes the same, and a
 screen that has read a million live lines takes 8 MB more.
 """
+_MOST_CHARACTERS = 4 << 20
+"""The length of all texts of those calls. Real ones have 100 characters each, a hostile one has thousands."""
 _MOST_RECENT = 1024
 """The number of calls last unpacked that stay unpacked: code that visits all calls reads each six times."""
 _LEAST_HELD = 1024
 """Dead weak references are removed only when at least this many references are held."""
-_NO_NUMBERS: dict[str, int] = {}
 _VERSION = 2
 """The marshal format without object references. It is read in half the time."""
 _PLAIN = attrgetter(*[field.name for field in fields(Call)][:-4])
@@ -46,13 +48,15 @@ class Calls(Sequence[Call]):
         self._lengths = array("I")
         self._unpacked: dict[int, Call] = {}
         """By number: the calls that are not settled, and the newest that are."""
-        self._settled: deque[int] = deque()
+        self._settled: deque[tuple[int, int]] = deque()
+        """The number of each unpacked settled call, and the length of its texts."""
+        self._settled_characters = 0
         self._held: dict[int, ref[Call]] = {}
         """By number: packed calls that code outside may still hold."""
         self._recent: deque[Call] = deque(maxlen=_MOST_RECENT)
         self._most_held = _LEAST_HELD
-        self._numbers: dict[str | None, dict[str, int]] = {}
-        """The numbers of the current run's calls, by session_id and call_id."""
+        self._ids = CallIds()
+        """The current run's calls."""
 
     def __len__(self) -> int:
         return len(self._places)
@@ -68,16 +72,16 @@ class Calls(Sequence[Call]):
 
     def begin_run(self) -> None:
         """Forget the ids of all earlier calls: another run may use them again."""
-        self._numbers.clear()
+        self._ids.clear()
 
     def find(self, session_id: str | None, call_id: str) -> Call | None:
         """Return the current run's call with this id; None if it has no such call yet."""
-        number = self._numbers.get(session_id, _NO_NUMBERS).get(call_id)
-        return None if number is None else self._at(number - 1)
+        calls = (self._at(number - 1) for number in self._ids.numbers(session_id, call_id))
+        return next((call for call in calls if call.call_id == call_id), None)
 
     def add(self, call: Call, session_id: str | None = None) -> None:
         """Append a call. Its number must be the present length plus one."""
-        self._numbers.setdefault(session_id, {})[call.call_id] = call.number
+        self._ids.add(session_id, call.call_id, call.number)
         self._places.append(0)
         self._lengths.append(0)
         self._unpacked[call.number] = call
@@ -85,9 +89,13 @@ class Calls(Sequence[Call]):
     def settle(self, call: Call) -> None:
         """Allow a call to be packed: no further event is expected to change it."""
         self._unpacked[call.number] = call
-        self._settled.append(call.number)
-        while len(self._settled) > _MOST_SETTLED:
-            self._pack(self._settled.popleft())
+        characters = sum(map(len, filter(None, (call.target, call.path, call.error, call.note, call.tool))))
+        self._settled.append((call.number, characters))
+        self._settled_characters += characters
+        while len(self._settled) > _MOST_SETTLED or self._settled_characters > _MOST_CHARACTERS:
+            number, characters = self._settled.popleft()
+            self._settled_characters -= characters
+            self._pack(number)
 
     def changed(self, call: Call) -> None:
         """Store the new state of a call that was changed, even if it was already packed."""

@@ -33,8 +33,8 @@ class GrowingText:
         self._spill = spill
         self._chunks = _NO_CHUNKS
         """The place and the length in bytes of each chunk, alternating."""
-        self._tail: list[str] = []
-        """The pieces of text after the last chunk."""
+        self._tail: list[str] | str = []
+        """The pieces of text after the last chunk; of a complete text, a string. A list takes 64 bytes."""
         self._tail_length = 0
         self._length = 0
         if text:
@@ -45,14 +45,14 @@ class GrowingText:
 
     def __str__(self) -> str:
         if not self._chunks:
-            return "".join(self._tail)
-        return "".join([*map(_decoded, self._read_chunks()), *self._tail])
+            return self._joined_tail()
+        return "".join([*map(_decoded, self._read_chunks()), self._joined_tail()])
 
     def utf8(self) -> Iterator[bytes]:
         """Yield the whole text as UTF-8, one chunk at a time."""
         yield from self._read_chunks()
         if self._tail:
-            yield _encoded("".join(self._tail))
+            yield _encoded(self._joined_tail())
 
     def part(self, start: int, end: int | None = None) -> str:
         """Return the characters from `start` up to `end`, or up to the end of the text."""
@@ -64,12 +64,12 @@ class GrowingText:
             begin = index * _CHUNK
             parts.append(_decoded(chunk)[max(start - begin, 0) : end - begin])
         if end > packed:
-            self._tail[:] = ["".join(self._tail)]
-            parts.append(self._tail[0][max(start - packed, 0) : end - packed])
+            parts.append(self._joined_tail()[max(start - packed, 0) : end - packed])
         return "".join(parts)
 
     def add(self, text: str) -> None:
         """Append text."""
+        assert isinstance(self._tail, list)
         self._tail.append(text)
         self._length += len(text)
         self._tail_length += len(text)
@@ -79,11 +79,18 @@ class GrowingText:
     def complete(self) -> None:
         """Store the text in its final form. `add` must not be called afterwards."""
         if 0 < self._length <= _MOST_WHOLE:
-            self._tail = ["".join(self._tail)]
+            self._tail = self._joined_tail()
             return
         if self._tail_length:
             self._pack(self._tail_length)
-        self._tail = _NO_PIECES
+        self._tail = ""
+
+    def _joined_tail(self) -> str:
+        """Return the text after the last chunk; its pieces are joined only once."""
+        if isinstance(self._tail, list):
+            self._tail[:] = ["".join(self._tail)]
+            return self._tail[0]
+        return self._tail
 
     def _read_chunks(self, first: int = 0, last: int | None = None) -> Iterator[bytes]:
         """Yield the chunks from index `first` up to index `last`, read from the spill."""
@@ -93,7 +100,7 @@ class GrowingText:
 
     def _pack(self, length: int) -> None:
         """Move the first `length` characters of the tail into chunks."""
-        text = "".join(self._tail)
+        text = self._joined_tail()
         packed = [*self._chunks]
         for start in range(0, length, _CHUNK):
             chunk = _encoded(text[start : min(start + _CHUNK, length)])
@@ -104,8 +111,6 @@ class GrowingText:
 
 
 _NO_CHUNKS = array("Q")
-_NO_PIECES: list[str] = []
-"""Shared by all texts without a tail: an empty list of its own would cost each text 56 bytes."""
 
 
 def is_joined(whole: GrowingText, pieces: Iterable[GrowingText]) -> bool:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from agentwatch.events import Malformed, Unknown
+from agentwatch.session.bounds import bounded
 from agentwatch.session.call import Place
 
 _MOST_ODD_LINES = 1000
@@ -63,5 +64,7 @@ class LineCounts:
             if not self.total:
                 self.first_text = event.line
             self.unknown += physical_lines
+        if isinstance(event, Unknown):
+            event = event._replace(what=bounded(event.what) or "")
         if len(self.odd) < _MOST_ODD_LINES:
             self.odd.append(OddLine(event, place))

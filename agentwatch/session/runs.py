@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from agentwatch.events import Outcome, RunEnded, RunStarted, Tokens
+from agentwatch.session.bounds import bounded, bounded_members
 from agentwatch.session.call import Place
 from agentwatch.session.growing_text import GrowingText, is_joined
 from agentwatch.session.spill import Spill
@@ -21,7 +22,6 @@ class Run:
     cwd: str | None = None
     permission_mode: str | None = None
     api_key_source: str | None = None
-    prompt: str | None = None
     turns: int = 0
     """The number of the user's prompts."""
     outcome: Outcome = Outcome.RUNNING
@@ -38,6 +38,7 @@ class Run:
     """When its first line arrived, in milliseconds since the epoch."""
     answer: list[GrowingText] = field(default_factory=list, repr=False)
     """The assistant's text, one piece per transcript entry."""
+    _prompt: GrowingText | None = field(default=None, repr=False)
     _result: GrowingText | None = field(default=None, repr=False)
     _compared: tuple[tuple[int, int], bool] | None = field(default=None, repr=False)
     """The size of the answer at its last comparison with the result, and whether they were equal."""
@@ -52,11 +53,16 @@ class Run:
     def describe(self, event: RunStarted) -> None:
         """Apply a start line. Facts that the line does not contain keep their values."""
         self.format = event.format
-        self.session_id = event.session_id or self.session_id
-        self.model = event.model or self.model
-        self.cwd = event.cwd or self.cwd
-        self.permission_mode = event.permission_mode or self.permission_mode
-        self.api_key_source = event.api_key_source or self.api_key_source
+        self.session_id = bounded(event.session_id) or self.session_id
+        self.model = bounded(event.model) or self.model
+        self.cwd = bounded(event.cwd) or self.cwd
+        self.permission_mode = bounded(event.permission_mode) or self.permission_mode
+        self.api_key_source = bounded(event.api_key_source) or self.api_key_source
+
+    @property
+    def prompt(self) -> str | None:
+        """The first prompt; None if the run has none."""
+        return None if self._prompt is None else str(self._prompt)
 
     @property
     def text(self) -> str:
@@ -103,6 +109,10 @@ class Run:
         """Whether the outcome is known."""
         return self.outcome is not Outcome.RUNNING
 
+    def add_prompt(self, content: GrowingText) -> None:
+        """Add a prompt, whose text is complete; only the first of a run is kept."""
+        self._prompt = self._prompt or content
+
     def add_answer(self, text: GrowingText) -> None:
         """Add the text of a transcript entry to the assistant's text, unless it is already the last piece."""
         if not self.answer or self.answer[-1] is not text:
@@ -119,6 +129,7 @@ class Run:
         if event.result is not None:
             self._result = GrowingText(spill, event.result)
             self._result.complete()
-        self.session_id = self.session_id or event.session_id
-        self.request_id, self.usage, self.tokens = event.request_id, event.usage, event.tokens
+        self.session_id = self.session_id or bounded(event.session_id)
+        self.request_id, self.usage = bounded(event.request_id), bounded_members(event.usage)
+        self.tokens = event.tokens
         self.duration_ms, self.duration_api_ms = event.duration_ms, event.duration_api_ms

@@ -28,16 +28,14 @@ from agentwatch.events import (
     Traits,
     Unknown,
 )
-from agentwatch.session.call import Call, Place
+from agentwatch.session.bounds import bounded
+from agentwatch.session.call import Call, CallKey, Place, call_key
 from agentwatch.session.call_store import CallOrder, Calls
 from agentwatch.session.line_counts import LineCounts
 from agentwatch.session.plan import planned
 from agentwatch.session.rhythm import Phase, Rhythm
 from agentwatch.session.runs import Run
 from agentwatch.session.transcript import Kind, Transcript
-
-CallKey = tuple[int, str | None, str]
-"""The number of the run, the session_id and the call_id. The same call_id may occur in another session."""
 
 _PHASES = {Kind.REASONING: Phase.THINKING, Kind.ANSWER: Phase.WRITING}
 
@@ -193,9 +191,7 @@ class Session:
     def _prompt(self, event: Prompt, place: Place) -> None:
         run = self._current_run(place)
         run.turns += 1
-        if run.prompt is None:
-            run.prompt = event.text
-        self.transcript.add(Kind.PROMPT, event.text)
+        run.add_prompt(self.transcript.add(Kind.PROMPT, event.text).content)
 
     def _text(self, event: Text, place: Place) -> None:
         run = self._current_run(place)
@@ -212,8 +208,8 @@ class Session:
 
     def _tool_started(self, event: ToolStarted, place: Place) -> None:
         self._current_run(place)
-        key = (len(self.runs), event.session_id, event.call_id)
-        call = self.calls.find(event.session_id, event.call_id)
+        key = call_key(len(self.runs), event)
+        call = self.calls.find(*key[1:])
         if call is None:
             call = self._add_call(key, event)
             self.open_calls[key] = self._unended[key] = call
@@ -223,8 +219,8 @@ class Session:
 
     def _tool_ended(self, event: ToolEnded, place: Place) -> None:
         self._current_run(place)
-        key = (len(self.runs), event.session_id, event.call_id)
-        call = self.calls.find(event.session_id, event.call_id)
+        key = call_key(len(self.runs), event)
+        call = self.calls.find(*key[1:])
         if call is None:
             call = self._add_call(key, event)
             self.completed_without_started += 1
@@ -263,18 +259,18 @@ class Session:
         self.calls.settle(call)
 
     def _add_call(self, key: CallKey, event: ToolStarted | ToolEnded) -> Call:
-        number, run = len(self.calls) + 1, key[0]
+        number, (run, session_id, call_id) = len(self.calls) + 1, key
         call = Call(
             number=number,
             run=run,
-            call_id=event.call_id,
-            tool=event.tool,
+            call_id=call_id,
+            tool=bounded(event.tool) or "",
             kind=event.kind,
-            phrase=event.phrase,
-            target=event.target,
-            path=event.path,
+            phrase=bounded(event.phrase) or "",
+            target=bounded(event.target),
+            path=bounded(event.path),
         )
-        self.calls.add(call, event.session_id)
+        self.calls.add(call, session_id)
         self.transcript.add(Kind.CALL, about=number)
         return call
 

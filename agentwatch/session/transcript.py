@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 from agentwatch.events import Channel
+from agentwatch.session.bounds import bounded
 from agentwatch.session.call import Call
 from agentwatch.session.call_store import Calls
 from agentwatch.session.growing_text import GrowingText
@@ -140,6 +141,7 @@ class Transcript(list[Entry]):
 
     def note_once(self, message: str) -> None:
         """Append a notice unless it was appended before. At most 1,000 different notices are appended."""
+        message = bounded(message) or ""
         if message not in self._noted and len(self._noted) < _MOST_NOTED:
             self._noted.add(message)
             self.note(message)

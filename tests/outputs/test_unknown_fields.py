@@ -268,3 +268,18 @@ def test_the_command_prints_the_report() -> None:
 def test_a_report_of_a_result_alone(drift: Drift) -> None:
     """A recording of the json format can be reported on too."""
     assert drift(result("x")) == [head(1)]
+
+
+def test_large_names_and_samples_are_cut(drift: Drift) -> None:
+    """A field whose name and value have a megabyte is reported in two lines of at most 250 characters."""
+    lines = drift(init(), event("user", message={"content": "x"}, **{"n" * 1_000_000: "v" * 1_000_000}))
+    assert len(lines) == 3
+    assert lines[1].startswith("1 × field nnn")
+    assert max(map(len, lines)) < 250
+
+
+def test_the_report_names_at_most_10_000_things(drift: Drift) -> None:
+    """A line with 30,000 unknown fields adds 10,000 findings."""
+    fields: dict[str, Any] = {f"f{nth}": nth for nth in range(30_000)}
+    lines = drift(init(), event("user", None, message={"content": "x"}, **fields))
+    assert lines[0] == head(2, 0, 10_000)

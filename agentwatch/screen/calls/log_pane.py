@@ -17,6 +17,8 @@ from agentwatch.screen.lines.format import SIGNS, time_of_day
 from agentwatch.session import Call, Session
 
 _MOST_STDERR_LINES = 5_000
+_MOST_CHARACTERS = 1_000
+"""More than the columns of a terminal. All of a line is in the file of the agent's stderr."""
 
 
 class ActionLogView(CursorView):
@@ -75,7 +77,7 @@ class ActionLogView(CursorView):
     def add_stderr(self, lines: list[str]) -> None:
         """Show lines that the agent wrote to stderr: at most 5,000, then a note about where the rest is."""
         room = max(_MOST_STDERR_LINES - self._stderr_lines, 0)
-        shown = [safe_line(line) for line in lines[:room]]
+        shown = [safe_line(line[:_MOST_CHARACTERS]) for line in lines[:room]]
         if self._stderr_lines <= _MOST_STDERR_LINES < self._stderr_lines + len(lines):
             shown.append(SafeText("… the rest is in the .stderr file beside the recording"))
         self._stderr_lines += len(lines)

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_right
 from collections.abc import Iterable
+from itertools import accumulate
+
+_GROUP = 64
+"""The number of heights with one sum. With a sum for each height, each item would take 8 bytes more."""
 
 
 class Heights:
-    """A list of heights with partial sums (a Fenwick tree): every query and change costs O(log n).
+    """A list of heights with sums of groups (a Fenwick tree): every query and change costs O(log n).
 
-    The sum at place i, counted from 1, covers the heights after place i & (i - 1) (i without its lowest bit)
+    The sum at place i, counted from 1, covers the groups after place i & (i - 1) (i without its lowest bit)
     up to and including place i.
     """
 
     def __init__(self, heights: Iterable[int] = ()) -> None:
-        self._heights = array("I", heights)
-        self._sums = array("Q", [0, *self._heights])
-        for place in range(1, len(self._sums)):
-            if (upper := place + (place & -place)) < len(self._sums):
-                self._sums[upper] += self._sums[place]
+        self._heights = array("I")
+        self._sums = array("Q", [0])
+        for height in heights:
+            self.append(height)
 
     def __len__(self) -> int:
         return len(self._heights)
@@ -30,15 +34,19 @@ class Heights:
         more = height - self._heights[index]
         if more:
             self._heights[index] = height
-            place = index + 1
+            place = index // _GROUP + 1
             while place < len(self._sums):
                 self._sums[place] += more
                 place += place & -place
 
     def append(self, height: int) -> None:
         """Append a height."""
+        is_new_group = len(self._heights) % _GROUP == 0
         self._heights.append(height)
-        place = len(self._heights)
+        if not is_new_group:
+            self._sums[-1] += height
+            return
+        place = len(self._sums)
         below, first = place - 1, place - (place & -place)
         while below > first:
             height += self._sums[below]
@@ -47,15 +55,20 @@ class Heights:
 
     def pop(self) -> int:
         """Remove and return the last height."""
-        self._sums.pop()
-        return self._heights.pop()
+        height = self._heights.pop()
+        if len(self._heights) % _GROUP:
+            self._sums[-1] -= height
+        else:
+            self._sums.pop()
+        return height
 
     def top(self, index: int) -> int:
         """Return the sum of the heights before `index`, which may be the number of heights."""
-        top = 0
-        while index:
-            top += self._sums[index]
-            index -= index & -index
+        place = index // _GROUP
+        top = sum(self._heights[place * _GROUP : index])
+        while place:
+            top += self._sums[place]
+            place -= place & -place
         return top
 
     def total(self) -> int:
@@ -68,11 +81,17 @@ class Heights:
         Past the end, the index is the number of items, and the offset counts from the end. Of several items
         that begin at the same line, it is the last, because the others have height 0.
         """
-        index, step = 0, 1 << len(self._heights).bit_length() >> 1
+        group, groups = 0, len(self._sums) - 1
+        step = 1 << groups.bit_length() >> 1
         while step:
-            place = index + step
-            if place < len(self._sums) and self._sums[place] <= line:
-                index = place
+            place = group + step
+            if place <= groups and self._sums[place] <= line:
+                group = place
                 line -= self._sums[place]
             step >>= 1
-        return index, line
+        if group == groups:
+            return len(self._heights), line
+        first = group * _GROUP
+        tops = list(accumulate(self._heights[first : first + _GROUP], initial=0))
+        index = bisect_right(tops, line) - 1
+        return first + index, line - tops[index]

@@ -18,10 +18,16 @@ class StderrFile:
         self._tail = b""
 
     def new_lines(self) -> list[str]:
-        """Return the complete lines added since the last call, at most 64 KiB."""
+        """Return the complete lines added since the last call, at most 64 KiB.
+
+        A line of more than 64 KiB is returned in pieces.
+        """
         data = os.pread(self._fd, _READ_BYTES, self._offset)
         self._offset += len(data)
         *lines, self._tail = (self._tail + data).split(b"\n")
+        if len(self._tail) > _READ_BYTES:
+            lines.append(self._tail)
+            self._tail = b""
         return [line.decode("utf-8", "replace") for line in lines]
 
     def last_lines(self, count: int) -> list[str]:

@@ -9,6 +9,8 @@ from agentwatch.wire.fields import Fields, items, mapping, text
 
 _MAX_ENTRIES = 10_000
 _MAX_OPEN_CALLS = 64
+_MOST_CHARACTERS = 4096
+"""The length of the longest entry. The plan of a session is kept in memory."""
 _STATUSES = {status.value: status for status in PlanStatus}
 
 
@@ -57,4 +59,5 @@ def _plan_in(arguments: Fields) -> Plan:
 
 def _entry(fields: Fields) -> PlanEntry:
     status = (text(fields, "status") or "").removeprefix("TODO_STATUS_").lower()
-    return PlanEntry(text(fields, "content") or "", _STATUSES.get(status, PlanStatus.PENDING))
+    content = (text(fields, "content") or "")[:_MOST_CHARACTERS]
+    return PlanEntry(content, _STATUSES.get(status, PlanStatus.PENDING))

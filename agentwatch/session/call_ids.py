@@ -1,0 +1,60 @@
+"""Finds the number of a call by its ids, in 16 bytes per call, where a dict of strings takes 130."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator
+
+_LEAST_SLOTS = 64
+_NUMBER_BITS = 32
+_NUMBER = (1 << _NUMBER_BITS) - 1
+
+
+class CallIds:
+    """A hash table of call numbers: each slot has 32 bits of the hash of the ids, and the number.
+
+    The ids themselves are not kept. Calls whose hashes are equal are distinguished by the caller.
+    """
+
+    def __init__(self) -> None:
+        self._slots = _empty(_LEAST_SLOTS)
+        self._count = 0
+
+    def add(self, session_id: str | None, call_id: str, number: int) -> None:
+        """Add a call; its number is at least 1."""
+        self._count += 1
+        if 3 * self._count > 2 * len(self._slots):
+            old, self._slots = self._slots, _empty(2 * len(self._slots))
+            for entry in filter(None, old):
+                self._insert(entry)
+        self._insert(_hash(session_id, call_id) << _NUMBER_BITS | number)
+
+    def numbers(self, session_id: str | None, call_id: str) -> Iterator[int]:
+        """Yield the numbers of the calls that may have these ids: rarely more than one."""
+        wanted, last = _hash(session_id, call_id), len(self._slots) - 1
+        slot = wanted & last
+        while entry := self._slots[slot]:
+            if entry >> _NUMBER_BITS == wanted:
+                yield entry & _NUMBER
+            slot = (slot + 1) & last
+
+    def clear(self) -> None:
+        """Remove all calls."""
+        if self._count:
+            self._slots, self._count = _empty(_LEAST_SLOTS), 0
+
+    def _insert(self, entry: int) -> None:
+        last = len(self._slots) - 1
+        slot = (entry >> _NUMBER_BITS) & last
+        while self._slots[slot]:
+            slot = (slot + 1) & last
+        self._slots[slot] = entry
+
+
+def _empty(slots: int) -> array[int]:
+    return array("Q", bytes(8 * slots))
+
+
+def _hash(session_id: str | None, call_id: str) -> int:
+    """Return 32 bits of Python's hash, which is seeded, so that a stream cannot choose equal ones."""
+    return hash((session_id, call_id)) & 0xFFFFFFFF
