@@ -9,6 +9,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 
 from agentwatch.feed import Feed
+from agentwatch.plurals import plural
 from agentwatch.screen.overlays.integrity import IntegrityScreen
 from agentwatch.screen.terminal.editor import open_in_editor
 from agentwatch.screen.workspace import Workspace
@@ -118,6 +119,7 @@ class SessionKeys(Vertical):
         text = self._panes.chosen_text(self._workspace.pane)
         if text:
             self.app.copy_to_clipboard(text)
-            is_in_detail = self._workspace.pane == "detail"
-            what = self._panes.detail.chosen()[0] if is_in_detail else f"{len(text)} characters"
+            what = f"{len(text)} characters"
+            if self._workspace.pane == "detail":
+                what = f"{self._panes.detail.chosen()[0]}, {plural(text.count(chr(10)) + 1, 'line')}"
             self.notify(f"copied {what}", markup=False)

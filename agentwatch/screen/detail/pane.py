@@ -14,7 +14,6 @@ from textual.strip import Strip
 from agentwatch.analysis.query import Query
 from agentwatch.events import Outcome
 from agentwatch.feed import Feed
-from agentwatch.plurals import plural
 from agentwatch.safe_text import SafeText, safe_line, safe_text
 from agentwatch.screen.detail.branch_cursor import BranchCursor
 from agentwatch.screen.detail.contents.decoded import DecodedCall
@@ -143,7 +142,7 @@ class DetailView(LineView):
         return self.chosen()[1]
 
     def chosen(self) -> tuple[SafeText, SafeText]:
-        """Return what `y` copies in words, `#12's output, 54 lines`, and its text."""
+        """Return what `y` copies in words, `#12's output`, and its text."""
         sections, row = self._view.sections, self._branch.row
         value = None if row is None else sections.value_at(row)
         if value is not None:
@@ -153,9 +152,8 @@ class DetailView(LineView):
         else:
             copied, text = self._decoded.chosen()
             name = safe_line(copied)
-        text = safe_text(text).rstrip("\n")
         number = "" if self.call is None else f"#{self.call.number}'s "
-        return SafeText(f"{number}{name}, {plural(text.count(chr(10)) + 1, 'line')}"), SafeText(text)
+        return SafeText(f"{number}{name}"), SafeText(safe_text(text).rstrip("\n"))
 
     def on_show(self) -> None:
         """Read the call's lines, which was postponed while the pane was hidden."""
