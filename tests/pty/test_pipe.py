@@ -25,7 +25,7 @@ def test_keys_work_while_the_stream_comes(home: Path) -> None:
         terminal.send("2")
         terminal.wait_for("✓ read ")
         terminal.send("\r")
-        terminal.wait_for("── ")
+        terminal.wait_for("#")
         terminal.send("\x1b")
         terminal.wait_for("✓ read ")
         terminal.send("4")

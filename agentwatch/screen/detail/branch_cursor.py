@@ -1,4 +1,4 @@
-"""The cursor of the detail pane, which selects a branch of a JSON tree."""
+"""The cursor of the detail pane, which selects a branch of a JSON tree or a failing line."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from agentwatch.screen.lines.line_view import LineView, rows_in_view
 
 
 class BranchCursor:
-    """Selects a branch among the visible rows of a pane; a branch that is not visible is never selected."""
+    """Selects a branch or a failing line among the visible rows of a pane."""
 
     def __init__(self, pane: LineView) -> None:
         self._pane = pane
         self.row: int | None = None
-        """The row of the selected branch; None if no branch is selected."""
+        """The selected row; None if no row is selected."""
 
     def choose(self, row: int | None) -> None:
-        """Select the branch at a row; if the row is None or not visible, select no branch."""
+        """Select a row; if it is None or not visible, select no row."""
         self.row = row if row in rows_in_view(self._pane) else None
         self._pane.refresh()
 
@@ -30,7 +30,7 @@ class BranchCursor:
         return row is not None
 
     def drawn(self, strip: Strip, y: int, width: int) -> Strip:
-        """Return a row, highlighted if it is the selected branch and the pane has the focus."""
+        """Return a row, highlighted if it is selected and the pane has the focus."""
         if y != self.row or not self._pane.has_focus:
             return strip
         return laid_over(strip, self._pane.line_style("chosen"), width)

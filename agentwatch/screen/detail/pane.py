@@ -152,9 +152,8 @@ class DetailView(LineView):
         else:
             copied, text = self._decoded.chosen()
             name = safe_line(copied)
-        text = safe_text(text).rstrip("\n")
         number = "" if self.call is None else f"#{self.call.number}'s "
-        return SafeText(f"{number}{name}"), SafeText(text)
+        return SafeText(f"{number}{name}"), SafeText(safe_text(text).rstrip("\n"))
 
     def on_show(self) -> None:
         """Read the call's lines, which was postponed while the pane was hidden."""

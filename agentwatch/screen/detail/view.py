@@ -52,6 +52,7 @@ class DetailScroller:
     def take(self, sections: SectionList) -> None:
         """Show other sections."""
         self.sections = sections
+        self._cursor.row = None
         sections.mark(self._query)
         self.lay_out()
 
@@ -62,10 +63,12 @@ class DetailScroller:
         self._pane.settle_at(0)
 
     def lay_out(self) -> None:
-        """Fit the sections to the width of the pane."""
+        """Fit the sections to the width of the pane; the selected line stays selected."""
         self.width = max(self._pane.scrollable_content_region.width, 1)
-        self._cursor.row, self._failing = None, None
+        self._failing = None
+        chosen = None if self._cursor.row is None else self.sections.line_at(self._cursor.row)
         self.sections.lay_out(self.width, wraps=self._wraps)
+        self._cursor.row = None if chosen is None else self.sections.row_of_line(*chosen)
         self._show_from(self._left)
         self._pane.show_lines()
 

@@ -199,3 +199,14 @@ async def test_capital_j_reaches_the_calls_of_a_fold(recording: Saver) -> None:
             await stage.press("J")
             seen.append(stage.chosen)
         assert seen == ["0.py", "1.py", "2.py", "3.py", "echo 2"]
+
+
+async def test_another_width_keeps_the_selected_branch(recording: Saver) -> None:
+    """When the width of the pane changes, the selected branch stays selected."""
+    data = init() + shell(1, 0, "out") + started("c", "mcp", {"args": {"long": "word " * 40, "list": [1, 2]}})
+    async with shown(recording(data), 1) as (_, detail, pilot):
+        await pilot.press("j")
+        await pilot.resize_terminal(40, 30)
+        await pilot.pause()
+        await pilot.press("space")
+        assert "▸ list: 2 items" in lines_of(detail)

@@ -33,6 +33,7 @@ from agentwatch.session import Call, Place
 _TITLE_COLUMNS = 40
 """A longer target may be cut in the title of the pane, so its field stays in the list of fields."""
 _NAMES: dict[type[Block], str] = {
+    ErrorBlock: "error",
     OutputBlock: "output",
     ContentBlock: "content",
     ChangeBlock: "diff",
@@ -74,6 +75,8 @@ class DecodedCall:
         """Texts of one line, such as the description of a command; they follow the facts."""
         self._leads: list[Section] = []
         """The sections of what happened, which `y` copies."""
+        self._errors: list[Section] = []
+        """The reasons of a failure, which `y` copies if there is nothing else."""
 
     def sections(self) -> Iterator[Section]:
         """Yield what happened, the facts, and one line for the other fields."""
@@ -103,12 +106,13 @@ class DecodedCall:
         yield MoreFields(self._fields)
 
     def chosen(self) -> tuple[str, str]:
-        """Return the name and the text of what `y` copies: the output, the diff, or the whole detail."""
-        if not self._leads:
+        """Return the name and the text of what `y` copies; both are empty if nothing follows the command."""
+        leads = self._leads or self._errors
+        if not leads:
             return "", ""
-        kind = type(self._leads[0].block)
-        texts = [section.text().rstrip("\n") for section in self._leads if type(section.block) is kind]
-        return _name(self._leads[0].block), "\n".join(texts)
+        kind = type(leads[0].block)
+        texts = [section.text().rstrip("\n") for section in leads if type(section.block) is kind]
+        return _name(leads[0].block), "\n".join(texts)
 
     def _command(self) -> Iterator[Section]:
         """Yield the command of a shell call as it is typed."""
@@ -138,6 +142,7 @@ class DecodedCall:
             self._shown.add(text)
             section = Section(bounded(text, MOST_LINES)[0], "failed")
             section.block = ErrorBlock(text)
+            self._errors.append(section)
             yield section
 
     def _rest(self, blocks: list[Block]) -> Iterator[_Rest]:

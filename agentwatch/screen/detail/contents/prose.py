@@ -65,7 +65,7 @@ class Prose:
 
 
 class Rendered(Section):
-    """Lines that are rendered anew for each width."""
+    """Lines that are rendered again for each width."""
 
     def __init__(
         self, source: str, prose: Prose, render: Callable[[int], Iterator[Strip]], most: int

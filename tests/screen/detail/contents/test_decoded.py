@@ -6,7 +6,7 @@ import pytest
 
 from tests.builders.screen.app import lines_of, opened
 from tests.builders.screen.call_detail import shown
-from tests.builders.screen.lines import CWD, ended, init, result, started
+from tests.builders.screen.lines import CWD, ended, init, result, shell, started
 from tests.conftest import Saver
 
 
@@ -120,3 +120,15 @@ async def test_fields_nested_too_deeply_to_compare_are_shown(recording: Saver) -
     call = started("c", "shell", args) + ended("c", "shell", args, {"success": {"stdout": "x", "deep": deep}})
     async with shown(recording(init() + call)) as (_, detail, _):
         assert lines_of(detail)[-1].endswith("more fields")
+
+
+async def test_y_copies_the_error_of_a_call_without_output(recording: Saver) -> None:
+    """`y` copies the reason of a failure if there is no output, and the whole detail if there is neither."""
+    fail = ended("e", "edit", {"path": f"{CWD}/x.py"}, {"error": {"error": "It occurs\ntwice."}})
+    async with opened(recording(init() + fail + shell(2) + result())) as stage:
+        await stage.press("2", "g", "3", "y")
+        await stage.shows("copied #1's error, 2 lines")
+        assert stage.app.clipboard == "It occurs\ntwice."
+        await stage.press("J", "y")
+        await stage.shows("copied #2's detail, ")
+        assert stage.app.clipboard.startswith("$ echo 2")

@@ -1,4 +1,4 @@
-"""A subagent's steps in the detail look as they do in the transcript."""
+"""A subagent's steps are rendered in the detail as in the transcript."""
 
 from __future__ import annotations
 
