@@ -15,7 +15,7 @@ from agentwatch.analysis.time import Account, Share, TimeBreakdown, ToolTime
 from agentwatch.events import Traits
 from agentwatch.safe_text import SafeText, cut, safe_line
 from agentwatch.screen.lines.format import EIGHTHS, SIGNS, call_clock, clock, fitted
-from agentwatch.screen.lines.line_view import Spans
+from agentwatch.screen.lines.line_view import Spans, rows_in_view
 from agentwatch.screen.lines.row_view import RowView
 from agentwatch.screen.overlays.updating import keep_updated, take_slice
 from agentwatch.session import Call, Run, Session
@@ -110,10 +110,23 @@ class TimeView(RowView):
         if row in self._calls:
             super().choose(row)
 
+    def reveal(self) -> bool:
+        """Scroll to the selected call; return whether that was necessary."""
+        is_hidden = self.cursor in self._calls and self.cursor not in rows_in_view(self)
+        if is_hidden:
+            self.choose(self.cursor)
+        return is_hidden
+
     def action_move(self, lines: int) -> None:
-        """Select the next or previous call; before the first and after the last one, scroll by a line."""
-        calls = self._calls
-        at = calls.index(self.cursor) + lines if self.cursor in calls else -1
+        """Select the next or previous call; before the first and after the last one, scroll by a line.
+
+        If the selected call is out of view, a key in its direction scrolls to it.
+        """
+        calls, view = self._calls, rows_in_view(self)
+        is_behind = self.cursor < view.start if lines > 0 else self.cursor >= view.stop
+        at = calls.index(self.cursor) + lines if self.cursor in calls and not is_behind else -1
+        if at >= 0 and self.reveal():
+            return
         if 0 <= at < len(calls):
             self.choose(calls[at])
         else:
@@ -168,8 +181,8 @@ class TimeScreen(ModalScreen[Call | None]):
         return self._view.sync()
 
     def action_open(self) -> None:
-        """Close the screen with the selected call, if there is one."""
-        if self._view.chosen is not None:
+        """Close the screen with the selected call; if it is out of view, scroll to it first."""
+        if self._view.chosen is not None and not self._view.reveal():
             self.dismiss(self._view.chosen)
 
 

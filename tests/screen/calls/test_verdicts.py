@@ -86,16 +86,18 @@ async def test_stderr_is_read_too(recording: Saver) -> None:
 
 
 @pytest.mark.parametrize("newline", ["\n", ""])
-async def test_of_a_large_line_the_tail_is_read(recording: Saver, newline: str) -> None:
+async def test_of_a_large_line_the_tail_is_read(
+    recording: Saver, newline: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The verdict of a line over 1 MiB comes from its last 160 KiB, and the line is not decoded."""
+
+    def refuse(_: Feed, place: Place) -> list[Block]:
+        raise AssertionError(place)
+
+    monkeypatch.setattr(Feed, "blocks", refuse)
     noise = 'tests/"test_ä.py" \\ ......... [ 10%]\n' * 40_000
     path = recording(init() + run_of_tests(1, f"{noise}\x1b[31m{RED.rstrip()}\x1b[0m{newline}", 1))
-    async with shown(path) as (feed, table, pilot):
-
-        def refuse(place: Place) -> list[Block]:
-            raise AssertionError(place)
-
-        feed.blocks = refuse  # type: ignore[method-assign]
+    async with shown(path) as (_, table, pilot):
         await eventually(pilot, lambda: "✗ 1 failed" in rows_of(table)[0], "the verdict")
 
 

@@ -173,6 +173,22 @@ async def test_a_click_selects_a_slow_call() -> None:
         assert [call.tool for call in app.given] == ["shell"]
 
 
+async def test_a_call_out_of_view_is_not_opened() -> None:
+    """If the selected call is below the view, enter or `j` scrolls to it, and the next enter opens it."""
+    for key in ("enter", "j"):
+        async with opened(bundled("demo"), (60, 14)) as (app, pilot):
+            view = app.opened.query_one(TimeView)
+            assert view.cursor >= view.scrollable_content_region.height
+            chosen = view.chosen
+            await pilot.press(key)
+            assert not app.given
+            assert view.chosen is chosen
+            assert view.scroll_offset.y > 0
+            await pilot.press("enter")
+            await eventually(pilot, lambda app=app: app.given, "the call")  # type: ignore[misc]
+            assert app.given == [chosen]
+
+
 async def test_without_calls_enter_does_nothing(recording: Saver) -> None:
     """In a session without calls the keys scroll, and enter keeps the screen open."""
     async with opened(recording(init() + thinking("Hm.")), (40, 5)) as (app, pilot):

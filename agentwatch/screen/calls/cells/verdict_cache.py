@@ -11,7 +11,7 @@ from agentwatch.analysis.verdicts import Verdict
 from agentwatch.events import Outcome, ToolKind
 from agentwatch.feed import Feed
 from agentwatch.feed.output_tail import output_tail
-from agentwatch.session import Call, Place
+from agentwatch.session import Call
 
 _SLICE_SECONDS = 0.004
 _MOST_KEPT = 4096
@@ -36,7 +36,8 @@ class VerdictCache:
         self._feed = feed
         self._widget = widget
         self._redraw = redraw
-        self._known: dict[int, tuple[Place, Verdict | None]] = {}
+        self._known: dict[int, Verdict | None] = {}
+        """By the number of the call. A call that has ended does not change."""
         self._wanted: dict[int, Call] = {}
         self._is_reading = False
 
@@ -45,14 +46,12 @@ class VerdictCache:
 
         The verdict on a call that failed for another reason than its exit code is returned only if it is red.
         """
-        place = call.ended
-        if call.kind is not ToolKind.EXECUTE or place is None or not place.length:
+        if call.kind is not ToolKind.EXECUTE or call.ended is None:
             return None
-        known = self._known.get(call.number)
-        if known is None or known[0] != place:
+        if call.number not in self._known:
             self._want(call)
             return None
-        found = known[1]
+        found = self._known[call.number]
         is_hidden = call.outcome not in (Outcome.SUCCEEDED, Outcome.RETURNED) and not (found and found.is_red)
         return None if is_hidden else found
 
@@ -67,7 +66,7 @@ class VerdictCache:
             if call.ended is not None:
                 found = verdict(call.target or "", output_tail(self._feed, call.ended), call.exit_code)
                 has_news |= found is not None
-                self._keep(call.number, (call.ended, found))
+                self._keep(call.number, found)
         self._is_reading = False
         if has_news:
             self._redraw()
@@ -85,7 +84,7 @@ class VerdictCache:
         self._is_reading = True
         self._widget.set_timer(0.001, self.read)
 
-    def _keep(self, number: int, known: tuple[Place, Verdict | None]) -> None:
+    def _keep(self, number: int, found: Verdict | None) -> None:
         if len(self._known) >= _MOST_KEPT:
             del self._known[next(iter(self._known))]
-        self._known[number] = known
+        self._known[number] = found
