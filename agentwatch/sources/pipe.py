@@ -44,9 +44,10 @@ class PipeIntake:
     @property
     def fault(self) -> OSError | None:
         """Why the recording is incomplete; still set after writing has resumed."""
-        if self._fault is None and is_truncated(self._recording_fd, self.size()):
-            self._fault = truncated()
-        return self._fault or self._appender.fault
+        is_cut = is_truncated(self._recording_fd, self.size())
+        if self._appender.fault is None and is_cut:  # a cut of our own is announced by a fault before
+            self._fault = self._fault or truncated()
+        return self._appender.fault or self._fault
 
     def size(self) -> int:
         """Return the number of bytes in the recording."""

@@ -56,7 +56,8 @@ class RelayedOutput:
             stderr_fd, self.stderr_fd = self._pipe()
             request_fd, self._request_fd = self._pipe()
             self._report_fd, report_fd = self._pipe()
-            os.set_blocking(report_fd, False)  # the relay never waits for this process
+            for fd in (self._report_fd, report_fd):
+                os.set_blocking(fd, False)  # neither process waits for the other
             enlarge(stdout_fd)
             self._relayed = (stdout_fd, stderr_fd, request_fd, report_fd, recording_fd, times.fd, errors_fd)
             process = _start(self._relayed)
@@ -69,6 +70,8 @@ class RelayedOutput:
         os.close(request_fd)
         self.relay_pid = process.pid
         self._reports: int | None = self._report_fd
+        self._poller = select.poll()
+        self._poller.register(self._report_fd, select.POLLIN)
         self._reserve = Reserve(recording_fd)
 
     @property
@@ -91,9 +94,7 @@ class RelayedOutput:
         if self._reports is None:
             time.sleep(_POLL_SECONDS)
         else:
-            poller = select.poll()
-            poller.register(self._reports, select.POLLIN)
-            poller.poll(_POLL_SECONDS * 1000)
+            self._poller.poll(_POLL_SECONDS * 1000)
         return self._note_growth()
 
     def is_complete(self) -> bool:
@@ -114,8 +115,10 @@ class RelayedOutput:
         return not self._is_eof
 
     def release(self) -> None:
-        """Mark the recording as ended; the relay releases the reserved space when the pipe ends."""
+        """Mark the recording as ended, and release the disk space beyond its end if the relay has ended."""
         release(self._recording_fd)
+        if self._is_eof:
+            self._reserve.release()
 
     def _pipe(self) -> tuple[int, int]:
         ends = os.pipe()
@@ -126,13 +129,14 @@ class RelayedOutput:
         """Note the present size; the relay reports that it cuts the recording before it does so."""
         size = os.fstat(self._recording_fd).st_size
         is_cut = self._hear()
-        self._times.refresh()
         has_grown = size > self.size
         if size < self.size and not is_cut and self._fault is None:
             self._fault = truncated()
         if is_cut:
             self._reserve.forget()
-        self.size = size
+        if size != self.size:
+            self._times.refresh()  # before the readers may look up the new bytes
+            self.size = size
         if has_grown:
             self._reserve.keep_ahead(size)
         return has_grown
@@ -140,8 +144,11 @@ class RelayedOutput:
     def _hear(self) -> bool:
         """Take the reports of the relay, and return whether one of them announces a cut recording."""
         is_cut = False
-        while self._reports is not None and _is_readable(self._reports):
-            data = os.read(self._reports, _READ_BYTES)
+        while self._reports is not None:
+            try:
+                data = os.read(self._reports, _READ_BYTES)
+            except BlockingIOError:
+                break
             if not data:
                 self._take_over()
                 return True
@@ -171,7 +178,10 @@ class RelayedOutput:
         self._fault = self._fault or OSError(errno.EPIPE, "the relay from the agent to the file was killed")
         request_fd, self._request_fd = os.pipe()
         self._reports, report_fd = os.pipe()
-        os.set_blocking(report_fd, False)
+        for fd in (self._reports, report_fd):
+            os.set_blocking(fd, False)
+        self._poller = select.poll()
+        self._poller.register(self._reports, select.POLLIN)
         self._is_asked = False
         fds = (*self._relayed[:2], request_fd, report_fd, *self._relayed[4:])
         threading.Thread(target=relay.Relay(fds, continues=True).run, name="relay", daemon=True).start()
@@ -194,9 +204,3 @@ def _start(fds: tuple[int, ...]) -> subprocess.Popen[bytes]:
         cwd="/",
         start_new_session=True,
     )
-
-
-def _is_readable(fd: int) -> bool:
-    poller = select.poll()
-    poller.register(fd, select.POLLIN)
-    return bool(poller.poll(0))
