@@ -115,7 +115,7 @@ def test_a_process_cannot_act_by_its_name(tmp_path: Path) -> None:
     """A process that the agent has left running is named in one line of visible characters."""
     program = tmp_path / "\x1b[2Ja\n::b"
     program.symlink_to(shutil.which("sleep") or "")
-    left = "import subprocess, sys; subprocess.Popen([sys.argv[1], '60'])"
+    left = "import subprocess, sys; subprocess.Popen([sys.argv[1], '60']); sys.exit(3)"
     done = watch("run", "-p", "--", sys.executable, "-c", left, str(program), GITHUB_ACTIONS="true")
     said = check(done)
     [pid] = re.findall(r"process (\d+) \(␛\[2Ja␊::b\), started by the agent, is still running", said)
