@@ -5,6 +5,7 @@ from __future__ import annotations
 from textual.content import Content
 from textual.widgets import Static
 
+from agentwatch.screen.lines.themes import muted
 from agentwatch.screen.panes import NAMES, Panes
 
 
@@ -19,12 +20,10 @@ class PaneTabs(Static):
     def highlight(self, shown: str) -> None:
         """Highlight the tab of the visible pane; redraw only if something changed."""
         titles = {name: f" {self._panes.named(name).border_title}" for name in NAMES}
-        drawn = (shown, *titles.values())
+        dim = muted(self.app.current_theme)
+        drawn = (shown, dim, *titles.values())
         if drawn == self._drawn:
             return
         self._drawn = drawn
-        styled = (
-            (title, "$text-accent bold" if name == shown else "$foreground-muted")
-            for name, title in titles.items()
-        )
+        styled = ((title, "$text-accent bold" if name == shown else dim) for name, title in titles.items())
         self.update(Content.assemble(*styled), layout=False)
