@@ -99,7 +99,7 @@ def _check_section(path: Path, name: str, section: object) -> None:
 
 
 def _check_theme(path: Path, theme: str) -> None:
-    from agentwatch.screen.themes import theme_names
+    from agentwatch.screen.lines.themes import theme_names
 
     known = theme_names()
     if theme not in known:

@@ -7,14 +7,17 @@ import os
 import signal
 import time
 
+from agentwatch.actions import count_words
 from agentwatch.cli.messages import internal_error, say
 from agentwatch.cli.options import Options
 from agentwatch.cli.printing import end_session, print_rest, print_session
 from agentwatch.cli.terminal import claimed_terminal
+from agentwatch.events import Outcome
 from agentwatch.faults import INCOMPLETE_RECORDING, INTERNAL_ERROR, Signalled
 from agentwatch.feed import POLL_SECONDS, Feed
 from agentwatch.feed.playhead import Replay
 from agentwatch.screen.terminal.signals import HeldSignals
+from agentwatch.session import calls_by_outcome
 from agentwatch.sources.source import Source
 
 
@@ -131,9 +134,22 @@ def _show(source: Source, feed: Feed, options: Options, held: HeldSignals) -> in
         if not source.is_live:
             source.leave()  # a followed file may keep growing
         code = end_session(source, feed.session)
+    _sum_up(feed)
     if source.written.files is not None:
         say(f"recorded in {source.written.files.recording}")
     return code
+
+
+def _sum_up(feed: Feed) -> None:
+    """Print how the session ended, in one line, unless it goes on or is not read to its end."""
+    from agentwatch.screen.lines.format import SIGNS, clock
+
+    session, outcome = feed.session, feed.session.outcome
+    if outcome is None or outcome is Outcome.RUNNING or not session.runs or feed.backlog():
+        return
+    took_ms = session.run.duration_ms
+    words = [f"{SIGNS[outcome]} {outcome}", *([] if took_ms is None else [clock(took_ms)])]
+    say(" · ".join([*words, ", ".join(count_words(calls_by_outcome(session)))]))
 
 
 def _watch_without_terminal(source: Source, feed: Feed) -> None:

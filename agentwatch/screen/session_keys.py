@@ -12,7 +12,7 @@ from agentwatch.feed import Feed
 from agentwatch.plurals import plural
 from agentwatch.screen.overlays.integrity import IntegrityScreen
 from agentwatch.screen.remembered import remember
-from agentwatch.screen.terminal.editor import open_in_editor
+from agentwatch.screen.terminal.editor import line_of, open_in_editor
 from agentwatch.screen.workspace import Workspace
 from agentwatch.session import Call
 
@@ -56,7 +56,7 @@ class SessionKeys(Vertical):
             "Open file",
             show=False,
             id="open-file",
-            tooltip="Open the call's file in $EDITOR",
+            tooltip="Open the call's file in your editor, at the line",
         ),
         Binding("y", "copy", "Copy", show=False, id="copy", tooltip="Copy the selection"),
     ]
@@ -142,8 +142,11 @@ class SessionKeys(Vertical):
         self._panes.detail.toggle_raw()
 
     def action_open_file(self) -> None:
-        """Open the selected call's file in the user's editor."""
-        open_in_editor(self.app, self._call_in_view(), self._feed.session)
+        """Open the selected call's file in the user's editor, at the line that the call is about."""
+        call = self._call_in_view()
+        places = (call.ended, call.started) if call is not None and call.path else ()
+        line = line_of(block for place in places if place for block in self._feed.blocks(place))
+        open_in_editor(self.app, call, self._feed.session, line)
 
     def action_copy(self) -> None:
         """Copy the text that the focused pane offers, as safe text."""

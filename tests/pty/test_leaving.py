@@ -174,3 +174,19 @@ def test_the_whole_grace_period(home: Path) -> None:
         terminal.wait_for(re.compile(r"process \d+ still running \(q to stop\)"), 60)
         terminal.send("qs")
         assert terminal.wait_exit() == 128 + signal.SIGTERM
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("demo", "agentwatch: ✓ succeeded · 1:10 · 14 calls, 1 failed, 1 rejected"),
+        ("unfinished", "agentwatch: ◌ unfinished · "),
+    ],
+)
+def test_one_line_sums_up_on_exit(name: str, line: str) -> None:
+    """After the screen is left, one line sums up the outcome, the duration and the calls."""
+    with in_terminal(str(RECORDINGS / f"{name}.ndjson")) as terminal:
+        terminal.wait_for("1 Transcript")
+        terminal.wait_for(name if name == "unfinished" else "succeeded")
+        terminal.send("q")
+        terminal.wait_for(line)

@@ -14,6 +14,7 @@ from agentwatch.actions import count_words
 from agentwatch.events import Outcome
 from agentwatch.safe_text import SafeText, columns, safe_line
 from agentwatch.screen.lines.format import SIGNS, clock
+from agentwatch.screen.lines.themes import muted
 from agentwatch.session import Run, Session, calls_by_outcome
 
 COLOURS = {
@@ -24,7 +25,6 @@ COLOURS = {
     Outcome.RETURNED: "$text-warning",
     Outcome.UNFINISHED: "$text-warning",
 }
-_MUTED = "$foreground-muted"
 
 
 class Count(NamedTuple):
@@ -63,16 +63,17 @@ class HeaderLine(Static):
         counts = [Count(SafeText("… calls"))] if is_preview else _fitting_counts(session, room)
         room -= _width(counts)
         facts = _fitting_facts(session.run, room)
-        drawn = (state, *facts, *counts, width)
+        dim = muted(self.app.current_theme)
+        drawn = (state, *facts, *counts, width, dim)
         if drawn == self._drawn:
             return
         self._drawn, self._counts = drawn, counts
         middle = "".join(f"│ {fact} " for fact in facts)
         gap = " " * (room - columns(SafeText(middle)))
-        pieces = [(state, f"bold {COLOURS[outcome or Outcome.UNFINISHED]}"), (middle, _MUTED), (gap, "")]
+        pieces = [(state, f"bold {COLOURS[outcome or Outcome.UNFINISHED]}"), (middle, dim), (gap, "")]
         for number, count in enumerate(counts):
-            pieces.append((" · " if number else "", _MUTED))
-            pieces.append((count.words, COLOURS[count.outcome] if count.outcome else _MUTED))
+            pieces.append((" · " if number else "", dim))
+            pieces.append((count.words, COLOURS[count.outcome] if count.outcome else dim))
         self.update(Content.assemble(*pieces, " " if counts else ""), layout=False)
 
     def on_click(self, event: events.Click) -> None:

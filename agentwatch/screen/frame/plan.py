@@ -8,14 +8,11 @@ from textual.widgets import Static
 from agentwatch.analysis.block_text import PLAN_SIGNS
 from agentwatch.events import PlanEntry, PlanStatus
 from agentwatch.safe_text import SafeText, columns, cut, safe_line
+from agentwatch.screen.lines.themes import muted
 from agentwatch.session import Session
 
 Entries = tuple[PlanEntry, ...]
-_STYLES = {
-    PlanStatus.COMPLETED: "$text-muted",
-    PlanStatus.IN_PROGRESS: "bold $text-accent",
-    PlanStatus.CANCELLED: "$text-muted",
-}
+_DONE = (PlanStatus.COMPLETED, PlanStatus.CANCELLED)
 _LEAST_WIDE = 100
 _MOST_LINES = 3
 _GAP = 3
@@ -50,7 +47,7 @@ class PlanView(Static):
         self._drawn = plan, width
         self.set_class(bool(plan), "-shown")
         draw = _whole if width >= _LEAST_WIDE and any(map(_is_open, plan)) else _line
-        self.update(draw(plan, width - 2))
+        self.update(draw(plan, width - 2, muted(self.app.current_theme)))
 
 
 def _is_open(entry: PlanEntry) -> bool:
@@ -62,41 +59,41 @@ def _count(plan: Entries) -> SafeText:
     return SafeText(f"{done} of {len(plan)} done")
 
 
-def _line(plan: Entries, width: int) -> Content:
+def _line(plan: Entries, width: int, dim: str) -> Content:
     """Return the count and the item in progress, or else the next pending one."""
     first = {entry.status: entry for entry in reversed(plan)}
     now = first.get(PlanStatus.IN_PROGRESS) or first.get(PlanStatus.PENDING)
     count = cut(_count(plan), width)
     if now is None:
-        return Content.styled(cut(SafeText(f"to-do list: {count}"), width), "$text-muted")
+        return Content.styled(cut(SafeText(f"to-do list: {count}"), width), dim)
     room = width - columns(count) - _GAP
     item = cut(_item(now), room) if room > 3 else SafeText("")
-    return Content.assemble((f"{count} · " if item else count, "$text-muted"), _styled(now, item))
+    return Content.assemble((f"{count} · " if item else count, dim), _styled(now, item, dim))
 
 
-def _whole(plan: Entries, width: int) -> Content:
+def _whole(plan: Entries, width: int, dim: str) -> Content:
     """Return the count and the items in a few lines; if not all fit, start at the first open item."""
-    rows, left = _rows(_count(plan), plan, width)
+    rows, left = _rows(_count(plan), plan, width, dim)
     if left:
         opened = next((number for number, entry in enumerate(plan) if _is_open(entry)), 0)
-        rows, _ = _rows(_count(plan), plan[opened:], width)
+        rows, _ = _rows(_count(plan), plan[opened:], width, dim)
     return Content("\n").join(Content(" " * _GAP).join(row) for row in rows)
 
 
-def _rows(count: SafeText, plan: Entries, width: int) -> tuple[list[list[Content]], int]:
+def _rows(count: SafeText, plan: Entries, width: int, dim: str) -> tuple[list[list[Content]], int]:
     """Return the rows of the items, and the number of items that do not fit; the last row shows it."""
-    rows: list[list[Content]] = [[Content.styled(count, "$text-muted")]]
+    rows: list[list[Content]] = [[Content.styled(count, dim)]]
     room = width - columns(count)
     for number, entry in enumerate(plan):
         item, left = cut(_item(entry), width - 2 * _MORE), len(plan) - number
         is_last_row = len(rows) == _MOST_LINES
         if columns(item) + _GAP + (_MORE if is_last_row and left > 1 else 0) > room:
             if is_last_row:
-                rows[-1].append(Content.styled(f"… {left} more", "$text-muted"))
+                rows[-1].append(Content.styled(f"… {left} more", dim))
                 return rows, left
             rows.append([])
             room = width
-        rows[-1].append(_styled(entry, item))
+        rows[-1].append(_styled(entry, item, dim))
         room -= columns(item) + _GAP
     return rows, 0
 
@@ -105,5 +102,6 @@ def _item(entry: PlanEntry) -> SafeText:
     return safe_line(f"{PLAN_SIGNS[entry.status]} {entry.text}")
 
 
-def _styled(entry: PlanEntry, item: SafeText) -> Content:
-    return Content.styled(item, _STYLES.get(entry.status, ""))
+def _styled(entry: PlanEntry, item: SafeText, dim: str) -> Content:
+    is_current = entry.status is PlanStatus.IN_PROGRESS
+    return Content.styled(item, "bold $text-accent" if is_current else dim if entry.status in _DONE else "")

@@ -7,6 +7,7 @@ from textual.widgets import Static
 
 from agentwatch.analysis.integrity import Integrity
 from agentwatch.safe_text import SafeText, columns
+from agentwatch.screen.lines.themes import muted
 
 
 class StatusLine(Static):
@@ -24,7 +25,8 @@ class StatusLine(Static):
             view: The state of the view; if it is empty, the integrity is shown in its place.
             integrity: The result of the integrity checks, shortened to the space available.
         """
-        drawn = (words, view, integrity, self.size.width)
+        dim = muted(self.app.current_theme)
+        drawn = (words, view, integrity, self.size.width, dim)
         if drawn == self._drawn:
             return
         self._drawn = drawn
@@ -35,7 +37,7 @@ class StatusLine(Static):
         while columns(shown) > room and shown:
             shown = SafeText(shown[: room - 1] if len(shown) >= room else shown[:-2])
         gap = " " * max(room - columns(shown) + 1, 0)
-        style = "$foreground-muted" if is_integrity and integrity.passes else "$text-accent"
+        style = dim if is_integrity and integrity.passes else "$text-accent"
         self.update(Content.assemble(f" {shown}{gap}", (view, style), " "), layout=False)
 
     def _fitting(self, integrity: Integrity, room: int) -> SafeText:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from textual.content import Content
 from textual.widgets import Static
 
+from agentwatch.screen.lines.themes import muted
 from agentwatch.screen.panes import NAMES, Panes
 
 
@@ -20,12 +21,10 @@ class PaneTabs(Static):
         """Highlight the tab of the visible pane; redraw only if something changed."""
         panes = {name: self._panes.named(name) for name in NAMES}
         titles = {name: f" {pane.tab_title or pane.border_title}" for name, pane in panes.items()}
-        drawn = (shown, *titles.values())
+        dim = muted(self.app.current_theme)
+        drawn = (shown, dim, *titles.values())
         if drawn == self._drawn:
             return
         self._drawn = drawn
-        styled = (
-            (title, "$text-accent bold" if name == shown else "$foreground-muted")
-            for name, title in titles.items()
-        )
+        styled = ((title, "$text-accent bold" if name == shown else dim) for name, title in titles.items())
         self.update(Content.assemble(*styled), layout=False)

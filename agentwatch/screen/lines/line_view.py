@@ -46,6 +46,8 @@ class LineView(ScrollView, can_focus=True):
         Binding("G,end", "bottom", "End", show=False, id="bottom", tooltip="Go to the end and follow"),
         Binding("pagedown,ctrl+f", "move_page(1)", "Page down", show=False, id="page-down"),
         Binding("pageup,ctrl+b", "move_page(-1)", "Page up", show=False, id="page-up"),
+        Binding("ctrl+d", "move_page(0.5)", "Half a page down", show=False, id="half-page-down"),
+        Binding("ctrl+u", "move_page(-0.5)", "Half a page up", show=False, id="half-page-up"),
     ]
 
     following = var(True)
@@ -176,9 +178,9 @@ class LineView(ScrollView, can_focus=True):
         """Scroll by a number of lines."""
         self.scroll_relative(y=lines, animate=False, immediate=True)
 
-    def action_move_page(self, pages: int) -> None:
+    def action_move_page(self, pages: float) -> None:
         """Scroll by a number of pages; consecutive pages overlap by one line."""
-        self.action_move(pages * max(self.scrollable_content_region.height - 1, 1))
+        self.action_move(round(pages * max(self.scrollable_content_region.height - 1, 2)))
 
     def action_top(self) -> None:
         """Scroll to the beginning."""

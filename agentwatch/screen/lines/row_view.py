@@ -42,6 +42,6 @@ class RowView(CursorView):
     def show_below(self) -> None:
         """Do nothing: new rows are not counted."""
 
-    def action_move_page(self, pages: int) -> None:
+    def action_move_page(self, pages: float) -> None:
         """Move the cursor by a number of pages."""
-        self.choose(self.cursor + pages * max(self.scrollable_content_region.height, 1))
+        self.choose(self.cursor + round(pages * max(self.scrollable_content_region.height, 2)))

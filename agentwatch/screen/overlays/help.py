@@ -41,8 +41,12 @@ KEYS = (
         (
             ("{down}, {up}", "one line or call down; up"),
             ("{page-down}, {page-up}", "one page down; up"),
+            ("{half-page-down}, {half-page-up}", "half a page down; up"),
             ("{top}, {bottom}", "go to the top; go to the end and follow"),
-            ("{next-failure}, {previous-failure}", "next failed call; previous failed call"),
+            (
+                "{next-failure}, {previous-failure}",
+                "next failed call; previous failed call",
+            ),
             (
                 "{find} {next-found} {previous-found}",
                 "search everywhere; next match; previous match",
@@ -73,7 +77,7 @@ KEYS = (
             ("{spent}", "time breakdown, tools, tokens"),
             ("{integrity}", "integrity details"),
             ("{copy}", "copy the selection"),
-            ("{open-file}", "open the call's file in $VISUAL or $EDITOR"),
+            ("{open-file}", "open the call's file at its line, in $VISUAL, $EDITOR or vi"),
             ("ctrl+p", "command palette: theme, screenshot, …"),
         ),
     ),

@@ -132,9 +132,9 @@ class TimeView(RowView):
         else:
             self.scroll_relative(y=lines, animate=False, immediate=True)
 
-    def action_move_page(self, pages: int) -> None:
-        """Scroll by a number of pages."""
-        lines = pages * max(self.scrollable_content_region.height - 1, 1)
+    def action_move_page(self, pages: float) -> None:
+        """Scroll by a number of pages, or by half a page."""
+        lines = int(pages * max(self.scrollable_content_region.height - 1, 2))
         self.scroll_relative(y=lines, animate=False, immediate=True)
 
     def action_top(self) -> None:

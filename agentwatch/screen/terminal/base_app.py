@@ -22,6 +22,7 @@ from textual.notifications import SeverityLevel
 
 from agentwatch.config import Config
 from agentwatch.resources import stylesheets
+from agentwatch.screen.lines.themes import ANSI_THEMES
 from agentwatch.screen.terminal.guard import Guard
 from agentwatch.screen.terminal.key_queue import KeyQueue
 from agentwatch.screen.terminal.signals import ENDING, HeldSignals
@@ -59,6 +60,8 @@ class TerminalApp(App[Result], Generic[Result]):
         """The exception that ended the app."""
         self._keys = KeyQueue(self, super().on_event)
         self._guard = Guard(no_color=self.no_color, ascii_only=not _is_output_unicode())
+        for theme in ANSI_THEMES:
+            self.register_theme(theme)
         if self.no_color:
             self.theme = "ansi-dark"  # its contrasts do not depend on colours
         elif self.config.theme is not None:

@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import signal
 import stat
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
 from textual.app import App, SuspendNotSupported
 
+from agentwatch.blocks import Block, ChangeBlock, ContentBlock
 from agentwatch.safe_text import SafeText, safe_line
 from agentwatch.screen.lines.format import cut_middle
 from agentwatch.session import Call, Session
 
 _SHOWN_COLUMNS = 60
+_MOST_DIFF_LINES = 1000
+_HUNK = re.compile(r"@@ -\d{1,9}(?:,\d{1,9})? \+(\d{1,9})")
+_PLUS_LINE = frozenset(
+    ("vi", "vim", "nvim", "view", "gvim", "nano", "pico", "emacs", "emacsclient", "micro", "kak", "joe")
+)
+_GOTO = frozenset(["code", "codium", "code-insiders", "cursor", "windsurf"])
+_COLON_LINE = frozenset(["hx", "helix", "subl", "zed"])
+"""Editors by the form in which they take a line: `+12 FILE`, `--goto FILE:12`, `FILE:12`."""
 
 
 class Unopened(Exception):
@@ -25,21 +35,32 @@ class Unopened(Exception):
 
 
 def open_in_editor(
-    app: App[Any], call: Call | None, session: Session, environ: Mapping[str, str] = os.environ
+    app: App[Any],
+    call: Call | None,
+    session: Session,
+    line: int | None = None,
+    environ: Mapping[str, str] = os.environ,
 ) -> None:
-    """Open the call's file in $VISUAL or $EDITOR and wait until the editor ends; warn on failure."""
+    """Open the call's file in the user's editor and wait until it ends; warn on failure.
+
+    Args:
+        app: The app, which is suspended meanwhile.
+        call: The call.
+        session: The session of the call.
+        line: The number of the line to show, from 1; None for the beginning of the file.
+        environ: The environment, which may name an editor.
+    """
     try:
-        argv = [*editor(environ), file_of(call, session)]
-        _edit(app, argv)
+        _edit(app, at_line(editor(environ), file_of(call, session), line))
     except Unopened as why:
         app.notify(str(why), severity="warning", markup=False)
 
 
 def editor(environ: Mapping[str, str]) -> list[str]:
-    """Return the command of the user's editor with its options.
+    """Return the command of the user's editor with its options: $VISUAL, else $EDITOR, else `vi`, as in git.
 
     Raises:
-        Unopened: No editor is set, or the setting is not a valid command.
+        Unopened: The setting is not a valid command.
     """
     for name in ("VISUAL", "EDITOR"):
         try:
@@ -48,7 +69,43 @@ def editor(environ: Mapping[str, str]) -> list[str]:
             raise Unopened(f"${name} is not a valid command: {error}.") from None
         if argv:
             return argv
-    raise Unopened("No editor is set: $VISUAL and $EDITOR are empty.")
+    return ["vi"]
+
+
+def at_line(argv: Sequence[str], path: str, line: int | None) -> list[str]:
+    """Return the command that opens a file at a line; an editor that is not known opens it at its start."""
+    name = os.path.basename(argv[0])
+    if line is None:
+        return [*argv, path]
+    if name in _PLUS_LINE:
+        return [*argv, f"+{line}", path]
+    if name in _GOTO:
+        return [*argv, "--goto", f"{path}:{line}"]
+    return [*argv, f"{path}:{line}" if name in _COLON_LINE else path]
+
+
+def line_of(blocks: Iterable[Block]) -> int | None:
+    """Return the line of a file that a call read from or changed first, from 1; None if it is unknown."""
+    for block in blocks:
+        if isinstance(block, ContentBlock) and block.first_line > 1:
+            return block.first_line
+        if isinstance(block, ChangeBlock) and (line := _first_change(block.diff or "")) is not None:
+            return line
+    return None
+
+
+def _first_change(diff: str) -> int | None:
+    """Return the number that the first changed line of a unified diff has in the new file."""
+    number = None
+    for line in diff.split("\n", _MOST_DIFF_LINES)[:_MOST_DIFF_LINES]:
+        if number is None:
+            found = _HUNK.match(line)
+            number = int(found[1]) if found else None
+        elif line.startswith(("+", "-")):
+            return max(number, 1)
+        else:
+            number += 1
+    return number
 
 
 def file_of(call: Call | None, session: Session) -> str:

@@ -99,3 +99,19 @@ async def test_arrows_step_through_matches_while_a_query_is_typed(recording: Sav
         await stage.press("1")
         await stage.shows("1 of 1")
         assert stage.chosen == "echo 11"
+
+
+async def test_half_pages_move_by_half_a_page(recording: Saver) -> None:
+    """`ctrl+d` scrolls down by half a page, or moves the cursor so far; `ctrl+u` moves back."""
+    async with opened(recording(session(60) + result())) as stage:
+        pane = stage.pane("transcript")
+        rows = round((len(viewport(pane)) - 1) / 2)
+        await stage.press("1", "g", "ctrl+d")
+        assert viewport(pane)[0] == lines_of(pane)[rows]
+        await stage.press("ctrl+u")
+        assert viewport(pane)[0] == lines_of(pane)[0]
+        rows = round((len(viewport(stage.calls)) - 1) / 2)
+        await stage.press("2", "g", "ctrl+d")
+        assert stage.chosen == f"echo {rows}"
+        await stage.press("ctrl+u")
+        assert stage.chosen == "echo 0"

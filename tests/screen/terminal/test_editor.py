@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.screen.terminal.editor import Unopened, _run_in_foreground, editor, file_of
+from agentwatch.blocks import Block, ChangeBlock, ContentBlock
+from agentwatch.screen.terminal.editor import Unopened, _run_in_foreground, at_line, editor, file_of, line_of
 from agentwatch.session import Call, Run, Session
 from tests.builders.lines import completed, init, started
 from tests.conftest import ROOT
@@ -111,7 +112,6 @@ def test_a_stopped_editor_stops_the_job(tmp_path: Path) -> None:
     ("path", "environ", "why"),
     [
         ("gone.txt", {}, "File not found"),
-        ("a file;.txt", {"EDITOR": ""}, "No editor is set"),
         ("a file;.txt", {"EDITOR": "no-such-editor"}, "no-such-editor cannot be started: no such file"),
     ],
 )
@@ -148,10 +148,9 @@ def test_visual_is_preferred_to_editor(environ: dict[str, str], argv: list[str])
 
 
 def test_an_unusable_editor_setting_is_reported() -> None:
-    """An error names an unset editor, and one with an unclosed quote."""
+    """Without a setting the editor is `vi`, as in git; an error names a setting with an unclosed quote."""
     for none in ({}, {"VISUAL": "", "EDITOR": " "}):
-        with pytest.raises(Unopened, match=r"^No editor is set: \$VISUAL and \$EDITOR are empty\.$"):
-            editor(none)
+        assert editor(none) == ["vi"]
     with pytest.raises(Unopened, match=r"^\$VISUAL is not a valid command: No closing quotation\.$"):
         editor({"VISUAL": "'vi"})
 
@@ -232,3 +231,34 @@ def test_an_editor_that_another_thread_has_reaped(monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(os, "waitpid", gone)
     assert _run_in_foreground(["true"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("argv", "expected"),
+    [
+        (["vi"], ["vi", "+12", "/a.py"]),
+        (["/usr/bin/nvim", "-p"], ["/usr/bin/nvim", "-p", "+12", "/a.py"]),
+        (["code", "--wait"], ["code", "--wait", "--goto", "/a.py:12"]),
+        (["hx"], ["hx", "/a.py:12"]),
+        (["ed"], ["ed", "/a.py"]),
+    ],
+)
+def test_a_file_opens_at_its_line(argv: list[str], expected: list[str]) -> None:
+    """An editor gets the line in its own form; one that is not known opens the file at its start."""
+    assert at_line(argv, "/a.py", 12) == expected
+    assert at_line(argv, "/a.py", None) == [*argv, "/a.py"]
+
+
+def test_the_line_of_a_call_is_the_first_that_it_changed_or_read() -> None:
+    """A diff gives its first changed line in the new file, a read the first line that it returned."""
+    diff = "--- a\n+++ b\n@@ -8,4 +9,5 @@\n same\n same\n-old\n+new\n"
+    assert line_of([ChangeBlock(diff)]) == 11
+    assert line_of([ContentBlock("text", first_line=40)]) == 40
+    unknown: list[list[Block]] = [
+        [],
+        [ContentBlock("text")],
+        [ChangeBlock(None)],
+        [ChangeBlock("no hunk\n+a")],
+    ]
+    for blocks in unknown:
+        assert line_of(blocks) is None
