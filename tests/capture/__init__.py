@@ -1,1 +1,1 @@
-"""An agent's bytes are appended to files, whatever happens to the disk."""
+"""An agent's bytes are appended to files."""

@@ -105,29 +105,38 @@ def test_an_agent_that_hangs_after_its_result_is_left(
     source.agent._process.wait()
 
 
-BEFORE = "sleep 60 & setsid sleep 60 & sh -c 'sleep 0.2; sleep 60 &' & exec \"$@\""
-"""An entry point: it leaves two processes, a third that is orphaned later, and becomes the program."""
+BEFORE = """
+sleep 60 & setsid sleep 60 &
+sh -c 'while [ ! -e "$0" ]; do sleep 0.05; done; sleep 60 &' "$0" &
+exec "$@"
+"""
+"""An entry point: it leaves two processes, a third that is orphaned once the agent runs ($0 exists), and
+becomes the program."""
 
 
 def test_processes_from_before_are_not_the_agents(tmp_path: Path) -> None:
     """What an entry point has started before it became agentwatch is neither named nor stopped."""
     report, agent = tmp_path / "report.json", command(PLAIN, "--fork", "60", "--hang-before-result")
     argv = [*AGENTWATCH, "run", "--print", "--no-record", "--", *agent, "--report", str(report)]
-    with subprocess.Popen(
-        ["sh", "-c", BEFORE, "sh", *argv],
-        env=environment(),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    ) as run:
-        sleeping = until_asleep(run.pid, 3)
-        until(report.exists)
-        run.terminate()
-        run.wait(20)
+    with (
+        (tmp_path / "stderr").open("wb") as stderr,
+        subprocess.Popen(
+            ["sh", "-c", BEFORE, str(report), *argv],
+            env=environment(),
+            stdout=subprocess.DEVNULL,
+            stderr=stderr,
+            start_new_session=True,
+        ) as run,
+    ):
+        try:
+            sleeping = until_asleep(run.pid, 3)
+        finally:
+            run.terminate()
     alive = [pid for pid in sleeping if is_alive(pid)]
     for pid in alive:
         os.kill(pid, signal.SIGKILL)
     assert alive == sleeping
+    assert (tmp_path / "stderr").read_bytes() == b""
     assert not any(map(is_alive, json.loads(report.read_text())["children"]))
 
 
