@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import StrEnum
+from typing import overload
 
 from agentwatch.events import Channel
 from agentwatch.session.bounds import bounded
@@ -90,22 +92,38 @@ _NOTHING.complete()
 _KINDS = {Channel.ANSWER: Kind.ANSWER, Channel.REASONING: Kind.REASONING}
 
 
-class Transcript(list[Entry]):
-    """The entries in order. Only the last may be a text that still grows."""
+class Transcript(Sequence[Entry]):
+    """The entries in order. Only the last may be a text that still grows.
+
+    The entry of a call is made when it is accessed: its number takes 36 bytes, an entry takes 130.
+    """
 
     def __init__(self, calls: Calls) -> None:
         """Create an empty transcript. Its call entries refer to `calls`."""
-        super().__init__()
+        self._entries: list[Entry | int] = []
+        """The entries, and for each call only its number."""
         self._of_calls = calls
         self.spill = Spill()
         """Where the texts are stored."""
         self._noted: set[str] = set()
         self._malformed = 0
 
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    @overload
+    def __getitem__(self, index: int) -> Entry: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Entry]: ...
+    def __getitem__(self, index: int | slice) -> Entry | list[Entry]:
+        if isinstance(index, slice):
+            return [self._entry(entry) for entry in self._entries[index]]
+        return self._entry(self._entries[index])
+
     @property
     def last(self) -> Entry | None:
         """The last entry; None if the transcript is empty."""
-        return self[-1] if self else None
+        return self[-1] if self._entries else None
 
     def add(
         self,
@@ -127,12 +145,12 @@ class Transcript(list[Entry]):
             self.last.close()
         content = _NOTHING if about is not None else GrowingText(self.spill, text)
         entry = Entry(kind, content, self._of_calls, about, at_ms)
-        self.append(entry)
+        self._entries.append(about if kind is Kind.CALL and isinstance(about, int) else entry)
         return entry
 
     def forget(self) -> None:
         """Drop all entries except the last."""
-        del self[:-1]
+        del self._entries[:-1]
         self.spill = Spill()
 
     def note(self, message: str) -> None:
@@ -175,6 +193,9 @@ class Transcript(list[Entry]):
         if entry is not None:
             entry.append("", at_ms)
             entry.close()
+
+    def _entry(self, entry: Entry | int) -> Entry:
+        return Entry(Kind.CALL, _NOTHING, self._of_calls, entry) if isinstance(entry, int) else entry
 
     def _open(self, channel: Channel) -> Entry | None:
         last = self.last

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from collections.abc import Sequence
 from math import inf
 from time import perf_counter
 
@@ -21,7 +22,7 @@ _CUT_CHARACTERS = 1 << 16
 class Blocks:
     """The blocks of a transcript, cut from its entries while their texts grow."""
 
-    def __init__(self, transcript: list[Entry]) -> None:
+    def __init__(self, transcript: Sequence[Entry]) -> None:
         self.all = BlockList(transcript)
         self.layout = BlockLayout(self.all)
         self._transcript = transcript
