@@ -11,6 +11,7 @@ from textual.containers import Horizontal, Vertical
 from textual.reactive import var
 
 from agentwatch.feed import Feed
+from agentwatch.safe_text import SafeText
 from agentwatch.screen.calls.filter_bar import FilterBar
 from agentwatch.screen.calls.log_pane import ActionLogView
 from agentwatch.screen.calls.new_failures import NewFailures
@@ -74,6 +75,9 @@ class Workspace(Vertical):
         self._preview: Workspace | None = None
         self._shows_thinking = shows_thinking
         self.panes = Panes(feed, is_preview=is_preview)
+        if is_preview:
+            for name in NAMES:
+                self.panes.named(name).empty_words = SafeText(" nothing yet: the file is still being read")
         self._plan = PlanView(feed.session)
         self.find_bar = FindBar(feed, self.panes, is_preview=is_preview)
         self.filter_bar = FilterBar(self.panes.calls)

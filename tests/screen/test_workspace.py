@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from agentwatch.feed import Feed
+from agentwatch.recording import open_saved
 from agentwatch.screen import screen as watch
 from agentwatch.screen.overlays.files import FilesScreen
 from agentwatch.screen.overlays.time import TimeScreen
-from tests.builders.screen.app import Stage, lines_of, opened
+from agentwatch.screen.workspace import Workspace
+from tests.builders.screen.app import PaneApp, Stage, lines_of, opened, viewport
 from tests.builders.screen.call_table import rows_of
 from tests.builders.screen.lines import answer, ended, init, prompt, result, shell, started
 from tests.conftest import Saver
@@ -179,3 +182,12 @@ async def test_a_click_on_a_count_filters_the_calls(recording: Saver) -> None:
         await stage.pilot.click("#header", offset=(x + 1, 0))
         await stage.shows('2 Calls · 10 hidden by "failed"')
         assert focus(stage) == "calls"
+
+
+async def test_an_empty_pane_says_that_the_file_is_still_read(recording: Saver) -> None:
+    """In a preview, a pane without lines says that the file is still being read; later it is empty."""
+    feed = Feed(open_saved(recording(init())))
+    for is_preview in (True, False):
+        workspace = Workspace(feed, is_preview=is_preview)
+        async with PaneApp(workspace.panes.calls).run_test(size=(60, 10)):
+            assert ("still being read" in viewport(workspace.panes.calls)[0]) is is_preview

@@ -80,6 +80,8 @@ class LinePainter:
     def line(self, number: int, width: int, selection: Selection | None) -> Strip:
         """Return a line in exactly `width` columns, its selection highlighted; blank after the last line."""
         if number >= self._pane.line_count():
+            if number == 0 and self._pane.empty_words:
+                return self._pane.strip_of([(self._pane.empty_words, "muted")]).adjust_cell_length(width)
             return Strip.blank(width)
         strip = self._pane.draw(number, width).adjust_cell_length(width)
         span = None if selection is None else selection.get_span(number)

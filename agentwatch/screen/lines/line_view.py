@@ -65,6 +65,8 @@ class LineView(ScrollView, can_focus=True):
         """The number of lines when the user stopped following, plus later ones that are not new content."""
         self.below = 0
         """The number of lines added since the user stopped following."""
+        self.empty_words = SafeText("")
+        """What the pane shows while it has no lines."""
         self._is_settling = False
         self._thumb = ScrollThumb(self)
 

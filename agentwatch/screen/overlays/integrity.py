@@ -11,9 +11,10 @@ from textual.screen import ModalScreen
 from textual.strip import Strip
 
 from agentwatch.actions import action
-from agentwatch.analysis.integrity import integrity
+from agentwatch.analysis.integrity import Integrity, integrity
 from agentwatch.events import Malformed
 from agentwatch.feed import Feed
+from agentwatch.plurals import plural
 from agentwatch.safe_text import SafeText, cut, safe_line
 from agentwatch.screen.lines.line_view import LineView
 from agentwatch.session import Session
@@ -67,6 +68,8 @@ def findings(feed: Feed) -> Iterator[tuple[SafeText, str]]:
     session = feed.session
     found = integrity(session)
     yield found.line(), "succeeded" if found.passes else "unfinished"
+    yield from ((SafeText(f"  {words}"), "muted") for words in _explained(session, found))
+    yield SafeText(""), "plain"
     if found.difference_at is not None:
         yield from _difference(session, found.difference_at)
     for call in session.calls:
@@ -82,6 +85,23 @@ def findings(feed: Feed) -> Iterator[tuple[SafeText, str]]:
     left = session.lines.malformed + session.lines.unknown - len(session.lines.odd)
     if left > 0:
         yield SafeText(f"… {left} more lines like these"), "muted"
+
+
+def _explained(session: Session, found: Integrity) -> Iterator[str]:
+    """Yield what each check means, with its numbers."""
+    run = session.run
+    yield f"text: the stream has {len(run.text):,} characters of text, the result {run.result_length:,}"
+    unended = found.calls - len(session.ended_calls) + session.never_completed
+    yield (
+        f"paired: of {plural(found.calls, 'call')}, {found.paired:,} have a line for their start and one for "
+        f"their end, {unended:,} have no end, {session.completed_without_started:,} no start"
+    )
+    yield f"malformed: {plural(found.malformed, 'line')} not in JSON"
+    yield f"unknown: {plural(found.unknown, 'line')} of a type or tool that this version does not know"
+    if found.repaired:
+        yield f"repaired: {plural(found.repaired, 'line')} broken in two, read as one"
+    if found.oversize:
+        yield f"oversize: {plural(found.oversize, 'line')} too long to read whole"
 
 
 def _difference(session: Session, at: int) -> Iterator[tuple[SafeText, str]]:

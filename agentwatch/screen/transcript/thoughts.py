@@ -5,6 +5,9 @@ from __future__ import annotations
 from agentwatch.screen.lines.line_view import LineView
 from agentwatch.screen.transcript.block_viewport import BlockViewport
 
+_BETWEEN_SLICES = 0.02
+"""Seconds between two slices of measuring, so that keys are handled in between."""
+
 
 class Thoughts:
     """Folds and opens the thoughts of a transcript, all at once or one by one."""
@@ -40,6 +43,7 @@ class Thoughts:
         self._viewport.count_as_old(layout.top(span.start), layout.line_count() - before)
         self._viewport.measure_view()
         self._pane.show_lines()
+        self._measure_rest()
 
     def toggle_by_user(self, number: int) -> None:
         """Open or fold a thought for the user; unlike `open_for_find`, it stays so when a search ends."""
@@ -55,6 +59,12 @@ class Thoughts:
         if self._layout.is_folded(blocks.all[blocks.of_entry(number).start].entry):
             self._opened_by_find = number
             self.toggle(number)
+
+    def _measure_rest(self) -> None:
+        """Measure what has moved, a slice at a time; the screen does not tick once a session is over."""
+        self._viewport.measure_some()
+        if self._viewport.is_measuring:
+            self._pane.set_timer(_BETWEEN_SLICES, self._measure_rest)
 
     def fold_again(self) -> None:
         """Fold the thought that `open_for_find` opened."""

@@ -25,6 +25,9 @@ async def test_i_shows_the_integrity_details(recording: Saver) -> None:
             await stage.press("2", "i")
             assert isinstance(stage.app.screen, IntegrityScreen)
             await stage.shows("9 bytes: not JSON")
+            await stage.shows("text: the stream has 14 characters of text, the result 14")
+            await stage.shows("paired: of 2 calls, 2 have a line for their start and one for their end")
+            await stage.shows("malformed: 1 line not in JSON")
             await stage.press(back)
             assert len(stage.app.screen_stack) == 1
             assert stage.focus == "calls"
