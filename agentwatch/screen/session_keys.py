@@ -75,7 +75,7 @@ class SessionKeys(Vertical):
     def action_back(self) -> None:
         """Close or undo one thing: find bar, hold on a failure, maximized pane, detail, filter."""
         workspace = self._workspace
-        if workspace.find_bar.close() or workspace.release_failure():
+        if workspace.find_bar.close() or workspace.selection.release():
             return
         if workspace.is_maximized:
             workspace.is_maximized = False
@@ -118,7 +118,7 @@ class SessionKeys(Vertical):
     def action_failure(self, step: int) -> None:
         """Select the next (1) or previous (-1) failed call; after the last comes the first."""
         calls = self._panes.calls
-        self._workspace.release_failure()
+        self._workspace.selection.release()
         number, count = calls.choose_failure(step)
         shown = " among the calls shown" if calls.filter else ""
         self.notify(f"failure {number} of {count}{shown}" if count else f"no failure{shown}", markup=False)

@@ -14,7 +14,6 @@ from agentwatch.feed import Feed
 from agentwatch.safe_text import SafeText
 from agentwatch.screen.calls.filter_bar import FilterBar
 from agentwatch.screen.calls.log_pane import ActionLogView
-from agentwatch.screen.calls.new_failures import NewFailures
 from agentwatch.screen.calls.pane import CallTable
 from agentwatch.screen.detail.pane import DetailView
 from agentwatch.screen.frame.plan import PlanView
@@ -24,6 +23,7 @@ from agentwatch.screen.lines.pane_wanted import PaneWanted
 from agentwatch.screen.overlays.find_bar import FindBar
 from agentwatch.screen.panes import NAMES, Panes
 from agentwatch.screen.remembered import remember, remembered
+from agentwatch.screen.selection import Selection
 from agentwatch.screen.transcript.pane import Transcript
 from agentwatch.session import Call
 
@@ -84,9 +84,7 @@ class Workspace(Vertical):
         self._tabs = PaneTabs(self.panes)
         self._shows_actions: bool | None = None
         """Whether the actions pane is shown; None if the user has not chosen."""
-        self._failures = NewFailures(feed)
-        self._failure: Call | None = None
-        """The last call that failed while the newest calls were followed; its detail stays open."""
+        self.selection = Selection(feed, self.panes)
 
     def compose(self) -> ComposeResult:
         """Lay out the panes; the stylesheet decides which are shown at which size."""
@@ -134,33 +132,16 @@ class Workspace(Vertical):
         Args:
             now_ms: The session's current time, in ms since the epoch; None if it is unknown.
         """
-        failure = self._failures.newest()
         self.panes.sync(now_ms)
         self._plan.sync()
         self.find_bar.sync()
-        calls, detail = self.panes.calls, self.panes.detail
-        if failure is not None and calls.following:
-            self._failure = failure
-            detail.show_call(failure)
-        if self._failure is not None and self._failure is detail.call:
-            detail.show_call(self._failure, is_held=self._failure is not calls.chosen)
-        self.panes.mark_calls(self._failure)
+        self.selection.sync()
         self._tabs.highlight(self.pane)
 
     def watch_pane(self, pane: str) -> None:
         """Set the class by which the stylesheet shows the pane on a narrow screen, and update the tabs."""
         self.update_classes({f"-pane-{name}": name == pane for name in NAMES})
         self._tabs.highlight(self.pane)
-
-    def release_failure(self) -> bool:
-        """Show the selected call in the detail instead of a failure; return whether there was a failure."""
-        failure, self._failure = self._failure, None
-        if failure is None:
-            return False
-        if self.panes.calls.chosen is not None:
-            self.panes.detail.show_call(self.panes.calls.chosen)
-        self.panes.mark_calls(None)
-        return failure is not self.panes.calls.chosen
 
     def show_call(self, call: Call | None) -> None:
         """Go to the calls pane and select a call; None has no effect."""
@@ -176,22 +157,11 @@ class Workspace(Vertical):
 
     @on(CallTable.Chosen)
     def _show_chosen(self, event: CallTable.Chosen) -> None:
-        if self._failure is None or not self.panes.calls.following:
-            self._failure = None
-            self.panes.detail.show_call(event.call)
-        self.panes.mark_calls(self._failure)
+        self.selection.follow(event.call)
 
     @on(DetailView.Stepped)
     def _step_to_call(self, event: DetailView.Stepped) -> None:
-        """Select the call after or before the one that the detail shows; folds open."""
-        calls, shown = self.panes.calls, self.panes.detail.call
-        self._failure = None
-        if shown is not None:
-            calls.choose_call(shown)
-        calls.choose_beside(event.step)
-        if calls.chosen is not None:
-            self.panes.detail.show_call(calls.chosen)
-        self.panes.mark_calls(None)
+        self.selection.step(event.step)
 
     @on(Transcript.CallChosen)
     @on(ActionLogView.Chosen)
@@ -218,7 +188,6 @@ class Workspace(Vertical):
         if words is None:
             self.filter_bar.open()
         else:
-            self.panes.calls.remember_choice()
             self.panes.calls.filter_by(words)
 
     def action_pane(self, name: str) -> None:

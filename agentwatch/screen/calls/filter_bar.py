@@ -10,7 +10,7 @@ from textual.widgets import Input
 
 from agentwatch.safe_text import SafeText
 from agentwatch.screen.calls.pane import CallTable
-from agentwatch.screen.lines.input_bar import InputBar
+from agentwatch.screen.frame.input_bar import InputBar
 from agentwatch.screen.lines.pane_wanted import PaneWanted
 
 
@@ -27,7 +27,6 @@ class FilterBar(InputBar):
 
     def open(self) -> None:
         """Focus the input, with the current filter as its text."""
-        self._calls.remember_choice()
         self.show_text(self._calls.filter, takes_keys=True)
         self.show_note(SafeText("enter: keep · esc: clear"))
 

@@ -6,7 +6,6 @@ from bisect import bisect_left, bisect_right
 
 from textual.binding import Binding
 from textual.content import Content
-from textual.geometry import Region
 from textual.message import Message
 from textual.reactive import reactive, var
 from textual.strip import Strip
@@ -19,8 +18,7 @@ from agentwatch.screen.calls.cells.time_strip import Scales
 from agentwatch.screen.calls.cells.verdict_cache import VerdictCache
 from agentwatch.screen.calls.list import CallList
 from agentwatch.screen.calls.renderer import CallRenderer
-from agentwatch.screen.lines.cursor_view import CursorView
-from agentwatch.screen.lines.heading import heading_region, show_heading, with_heading
+from agentwatch.screen.lines.heading import HeadedView
 from agentwatch.screen.lines.line_view import Spans, rows_in_view
 from agentwatch.screen.lines.pane_wanted import PaneWanted
 from agentwatch.session import Call
@@ -31,7 +29,7 @@ _BETWEEN_SLICES = 0.001
 """Seconds between two slices, so that keys are handled in between."""
 
 
-class CallTable(CursorView):
+class CallTable(HeadedView):
     """The calls, filtered and folded; the detail pane shows the selected call."""
 
     class Chosen(Message):
@@ -63,11 +61,10 @@ class CallTable(CursorView):
         self._list = CallList(feed.session)
         self.verdicts = VerdictCache(feed, self, self.painter.refresh)
         self._renderer = CallRenderer(self, self._list, self.verdicts, has_numbers=has_numbers)
-        self._heading: Spans = []
         self._scales: Scales = {}
         self._is_on_open_fold = False
         self._call_before: Call | None = None
-        """The call that was selected when the filter was opened."""
+        """The call that was selected before the calls were filtered; clearing the filter selects it again."""
         self.now_ms: int | None = None
         self.title = SafeText(_TITLE)
         """The border title: the order, and the number of calls that the filter hides."""
@@ -103,19 +100,9 @@ class CallTable(CursorView):
             self._scales = scales
             self.refresh()
 
-    def on_resize(self) -> None:
-        """Show the heading if there is room for it; keep the end visible."""
-        show_heading(self)
-        super().on_resize()
-
-    def render_lines(self, crop: Region) -> list[Strip]:
-        """Draw rows of the pane, the heading of the columns among them."""
-        strips = super().render_lines(crop)
-        heading = self._renderer.heading(self.scrollable_content_region.width - 1, self.now_ms)
-        if heading != self._heading:
-            self._heading = heading
-            self.refresh(heading_region(self))
-        return with_heading(self, strips, crop, heading)
+    def heading(self, width: int) -> Spans:
+        """Return the heading of the columns."""
+        return self._renderer.heading(width, self.now_ms)
 
     def is_held(self, y: int) -> bool:
         """Return whether a row contains the failed call whose detail stays open."""
@@ -209,12 +196,10 @@ class CallTable(CursorView):
         """The words of the filter that was requested last."""
         return self._list.requested_filter
 
-    def remember_choice(self) -> None:
-        """Remember the selected call; clearing the filter selects it again."""
-        self._call_before = None if self.following else self.chosen
-
     def filter_by(self, words: str) -> None:
         """Show only the calls that match `words`; if empty, show all and restore the earlier selection."""
+        if words and not self.filter:
+            self._call_before = None if self.following else self.chosen
         self._list.request(words)
         self._build_rows()
 

@@ -7,9 +7,7 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
-from textual.geometry import Region
 from textual.screen import ModalScreen
-from textual.strip import Strip
 
 from agentwatch.actions import change_size, outcome_note
 from agentwatch.analysis.files import (
@@ -24,7 +22,7 @@ from agentwatch.feed import Feed
 from agentwatch.plurals import plural
 from agentwatch.safe_text import SafeText, columns, cut, safe_line
 from agentwatch.screen.lines.format import SIGNS, UNKNOWN, call_clock, cut_middle, fitted, time_of_day
-from agentwatch.screen.lines.heading import show_heading, with_heading
+from agentwatch.screen.lines.heading import HeadedView
 from agentwatch.screen.lines.line_view import Spans
 from agentwatch.screen.lines.row_view import RowView
 from agentwatch.screen.overlays.updating import keep_updated, take_slice
@@ -42,7 +40,7 @@ _LINES = 12
 _CLOCK = 9
 
 
-class FilesView(RowView):
+class FilesView(RowView, HeadedView):
     """One row per file: the actions on it, its changed lines, the time of its last call, its warnings."""
 
     def __init__(self, feed: Feed, touched: TouchedFiles) -> None:
@@ -99,18 +97,11 @@ class FilesView(RowView):
                 return True
         return False
 
-    def on_resize(self) -> None:
-        """Show the heading if there is room for it."""
-        show_heading(self)
-        super().on_resize()
-
-    def render_lines(self, crop: Region) -> list[Strip]:
-        """Draw rows of the list, the heading of the columns among them."""
-        width = self.scrollable_content_region.width - 1
+    def heading(self, width: int) -> Spans:
+        """Return the heading of the columns."""
         cells = _cells(SafeText("actions"), "lines", "last call", width)
         path = fitted(SafeText("file"), width - columns(cells))
-        heading: Spans = [(SafeText(path + cells), "muted")]
-        return with_heading(self, super().render_lines(crop), crop, heading)
+        return [(SafeText(path + cells), "muted")]
 
     def row(self, y: int, width: int) -> Spans:
         """Return a file's path, warnings, actions, changed lines and time, as far as they fit `width`."""

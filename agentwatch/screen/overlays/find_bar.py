@@ -13,7 +13,7 @@ from agentwatch.analysis.search import Search
 from agentwatch.feed import Feed
 from agentwatch.safe_text import SafeText
 from agentwatch.screen.detail.view import BlockMatch
-from agentwatch.screen.lines.input_bar import InputBar
+from agentwatch.screen.frame.input_bar import InputBar
 from agentwatch.screen.lines.pane_wanted import PaneWanted
 from agentwatch.screen.panes import Panes
 from agentwatch.screen.view_state import ViewState, restore, view_state
