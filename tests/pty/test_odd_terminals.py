@@ -16,7 +16,7 @@ from tests.harness.program import AGENTWATCH
 from tests.harness.terminal import Terminal
 
 WHOLE = re.compile(
-    r"\A ✓ succeeded 1:10 .*\n[^╭]*\n╭─ 1 Transcript ─+╮╭─ 2 Calls ─+╮\n(.*\n)*.*╭─ 3 Detail ─"
+    r"\A ✓ succeeded 1:10 .*\n[^╭]*\n╭─ 1 Transcript ─+╮╭─ 2 Calls ─+╮\n(.*\n)*.*╭─ 3 Detail [·─]"
 )
 """The demo's end at 120 columns: the header, and the top edges of the panes."""
 SEQUENCES = (
