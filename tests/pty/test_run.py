@@ -29,9 +29,10 @@ def test_a_failing_agent(home: Path) -> None:
     """The agent's exit code is passed on; its stderr is on the screen, in a file, and printed at the end."""
     agent = command(PLAIN, "--cut", "2500", "--exit", "3", "--stderr", "boom: out of luck")
     with in_terminal("run", "--", *agent) as terminal:
-        terminal.wait_for("stderr boom: out of luck")
-        terminal.wait_for("ended without a result")
+        terminal.wait_for("ended without a result · exit 3 · stderr: boom: out of luck")
         terminal.wait_for("◌ unfinished")
+        terminal.send("4")
+        terminal.wait_for("stderr boom: out of luck")
         terminal.send("q")
         assert terminal.wait_exit() == 3
         assert terminal.restored(), terminal.leftovers()
@@ -47,8 +48,9 @@ def test_a_failing_agent(home: Path) -> None:
 def test_a_nonzero_exit_after_success(home: Path) -> None:
     """An agent whose result says success but whose exit code is not 0 does not count as a success."""
     with in_terminal("run", "--", *command(PLAIN, "--exit", "3", "--stderr", "boom")) as terminal:
+        terminal.wait_for("succeeded in 8.7 s · exit 3")
+        terminal.send("4")
         terminal.wait_for("stderr boom")
-        terminal.wait_for("succeeded in 8.7 s")
         terminal.send("q")
         assert terminal.wait_exit() == 3
     assert process(home)["exit_code"] == 3
