@@ -13,14 +13,15 @@ from tests.harness.on_a_pty import DEMO, FIRST_CALLS, in_terminal, saved
 
 
 def test_after_q(home: Path) -> None:
-    """After `q` the terminal is in its former state and shows its former content."""
+    """After `q` the terminal is in its former state, and shows its former content and one line more."""
     with in_terminal(str(DEMO)) as terminal:
         terminal.wait_for("✓ succeeded in 1:10")
         assert terminal.alt_screen_active
         terminal.send("q")
         assert terminal.wait_exit() == 0
         assert terminal.restored(), terminal.leftovers()
-        assert terminal.screen_text().strip() == ""
+        closing = "agentwatch: ✓ succeeded · 1:10 · 14 calls, 1 failed, 1 rejected"
+        assert terminal.screen_text().strip() == closing
     assert not home.exists()
 
 
