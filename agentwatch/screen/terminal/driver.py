@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from codecs import getincrementaldecoder
 from functools import partial
 
@@ -28,10 +29,34 @@ class TolerantDriver(linux_driver.LinuxDriver):
     """
 
     def start_application_mode(self) -> None:
-        """Enter application mode; also called on SIGCONT, which closing the terminal sends after SIGHUP."""
+        """Enter application mode."""
         # start_application_mode reads the class of its writer from its module, and has no parameter for it.
         vars(linux_driver)["WriterThread"] = TolerantWriter
         super().start_application_mode()  # type: ignore[no-untyped-call]
+
+    def _sigcont_application(self, *_: object) -> None:
+        """Enter application mode after SIGCONT.
+
+        Textual expects that SIGTSTP came before and ended application mode. Without it (`kill -CONT`,
+        `kill -STOP` and `fg`, a terminal that was closed) it would start a second thread for the keys; the
+        first would never end, nor would the program. Only what is still running is stopped, and in the event
+        loop: a handler that interrupts the queue of the writer would wait for its lock for ever.
+        """
+        if self._must_signal_resume:
+            super()._sigcont_application()
+        elif self._is_running():
+            asyncio.get_running_loop().call_soon_threadsafe(self._enter_again)
+
+    def _enter_again(self) -> None:
+        """Leave application mode and enter it: a shell may have changed the terminal meanwhile."""
+        if self._is_running():
+            with self.no_automatic_restart():
+                self._must_signal_resume = True
+                self.suspend_application_mode()
+                self.start_application_mode()
+
+    def _is_running(self) -> bool:
+        return self._key_thread is not None and self._key_thread.is_alive() and not self.exit_event.is_set()
 
     def run_input_thread(self) -> None:
         """Read keys until the app ends; invalid UTF-8 is replaced."""

@@ -8,6 +8,8 @@ from types import FrameType
 
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 """The signals whose default action would leave the terminal in application mode."""
+_SUSPENDING = (signal.SIGTSTP, signal.SIGCONT)
+"""The signals that the driver of a screen handles, and never gives back."""
 
 
 class HeldSignals:
@@ -27,6 +29,8 @@ class HeldSignals:
         for number in ENDING:
             if number not in self._before:
                 self._before[number] = signal.signal(number, self._note)
+        for number in _SUSPENDING:
+            self._before.setdefault(number, signal.getsignal(number))
 
     def release(self) -> None:
         """Restore the handlers from before `hold`."""
