@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from agentwatch.cli.front import watch
 from agentwatch.cli.messages import say
@@ -20,6 +20,9 @@ from agentwatch.faults import USAGE, Fault, Signalled, cannot_open
 from agentwatch.feed.playhead import Replay
 from agentwatch.screen.terminal.signals import HeldSignals
 from agentwatch.sources.open import agent_source, create_log, pipe_source, saved_source
+
+if TYPE_CHECKING:
+    from agentwatch.sources.agent import AgentSource
 
 _STOPPING = (signal.SIGINT, signal.SIGTERM)
 """The signals that also stop a started agent; a closed terminal (SIGHUP) does not."""
@@ -83,12 +86,22 @@ def watch_agent(command: Sequence[str], options: Options) -> int:
     Raises:
         Fault: A file cannot be created, or the agent cannot start.
     """
-    source = agent_source(command, options.keep_options(by_default=True), direct=options.direct)
+    held = HeldSignals()
+    source: AgentSource | None = None
     try:
         with _raising_on(signal.SIGTERM):
-            return watch(source, options)
+            held.hold()  # a signal that ended us now would leave the agent running without a word
+            try:
+                source = agent_source(command, options.keep_options(by_default=True), direct=options.direct)
+            finally:
+                if source is None or options.prints():
+                    held.release()
+            if options.prints():
+                for number in held.noted:
+                    signal.raise_signal(number)
+            return watch(source, options, held=held)
     except (KeyboardInterrupt, Signalled) as end:
-        if not isinstance(end, Signalled) or end.number in _STOPPING:
+        if source is not None and (not isinstance(end, Signalled) or end.number in _STOPPING):
             source.stop()
             source.finish()
             report_survivors(source)

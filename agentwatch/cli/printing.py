@@ -49,7 +49,9 @@ def print_session(source: Source, feed: Feed, output_format: str, *, brief: bool
             _follow(source, feed)
             _print_end(feed, output_format)
     except BrokenPipeError:
-        if not source.is_live:
+        if not source.is_live and source.agent_pid is None:
+            source.leave()  # a followed file may keep growing
+            source.finish()
             return _BROKEN_PIPE
         _follow(source, feed)
     except _PrintingFailed as fault:

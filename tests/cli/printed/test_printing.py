@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import signal
 import subprocess
 from pathlib import Path
@@ -38,6 +40,29 @@ def test_a_reader_that_goes_away_leaves_no_traceback(tmp_path: Path, arguments: 
             program.stdout.close()
             assert program.wait(20) in (0, 128 + signal.SIGPIPE)
     assert (tmp_path / "stderr").read_bytes() == b""
+
+
+@pytest.mark.parametrize("output_format", ["text", "json", "stream-json", "final", "summary"])
+def test_a_reader_that_has_gone_hides_no_exit_code(home: Path, output_format: str) -> None:
+    """If nobody reads what `run` prints, even at its end, the agent's exit code is returned and recorded."""
+    agent = ["sh", "-c", 'cat "$0"; exit 7', str(PLAIN)]
+    reading, writing = os.pipe()
+    os.close(reading)
+    run = subprocess.run(
+        [*AGENTWATCH, "run", "--print", "--output-format", output_format, "--", *agent],
+        env=environment(),
+        stdin=subprocess.DEVNULL,
+        stdout=writing,
+        stderr=subprocess.PIPE,
+        timeout=20,
+        check=False,
+        start_new_session=True,
+    )
+    os.close(writing)
+    assert run.returncode == 7
+    assert run.stderr == b"agentwatch: the result says success, but the agent ended with exit 7\n"
+    (described,) = (home / "sessions").glob("*.json")
+    assert json.loads(described.read_bytes())["exit_code"] == 7
 
 
 def test_following_a_file_prints_what_is_appended(tmp_path: Path) -> None:

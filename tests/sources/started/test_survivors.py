@@ -140,6 +140,27 @@ def test_processes_from_before_are_not_the_agents(tmp_path: Path) -> None:
     assert not any(map(is_alive, json.loads(report.read_text())["children"]))
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_while_the_agent_starts_stops_it(tmp_path: Path, number: signal.Signals) -> None:
+    """A signal that arrives before the session is followed stops the agent, as later signals do."""
+    pid = tmp_path / "pid"
+    agent = ["sh", "-c", f'echo $$ > "$0"; kill -{number} $PPID; exec sleep 60', str(pid)]
+    run = subprocess.run(
+        [*AGENTWATCH, "run", "--print", "--no-record", "--", *agent],
+        env=environment(),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=20,
+        check=False,
+        start_new_session=True,
+    )
+    is_left = is_alive(int(pid.read_text()))
+    if is_left:
+        os.kill(int(pid.read_text()), signal.SIGKILL)
+    assert not is_left
+    assert run.returncode == 128 + number
+
+
 @pytest.mark.parametrize("new_session", ["", "setsid "])
 def test_processes_of_the_editor_are_not_the_agents(
     start: Callable[..., AgentSource], tmp_path: Path, new_session: str
