@@ -32,6 +32,9 @@ _BETWEEN_SLICES = 0.001
 class CallTable(HeadedView):
     """The calls, filtered and folded; the detail pane shows the selected call."""
 
+    title = var(SafeText(_TITLE))
+    """The border title: the order, and the number of calls that the filter hides."""
+
     class Chosen(Message):
         """Posted when another call is selected."""
 
@@ -66,8 +69,6 @@ class CallTable(HeadedView):
         self._call_before: Call | None = None
         """The call that was selected before the calls were filtered; clearing the filter selects it again."""
         self.now_ms: int | None = None
-        self.title = SafeText(_TITLE)
-        """The border title: the order, and the number of calls that the filter hides."""
         self.chosen: Call | None = None
         """The selected call."""
 
@@ -240,8 +241,8 @@ class CallTable(HeadedView):
             self.count_when_unfollowed += len(rows) - self._count
         title = self._list.title(_TITLE)
         if title != self.title:  # setting the title redraws the whole pane
-            self.title = title
             self.border_title = Content(title)
+            self.title = title
         self.show_lines(redraw=redraw)
         if self.scroll_offset.y > self.max_scroll_y:
             self.settle_at(self.max_scroll_y)

@@ -14,6 +14,7 @@ from agentwatch.screen.calls.cells.results import (
     MOST_SUMMED_UP,
     fitting_note,
     fitting_verdict,
+    gap,
     note_of,
     verdict_style,
 )
@@ -81,7 +82,7 @@ class CallRenderer:
             name, result, result_style = _names(row, calls, layout.name), SafeText(""), ""
         else:
             name, result, result_style = self._target_and_result(y, row, calls, layout.name)
-        name = fitted(name, layout.name - (columns(result) + 1 if result else 0))
+        name = fitted(name, layout.name - (columns(result) + gap(layout.name) if result else 0))
         number = f"{call.number if self._has_numbers else '':>{layout.number - 1}} " if layout.number else ""
         spans = [
             (SafeText(self._list.rows.group_mark(y)), "muted"),
@@ -89,7 +90,7 @@ class CallRenderer:
             (SafeText(f"{SIGNS[call.outcome]} "), state),
             (fitted(self._list.tools[call.tool], layout.tool), "muted"),
             (SafeText(f" {name}"), style),
-            (SafeText(f" {result}" if result else ""), result_style),
+            (SafeText(f"{result:>{columns(result) + gap(layout.name)}}" if result else ""), result_style),
             (SafeText(f"{_clock(row, calls, now_ms):>{_CLOCK}}"), "muted"),
         ]
         if layout.strip:
@@ -140,8 +141,8 @@ class CallRenderer:
     ) -> tuple[SafeText, SafeText, str]:
         """Return the target of a row, its result and the style of the result.
 
-        Both fit together in `room` columns, with a blank between them. The result is empty if there is none,
-        or if the target needs the room.
+        Both fit together in `room` columns, with a gap between them. The result is empty if there is none,
+        or if the target needs the room. What is known about a call without a target stands in its place.
         """
         call = calls[-1]
         lead = ("▾ " if row.is_open else "▸ ") if row.is_fold else "  " if row.fold >= 0 else ""
@@ -150,7 +151,9 @@ class CallRenderer:
         result, style = SafeText(""), ""
         if not row.is_open:
             result, style = self._result(row, calls, columns(shown) + extra, room)
-        width = max(room - (columns(result) + 1 if result else 0) - extra, 1)
+        if not (shown or extra) and call.outcome is Outcome.SUCCEEDED:
+            return result, SafeText(""), ""
+        width = max(room - (columns(result) + gap(room) if result else 0) - extra, 1)
         if columns(shown) > width:
             near = self._targets_near(y, call)
             shown = cut_apart(shown, near, width, is_path=is_path(call, shown))

@@ -81,6 +81,10 @@ class DetailView(LineView):
         self._branch = BranchCursor(self)
         self._view = DetailScroller(self, self._branch)
         self._decoded: DecodedCall | None = None
+        self.border = (Content(), Content())
+        """What the border says above and below the content."""
+        self._heading: CallHeading | None = None
+        """The row that names the call where the pane has no border."""
 
     def line_count(self) -> int:
         """Return the number of rows at the current width."""
@@ -170,7 +174,6 @@ class DetailView(LineView):
         if self._view.width != self.scrollable_content_region.width:
             self._view.lay_out()
         super().on_resize()
-        _name_border(self, self.call, is_held=self._is_held)
 
     def notify_style_update(self) -> None:
         """Highlight the code again, in the colours of the new theme."""
@@ -179,7 +182,11 @@ class DetailView(LineView):
             self.sync()
 
     def show_below(self) -> None:
-        """Do nothing: a detail does not grow at its end."""
+        """Name the call in the border, and its outcome too unless all of the content is in view."""
+        is_outcome_away = self.is_raw or self.line_count() > self.scrollable_content_region.height
+        if self._heading is not None:
+            self._heading.show_outcome(is_outcome_away)
+        _name_border(self, self.call, is_held=self._is_held, has_outcome=is_outcome_away)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Leave the keys of `fold` to the screen while no branch is selected."""
@@ -225,19 +232,23 @@ class DetailView(LineView):
         sections = (
             _raw_sections(call, self._feed, made) if self._decoded is None else self._decoded.sections()
         )
-        named = [] if has_frame else [CallHeading(call, is_held=self._is_held)]
+        self._heading = None if has_frame else CallHeading(call, is_held=self._is_held)
+        named = [] if self._heading is None else [self._heading]
         self._view.take(SectionList([*named, *sections]))
-        _name_border(self, self.call, is_held=self._is_held)
 
 
-def _name_border(pane: DetailView, call: Call | None, *, is_held: bool) -> None:
-    """Name the call in the border, and its outcome below."""
+def _name_border(pane: DetailView, call: Call | None, *, is_held: bool, has_outcome: bool) -> None:
+    """Name the call in the border, and its outcome below if `has_outcome`."""
     named, facts = "", Content()
     if call is not None:
         room = pane.size.width - _FRAME_COLUMNS - len(_TITLE)
         named = f" · {title(call, room, is_held=is_held)}"
-        facts = Content.styled(brief_facts(call), _COLOURS.get(call.outcome, "$text-warning"))
-    pane.border_title, pane.border_subtitle = Content(f"{_TITLE}{named}"), facts
+        if has_outcome:
+            facts = Content.styled(brief_facts(call), _COLOURS.get(call.outcome, "$text-warning"))
+    border = (Content(f"{_TITLE}{named}"), facts)
+    if border != pane.border:  # setting a title redraws the whole pane
+        pane.border = border
+        pane.border_title, pane.border_subtitle = border
 
 
 def _raw_sections(call: Call, feed: Feed, made: BlockSections) -> Iterator[Section]:

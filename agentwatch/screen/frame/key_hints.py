@@ -29,7 +29,14 @@ _PANES = {
         ("slowest-calls", "Slowest"),
         ("open-file", "Edit"),
     ),
-    "detail": (("back", "Back"), ("raw", "Raw"), ("open-file", "Edit")),
+    "detail": (
+        ("back", "Back"),
+        ("next-call previous-call", "Calls"),
+        ("wrap", "Wrap"),
+        ("failing-line", "Failing line"),
+        ("raw", "Raw"),
+        ("open-file", "Edit"),
+    ),
     "log": (("open-action", "Detail"), ("hide-actions", "Hide")),
 }
 _BARS = {
@@ -47,6 +54,8 @@ _EVERYWHERE = (
     ("maximise", "Maximize"),
 )
 _LAST = (("help", "Help"), ("leave", "Quit"))
+_BEFORE_FREEZE = 2
+"""Keys of the pane before the one that freezes the view, which is shown at 80 columns too."""
 _GAP = 2
 
 
@@ -116,9 +125,11 @@ class KeyHints(Static):
             yield from _BARS[bar]
             return
         yield from _LAST
-        yield from _PANES.get(self._pane(), ())
+        own = _PANES.get(self._pane(), ())
+        yield from own[:_BEFORE_FREEZE]
         if self._freeze:
             yield "freeze", self._freeze
+        yield from own[_BEFORE_FREEZE:]
         yield from _EVERYWHERE
 
     def _fitting(self, wanted: list[tuple[str, str]]) -> list[Hint]:

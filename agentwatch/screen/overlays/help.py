@@ -78,7 +78,7 @@ KEYS = (
             ("{integrity}", "integrity details"),
             ("{copy}", "copy the selection"),
             ("{open-file}", "open the call's file at its line, in $VISUAL, $EDITOR or vi"),
-            ("ctrl+p", "command palette: theme, screenshot, …"),
+            ("ctrl+p", "command palette: every command with its keys, themes"),
         ),
     ),
     ("Replay", (("{faster}, {slower}, {step}", "faster; slower; one event forward"),)),

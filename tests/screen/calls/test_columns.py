@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tests.builders.screen.app import PaneApp, bundled, lines_of
@@ -107,3 +109,19 @@ async def test_no_two_targets_look_alike(recording: Saver, width: int) -> None:
     edits = [call(n, "edit", path=f"{CWD}/{path}") for n, path in enumerate(paths)]
     async with shown(recording(init() + b"".join(edits)), (width, 20)) as (_, table, _):
         assert len({" ".join(row.split()[:3]) for row in rows_of(table)}) == 3
+
+
+async def test_target_and_result_are_apart(recording: Saver) -> None:
+    """Two blanks separate a target from its result, even if the target is cut."""
+    edit = ended("a", "edit", {"path": f"{CWD}/{'long/' * 9}name.py"}, {"success": {"linesAdded": 3}})
+    async with shown(recording(init() + edit), (60, 12)) as (_, table, _):
+        assert re.search(r"name\.py  \+3 ", rows_of(table)[0])
+
+
+async def test_a_call_without_a_target_has_its_note_there(recording: Saver) -> None:
+    """What is known about a to-do list stands where other calls have their target."""
+    todos = [{"id": "1", "content": "one", "status": "TODO_STATUS_COMPLETED"}]
+    args: dict[str, object] = {"todos": todos}
+    call = started("a", "updateTodos", args) + ended("a", "updateTodos", args, {"success": {"todos": todos}})
+    async with shown(recording(init() + call), (60, 12)) as (_, table, _):
+        assert "todos 1 of 1 done " in rows_of(table)[0]

@@ -31,7 +31,7 @@ async def test_each_pane_has_its_keys(recording: Saver) -> None:
             assert shown[key].endswith("? Help  q Quit")
         assert shown["1"].startswith(" enter Open  [ ] Calls  t Thinking")
         assert shown["2"].startswith(" enter Detail  backspace Transcript")
-        assert shown["3"].startswith(" esc Back  r Raw")
+        assert shown["3"].startswith(" esc Back  J K Calls  w Wrap  ! Failing line  r Raw")
         assert shown["4"].startswith(" enter Detail  x Hide")
         await stage.press("slash")
         assert stage.rows()[-1] == " ↓ ↑ Next, previous  esc Back"
@@ -72,6 +72,16 @@ async def test_space_is_named_by_what_it_does(recording: Saver) -> None:
         await stage.shows("space Resume")
     async with opened(recording(session(1) + result())) as stage:
         assert "space" not in stage.rows()[-1]
+
+
+async def test_the_key_that_pauses_is_named_at_80_columns(recording: Saver) -> None:
+    """In every pane of a replay, 80 columns have room for `Pause`."""
+    lines = session(3) + result()
+    path = timed(recording(lines), *range(lines.count(b"\n")))
+    async with opened(path, (80, 24), pace=Replay(clock=ManualClock())) as stage:
+        for key in "1234":
+            await stage.press(key)
+            await stage.shows("space Pause")
 
 
 async def test_a_click_presses_the_key(recording: Saver) -> None:

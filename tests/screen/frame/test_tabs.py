@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from rich.style import Style
 
 from tests.builders.screen.app import Stage, bundled, opened
@@ -21,3 +22,15 @@ async def test_the_title_of_the_visible_pane_is_bold() -> None:
             await stage.settled()
             bold = [title for title in titles if (style := style_of(stage, title)) and style.bold]
             assert bold == [shown]
+
+
+@pytest.mark.parametrize("width", [80, 40])
+async def test_a_filter_is_named_in_the_tab_of_the_calls(width: int) -> None:
+    """While a filter hides calls, their tab says so at once; other titles give way where there is no room."""
+    async with opened(bundled("demo"), (width, 24)) as stage:
+        await stage.press("f", *"shell", "enter")
+        await stage.shows('2 Calls · 11 hidden by "shell"')
+        assert ("1 Transcript" in stage.text()) is (width == 80)
+        await stage.press("escape")
+        await stage.until(lambda: "hidden by" not in stage.text(), "all calls")
+        await stage.shows("1 Transcript 2 Calls 3 Detail 4 Actions")

@@ -21,17 +21,25 @@ _LEAST_COLUMNS = 5
 _WORD = 9
 """Notes of at most this width (`rejected`) are shown whole or not at all."""
 _LEAST_TARGET = 14
+_LEAST_FOR_WIDE_GAP = 26
+"""Columns of target and result below which every column is needed for text."""
 _NEAR_A_WORD = 8
 """Minimum target width beside the note of a call that did not succeed."""
 
 
+def gap(room: int) -> int:
+    """Return the blanks between a target and its result, which share `room` columns: 2, or 1 if narrow."""
+    return 2 if room >= _LEAST_FOR_WIDE_GAP else 1
+
+
 def short_note(call: Call) -> SafeText:
-    """Return the outcome, or what else is known about it: `exit 1`, `+8 −3`, `54 lines`."""
+    """Return the outcome, the reason of a failure, or what else is known: `exit 1`, `+8 −3`, `54 lines`."""
     if call.outcome is Outcome.FAILED and call.exit_code:
         return SafeText(f"exit {call.exit_code}")
     if call.outcome is Outcome.SUCCEEDED and not call.note:
         return SafeText((change_size(call) or "").replace("-", "−"))
-    return outcome_note(call)
+    note = outcome_note(call)
+    return SafeText(note.removeprefix("failed: "))  # the sign of the row says that it failed
 
 
 def note_of(calls: Sequence[Call]) -> SafeText:
@@ -54,14 +62,14 @@ def fitting_note(note: SafeText, name_width: int, room: int, *, is_urgent: bool)
     Args:
         note: The note.
         name_width: The width that the whole target needs, in columns.
-        room: The columns that target and note share. One blank separates them.
+        room: The columns that target and note share. A gap separates them.
         is_urgent: Whether the note matters more than the end of a long target.
     """
     if columns(note) <= _WORD:
         least = _NEAR_A_WORD if is_urgent else max(_LEAST_TARGET, room - _MOST_COLUMNS)
-        return note if room - columns(note) > min(name_width, least) else SafeText("")
-    width = min(columns(note) + 1, room - min(name_width, max(_LEAST_TARGET, room - _MOST_COLUMNS)))
-    return cut(note, width - 1) if width >= _LEAST_COLUMNS else SafeText("")
+        return note if room - columns(note) - gap(room) >= min(name_width, least) else SafeText("")
+    left = room - min(name_width, max(_LEAST_TARGET, room - _MOST_COLUMNS)) - gap(room)
+    return cut(note, min(columns(note), left)) if left >= _LEAST_COLUMNS - 1 else SafeText("")
 
 
 def fitting_verdict(verdict: Verdict, name_width: int, room: int) -> SafeText:
@@ -70,10 +78,10 @@ def fitting_verdict(verdict: Verdict, name_width: int, room: int) -> SafeText:
     Args:
         verdict: The verdict.
         name_width: The width that the whole target needs, in columns.
-        room: The columns that target and verdict share. One blank separates them.
+        room: The columns that target and verdict share. A gap separates them.
     """
     for words in _shorter_forms(verdict):
-        if room - columns(words) > min(name_width, _LEAST_TARGET):
+        if room - columns(words) - gap(room) >= min(name_width, _LEAST_TARGET):
             return words
     return SafeText("")
 

@@ -97,6 +97,8 @@ class DecodedCall:
         yield from self._opened(result, call.ended, is_titled=self._is_open_ended and bool(arguments))
         if is_shell and call.exit_code is not None and not result:
             yield Section([SafeText("no output")], "muted")
+        if self._leads and isinstance(self._leads[-1].block, PlanBlock):
+            yield Section([SafeText("")])  # or the facts, which have a sign too, read like one more entry
         yield Signed([facts(call)], "muted")
         for block in self._remarks:
             section = Section([safe_line(f"{block.name}: {block.text}")], "muted")

@@ -16,20 +16,30 @@ _LEAST_TARGET_COLUMNS = 8
 
 
 class CallHeading(Section):
-    """The row that names a call and its outcome where the pane has no border."""
+    """The row that names a call where the pane has no border, and its outcome if that is out of view."""
 
     def __init__(self, call: Call, *, is_held: bool) -> None:
         """Create the row; `is_held` as for `title`."""
         super().__init__([SafeText("")], "heading")
         self._call = call
         self._is_held = is_held
+        self._width = 1
+        self.has_outcome = False
+        """Whether the row names the outcome too."""
 
     def lay_out(self, width: int, *, wraps: bool = True) -> int:
         """Fit the row to a width in columns; return 1."""
-        facts = brief_facts(self._call)
-        named = title(self._call, width - columns(facts) - 3, is_held=self._is_held)
-        self.lines = [cut(SafeText(f"{named} · {facts}"), width)]
+        self._width = width
+        facts = SafeText(f" · {brief_facts(self._call)}" if self.has_outcome else "")
+        named = title(self._call, width - columns(facts), is_held=self._is_held)
+        self.lines = [cut(SafeText(f"{named}{facts}"), width)]
         return super().lay_out(width, wraps=wraps)
+
+    def show_outcome(self, shown: bool) -> None:
+        """Name the outcome too, or leave it out."""
+        if shown != self.has_outcome:
+            self.has_outcome = shown
+            self.lay_out(self._width)
 
 
 def title(call: Call, width: int, *, is_held: bool) -> SafeText:

@@ -11,25 +11,43 @@ from tests.builders.screen.app import PaneApp, lines_of, opened, viewport
 from tests.builders.screen.lines import CWD, append, ended, init, result, shell, started
 from tests.conftest import Saver
 
+LONG = "line\n" * 60
+
 
 async def test_the_border_names_the_call_and_its_outcome(recording: Saver) -> None:
-    """The title names the call, without the command of a shell; the outcome stands below."""
+    """The title names the call, without the command of a shell; the outcome stands below if it is away."""
     edit = ended("a", "edit", {"path": f"{CWD}/src/x.py"}, {"success": {"linesAdded": 3, "linesRemoved": 1}})
     args: dict[str, object] = {"command": "make", "timeout": 120000}
-    failed = started("c", "shell", args) + ended("c", "shell", args, {"failure": {"exitCode": 2}})
+    failed = started("c", "shell", args) + ended(
+        "c", "shell", args, {"failure": {"exitCode": 2, "stdout": LONG}}
+    )
     async with opened(recording(init() + edit + failed), (120, 40), follow=True) as stage:
         await stage.shows("─ 3 Detail · #2 shell ─")
         await stage.shows("─ ✗ exit 2 · 1.5 s of 120 s ─")
         await stage.press("2", "g")
         await stage.shows("─ 3 Detail · #1 edit src/x.py ─")
-        await stage.shows("✓ +3 -1")
+        await stage.until(lambda: stage.text().count("✓ +3 -1") == 1, "the outcome, once")
+
+
+async def test_the_outcome_is_named_once(recording: Saver) -> None:
+    """The border has the outcome only while the content does not fit, and always above raw lines."""
+    async with opened(recording(init() + shell(1, 2, "out")), (120, 40), follow=True) as stage:
+        await stage.shows("✗ exit 2 · 1.5 s · started")
+        assert "✗ exit 2 · 1.5 s ─" not in stage.text()
+        await stage.press("r")
+        await stage.shows("✗ exit 2 · 1.5 s ─")
+        await stage.press("r")
+        await stage.until(lambda: "✗ exit 2 · 1.5 s ─" not in stage.text(), "one outcome")
 
 
 async def test_without_a_border_the_first_row_names_the_call(recording: Saver) -> None:
-    """On a narrow screen the detail begins with the call and its outcome."""
-    async with opened(recording(init() + shell(1, 2, "out") + result()), (80, 24)) as stage:
+    """On a narrow screen the detail begins with the call, and its outcome if that is out of view."""
+    calls = shell(1, 2, "out") + shell(2, 2, LONG)
+    async with opened(recording(init() + calls + result()), (80, 24)) as stage:
         await stage.press("3")
-        assert viewport(stage.pane("detail"))[0].startswith("#1 shell · ✗ exit 2 · 1.5 s")
+        assert viewport(stage.pane("detail"))[0] == "#2 shell · ✗ exit 2 · 1.5 s"
+        await stage.press("K")
+        await stage.until(lambda: viewport(stage.pane("detail"))[0] == "#1 shell", "the call alone")
 
 
 async def test_the_title_names_a_failure_that_stays(recording: Saver) -> None:
@@ -50,7 +68,7 @@ async def test_the_tab_of_the_detail_is_short(recording: Saver) -> None:
     async with opened(recording(init() + shell(1) + result()), (120, 40)) as stage:
         await stage.press("3", "m")
         await stage.shows("1 Transcript 2 Calls 3 Detail 4 Actions")
-        assert viewport(stage.pane("detail"))[0].startswith("#1 shell · ✓ exit 0")
+        assert viewport(stage.pane("detail"))[0] == "#1 shell"
         await stage.press("m")
         await stage.shows("─ 3 Detail · #1 shell ─")
         assert viewport(stage.pane("detail"))[0] == "$ echo 1"
@@ -63,7 +81,7 @@ async def test_the_first_row_is_one_row_at_any_width(recording: Saver) -> None:
         await stage.press("3")
         rows = viewport(stage.pane("detail"))
         assert rows[0].startswith("#1 edit ")
-        assert "✓ +3" in rows[0]
+        assert "✓ +3" not in rows[0]
         assert rows[1].startswith("✓ +3")
 
 
