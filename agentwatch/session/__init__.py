@@ -10,10 +10,10 @@ Example:
     ('Done.', <Phase.WRITING: 'writing'>)
 """
 
-from agentwatch.session.calls.call import Call, Place
-from agentwatch.session.calls.outcome_counts import calls_by_outcome
-from agentwatch.session.calls.store import CallOrder
+from agentwatch.session.call import Call, Place
+from agentwatch.session.call_store import CallOrder
 from agentwatch.session.line_counts import LineCounts, OddLine
+from agentwatch.session.outcome_counts import calls_by_outcome
 from agentwatch.session.rhythm import Phase, Rhythm, usually_under
 from agentwatch.session.runs import Run
 from agentwatch.session.session import Session

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from agentwatch.events import Malformed, Unknown
 from agentwatch.session.bounds import bounded
-from agentwatch.session.calls.call import Place
+from agentwatch.session.call import Place
 
 _MOST_ODD_LINES = 1000
 _JSON_STARTS = ("{", "[")

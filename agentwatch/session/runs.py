@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from agentwatch.events import Outcome, RunEnded, RunStarted, Tokens
 from agentwatch.session.bounds import bounded, bounded_members
-from agentwatch.session.calls.call import Place
+from agentwatch.session.call import Place
 from agentwatch.session.growing_text import GrowingText, is_joined
 from agentwatch.session.spill import Spill
 

@@ -29,8 +29,8 @@ from agentwatch.events import (
     Unknown,
 )
 from agentwatch.session.bounds import bounded
-from agentwatch.session.calls.call import Call, CallKey, Place, call_key
-from agentwatch.session.calls.store import CallOrder, Calls
+from agentwatch.session.call import Call, CallKey, Place, call_key
+from agentwatch.session.call_store import CallOrder, Calls
 from agentwatch.session.line_counts import LineCounts
 from agentwatch.session.plan import planned
 from agentwatch.session.rhythm import Phase, Rhythm

@@ -8,8 +8,8 @@ from typing import overload
 
 from agentwatch.events import Channel
 from agentwatch.session.bounds import bounded
-from agentwatch.session.calls.call import Call
-from agentwatch.session.calls.store import Calls
+from agentwatch.session.call import Call
+from agentwatch.session.call_store import Calls
 from agentwatch.session.growing_text import GrowingText
 from agentwatch.session.runs import Run
 from agentwatch.session.spill import Spill

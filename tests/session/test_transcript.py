@@ -5,7 +5,7 @@ from __future__ import annotations
 import tracemalloc
 
 from agentwatch.session import Kind
-from agentwatch.session.calls.store import Calls
+from agentwatch.session.call_store import Calls
 from agentwatch.session.transcript import Transcript
 from tests.builders.lines import event, init, session, started, user
 

@@ -12,8 +12,8 @@ from typing import overload
 from weakref import ref
 
 from agentwatch.events import Outcome, ToolKind
-from agentwatch.session.calls.call import Call, Place
-from agentwatch.session.calls.ids import CallIds
+from agentwatch.session.call import Call, Place
+from agentwatch.session.call_ids import CallIds
 from agentwatch.session.spill import Spill
 
 _MOST_SETTLED = 8192

@@ -10,14 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentwatch.events import Outcome
-from agentwatch.session import Call, Kind, Place
-from agentwatch.session.calls import store
-from agentwatch.session.calls.store import CallOrder, Calls
+from agentwatch.session import Call, Kind, Place, call_store
+from agentwatch.session.call_store import CallOrder, Calls
 from agentwatch.session.spill import Spill
 from tests.builders.lines import PROPERTY, completed, init, result, session, started
 
 MANY = 3000
-MOST_SETTLED = store._MOST_SETTLED
+MOST_SETTLED = call_store._MOST_SETTLED
 NUMBERS = st.none() | st.integers(-(1 << 63), 1 << 63)
 TEXTS = st.none() | st.text("ab\n é🙂\ud83d", max_size=9)
 PLACES = st.none() | st.builds(Place, st.integers(0, 1 << 60), st.integers(0, 1 << 60), NUMBERS)
@@ -38,7 +37,7 @@ CALLS = st.builds(
 def _few_unpacked() -> Iterator[None]:
     """Pack all but the newest 256 settled calls, so that the calls of these tests are packed."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(store, "_MOST_SETTLED", 256)
+        patched.setattr(call_store, "_MOST_SETTLED", 256)
         yield
 
 
@@ -143,7 +142,7 @@ def test_the_newest_settled_calls_stay_unpacked(monkeypatch: pytest.MonkeyPatch)
         return get(spill, place, length)
 
     monkeypatch.setattr(Spill, "get", counted)
-    monkeypatch.setattr(store, "_MOST_SETTLED", MOST_SETTLED)
+    monkeypatch.setattr(call_store, "_MOST_SETTLED", MOST_SETTLED)
     calls = many(8192 + 10)
     assert [call.number for call in calls[10:]] == list(range(11, 8192 + 11))
     assert not reads
