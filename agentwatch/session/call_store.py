@@ -13,8 +13,8 @@ from weakref import ref
 
 from agentwatch.events import Outcome, ToolKind
 from agentwatch.session.call import Call, Place
-from agentwatch.session.call_ids import CallIds
-from agentwatch.session.spill import Spill
+from agentwatch.session.storage.call_ids import CallIds
+from agentwatch.session.storage.spill import Spill
 
 _MOST_SETTLED = 8192
 """The number of the newest settled calls that stay unpacked: 750 bytes each, 6 MB in all.

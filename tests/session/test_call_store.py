@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from agentwatch.events import Outcome
 from agentwatch.session import Call, Kind, Place, call_store
 from agentwatch.session.call_store import CallOrder, Calls
-from agentwatch.session.spill import Spill
+from agentwatch.session.storage.spill import Spill
 from tests.builders.lines import PROPERTY, completed, init, result, session, started
 
 MANY = 3000

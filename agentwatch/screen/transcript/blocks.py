@@ -119,7 +119,7 @@ class Blocks:
         if thought is None or thought.is_open:
             return len(self.all)
         if not folds and not self.layout.shows_thinking:
-            self.layout.exceptions.add(thought)
+            self.layout.exceptions.add(thought.number)
         self.fold(len(self._firsts) - 1)
         return self._firsts[-1]
 
@@ -187,7 +187,7 @@ class Blocks:
         """Add a block whose height is estimated from its text."""
         index, entry = len(self.all), self._transcript[number]
         above = self._transcript[self.all.columns["number"][-1]] if index else None
-        is_whole = entry.kind is not Kind.REASONING or above is not entry
+        is_whole = entry.kind is not Kind.REASONING or above is None or above.number != number
         rule = self._rule if index >= self._rule_from and is_whole else None
         if rule is not None:
             self.all.rules[index], self._rule, self._ruled = rule, None, index
@@ -202,6 +202,6 @@ def _gap(entry: Entry, above: Entry | None, *, has_rule: bool = False) -> int:
         blank = 0
     else:
         are_calls = above.kind is entry.kind is Kind.CALL
-        goes_on = above is entry and entry.kind not in _GROWING
+        goes_on = above.number == entry.number and entry.kind not in _GROWING
         blank = 0 if are_calls or goes_on else 1
     return 2 * blank + 1 if has_rule else blank
