@@ -221,7 +221,7 @@ class Session:
     def _tool_ended(self, event: ToolEnded, place: Place) -> None:
         self._current_run(place)
         key = call_key(len(self.runs), event)
-        call = self.calls.find(*key[1:])
+        call = self._unended.get(key) or self.calls.find(*key[1:])
         if call is None:
             call = self._add_call(key, event)
             self.completed_without_started += 1

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import marshal
-from array import array
 from collections import deque
 from collections.abc import Sequence
 from typing import overload
@@ -14,6 +13,7 @@ from agentwatch.session.call_store import Calls
 from agentwatch.session.entry import Entry, Kind
 from agentwatch.session.runs import Run
 from agentwatch.session.storage.growing_text import GrowingText
+from agentwatch.session.storage.numbers import Numbers
 from agentwatch.session.storage.spill import Spill
 
 _MOST_NOTED = 1000
@@ -39,13 +39,15 @@ _TEXTS = (Kind.PROMPT, Kind.ANSWER, Kind.REASONING, Kind.NOTICE)
 class Transcript(Sequence[Entry]):
     """The entries in order. Only the last may be a text that still grows.
 
-    An entry takes 8 bytes of memory: the number of a call, or the place of a packed text. The entry is made
+    An entry takes 8 bytes: the number of a call, or the place of a packed text. The entry is made
     when it is accessed, which takes 5 µs for a text. Unpacked, a text takes 500 bytes.
     """
 
     def __init__(self, calls: Calls) -> None:
         """Create an empty transcript. Its call entries refer to `calls`."""
-        self._places = array("Q")
+        self.spill = Spill()
+        """Where the texts are stored."""
+        self._places = Numbers("Q", self.spill)
         """For a call, twice its number plus one; for a packed text, its place and length; for others 0."""
         self._unpacked: dict[int, Entry] = {}
         """By number: the results, the newest texts, and the last entry unless it is a call."""
@@ -53,8 +55,6 @@ class Transcript(Sequence[Entry]):
         """The numbers of the unpacked texts that have ended."""
         self._recent: dict[int, Entry] = {}
         self._of_calls = calls
-        self.spill = Spill()
-        """Where the texts are stored."""
         self.last: Entry | None = None
         """The last entry; None if the transcript is empty."""
         self._noted: set[str] = set()
@@ -103,15 +103,17 @@ class Transcript(Sequence[Entry]):
 
     def forget(self) -> None:
         """Drop all entries except the last."""
-        del self._places[:-1]
+        place = self._places[len(self) - 1] if len(self) else 0
+        self.spill = Spill()
+        self._places = Numbers("Q", self.spill)
         self._unpacked.clear()
         self._recent.clear()
         self._ended.clear()
         if self.last is not None:
             self.last.number = 0
-            if not self._places[0]:
+            self._places.append(place)
+            if not place:
                 self._unpacked[0] = self.last
-        self.spill = Spill()
 
     def note(self, message: str) -> None:
         """Append a notice for the user."""

@@ -22,7 +22,7 @@ class BlockLayout:
         self.exceptions: set[int] = set()
         """The numbers of thoughts whose state differs from the others: open among folded ones, or folded."""
         self._blocks = blocks
-        self._heights = Heights()
+        self._heights = Heights(spill=blocks.spill)
 
     def estimate(self, entry: Entry, start: int, text: str) -> int:
         """Return the estimated height of a block, in lines; 0 for a folded thought after its title.
