@@ -13,8 +13,9 @@ from weakref import ref
 
 from agentwatch.events import Outcome, ToolKind
 from agentwatch.session.call import Call, Place
-from agentwatch.session.call_ids import CallIds
-from agentwatch.session.spill import Spill
+from agentwatch.session.storage.call_ids import CallIds
+from agentwatch.session.storage.numbers import Numbers
+from agentwatch.session.storage.spill import Spill
 
 _MOST_SETTLED = 8192
 """The number of the newest settled calls that stay unpacked: 750 bytes each, 6 MB in all.
@@ -44,8 +45,8 @@ class Calls(Sequence[Call]):
 
     def __init__(self) -> None:
         self._spill = Spill()
-        self._places = array("Q")
-        self._lengths = array("I")
+        self._places = Numbers("Q", self._spill)
+        self._lengths = Numbers("I", self._spill)
         self._unpacked: dict[int, Call] = {}
         """By number: the calls that are not settled, and the newest that are."""
         self._settled: deque[tuple[int, int]] = deque()

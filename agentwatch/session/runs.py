@@ -2,14 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from array import array
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, overload
 
 from agentwatch.events import Outcome, RunEnded, RunStarted, Tokens
 from agentwatch.session.bounds import bounded, bounded_members
 from agentwatch.session.call import Place
-from agentwatch.session.growing_text import GrowingText, is_joined
-from agentwatch.session.spill import Spill
+from agentwatch.session.storage.growing_text import GrowingText, is_joined
+from agentwatch.session.storage.spill import Spill
+
+if TYPE_CHECKING:
+    from agentwatch.session.entry import Entry
+
+
+class Answer(Sequence[GrowingText]):
+    """The texts of some entries of a transcript; each takes 4 bytes, and is unpacked when it is accessed."""
+
+    def __init__(self, transcript: Sequence[Entry]) -> None:
+        self._transcript = transcript
+        self._numbers = array("I")
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    @overload
+    def __getitem__(self, index: int) -> GrowingText: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[GrowingText]: ...
+    def __getitem__(self, index: int | slice) -> GrowingText | list[GrowingText]:
+        if isinstance(index, slice):
+            return [self._transcript[number].content for number in self._numbers[index]]
+        return self._transcript[self._numbers[index]].content
+
+    def add(self, entry: Entry) -> None:
+        """Add the text of an entry, unless it is already the last one."""
+        if not self._numbers or self._numbers[-1] != entry.number:
+            self._numbers.append(entry.number)
+
+    def clear(self) -> None:
+        """Remove all texts."""
+        del self._numbers[:]
 
 
 @dataclass(slots=True)
@@ -36,7 +70,7 @@ class Run:
     """Whether the recording contains only its result, as the agent's `json` format does."""
     began_seen_ms: int | None = None
     """When its first line arrived, in milliseconds since the epoch."""
-    answer: list[GrowingText] = field(default_factory=list, repr=False)
+    answer: Answer = field(default_factory=lambda: Answer(()), repr=False)
     """The assistant's text, one piece per transcript entry."""
     _prompt: GrowingText | None = field(default=None, repr=False)
     _result: GrowingText | None = field(default=None, repr=False)
@@ -44,9 +78,9 @@ class Run:
     """The size of the answer at its last comparison with the result, and whether they were equal."""
 
     @classmethod
-    def of(cls, event: RunStarted) -> Run:
-        """Return the run that an init line begins."""
-        run = cls()
+    def of(cls, event: RunStarted, answer: Answer) -> Run:
+        """Return the run that an init line begins; `answer` is empty."""
+        run = cls(answer=answer)
         run.describe(event)
         return run
 
@@ -112,11 +146,6 @@ class Run:
     def add_prompt(self, content: GrowingText) -> None:
         """Add a prompt, whose text is complete; only the first of a run is kept."""
         self._prompt = self._prompt or content
-
-    def add_answer(self, text: GrowingText) -> None:
-        """Add the text of a transcript entry to the assistant's text, unless it is already the last piece."""
-        if not self.answer or self.answer[-1] is not text:
-            self.answer.append(text)
 
     def forget_result(self) -> None:
         """Drop the result. If only a part of the text was read, comparing the two would be wrong."""

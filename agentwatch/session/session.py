@@ -31,11 +31,12 @@ from agentwatch.events import (
 from agentwatch.session.bounds import bounded
 from agentwatch.session.call import Call, CallKey, Place, call_key
 from agentwatch.session.call_store import CallOrder, Calls
+from agentwatch.session.entry import Kind
 from agentwatch.session.line_counts import LineCounts
 from agentwatch.session.plan import planned
 from agentwatch.session.rhythm import Phase, Rhythm
-from agentwatch.session.runs import Run
-from agentwatch.session.transcript import Kind, Transcript
+from agentwatch.session.runs import Answer, Run
+from agentwatch.session.transcript import Transcript
 
 _PHASES = {Kind.REASONING: Phase.THINKING, Kind.ANSWER: Phase.WRITING}
 
@@ -183,7 +184,7 @@ class Session:
         self._close_run()
         self.lines.last_text = ""
         self.calls.begin_run()
-        self.runs.append(Run.of(event))
+        self.runs.append(Run.of(event, Answer(self.transcript)))
         self.run.began_seen_ms = place.seen_ms
         if len(self.runs) > 1:
             self.transcript.note(f"run {len(self.runs)}")
@@ -201,7 +202,7 @@ class Session:
         if event.until_ms is not None:
             entry.ended_ms = event.until_ms
         if event.channel is Channel.ANSWER:
-            run.add_answer(entry.content)
+            run.answer.add(entry)
 
     def _text_ended(self, event: TextEnded, _place: Place) -> None:
         self.transcript.end_text(event.channel, event.at_ms)
@@ -220,7 +221,7 @@ class Session:
     def _tool_ended(self, event: ToolEnded, place: Place) -> None:
         self._current_run(place)
         key = call_key(len(self.runs), event)
-        call = self.calls.find(*key[1:])
+        call = self._unended.get(key) or self.calls.find(*key[1:])
         if call is None:
             call = self._add_call(key, event)
             self.completed_without_started += 1
@@ -243,7 +244,7 @@ class Session:
     def _current_run(self, place: Place) -> Run:
         """Return the run that a line belongs to. If the recording has no start line, begin a run."""
         if not self.runs:
-            self.runs.append(Run(began_seen_ms=place.seen_ms))
+            self.runs.append(Run(began_seen_ms=place.seen_ms, answer=Answer(self.transcript)))
         return self.runs[-1]
 
     def _end_run(self, outcome: Outcome) -> None:

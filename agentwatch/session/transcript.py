@@ -2,88 +2,19 @@
 
 from __future__ import annotations
 
+import marshal
+from collections import deque
 from collections.abc import Sequence
-from enum import StrEnum
 from typing import overload
 
 from agentwatch.events import Channel
 from agentwatch.session.bounds import bounded
-from agentwatch.session.call import Call
 from agentwatch.session.call_store import Calls
-from agentwatch.session.growing_text import GrowingText
+from agentwatch.session.entry import Entry, Kind
 from agentwatch.session.runs import Run
-from agentwatch.session.spill import Spill
-
-
-class Kind(StrEnum):
-    """The kind of a transcript entry."""
-
-    PROMPT = "prompt"
-    ANSWER = "answer"
-    REASONING = "reasoning"
-    CALL = "call"
-    NOTICE = "notice"
-    RESULT = "result"
-
-
-class Entry:
-    """A transcript entry: a text that may still grow, or a reference to a call or to the result of a run."""
-
-    __slots__ = ("_about", "_calls", "content", "ended_ms", "is_open", "kind", "started_ms")
-
-    def __init__(
-        self,
-        kind: Kind,
-        content: GrowingText,
-        calls: Calls,
-        about: Run | int | None = None,
-        at_ms: int | None = None,
-    ) -> None:
-        """Create an entry with a text or with a subject.
-
-        Args:
-            kind: The kind of the entry.
-            content: Its text; empty for an entry with a subject.
-            calls: The calls of the session.
-            about: The subject: the run of a result, or the number of a call. None for a text.
-            at_ms: When the entry began, in agent time.
-        """
-        self.kind = kind
-        self._calls = calls
-        self._about = about
-        self.is_open = kind in (Kind.ANSWER, Kind.REASONING)
-        """Whether more text may be appended."""
-        self.started_ms = self.ended_ms = at_ms
-        self.content = content
-        """The text. Use `str` or `Entry.text` to get it as a string."""
-        if not self.is_open:
-            content.complete()
-
-    @property
-    def run(self) -> Run | None:
-        """The run of a result; None for other entries."""
-        return self._about if isinstance(self._about, Run) else None
-
-    @property
-    def call(self) -> Call | None:
-        """The call of a call entry; None for other entries."""
-        return self._calls[self._about - 1] if isinstance(self._about, int) else None
-
-    @property
-    def text(self) -> str:
-        """All of the text so far, as a string."""
-        return str(self.content)
-
-    def append(self, text: str, at_ms: int | None) -> None:
-        """Append text that the agent wrote at `at_ms`."""
-        self.content.add(text)
-        self.ended_ms = at_ms if at_ms is not None else self.ended_ms
-
-    def close(self) -> None:
-        """Mark the text as complete."""
-        self.is_open = False
-        self.content.complete()
-
+from agentwatch.session.storage.growing_text import GrowingText
+from agentwatch.session.storage.numbers import Numbers
+from agentwatch.session.storage.spill import Spill
 
 _MOST_NOTED = 1000
 _MOST_MALFORMED = 10_000
@@ -92,24 +23,45 @@ _NOTHING.complete()
 _KINDS = {Channel.ANSWER: Kind.ANSWER, Channel.REASONING: Kind.REASONING}
 
 
+_MOST_ENDED = 4096
+"""The number of the newest ended texts that stay unpacked: up to 800 bytes each, 2 MB in all.
+
+A session of 100 MB has 5,500 texts, so that its summary packs few of them.
+"""
+_MOST_RECENT = 64
+"""The number of entries last unpacked that stay unpacked: an entry is drawn block by block."""
+_LENGTH_BITS = 20
+_VERSION = 2
+"""The marshal format without object references. It is read in half the time."""
+_TEXTS = (Kind.PROMPT, Kind.ANSWER, Kind.REASONING, Kind.NOTICE)
+
+
 class Transcript(Sequence[Entry]):
     """The entries in order. Only the last may be a text that still grows.
 
-    The entry of a call is made when it is accessed: its number takes 36 bytes, an entry takes 130.
+    An entry takes 8 bytes: the number of a call, or the place of a packed text. The entry is made
+    when it is accessed, which takes 5 µs for a text. Unpacked, a text takes 500 bytes.
     """
 
     def __init__(self, calls: Calls) -> None:
         """Create an empty transcript. Its call entries refer to `calls`."""
-        self._entries: list[Entry | int] = []
-        """The entries, and for each call only its number."""
-        self._of_calls = calls
         self.spill = Spill()
         """Where the texts are stored."""
+        self._places = Numbers("Q", self.spill)
+        """For a call, twice its number plus one; for a packed text, its place and length; for others 0."""
+        self._unpacked: dict[int, Entry] = {}
+        """By number: the results, the newest texts, and the last entry unless it is a call."""
+        self._ended: deque[int] = deque()
+        """The numbers of the unpacked texts that have ended."""
+        self._recent: dict[int, Entry] = {}
+        self._of_calls = calls
+        self.last: Entry | None = None
+        """The last entry; None if the transcript is empty."""
         self._noted: set[str] = set()
         self._malformed = 0
 
     def __len__(self) -> int:
-        return len(self._entries)
+        return len(self._places)
 
     @overload
     def __getitem__(self, index: int) -> Entry: ...
@@ -117,13 +69,8 @@ class Transcript(Sequence[Entry]):
     def __getitem__(self, index: slice) -> list[Entry]: ...
     def __getitem__(self, index: int | slice) -> Entry | list[Entry]:
         if isinstance(index, slice):
-            return [self._entry(entry) for entry in self._entries[index]]
-        return self._entry(self._entries[index])
-
-    @property
-    def last(self) -> Entry | None:
-        """The last entry; None if the transcript is empty."""
-        return self[-1] if self._entries else None
+            return [self._at(number) for number in range(len(self._places))[index]]
+        return self._at(range(len(self._places))[index])
 
     def add(
         self,
@@ -141,17 +88,32 @@ class Transcript(Sequence[Entry]):
             about: The run of a result, or the number of a call.
             at_ms: When the entry began, in agent time.
         """
-        if self.last is not None and self.last.is_open:
-            self.last.close()
+        if (before := self.last) is not None and before.kind in _TEXTS:
+            self._end(before)
         content = _NOTHING if about is not None else GrowingText(self.spill, text)
-        entry = Entry(kind, content, self._of_calls, about, at_ms)
-        self._entries.append(about if kind is Kind.CALL and isinstance(about, int) else entry)
+        entry = self.last = Entry(len(self._places), kind, content, self._of_calls, about, at_ms)
+        if not entry.is_open:
+            content.complete()
+        if kind is Kind.CALL and isinstance(about, int):
+            self._places.append(about << 1 | 1)
+        else:
+            self._unpacked[entry.number] = entry
+            self._places.append(0)
         return entry
 
     def forget(self) -> None:
         """Drop all entries except the last."""
-        del self._entries[:-1]
+        place = self._places[len(self) - 1] if len(self) else 0
         self.spill = Spill()
+        self._places = Numbers("Q", self.spill)
+        self._unpacked.clear()
+        self._recent.clear()
+        self._ended.clear()
+        if self.last is not None:
+            self.last.number = 0
+            self._places.append(place)
+            if not place:
+                self._unpacked[0] = self.last
 
     def note(self, message: str) -> None:
         """Append a notice for the user."""
@@ -194,8 +156,41 @@ class Transcript(Sequence[Entry]):
             entry.append("", at_ms)
             entry.close()
 
-    def _entry(self, entry: Entry | int) -> Entry:
-        return Entry(Kind.CALL, _NOTHING, self._of_calls, entry) if isinstance(entry, int) else entry
+    def _at(self, number: int) -> Entry:
+        place = self._places[number]
+        if place & 1:
+            return Entry(number, Kind.CALL, _NOTHING, self._of_calls, place >> 1)
+        return self._text_at(number, place >> 1) if place else self._unpacked[number]
+
+    def _text_at(self, number: int, place: int) -> Entry:
+        entry = self._recent.get(number)
+        if entry is None:
+            data = self.spill.get(place >> _LENGTH_BITS, place & (1 << _LENGTH_BITS) - 1)
+            kind, started_ms, ended_ms, *values = marshal.loads(data)  # noqa: S302 - written by _pack
+            content = GrowingText.unpacked(self.spill, *values)
+            entry = Entry(number, _TEXTS[kind], content, self._of_calls, at_ms=started_ms)
+            entry.ended_ms, entry.is_open = ended_ms, False
+            if len(self._recent) >= _MOST_RECENT:
+                self._recent.clear()
+            self._recent[number] = entry
+        return entry
+
+    def _end(self, entry: Entry) -> None:
+        """Close a text, and pack the oldest of the unpacked ones if there are too many."""
+        if entry.is_open:
+            entry.close()
+        self._ended.append(entry.number)
+        if len(self._ended) > _MOST_ENDED:
+            self._pack(self._ended.popleft())
+
+    def _pack(self, number: int) -> None:
+        """Write an entry to the spill; one whose text is in an earlier spill or very long stays unpacked."""
+        entry = self._unpacked[number]
+        times = entry.started_ms, entry.ended_ms
+        data = marshal.dumps((_TEXTS.index(entry.kind), *times, *entry.content.packed()), _VERSION)
+        if entry.content.spill is self.spill and len(data) < 1 << _LENGTH_BITS:
+            self._places[number] = (self.spill.add(data) << _LENGTH_BITS | len(data)) << 1
+            del self._unpacked[number]
 
     def _open(self, channel: Channel) -> Entry | None:
         last = self.last

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from agentwatch.events import Outcome
 from agentwatch.session import Call, Kind, Place, call_store
 from agentwatch.session.call_store import CallOrder, Calls
-from agentwatch.session.spill import Spill
+from agentwatch.session.storage.spill import Spill
 from tests.builders.lines import PROPERTY, completed, init, result, session, started
 
 MANY = 3000
@@ -141,9 +141,9 @@ def test_the_newest_settled_calls_stay_unpacked(monkeypatch: pytest.MonkeyPatch)
         reads.append(place)
         return get(spill, place, length)
 
-    monkeypatch.setattr(Spill, "get", counted)
     monkeypatch.setattr(call_store, "_MOST_SETTLED", MOST_SETTLED)
     calls = many(8192 + 10)
+    monkeypatch.setattr(Spill, "get", counted)
     assert [call.number for call in calls[10:]] == list(range(11, 8192 + 11))
     assert not reads
     assert [call.number for call in calls[:10]] == list(range(1, 11))

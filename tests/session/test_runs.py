@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agentwatch.session import Place, Session, runs
-from agentwatch.session.growing_text import GrowingText, is_joined
+from agentwatch.session.storage.growing_text import GrowingText, is_joined
 from agentwatch.wire import Decoder
 from tests.builders.lines import final, init, result, segment
 

@@ -19,10 +19,10 @@ class BlockLayout:
     def __init__(self, blocks: BlockList) -> None:
         self.width = 0
         self.shows_thinking = False
-        self.exceptions: set[Entry] = set()
-        """The thoughts whose state differs from that of the others: open among folded ones, or folded."""
+        self.exceptions: set[int] = set()
+        """The numbers of thoughts whose state differs from the others: open among folded ones, or folded."""
         self._blocks = blocks
-        self._heights = Heights()
+        self._heights = Heights(spill=blocks.spill)
 
     def estimate(self, entry: Entry, start: int, text: str) -> int:
         """Return the estimated height of a block, in lines; 0 for a folded thought after its title.
@@ -67,7 +67,7 @@ class BlockLayout:
     def is_folded(self, entry: Entry) -> bool:
         """Return whether only the title of a thought is shown."""
         is_done = entry.kind is Kind.REASONING and not entry.is_open
-        return is_done and self.shows_thinking == (entry in self.exceptions)
+        return is_done and self.shows_thinking == (entry.number in self.exceptions)
 
     def fold(self, index: int) -> None:
         """Set the height of a thought's block: exact if it is folded, otherwise estimated from its length."""

@@ -1,16 +1,17 @@
-"""The blocks of a transcript, stored as columns of numbers: 22 bytes per block, where an object takes 220.
+"""The blocks of a transcript, stored as columns of numbers, the older ones in an unlinked file.
 
-A recording of 1 GB is cut into half a million blocks.
+A block takes 22 bytes, where an object takes 220. A recording of 1 GB is cut into half a million blocks.
 """
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Sequence
 from typing import overload
 
 from agentwatch.safe_text import SafeText
 from agentwatch.session import Entry
+from agentwatch.session.storage.numbers import Numbers
+from agentwatch.session.storage.spill import Spill
 
 _WHOLE = "I"
 _SMALL = "B"
@@ -69,7 +70,10 @@ class BlockList(Sequence[Block]):
 
     def __init__(self, transcript: Sequence[Entry]) -> None:
         self.transcript = transcript
-        self.columns = {name: array(of.code) for name, of in vars(Block).items() if isinstance(of, _Column)}
+        self.spill = Spill()
+        """Where the older blocks are stored."""
+        columns = {name: of.code for name, of in vars(Block).items() if isinstance(of, _Column)}
+        self.columns = {name: Numbers(code, self.spill) for name, code in columns.items()}
         self._appends = [column.append for column in self.columns.values()]
         self.rules: dict[int, SafeText] = {}
         """The texts of the rules above blocks, by block index."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Sequence
 from math import inf
 from time import perf_counter
@@ -13,6 +12,7 @@ from agentwatch.screen.transcript.block_layout import BlockLayout
 from agentwatch.screen.transcript.block_list import BlockList
 from agentwatch.screen.transcript.entries import shown_length, shown_part
 from agentwatch.session import Entry, Kind
+from agentwatch.session.storage.numbers import Numbers
 
 _GROWING = (Kind.ANSWER, Kind.REASONING)
 _CUT_CHARACTERS = 1 << 16
@@ -26,8 +26,10 @@ class Blocks:
         self.all = BlockList(transcript)
         self.layout = BlockLayout(self.all)
         self._transcript = transcript
-        self._firsts = array("I")
-        self._calls = array("I")
+        self._firsts = Numbers("I", self.all.spill)
+        """For each entry, the index of its first block."""
+        self._calls = Numbers("I", self.all.spill)
+        """For each call, the number of its entry."""
         self._cut_length = 0
         """The number of characters of the last entry's text that are cut."""
         self._fixed_length = 0
@@ -48,7 +50,7 @@ class Blocks:
         """
         until = perf_counter() + seconds
         changed = len(self.all)
-        if self._firsts:
+        if len(self._firsts):
             changed = min(changed, self._grow_last_entry(until), self._end_thought(folds=folds))
         while len(self._firsts) < len(self._transcript) and not self._is_within_last():
             entry = self._transcript[len(self._firsts)]
@@ -109,7 +111,7 @@ class Blocks:
 
     def _is_within_last(self) -> bool:
         """Return whether the last entry that was begun is not yet cut to its end."""
-        if not self._firsts:
+        if not len(self._firsts):
             return False
         last = self._transcript[len(self._firsts) - 1]
         return self._cut_length < (len(last.content) if last.kind in _GROWING else self._fixed_length)
@@ -119,15 +121,15 @@ class Blocks:
         if thought is None or thought.is_open:
             return len(self.all)
         if not folds and not self.layout.shows_thinking:
-            self.layout.exceptions.add(thought)
+            self.layout.exceptions.add(thought.number)
         self.fold(len(self._firsts) - 1)
-        return self._firsts[-1]
+        return self._firsts[len(self._firsts) - 1]
 
     def _grow_last_entry(self, until: float) -> int:
         """Cut new text of the last entry into blocks; return the index of the first changed block."""
         if not self._is_within_last():
             return len(self.all)
-        last = self.all[-1] if len(self.all) > self._firsts[-1] else None
+        last = self.all[-1] if len(self.all) > self._firsts[len(self._firsts) - 1] else None
         if last is not None and last.start >= self._tail_start:
             self._drop_last()
         index = len(self.all)
@@ -177,7 +179,7 @@ class Blocks:
     def _add_pieces(self, entry: Entry, text: str, found: list[tuple[int, int, bool]]) -> None:
         """Add the blocks that a text was cut into; the last of them becomes the tail."""
         offset = self._tail_start
-        if not found and entry.kind in _GROWING and len(self.all) == self._firsts[-1]:
+        if not found and entry.kind in _GROWING and len(self.all) == self._firsts[len(self._firsts) - 1]:
             found = [(0, len(text), False)]
         for start, end, is_code in found:
             self._tail_start = offset + start
@@ -186,8 +188,8 @@ class Blocks:
     def _add(self, number: int, start: int, end: int, text: str, *, is_code: bool = False) -> None:
         """Add a block whose height is estimated from its text."""
         index, entry = len(self.all), self._transcript[number]
-        above = self._transcript[self.all.columns["number"][-1]] if index else None
-        is_whole = entry.kind is not Kind.REASONING or above is not entry
+        above = self._transcript[self.all.columns["number"][index - 1]] if index else None
+        is_whole = entry.kind is not Kind.REASONING or above is None or above.number != number
         rule = self._rule if index >= self._rule_from and is_whole else None
         if rule is not None:
             self.all.rules[index], self._rule, self._ruled = rule, None, index
@@ -202,6 +204,6 @@ def _gap(entry: Entry, above: Entry | None, *, has_rule: bool = False) -> int:
         blank = 0
     else:
         are_calls = above.kind is entry.kind is Kind.CALL
-        goes_on = above is entry and entry.kind not in _GROWING
+        goes_on = above.number == entry.number and entry.kind not in _GROWING
         blank = 0 if are_calls or goes_on else 1
     return 2 * blank + 1 if has_rule else blank

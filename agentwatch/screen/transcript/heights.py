@@ -7,8 +7,12 @@ from bisect import bisect_right
 from collections.abc import Iterable
 from itertools import accumulate
 
+from agentwatch.session.storage.numbers import PAGE, Numbers
+from agentwatch.session.storage.spill import Spill
+
 _GROUP = 64
 """The number of heights with one sum. With a sum for each height, each item would take 8 bytes more."""
+assert PAGE % _GROUP == 0, "the heights of a group must be on one page"
 
 
 class Heights:
@@ -18,8 +22,9 @@ class Heights:
     up to and including place i.
     """
 
-    def __init__(self, heights: Iterable[int] = ()) -> None:
-        self._heights = array("I")
+    def __init__(self, heights: Iterable[int] = (), spill: Spill | None = None) -> None:
+        """Create a list; `spill` stores the older heights."""
+        self._heights = Numbers("I", spill or Spill())
         self._sums = array("Q", [0])
         for height in heights:
             self.append(height)
@@ -65,7 +70,7 @@ class Heights:
     def top(self, index: int) -> int:
         """Return the sum of the heights before `index`, which may be the number of heights."""
         place = index // _GROUP
-        top = sum(self._heights[place * _GROUP : index])
+        top = sum(self._heights.part(place * _GROUP, index))
         while place:
             top += self._sums[place]
             place -= place & -place
@@ -92,6 +97,6 @@ class Heights:
         if group == groups:
             return len(self._heights), line
         first = group * _GROUP
-        tops = list(accumulate(self._heights[first : first + _GROUP], initial=0))
+        tops = list(accumulate(self._heights.part(first, first + _GROUP), initial=0))
         index = bisect_right(tops, line) - 1
         return first + index, line - tops[index]

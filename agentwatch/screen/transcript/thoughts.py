@@ -37,7 +37,7 @@ class Thoughts:
         """Open a folded thought, or fold an open one; `number` is its entry."""
         blocks, layout = self._viewport.blocks, self._layout
         span, before = blocks.of_entry(number), layout.line_count()
-        layout.exceptions ^= {blocks.all[span.start].entry}
+        layout.exceptions ^= {number}
         blocks.fold(number)
         self._viewport.forget_from(span.start)
         self._viewport.count_as_old(layout.top(span.start), layout.line_count() - before)

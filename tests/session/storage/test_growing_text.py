@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentwatch.session.growing_text import GrowingText, is_joined
-from agentwatch.session.spill import Spill
+from agentwatch.session.storage.growing_text import GrowingText, is_joined
+from agentwatch.session.storage.spill import Spill
 from tests.builders.lines import PROPERTY
 
 PIECES = st.lists(

@@ -12,7 +12,7 @@ With 8 MiB, the summary takes no less CPU, and a gigabyte on the screen takes 12
 
 
 class Spill:
-    """An append-only store of bytes. Beyond 1 MiB it writes them to a file in the temporary folder.
+    """A store of bytes that only grows. Beyond 1 MiB it writes them to a file in the temporary folder.
 
     If the file cannot be created or the disk is full, the bytes stay in memory.
     """
@@ -51,6 +51,22 @@ class Spill:
         if len(data) < length:
             raise OSError(f"the temporary file has lost {length - len(data)} bytes")
         return data
+
+    def replace(self, place: int, data: bytes) -> int:
+        """Replace a piece by one of the same length, and return its place.
+
+        If the file cannot be written, the data is appended, so that its place is another one.
+        """
+        if place >= self._written:
+            start = place - self._written
+            self._newest[start : start + len(data)] = data
+            return place
+        assert self._fd is not None
+        try:
+            is_written = os.pwrite(self._fd, data, place) == len(data)
+        except OSError:
+            is_written = False
+        return place if is_written else self.add(data)
 
     def _write(self) -> None:
         """Write the bytes in memory to the file. After a partial write they all stay in memory."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Iterator
 
-from agentwatch.session.spill import Spill
+from agentwatch.session.storage.spill import Spill
 
 _CHUNK = 1 << 14
 _MOST_WHOLE = 256
@@ -26,11 +26,12 @@ class GrowingText:
     per delta. The 65 MB of text in a gigabyte of stream would take over 200 MB.
     """
 
-    __slots__ = ("_chunks", "_length", "_spill", "_tail", "_tail_length")
+    __slots__ = ("_chunks", "_length", "_tail", "_tail_length", "spill")
 
     def __init__(self, spill: Spill, text: str = "") -> None:
         """Create a text that begins with `text` and writes its chunks to `spill`."""
-        self._spill = spill
+        self.spill = spill
+        """Where its chunks are stored."""
         self._chunks = _NO_CHUNKS
         """The place and the length in bytes of each chunk, alternating."""
         self._tail: list[str] | str = []
@@ -85,6 +86,18 @@ class GrowingText:
             self._pack(self._tail_length)
         self._tail = ""
 
+    def packed(self) -> tuple[int, bytes, str]:
+        """Return everything about a complete text, in values that can be serialised, for `unpacked`."""
+        return self._length, self._chunks.tobytes(), self._joined_tail()
+
+    @classmethod
+    def unpacked(cls, spill: Spill, length: int, chunks: bytes, tail: str) -> GrowingText:
+        """Return the complete text with the values of `packed`; `spill` has its chunks."""
+        text = cls(spill)
+        text._chunks = array("Q", chunks)
+        text._tail, text._tail_length, text._length = tail, len(tail), length
+        return text
+
     def _joined_tail(self) -> str:
         """Return the text after the last chunk; its pieces are joined only once."""
         if isinstance(self._tail, list):
@@ -96,7 +109,7 @@ class GrowingText:
         """Yield the chunks from index `first` up to index `last`, read from the spill."""
         chunks = self._chunks
         for index in range(2 * first, len(chunks) if last is None else 2 * last, 2):
-            yield self._spill.get(chunks[index], chunks[index + 1])
+            yield self.spill.get(chunks[index], chunks[index + 1])
 
     def _pack(self, length: int) -> None:
         """Move the first `length` characters of the tail into chunks."""
@@ -104,7 +117,7 @@ class GrowingText:
         packed = [*self._chunks]
         for start in range(0, length, _CHUNK):
             chunk = _encoded(text[start : min(start + _CHUNK, length)])
-            packed += (self._spill.add(chunk), len(chunk))
+            packed += (self.spill.add(chunk), len(chunk))
         self._chunks = array("Q", packed)  # made from a list, an array allocates no spare items
         self._tail = [text[length:]]
         self._tail_length -= length

@@ -6,8 +6,8 @@ import tracemalloc
 
 import pytest
 
-from agentwatch.session import call_ids
-from agentwatch.session.call_ids import CallIds
+from agentwatch.session.storage import call_ids
+from agentwatch.session.storage.call_ids import CallIds
 from tests.builders.lines import DONE, completed, init, session, started
 
 

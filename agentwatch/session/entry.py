@@ -1,0 +1,82 @@
+"""An entry of the transcript: a prompt, a text, a call, a notice or a result."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+
+from agentwatch.session.call import Call
+from agentwatch.session.runs import Run
+from agentwatch.session.storage.growing_text import GrowingText
+
+
+class Kind(StrEnum):
+    """The kind of a transcript entry."""
+
+    PROMPT = "prompt"
+    ANSWER = "answer"
+    REASONING = "reasoning"
+    CALL = "call"
+    NOTICE = "notice"
+    RESULT = "result"
+
+
+class Entry:
+    """A transcript entry: a text that may still grow, or a reference to a call or to the result of a run."""
+
+    __slots__ = ("_about", "_calls", "content", "ended_ms", "is_open", "kind", "number", "started_ms")
+
+    def __init__(
+        self,
+        number: int,
+        kind: Kind,
+        content: GrowingText,
+        calls: Sequence[Call],
+        about: Run | int | None = None,
+        at_ms: int | None = None,
+    ) -> None:
+        """Create an entry with a text or with a subject.
+
+        Args:
+            number: Its index in the transcript.
+            kind: The kind of the entry.
+            content: Its text; empty for an entry with a subject.
+            calls: The calls of the session.
+            about: The subject: the run of a result, or the number of a call. None for a text.
+            at_ms: When the entry began, in agent time.
+        """
+        self.number = number
+        """Its index in the transcript. An ended entry may be another object each time it is accessed."""
+        self.kind = kind
+        self._calls = calls
+        self._about = about
+        self.is_open = kind is Kind.ANSWER or kind is Kind.REASONING
+        """Whether more text may be appended."""
+        self.started_ms = self.ended_ms = at_ms
+        self.content = content
+        """The text. Use `str` or `Entry.text` to get it as a string."""
+
+    @property
+    def run(self) -> Run | None:
+        """The run of a result; None for other entries."""
+        return self._about if isinstance(self._about, Run) else None
+
+    @property
+    def call(self) -> Call | None:
+        """The call of a call entry; None for other entries."""
+        return self._calls[self._about - 1] if isinstance(self._about, int) else None
+
+    @property
+    def text(self) -> str:
+        """All of the text so far, as a string."""
+        return str(self.content)
+
+    def append(self, text: str, at_ms: int | None) -> None:
+        """Append text that the agent wrote at `at_ms`."""
+        self.content.add(text)
+        self.ended_ms = at_ms if at_ms is not None else self.ended_ms
+
+    def close(self) -> None:
+        """Mark the text as complete."""
+        self.is_open = False
+        self.content.complete()

@@ -1,0 +1,93 @@
+"""A list of numbers for items that are many: the newest in memory, the older ones in an unlinked file."""
+
+from __future__ import annotations
+
+from array import array
+
+from agentwatch.session.storage.spill import Spill
+
+PAGE = 1024
+"""The number of numbers that are written to the file and read from it at once."""
+_MOST_PAGES = 8
+"""The number of pages that stay in memory after they were read: at most 64 KiB in all."""
+
+
+class Numbers:
+    """A list of non-negative numbers. In memory are the newest 1,024 to 2,047, and eight pages of others."""
+
+    def __init__(self, code: str, spill: Spill) -> None:
+        """Create an empty list.
+
+        Args:
+            code: The type code of an `array`, which sets the largest number.
+            spill: Where the pages are stored.
+        """
+        self._code = code
+        self._spill = spill
+        self._newest = array(code)
+        self._start = 0
+        """The number of numbers in the spill."""
+        self._places = array("Q")
+        """The place of each page in the spill."""
+        self._pages: dict[int, array[int]] = {}
+        """The pages in memory, in the order in which they were read."""
+        self._changed: set[int] = set()
+        """The pages in memory that differ from the spill."""
+
+    def __len__(self) -> int:
+        return self._start + len(self._newest)
+
+    def __getitem__(self, index: int) -> int:
+        """Return a number; the index must not be negative."""
+        if index >= self._start:
+            return self._newest[index - self._start]
+        return self._page(index // PAGE)[index % PAGE]
+
+    def __setitem__(self, index: int, number: int) -> None:
+        if index >= self._start:
+            self._newest[index - self._start] = number
+        else:
+            self._page(index // PAGE)[index % PAGE] = number
+            self._changed.add(index // PAGE)
+
+    def part(self, start: int, end: int) -> array[int]:
+        """Return the numbers from `start` up to `end`, which must not be on two pages."""
+        if start >= self._start:
+            return self._newest[start - self._start : end - self._start]
+        first = start - start % PAGE
+        return self._page(start // PAGE)[start - first : end - first]
+
+    def append(self, number: int) -> None:
+        """Append a number."""
+        self._newest.append(number)
+        if len(self._newest) == 2 * PAGE:
+            self._places.append(self._spill.add(self._newest[:PAGE].tobytes()))
+            self._start += PAGE
+            del self._newest[:PAGE]
+
+    def pop(self) -> int:
+        """Remove and return the last number."""
+        if not self._newest:
+            page = len(self._places) - 1
+            self._newest = self._page(page)
+            del self._pages[page], self._places[page]
+            self._changed.discard(page)
+            self._start -= PAGE
+        return self._newest.pop()
+
+    def _page(self, page: int) -> array[int]:
+        numbers = self._pages.get(page)
+        if numbers is None:
+            if len(self._pages) == _MOST_PAGES:
+                self._release(next(iter(self._pages)))
+            numbers = array(self._code)
+            numbers.frombytes(self._spill.get(self._places[page], PAGE * numbers.itemsize))
+            self._pages[page] = numbers
+        return numbers
+
+    def _release(self, page: int) -> None:
+        """Remove a page from memory, after writing it if it has changed."""
+        numbers = self._pages.pop(page)
+        if page in self._changed:
+            self._changed.remove(page)
+            self._places[page] = self._spill.replace(self._places[page], numbers.tobytes())

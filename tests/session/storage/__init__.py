@@ -1,0 +1,1 @@
+"""Tests of the storage of texts, bytes and ids."""
