@@ -104,11 +104,13 @@ def test_a_name_cannot_act_in_a_crash_message(name: str, tmp_path: Path) -> None
 
 @pytest.mark.parametrize("name", NAMES.values(), ids=NAMES)
 def test_an_agent_cannot_act_in_its_last_words(name: str) -> None:
-    """The last lines of an agent's stderr are printed as lines of visible characters."""
+    """The last lines of an agent's stderr, the last as the reason, are printed in visible characters."""
     agent = f"import sys; sys.stderr.buffer.write({os.fsencode(name)!r}); sys.exit(4)"
     done = watch("run", "-p", "--", sys.executable, "-c", agent, GITHUB_ACTIONS="true")
     assert done.returncode == 4
-    assert "the agent's stderr" in check(done)
+    lines = check(done).splitlines()
+    assert re.match(r"agentwatch: the stream ended without a result, exit 4: \S", lines[-1])
+    assert all(line.startswith("agentwatch: the agent's stderr: ") for line in lines[:-1])
 
 
 def test_a_process_cannot_act_by_its_name(tmp_path: Path) -> None:

@@ -103,6 +103,7 @@ def test_the_screen_of_a_reopened_run(home: Path) -> None:
     watch("run", "-p", "--", *agent)
     with in_terminal(str(saved(home)), size=(160, 40)) as terminal:
         terminal.wait_for("exit 4 · stderr: out of luck")
+        terminal.send("4")
         terminal.wait_for("stderr out of luck")
         terminal.send("q")
         assert terminal.wait_exit() == 1

@@ -12,6 +12,7 @@ _LONG = 7
 _LEAST_WORD = 4
 _MOST_NAMES = 500
 _MOST_CHARACTERS = 60
+_NAME = re.compile("[A-Za-z0-9_.-]{1,60}")
 _WORDS = re.compile("[A-Z]?[a-z0-9]{1,60}|[A-Z]{1,60}")
 
 
@@ -48,7 +49,11 @@ def _full(tool: str) -> SafeText:
 
 
 def _last_word(tool: str) -> SafeText | None:
-    """Return the last word of a long name in lower case; None for names that are not shortened."""
+    """Return the last word of a long name in lower case; None for names that are not shortened.
+
+    A name with any other character, such as a control character, is not shortened: its word could pass for
+    another tool.
+    """
     words = _WORDS.findall(tool[:_MOST_CHARACTERS])
-    is_long = _LONG < len(tool) <= _MOST_CHARACTERS and len(words) > 1
+    is_long = len(tool) > _LONG and _NAME.fullmatch(tool) is not None and len(words) > 1
     return SafeText(words[-1].lower()) if is_long and len(words[-1]) >= _LEAST_WORD else None

@@ -137,9 +137,13 @@ class DecodedCall:
         reasons = [block.text for block in self._result if isinstance(block, ErrorBlock)]
         for text in [*reasons, call.error or ""]:
             is_exit = text == f"exit {call.exit_code}"
-            if not text or is_exit or text in self._shown or text.strip() in output:
+            known = text.strip()
+            known = (
+                known.removesuffix("…") or known
+            )  # the session cuts the error of the call to 4,096 characters
+            if not text or is_exit or text in self._shown or known in output:
                 continue
-            if any(text.strip() in shown for shown in self._shown if shown in reasons):
+            if any(known in shown for shown in self._shown if shown in reasons):
                 continue  # the error of the call is a part of the reason
             self._shown.add(text)
             section = Section(bounded(text, MOST_LINES)[0], "failed")

@@ -21,6 +21,8 @@ def shown(*tools: str) -> list[str]:
         *(("updateTodos", "todos"), ("webFetch", "fetch"), ("readLints", "lints"), ("read", "read")),
         *(("run_terminal_command", "command"), ("exec", "exec"), ("computerUse", "computerUse")),
         *(("Bash", "Bash"), ("teleport", "teleport"), ("x" * 90, "x" * 11 + "…"), ("a\x1bb", "a␛b")),
+        *(("delete; run_shell", "delete; run…"), ("rm\x1b]0;read", "rm␛]0;read")),
+        ("mcp.github-createIssue", "issue"),
     ],
 )
 def test_a_long_name_is_its_last_word(tool: str, name: str) -> None:

@@ -54,6 +54,19 @@ async def test_nothing_is_shown_twice(recording: Saver) -> None:
         assert "call_id: r" in text
 
 
+@pytest.mark.parametrize(
+    ("tool", "outcome"),
+    [
+        ("task", {"rejected": {"reason": "Not allowed.\n" + "why\n" * 1200}}),
+        ("shell", {"failure": {"stderr": "Not allowed.\n" + "why\n" * 1200}}),
+    ],
+)
+async def test_a_long_reason_is_shown_once(recording: Saver, tool: str, outcome: dict[str, object]) -> None:
+    """A reason of over 4,096 characters, of which the session keeps the beginning, stands there once."""
+    async with shown(recording(init() + ended("c", tool, {"command": "x"}, outcome))) as (_, detail, _):
+        assert "\n".join(lines_of(detail)).count("Not allowed.") == 1
+
+
 async def test_an_edit_and_a_read_begin_with_their_content(recording: Saver) -> None:
     """The diff or the content comes first, then the facts in one line, then the other fields in one line."""
     args: dict[str, object] = {"path": f"{CWD}/x.py", "streamContent": "one\ntwo\n"}
