@@ -100,7 +100,8 @@ def end_session(source: Source, session: Session) -> int:
     The stderr of an agent that succeeded, or whose format is not known, matters only after a bad exit code.
     """
     outcome = session.outcome  # as it was shown; finishing the log may advance the session
-    lines = [] if outcome is Outcome.SUCCEEDED and not source.agent_exit_code else _ending(source, session)
+    is_good = outcome is Outcome.SUCCEEDED and not source.agent_facts().exit_code
+    lines = [] if is_good else _ending(source, session)
     source.finish()
     report_survivors(source)
     for line in lines:
@@ -118,7 +119,7 @@ def _ending(source: Source, session: Session) -> list[str]:
     if session.outcome is not Outcome.FAILED and (source.fault is not None or source.ended_by is not None):
         words = None  # the recording is incomplete, or a new one follows in the same file; either is reported
     stderr: list[str] = []
-    if session.outcome is not None or source.agent_exit_code:
+    if session.outcome is not None or facts.exit_code:
         stderr = source.last_stderr(_STDERR_LINES)
     if words and why is not None and why.is_stderr:
         stderr = stderr[:-1]

@@ -70,10 +70,10 @@ class SavedSession:
         """Return the session as one line with aligned columns."""
         prompt = cut(safe_line(self.prompt), PROMPT_COLUMNS)
         state = "unknown" if self.outcome is None else self.outcome.value
-        exit_code = f"exit {self.exit_code} · " if self.exit_code else ""
-        return SafeText(
-            f"{self.began:%Y-%m-%d %H:%M:%S}  {state:<10}  {byte_size(self.size):>8}  {exit_code}{prompt}"
-        )
+        exit_code = f"exit {self.exit_code}" if self.exit_code else ""
+        words = " · ".join(filter(None, (exit_code, prompt)))
+        line = f"{self.began:%Y-%m-%d %H:%M:%S}  {state:<10}  {byte_size(self.size):>8}  {words}"
+        return SafeText(line.rstrip())
 
 
 def saved_sessions() -> Iterator[SavedSession]:

@@ -97,11 +97,20 @@ def test_a_failed_run_is_known_when_opened_again(home: Path) -> None:
     assert b"exit 4" in watch("sessions").stdout
 
 
+def test_a_failed_agent_after_a_good_result_is_reported_again(home: Path) -> None:
+    """That the agent failed after its result said success is printed by `run` and after it."""
+    agent = command(PLAIN, "--exit", "4", "--stderr", "out of luck")
+    ran = watch("run", "-p", "--", *agent)
+    assert b"the result says success, but the agent ended with exit 4" in ran.stderr
+    opened = watch("-p", saved(home))
+    assert (opened.returncode, opened.stderr) == (0, ran.stderr)
+
+
 def test_the_screen_of_a_reopened_run(home: Path) -> None:
     """The status line of a reopened session has the exit code and the reason, and the actions the stderr."""
     agent = command(PLAIN, "--cut", "2500", "--exit", "4", "--stderr", "out of luck")
     watch("run", "-p", "--", *agent)
-    with in_terminal(str(saved(home)), size=(160, 40)) as terminal:
+    with in_terminal(str(saved(home)), size=(160, 50)) as terminal:
         terminal.wait_for("exit 4 · stderr: out of luck")
         terminal.send("4")
         terminal.wait_for("stderr out of luck")

@@ -120,6 +120,14 @@ def test_the_exit_code_is_listed(home: Path, code: int | None) -> None:
     assert session.line().endswith("  exit 4 · Do it." if code else "  Do it.")
 
 
+@pytest.mark.parametrize(("code", "words"), [(None, "B"), (4, "B  exit 4")])
+def test_a_session_without_a_prompt_is_listed(home: Path, code: int | None, words: str) -> None:
+    """The line of a session without a prompt ends with its last word."""
+    save(home, init(), json=described(code, pid=2**30))
+    [session] = saved_sessions()
+    assert session.line().endswith(words)
+
+
 def test_only_regular_files_are_listed(home: Path, tmp_path: Path) -> None:
     """A FIFO, a device, a link, a folder or a socket among the sessions is left out, and delays nothing."""
     path = save(home, init() + user("Do it."), times=b"0 1000\n")
