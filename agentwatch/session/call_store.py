@@ -29,6 +29,8 @@ _MOST_RECENT = 1024
 """The number of calls last unpacked that stay unpacked: code that visits all calls reads each six times."""
 _LEAST_HELD = 1024
 """Dead weak references are removed only when at least this many references are held."""
+_LENGTH_BITS = 24
+"""A packed call has at most 16 MiB: each of its texts has at most 4,096 characters."""
 _VERSION = 2
 """The marshal format without object references. It is read in half the time."""
 _PLAIN = attrgetter(*[field.name for field in fields(Call)][:-4])
@@ -46,7 +48,7 @@ class Calls(Sequence[Call]):
     def __init__(self) -> None:
         self._spill = Spill()
         self._places = Numbers("Q", self._spill)
-        self._lengths = Numbers("I", self._spill)
+        """The place and length of each packed call; 0 for the others."""
         self._unpacked: dict[int, Call] = {}
         """By number: the calls that are not settled, and the newest that are."""
         self._settled: deque[tuple[int, int]] = deque()
@@ -77,14 +79,16 @@ class Calls(Sequence[Call]):
 
     def find(self, session_id: str | None, call_id: str) -> Call | None:
         """Return the current run's call with this id; None if it has no such call yet."""
-        calls = (self._at(number - 1) for number in self._ids.numbers(session_id, call_id))
-        return next((call for call in calls if call.call_id == call_id), None)
+        for number in self._ids.numbers(session_id, call_id):
+            call = self._at(number - 1)
+            if call.call_id == call_id:
+                return call
+        return None
 
     def add(self, call: Call, session_id: str | None = None) -> None:
         """Append a call. Its number must be the present length plus one."""
         self._ids.add(session_id, call.call_id, call.number)
         self._places.append(0)
-        self._lengths.append(0)
         self._unpacked[call.number] = call
 
     def settle(self, call: Call) -> None:
@@ -109,7 +113,8 @@ class Calls(Sequence[Call]):
         if call is None and (held := self._held.get(number)) is not None:
             call = held()
         if call is None:
-            call = _unpacked(self._spill.get(self._places[index], self._lengths[index]))
+            place = self._places[index]
+            call = _unpacked(self._spill.get(place >> _LENGTH_BITS, place & (1 << _LENGTH_BITS) - 1))
             self._hold(number, ref(call))
             self._recent.append(call)
         return call
@@ -125,7 +130,7 @@ class Calls(Sequence[Call]):
         if call is None:
             return
         packed, held = _packed(call), ref(call)
-        self._places[number - 1], self._lengths[number - 1] = self._spill.add(packed), len(packed)
+        self._places[number - 1] = self._spill.add(packed) << _LENGTH_BITS | len(packed)
         del call
         if held() is not None:
             self._hold(number, held)

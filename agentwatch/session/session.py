@@ -272,7 +272,7 @@ class Session:
             path=bounded(event.path),
         )
         self.calls.add(call, session_id)
-        self.transcript.add(Kind.CALL, about=number)
+        self.transcript.add_call(number)
         return call
 
     _APPLIERS: ClassVar[dict[type[Event], Callable[[Session, Any, Place], None]]] = {

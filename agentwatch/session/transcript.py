@@ -55,8 +55,8 @@ class Transcript(Sequence[Entry]):
         """The numbers of the unpacked texts that have ended."""
         self._recent: dict[int, Entry] = {}
         self._of_calls = calls
-        self.last: Entry | None = None
-        """The last entry; None if the transcript is empty."""
+        self._last: Entry | None = None
+        """The last entry, unless it is a call; None if it is one."""
         self._noted: set[str] = set()
         self._malformed = 0
 
@@ -72,33 +72,40 @@ class Transcript(Sequence[Entry]):
             return [self._at(number) for number in range(len(self._places))[index]]
         return self._at(range(len(self._places))[index])
 
+    @property
+    def last(self) -> Entry | None:
+        """The last entry; None if the transcript is empty."""
+        return self._last or (self[-1] if len(self._places) else None)
+
+    def add_call(self, number: int) -> None:
+        """Append the entry of the call with a number. An open text before it is closed."""
+        self._end_last()
+        self._last = None
+        self._places.append(number << 1 | 1)
+
     def add(
         self,
         kind: Kind,
         text: str = "",
         *,
-        about: Run | int | None = None,
+        about: Run | None = None,
         at_ms: int | None = None,
     ) -> Entry:
-        """Append an entry and return it. An open text before it is closed.
+        """Append an entry that is no call, and return it. An open text before it is closed.
 
         Args:
             kind: The kind of the entry.
             text: Its text so far.
-            about: The run of a result, or the number of a call.
+            about: The run of a result.
             at_ms: When the entry began, in agent time.
         """
-        if (before := self.last) is not None and before.kind in _TEXTS:
-            self._end(before)
+        self._end_last()
         content = _NOTHING if about is not None else GrowingText(self.spill, text)
-        entry = self.last = Entry(len(self._places), kind, content, self._of_calls, about, at_ms)
+        entry = self._last = Entry(len(self._places), kind, content, self._of_calls, about, at_ms)
         if not entry.is_open:
             content.complete()
-        if kind is Kind.CALL and isinstance(about, int):
-            self._places.append(about << 1 | 1)
-        else:
-            self._unpacked[entry.number] = entry
-            self._places.append(0)
+        self._unpacked[entry.number] = entry
+        self._places.append(0)
         return entry
 
     def forget(self) -> None:
@@ -109,11 +116,12 @@ class Transcript(Sequence[Entry]):
         self._unpacked.clear()
         self._recent.clear()
         self._ended.clear()
-        if self.last is not None:
-            self.last.number = 0
+        if place:
             self._places.append(place)
-            if not place:
-                self._unpacked[0] = self.last
+        elif self._last is not None:
+            self._last.number = 0
+            self._places.append(0)
+            self._unpacked[0] = self._last
 
     def note(self, message: str) -> None:
         """Append a notice for the user."""
@@ -175,11 +183,14 @@ class Transcript(Sequence[Entry]):
             self._recent[number] = entry
         return entry
 
-    def _end(self, entry: Entry) -> None:
-        """Close a text, and pack the oldest of the unpacked ones if there are too many."""
-        if entry.is_open:
-            entry.close()
-        self._ended.append(entry.number)
+    def _end_last(self) -> None:
+        """Close the last entry if it is a text; if too many ended ones are unpacked, pack the oldest."""
+        last = self._last
+        if last is None or last.kind is Kind.RESULT:
+            return
+        if last.is_open:
+            last.close()
+        self._ended.append(last.number)
         if len(self._ended) > _MOST_ENDED:
             self._pack(self._ended.popleft())
 
@@ -193,5 +204,5 @@ class Transcript(Sequence[Entry]):
             del self._unpacked[number]
 
     def _open(self, channel: Channel) -> Entry | None:
-        last = self.last
+        last = self._last
         return last if last is not None and last.is_open and last.kind is _KINDS[channel] else None

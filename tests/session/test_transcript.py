@@ -44,7 +44,7 @@ def test_the_entry_of_a_call_takes_few_bytes() -> None:
     tracemalloc.start()
     transcript = Transcript(Calls())
     for number in range(1, 20_001):
-        transcript.add(Kind.CALL, about=number)
+        transcript.add_call(number)
     kept, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert kept < 60 * 20_000

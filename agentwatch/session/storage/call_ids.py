@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator
 
 _LEAST_SLOTS = 64
 _NUMBER_BITS = 32
@@ -29,14 +28,15 @@ class CallIds:
                 self._insert(entry)
         self._insert(_hash(session_id, call_id) << _NUMBER_BITS | number)
 
-    def numbers(self, session_id: str | None, call_id: str) -> Iterator[int]:
-        """Yield the numbers of the calls that may have these ids: rarely more than one."""
+    def numbers(self, session_id: str | None, call_id: str) -> list[int]:
+        """Return the numbers of the calls that may have these ids: rarely more than one."""
         wanted, last = _hash(session_id, call_id), len(self._slots) - 1
-        slot = wanted & last
+        slot, found = wanted & last, list[int]()
         while entry := self._slots[slot]:
             if entry >> _NUMBER_BITS == wanted:
-                yield entry & _NUMBER
+                found.append(entry & _NUMBER)
             slot = (slot + 1) & last
+        return found
 
     def clear(self) -> None:
         """Remove all calls."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import Sequence
 
 import pytest
@@ -229,3 +230,15 @@ def test_rows_do_not_depend_on_the_order_of_events(
     for n in wanted:
         assert (row := fresh.row_of(n)) is not None
         assert fresh[row].first <= n <= fresh[row].last
+
+
+def test_a_row_takes_few_bytes() -> None:
+    """The rows of 50,000 calls that do not fold take less than 40 bytes each."""
+    call = Call(1, 1, "c-1", "read", "Read file")
+    rows = RowsByTime([call] * 50_000)
+    tracemalloc.start()
+    assert rows.fill()
+    kept, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert (len(rows), rows[49_999].first) == (50_000, 49_999)
+    assert kept < 40 * 50_000

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import random
+import tracemalloc
 from bisect import bisect_right
 from itertools import accumulate
 
 import pytest
 
+from agentwatch.screen.transcript.block_list import BlockList
 from agentwatch.screen.transcript.heights import Heights
 
 
@@ -47,3 +49,25 @@ def test_heights_equal_a_plain_list(seed: int) -> None:
 def test_no_heights() -> None:
     """Without any heights, line 0 is past the end."""
     check(Heights(), [])
+
+
+def test_blocks_take_few_bytes() -> None:
+    """200,000 blocks and their heights take less than 12 bytes each; each keeps its numbers."""
+    tracemalloc.start()
+    blocks = BlockList([])
+    heights = Heights(spill=blocks.spill)
+    for number in range(200_000):
+        blocks.add(number, number + 1, number + 2, number % 2, 1, 7, 80)
+        heights.append(8)
+    kept, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert kept < 12 * 200_000
+    assert heights.total() == 8 * 200_000
+    blocks[50_000].height = 9
+    for number in (0, 50_000, 100_000, 199_999):
+        block = blocks[number]
+        found = (block.number, block.start, block.end, block.is_code, block.gap, block.measured_width)
+        assert found == (number, number + 1, number + 2, number % 2, 1, 80)
+        assert block.height == (9 if number == 50_000 else 7)
+    blocks.drop_last()
+    assert (len(blocks), blocks[-1].number) == (199_999, 199_998)
