@@ -88,7 +88,7 @@ class CallTable(CursorView):
         self.now_ms = now_ms
         top, rows = self.scroll_offset.y, self._list.rows
         anchor = rows[top] if 0 < top < len(rows) and not self.following else None
-        if self._list.sync():
+        if self._list.sync() or (self.chosen is None and rows):  # `take` leaves nothing new to a large file
             self._settle(is_growth=True)
             row = None if anchor is None else rows.row_of(anchor.first, is_whole=anchor.is_open)
             if row is not None and row != top:
