@@ -79,7 +79,7 @@ async def test_the_whole_recording_follows_the_preview(tmp_path: Path, monkeypat
 async def test_the_newest_call_is_selected_after_the_preview(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """When the whole recording replaces the preview, its last call is selected, in view, and in the detail."""
+    """When the whole recording replaces the preview, its last call is selected, in view and in detail."""
     monkeypatch.setattr(screen_app, "_LARGE_BYTES", 1 << 20)
     path = large(tmp_path / "r.ndjson", 400, result("all"))
     async with opened(path) as stage:
