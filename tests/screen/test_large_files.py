@@ -76,6 +76,20 @@ async def test_the_whole_recording_follows_the_preview(tmp_path: Path, monkeypat
         await stage.shows("3 Detail · #1 edit")
 
 
+async def test_the_newest_call_is_selected_after_the_preview(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """When the whole recording replaces the preview, its last call is selected, in view and in detail."""
+    monkeypatch.setattr(screen_app, "_LARGE_BYTES", 1 << 20)
+    path = large(tmp_path / "r.ndjson", 400, result("all"))
+    async with opened(path) as stage:
+        await stage.shows("400 calls")
+        await stage.shows("3 Detail · #400 edit 399.py")
+        assert any("▐" in row and "399.py" in row for row in stage.rows())
+        await stage.press("2", "k")
+        await stage.shows("3 Detail · #399 edit 398.py")
+
+
 async def test_a_followed_recording_is_not_finished_by_its_preview(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

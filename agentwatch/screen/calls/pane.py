@@ -85,15 +85,20 @@ class CallTable(HeadedView):
         self.now_ms = now_ms
         top, rows = self.scroll_offset.y, self._list.rows
         anchor = rows[top] if 0 < top < len(rows) and not self.following else None
-        if self._list.sync():
+        if self._list.sync() or (self.chosen is None and rows):  # `take` leaves nothing new to a large file
             self._settle(is_growth=True)
             row = None if anchor is None else rows.row_of(anchor.first, is_whole=anchor.is_open)
             if row is not None and row != top:
                 self.settle_at(row)
 
     def tick(self, now_ms: int | None) -> None:
-        """Redraw the rows of running calls, and all rows if the scale of the time strip changed."""
+        """Redraw the rows of running calls, and all rows if the scale of the time strip changed.
+
+        The heading takes a row after the pane was sized, which moves the last row out of view.
+        """
         self.now_ms = now_ms
+        if self.following and not self.at_end():
+            self.settle_at(self.max_scroll_y)
         running = [row for row in rows_in_view(self) if self._list.call_at(row).outcome is Outcome.RUNNING]
         for row in running:
             self.refresh_line(row)

@@ -266,3 +266,13 @@ async def test_the_time_strip_needs_room() -> None:
     for width, is_drawn in ((120, True), (60, True), (59, False), (40, False)):
         async with shown(bundled("demo"), (width, 30)) as (_, table, _):
             assert any(set(row) & set("▏▎▍▌▋▊▉█▐▕") for row in rows_of(table)) is is_drawn
+
+
+async def test_the_last_row_stays_in_view_while_it_is_followed() -> None:
+    """If the pane loses a row after it was sized, the next tick brings the last call into view again."""
+    async with shown(bundled("demo"), (70, 12)) as (_, table, pilot):
+        table.settle_at(table.max_scroll_y - 1)
+        assert table.following
+        table.tick(None)
+        await pilot.pause()
+        assert table.at_end()
