@@ -117,6 +117,7 @@ async def export(moment: Moment) -> str:
         app = AgentwatchApp(source, feed, HeldSignals(), no_color=not moment.has_colours)
         with (
             patch("agentwatch.screen.screen.now_ms", replay.now_ms),
+            patch("agentwatch.screen.frame.view_status.now_ms", replay.now_ms),
             patch("agentwatch.screen.overlays.notices.now_ms", replay.now_ms),
             patch("agentwatch.sources.file.FileSource.agent_facts", lambda _: moment.facts),
         ):
