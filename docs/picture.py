@@ -73,7 +73,7 @@ PICTURES = {
     "screen-find": Moment("demo", (120, 32), [(100, "/gap")]),
     "screen-files": Moment("demo", (120, 32), [(100, "F")]),
     "screen-time": Moment("demo", (120, 32), [(100, "T")]),
-    "screen-help": Moment("demo", (100, 40), [(4, "?")]),
+    "screen-help": Moment("demo", (100, 52), [(4, "?")]),
     "screen-attention": Moment("stuck", (120, 36), [(18, [AWAY]), (66, [BACK, "2"])], is_news=True),
     "screen-frozen": Moment("demo", (80, 24), [(40, "kkkk"), (60, " ")]),
     "detail-shell": Moment("stuck", (80, 24), [(69, "23")]),
@@ -117,6 +117,7 @@ async def export(moment: Moment) -> str:
         app = AgentwatchApp(source, feed, HeldSignals(), no_color=not moment.has_colours)
         with (
             patch("agentwatch.screen.screen.now_ms", replay.now_ms),
+            patch("agentwatch.screen.frame.view_status.now_ms", replay.now_ms),
             patch("agentwatch.screen.overlays.notices.now_ms", replay.now_ms),
             patch("agentwatch.sources.file.FileSource.agent_facts", lambda _: moment.facts),
         ):

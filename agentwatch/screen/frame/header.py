@@ -144,8 +144,9 @@ def _run_clock(session: Session, now_ms: int | None) -> str:
         return f" {clock(run.duration_ms)}"
     if run.is_over or now_ms is None or run.began_seen_ms is None:
         return ""
-    seconds = max(now_ms - run.began_seen_ms, 0) // 1000
-    return f" {seconds // 60}:{seconds % 60:02}"
+    minutes, seconds = divmod(max(now_ms - run.began_seen_ms, 0) // 1000, 60)
+    hours, minutes = divmod(minutes, 60)
+    return f" {hours}:{minutes:02}:{seconds:02}" if hours else f" {minutes}:{seconds:02}"
 
 
 def _short(cwd: str | None) -> str | None:

@@ -131,6 +131,7 @@ async def test_the_clock_of_a_running_run(recording: Saver) -> None:
     running = read(path, follow=True)
     assert (await header(running, 100, 1000)).startswith(" ◐ running 0:00 ")
     assert (await header(running, 100, 66_500)).startswith(" ◐ running 1:05 ")
+    assert (await header(running, 100, 3_734_500)).startswith(" ◐ running 1:02:13 ")
     assert "1 call · 1 running" in await header(running, 100, 1000)
     over = read(recording(init() + shell(1) + result("")))
     assert (await header(over, 100, 999_999)).startswith(" ✓ succeeded 5.2 s ")
