@@ -109,7 +109,7 @@ def test_an_agent_cannot_act_in_its_last_words(name: str) -> None:
     agent = f"import sys; sys.stderr.buffer.write({os.fsencode(name)!r}); sys.exit(4)"
     done = watch("run", "-p", "--", sys.executable, "-c", agent, GITHUB_ACTIONS="true")
     assert done.returncode == 4
-    assert "the agent's stderr" in check(done)
+    assert "the stream ended without a result, exit 4: " in check(done)
 
 
 def test_a_process_cannot_act_by_its_name(tmp_path: Path) -> None:
