@@ -5,6 +5,7 @@ A message may contain the name of a file, a command or an option, and each of th
 
 from __future__ import annotations
 
+import errno
 import sys
 from contextlib import suppress
 
@@ -40,7 +41,11 @@ def internal_error(error: BaseException, files: SessionFiles | None = None) -> s
         error: The exception.
         files: The session's files; the traceback is written beside them. None for a new path among the saved
             sessions.
+
+    Too few file descriptors are no internal error, and leave none for the file of a traceback.
     """
+    if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
+        return "too many open files (ulimit -n)"
     return f"internal error: {type(error).__name__}({_arguments(error)}) ({_write_crash(error, files)})"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -181,3 +182,26 @@ def test_a_closed_stderr_leaves_stdout_alone(tmp_path: Path) -> None:
     argv = ["sh", "-c", 'exec "$@" 2>&-', "sh", *AGENTWATCH, "-p", str(tmp_path / "none")]
     done = subprocess.run(argv, stdout=subprocess.PIPE, env=environment(), check=False)
     assert (done.returncode, done.stdout) == (2, b"")
+
+
+def test_too_few_descriptors_are_one_line(tmp_path: Path) -> None:
+    """With too few file descriptors for a pipe, the program says so in one line, wherever it lacks one."""
+    said = set()
+    for most in range(5, 12):
+
+        def limit(most: int = most) -> None:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+        paths = [f"{tmp_path}/{most}.ndjson", f"{tmp_path}/{most}.log"]
+        run = subprocess.run(
+            [*AGENTWATCH, "--print", "--record", paths[0], "--log", paths[1]],
+            input=b"",
+            capture_output=True,
+            env=environment(),
+            check=False,
+            preexec_fn=limit,
+        )
+        [line] = run.stderr.splitlines()
+        said.add((run.returncode, b"too many open files" in line))
+    assert (73, True) in said
+    assert said <= {(73, True), (70, True), (1, False)}
