@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterable
 
 from agentwatch.actions import action, brief_action
+from agentwatch.agent_facts import LATE_EXIT_MS
 from agentwatch.cli.ci_runner import in_runner, json_without_commands, without_commands
 from agentwatch.cli.messages import printable, say
 from agentwatch.events import Outcome
@@ -22,6 +23,9 @@ from agentwatch.wire.json_line import joined
 
 _BROKEN_PIPE = 141
 _STDERR_LINES = 10
+_MOST_QUIET_MS = 600_000
+"""Where nobody can press ctrl+c, a forgotten `sleep infinity &` must not hold a CI job for ever. CI services
+end a job that prints nothing for 10 minutes for the same reason."""
 
 
 class _PrintingFailed(Exception):
@@ -153,8 +157,17 @@ def _exit_code(source: Source, outcome: Outcome | None, *, has_result: bool) -> 
 
 def _follow(source: Source, feed: Feed, after: Callable[[], object] = lambda: None) -> None:
     """Advance a session until its recording has ended, and call `after` after each step."""
+    is_quiet = False
     while not feed.is_over:
         _report_faults(source)
+        quiet_ms = source.quiet_ms()
+        if quiet_ms > LATE_EXIT_MS and not is_quiet:
+            is_quiet = True
+            named = ", ".join(f"process {pid} ({safe_line(name)})" for pid, name in source.survivors())
+            say(f"the agent has exited, but its stdout is held by {named or 'a process'}; following that")
+        if quiet_ms > _MOST_QUIET_MS and not os.isatty(2):
+            say("nothing was written for 10 minutes since the agent has exited; not following it any longer")
+            source.leave()
         ended = feed.session.run.ended
         if ended is not None and source.outlives(ended.seen_ms):
             pid = source.agent_pid

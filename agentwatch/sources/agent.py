@@ -112,6 +112,10 @@ class AgentSource:
             self.agent.note_result()
         return self.is_live and result_ms is not None and now_ms() - result_ms > LATE_EXIT_MS
 
+    def quiet_ms(self) -> int:
+        """Return for how long nothing was written since the agent has exited; 0 if it is not followed on."""
+        return self.agent.quiet_ms()
+
     def survivors(self) -> list[Survivor]:
         """Return the processes started by the agent that outlived it."""
         return self.agent.survivors()

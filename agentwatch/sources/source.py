@@ -76,6 +76,12 @@ class Source(Protocol):
             result_ms: When the result arrived, in milliseconds since the epoch; None if unknown.
         """
 
+    def quiet_ms(self) -> int:
+        """Return for how long nothing was written since the started agent has exited, in milliseconds.
+
+        It is 0 unless the source is live and only a process that the agent left behind can still write.
+        """
+
     def survivors(self) -> list[Survivor]:
         """Return the processes started by the agent that outlived it."""
 
@@ -109,6 +115,10 @@ class WithoutAgent:
     def outlives(self, result_ms: int | None) -> bool:  # noqa: ARG002 - an argument of the protocol
         """Return False, because it is not known when the agent exits."""
         return False
+
+    def quiet_ms(self) -> int:
+        """Return 0."""
+        return 0
 
     def survivors(self) -> list[Survivor]:
         """Return no processes."""

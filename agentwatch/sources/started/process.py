@@ -44,6 +44,7 @@ class AgentProcess:
         self.output = output
         self._has_ended = False
         self._has_result = False
+        self._quiet_since: float | None = None
         self._fault: OSError | None = None
         self.started_ms = now_ms()
         self.ended_ms: int | None = None
@@ -98,6 +99,11 @@ class AgentProcess:
         """Stop following the agent, which keeps running; the recording counts as ended."""
         self._has_ended = True
 
+    def quiet_ms(self) -> int:
+        """Return for how long nothing was written since the agent has exited; 0 if it is not followed on."""
+        since = self._quiet_since
+        return 0 if since is None or self._has_ended else int((time.monotonic() - since) * 1000)
+
     def survivors(self) -> list[Survivor]:
         """Return the processes started by the agent that outlived it; none while the agent runs."""
         if self._process.returncode is None:
@@ -116,6 +122,7 @@ class AgentProcess:
             if self._process.returncode is None or sys.platform != "linux":  # elsewhere no survivor is found
                 with suppress(ProcessLookupError, PermissionError):
                     os.killpg(self.pid, number)
+                    os.killpg(self.pid, signal.SIGCONT)  # a stopped process receives SIGTERM when it goes on
             signalled: set[int] = set()
             while self._anything_runs() and time.monotonic() < deadline:
                 signalled |= self._signal_survivors(number, signalled)
@@ -133,6 +140,7 @@ class AgentProcess:
         for pid in found:
             with suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, number)
+                os.kill(pid, signal.SIGCONT)
         return found
 
     def _watch(self) -> None:
@@ -152,8 +160,11 @@ class AgentProcess:
         is_complete = False
         while not self._has_ended and not is_complete:
             code = self._process.poll()
-            if self.output.advance():
+            has_grown = self.output.advance()
+            if has_grown:
                 self.wakeup.ring()
+            if code is not None and (has_grown or self._quiet_since is None):
+                self._quiet_since = time.monotonic()
             is_complete = code is not None and not self._is_awaited(code) and self.output.is_complete()
             self._descendants.reap()
         if is_complete and not self._descendants.survivors():  # a survivor may still write

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from agentwatch.cli import printing
 from agentwatch.cli.printing import print_session
 from agentwatch.feed import Feed
 from agentwatch.sources import agent as agents
@@ -246,4 +247,40 @@ def test_an_agent_that_fails_is_not_a_launcher(start: Callable[..., AgentSource]
     source = agent_source(["sh", "-c", "sleep 60 & exit 3"], NOTHING_KEPT)
     until(lambda: not source.runs_agent)
     assert source.agent_exit_code == 3
+    source.stop()
+
+
+def test_a_stopped_agent_is_stopped_at_once(start: Callable[..., AgentSource], tmp_path: Path) -> None:
+    """An agent that SIGSTOP has stopped handles the SIGTERM with which it is ended."""
+    pid, said = tmp_path / "pid", tmp_path / "said"
+    trap = f'trap "echo > {shlex.quote(str(said))}; exit 4" TERM'
+    source = agent_source(["sh", "-c", f'{trap}; echo $$ > "$0"; kill -STOP $$', str(pid)], NOTHING_KEPT)
+    until(lambda: source.agent_facts().is_stopped)
+    source.stop()
+    assert said.exists()
+    assert source.agent_exit_code == 4
+
+
+@pytest.mark.parametrize("has_reader", [True, False])
+def test_a_forgotten_child_is_named_and_not_awaited_for_ever(
+    start: Callable[..., AgentSource],
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    has_reader: bool,
+) -> None:
+    """A silent child with the stdout of an agent that exited with 0 and no result is named after 30 s.
+
+    After 10 minutes of silence it is followed no longer, unless a person at the terminal can end that.
+    """
+    monkeypatch.setattr(printing, "LATE_EXIT_MS", 50)
+    monkeypatch.setattr(printing, "_MOST_QUIET_MS", 200)
+    monkeypatch.setattr(os, "isatty", lambda fd: has_reader and fd == 2)
+    seconds = "1" if has_reader else "60"
+    source = agent_source(["sh", "-c", f'head -1 "$0"; sleep {seconds} & exit 0', str(PLAIN)], NOTHING_KEPT)
+    assert print_session(source, Feed(source.reader), "text") == 1
+    lines = capfd.readouterr().err.splitlines()
+    found = re.fullmatch(r"agentwatch: .* is held by process (\d+) \(sleep\); following that", lines[0])
+    assert found
+    assert any("nothing was written" in line for line in lines) is not has_reader
+    assert is_alive(int(found[1])) is not has_reader
     source.stop()
