@@ -108,3 +108,15 @@ def test_texts_that_follow_dropped_texts_are_packed(monkeypatch: pytest.MonkeyPa
     expected = ["early 8 " * 40, *(f"late {number} " * 40 for number in range(9))]
     assert [entry.text for entry in transcript] == expected
     assert [entry.number for entry in transcript] == list(range(10))
+
+
+def test_the_entry_of_a_call_is_kept_when_texts_are_dropped() -> None:
+    """`forget` keeps a call that is the last entry, and an empty transcript stays empty."""
+    read = session(init(), user("Hi"), started("read", "c-1"), is_over=False)
+    read.transcript.forget()
+    assert [entry.call for entry in read.transcript] == [read.calls[0]]
+    assert read.transcript.last is not None
+    assert read.transcript.last.call is read.calls[0]
+    empty = Transcript(Calls())
+    empty.forget()
+    assert (len(empty), empty.last) == (0, None)

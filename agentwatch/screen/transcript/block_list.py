@@ -10,7 +10,7 @@ from typing import overload
 
 from agentwatch.safe_text import SafeText
 from agentwatch.session import Entry
-from agentwatch.session.storage.numbers import Numbers
+from agentwatch.session.storage.numbers import PAGE, Numbers
 from agentwatch.session.storage.spill import Spill
 
 _WHOLE = "I"
@@ -74,12 +74,13 @@ class BlockList(Sequence[Block]):
         """Where the older blocks are stored."""
         columns = {name: of.code for name, of in vars(Block).items() if isinstance(of, _Column)}
         self.columns = {name: Numbers(code, self.spill) for name, code in columns.items()}
-        self._appends = [column.append for column in self.columns.values()]
+        self._newest = self.columns["number"].newest
+        self._appends = [column.newest.append for column in self.columns.values()]
         self.rules: dict[int, SafeText] = {}
         """The texts of the rules above blocks, by block index."""
 
     def __len__(self) -> int:
-        return len(self.columns["height"])
+        return len(self.columns["number"])
 
     @overload
     def __getitem__(self, index: int) -> Block: ...
@@ -94,6 +95,9 @@ class BlockList(Sequence[Block]):
         """Append a block; `numbers` are its columns, in the order in which `Block` declares them."""
         for append, number in zip(self._appends, numbers, strict=True):
             append(number)
+        if len(self._newest) == 2 * PAGE:
+            for column in self.columns.values():
+                column.store()
 
     def drop_last(self) -> None:
         """Remove the last block and the rule above it."""

@@ -24,7 +24,8 @@ class Numbers:
         """
         self._code = code
         self._spill = spill
-        self._newest = array(code)
+        self.newest = array(code)
+        """The numbers after the pages. Code that appends to it directly must call `store` now and then."""
         self._start = 0
         """The number of numbers in the spill."""
         self._places = array("Q")
@@ -35,17 +36,17 @@ class Numbers:
         """The pages in memory that differ from the spill."""
 
     def __len__(self) -> int:
-        return self._start + len(self._newest)
+        return self._start + len(self.newest)
 
     def __getitem__(self, index: int) -> int:
         """Return a number; the index must not be negative."""
         if index >= self._start:
-            return self._newest[index - self._start]
+            return self.newest[index - self._start]
         return self._page(index // PAGE)[index % PAGE]
 
     def __setitem__(self, index: int, number: int) -> None:
         if index >= self._start:
-            self._newest[index - self._start] = number
+            self.newest[index - self._start] = number
         else:
             self._page(index // PAGE)[index % PAGE] = number
             self._changed.add(index // PAGE)
@@ -53,27 +54,32 @@ class Numbers:
     def part(self, start: int, end: int) -> array[int]:
         """Return the numbers from `start` up to `end`, which must not be on two pages."""
         if start >= self._start:
-            return self._newest[start - self._start : end - self._start]
+            return self.newest[start - self._start : end - self._start]
         first = start - start % PAGE
         return self._page(start // PAGE)[start - first : end - first]
 
     def append(self, number: int) -> None:
         """Append a number."""
-        self._newest.append(number)
-        if len(self._newest) == 2 * PAGE:
-            self._places.append(self._spill.add(self._newest[:PAGE].tobytes()))
+        self.newest.append(number)
+        if len(self.newest) >= 2 * PAGE:
+            self.store()
+
+    def store(self) -> None:
+        """Write the older of the newest numbers to the spill, if they are at least two pages."""
+        while len(self.newest) >= 2 * PAGE:
+            self._places.append(self._spill.add(self.newest[:PAGE].tobytes()))
             self._start += PAGE
-            del self._newest[:PAGE]
+            del self.newest[:PAGE]
 
     def pop(self) -> int:
         """Remove and return the last number."""
-        if not self._newest:
+        if not self.newest:
             page = len(self._places) - 1
-            self._newest = self._page(page)
+            self.newest.extend(self._page(page))
             del self._pages[page], self._places[page]
             self._changed.discard(page)
             self._start -= PAGE
-        return self._newest.pop()
+        return self.newest.pop()
 
     def _page(self, page: int) -> array[int]:
         numbers = self._pages.get(page)
