@@ -100,7 +100,7 @@ class Panes:
     def chosen_name(self, name: str) -> SafeText:
         """Return what `y` copies in a pane, in a few words."""
         if name == "transcript":
-            return SafeText("the text of the last run")
+            return self.transcript.chosen()[0]
         if name == "log":
             return self.log.chosen_name()
         if name == "detail":

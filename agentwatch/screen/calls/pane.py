@@ -92,13 +92,8 @@ class CallTable(HeadedView):
                 self.settle_at(row)
 
     def tick(self, now_ms: int | None) -> None:
-        """Redraw the rows of running calls, and all rows if the scale of the time strip changed.
-
-        The heading takes a row after the pane was sized, which moves the last row out of view.
-        """
+        """Redraw the rows of running calls, and all rows if the scale of the time strip changed."""
         self.now_ms = now_ms
-        if self.following and not self.at_end():
-            self.settle_at(self.max_scroll_y)
         running = [row for row in rows_in_view(self) if self._list.call_at(row).outcome is Outcome.RUNNING]
         for row in running:
             self.refresh_line(row)

@@ -33,7 +33,7 @@ _LEAST_TOOL = 4
 _LEAST_FOR_NUMBER = 44
 _UNKNOWN_DIGITS = 4
 """The width that is left free for the numbers of a large recording, until it is loaded."""
-_LEAST_FOR_STRIP = 55
+_LEAST_FOR_STRIP = 56
 _STRIP = (8, 20)
 _NEIGHBOURS = 2
 """The number of rows above and below from which a cut target has to differ."""

@@ -13,7 +13,7 @@ LEAST_HEIGHT = 10
 
 
 class HeadedView(CursorView):
-    """Rows with a cursor, under a heading that the stylesheet reserves a row of padding for (`-headed`).
+    """Rows with a cursor under a heading, for which the stylesheet reserves a row except with the class `-low`.
 
     A subclass implements `heading`.
     """
@@ -26,7 +26,7 @@ class HeadedView(CursorView):
 
     def on_resize(self) -> None:
         """Show the heading if there is room for it; keep the end visible."""
-        self.set_class(self.outer_size.height >= LEAST_HEIGHT, "-headed")
+        self.set_class(self.outer_size.height < LEAST_HEIGHT, "-low")
         super().on_resize()
 
     def render_lines(self, crop: Region) -> list[Strip]:

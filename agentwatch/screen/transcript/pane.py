@@ -7,7 +7,7 @@ from textual.binding import Binding
 from textual.message import Message
 from textual.strip import Strip
 
-from agentwatch.actions import ended_ms
+from agentwatch.actions import action, ended_ms
 from agentwatch.analysis.matches import text_of
 from agentwatch.analysis.query import Query
 from agentwatch.safe_text import SafeText, safe_text
@@ -133,14 +133,28 @@ class Transcript(LineView):
             self.show_lines()
 
     def chosen_text(self) -> SafeText:
-        """Return the text that `y` copies: the last run's text, a blank line between its segments."""
+        """Return the text that `y` copies."""
+        return self.chosen()[1]
+
+    def chosen(self) -> tuple[SafeText, SafeText]:
+        """Return what `y` copies in words, and its text.
+
+        It is the selected call or thought if it is visible, otherwise the last run's text with a blank line
+        between its segments.
+        """
+        seen = {self._blocks.all[index].number for index in self.viewport.in_view()}
+        if not self.following and self._renderer.chosen in seen:
+            entry = self._session.transcript[self._renderer.chosen]
+            if entry.call is not None:
+                return SafeText(f"#{entry.call.number}"), action(entry.call)
+            return SafeText("the thought"), safe_text(entry.text.strip("\n"))
         segments: list[str] = []
         for entry in reversed(self._session.transcript):
             if entry.kind is Kind.ANSWER:
                 segments.append(entry.text.strip("\n"))
             elif entry.kind is Kind.RESULT and segments:
                 break
-        return safe_text("\n\n".join(reversed(segments)))
+        return SafeText("the text of the last run"), safe_text("\n\n".join(reversed(segments)))
 
     def restore(self, position: ReadingPosition) -> None:
         """Restore an earlier reading position."""

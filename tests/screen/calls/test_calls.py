@@ -168,7 +168,7 @@ async def test_a_long_url_keeps_its_end(recording: Saver) -> None:
     """A URL that is too long loses its middle, so that pages of one host can be told apart."""
     page: dict[str, object] = {"url": "https://tides.example.org/glossary/of/words/mean-low-water"}
     call = started("a", "webFetch", page) + ended("a", "webFetch", page, {"success": {"markdown": "# Page"}})
-    async with shown(recording(init() + call), (57, 10)) as (_, table, _):
+    async with shown(recording(init() + call), (56, 10)) as (_, table, _):
         assert " https://…/words/mean-low-water " in rows_of(table)[0]
 
 
@@ -268,11 +268,9 @@ async def test_the_time_strip_needs_room() -> None:
             assert any(set(row) & set("▏▎▍▌▋▊▉█▐▕") for row in rows_of(table)) is is_drawn
 
 
-async def test_the_last_row_stays_in_view_while_it_is_followed() -> None:
-    """If the pane loses a row after it was sized, the next tick brings the last call into view again."""
-    async with shown(bundled("demo"), (70, 12)) as (_, table, pilot):
-        table.settle_at(table.max_scroll_y - 1)
-        assert table.following
-        table.tick(None)
-        await pilot.pause()
-        assert table.at_end()
+async def test_the_last_row_is_in_view_from_the_start() -> None:
+    """The heading has its row before the pane is scrolled to its end, in panes with and without a heading."""
+    for height in (30, 12, 9):
+        async with shown(bundled("demo"), (70, height)) as (_, table, _):
+            assert table.following
+            assert table.at_end()

@@ -114,7 +114,7 @@ async def test_no_two_targets_look_alike(recording: Saver, width: int) -> None:
 async def test_target_and_result_are_apart(recording: Saver) -> None:
     """Two blanks separate a target from its result, even if the target is cut."""
     edit = ended("a", "edit", {"path": f"{CWD}/{'long/' * 9}name.py"}, {"success": {"linesAdded": 3}})
-    async with shown(recording(init() + edit), (60, 12)) as (_, table, _):
+    async with shown(recording(init() + edit), (59, 12)) as (_, table, _):
         assert re.search(r"name\.py  \+3 ", rows_of(table)[0])
 
 

@@ -55,7 +55,7 @@ async def test_the_result_is_the_verdict(
 async def test_a_narrow_row_drops_the_lesser_counts(recording: Saver) -> None:
     """A verdict is shown in its longest form that leaves room for the target, else the exit code."""
     path = recording(init() + run_of_tests(1, RED, 1) + shell(2))
-    for width, words in ((70, "✗ 1 failed, 4 passed"), (47, "✗ 1 failed"), (37, "exit 1")):
+    for width, words in ((70, "✗ 1 failed, 4 passed"), (46, "✗ 1 failed"), (36, "exit 1")):
         async with shown(path, (width, 12)) as (_, table, pilot):
             await eventually(pilot, lambda words=words: f" {words} " in rows_of(table)[0], words)  # type: ignore[misc]
             assert "pytest" in rows_of(table)[0]

@@ -159,6 +159,16 @@ async def test_y_copies_what_is_chosen(recording: Saver) -> None:
         await stage.shows("copied #1, 1 line")
 
 
+async def test_y_copies_the_call_that_is_selected_in_the_transcript(recording: Saver) -> None:
+    """After `[` has selected a call in the transcript, `y` copies that call; following again, the text."""
+    async with opened(recording(session(2) + result("Step 0.Step 1."))) as stage:
+        await stage.press("1", "[", "y")
+        assert stage.app.clipboard == "Ran terminal command echo 0"
+        await stage.shows("copied #1, 1 line")
+        await stage.press("G", "y")
+        assert stage.app.clipboard == "Step 0.\n\nStep 1."
+
+
 async def test_a_message_replaces_the_one_before(recording: Saver) -> None:
     """Only the newest message is shown."""
     async with opened(recording(session(2) + result())) as stage:
