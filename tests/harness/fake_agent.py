@@ -21,6 +21,7 @@ from types import FrameType
 CHUNK = 1 << 16  # bytes per write when there is no pace
 BURST_LINE = 1000  # approximate bytes per line of a burst
 NOISE = b"agent: this line on stderr is one of very many\n" * 220  # 10 KB
+HANG_SECONDS = 300  # longer than any test; if the test is killed, its agent does not stay for ever
 ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -131,8 +132,7 @@ def play(args: argparse.Namespace, output: Output, children: list[int]) -> None:
             children.append(os.posix_spawnp("sleep", child, os.environ, setsid=own))
     if args.hang or args.hang_before_result:
         report(args.report, output, children)
-        while True:
-            pause(time.monotonic() + 60, noisy=args.stderr_forever)
+        pause(time.monotonic() + HANG_SECONDS, noisy=args.stderr_forever)
 
 
 def raise_signalled(signum: int, _frame: FrameType | None) -> None:
@@ -186,7 +186,7 @@ def arguments() -> argparse.Namespace:
     add("--stderr-forever", action="store_true", help="fill stderr, 1 MB a second, until it ends")
     add("--fork", type=float, default=0, metavar="SECONDS", help="leave a child that holds stdout")
     add("--setsid", type=float, default=0, metavar="SECONDS", help="the same, in its own session")
-    add("--hang", action="store_true", help="never exit after the last line")
+    add("--hang", action="store_true", help="do not exit after the last line (for 5 minutes)")
     add("--hang-before-result", action="store_true", help="never get to the result line")
     add("--ignore-term", action="store_true", help="ignore SIGTERM")
     add("--exit", type=int, default=0, metavar="CODE", help="exit with CODE")

@@ -9,7 +9,7 @@ import shlex
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -51,14 +51,22 @@ def is_zombie(pid: int) -> bool:
 
 
 @pytest.fixture
-def start(monkeypatch: pytest.MonkeyPatch) -> Callable[..., AgentSource]:
-    """Return a function that starts a fake agent on a short recording; stopping it takes at most 0.3 s."""
+def start(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., AgentSource]]:
+    """Return a function that starts a fake agent on a short recording; stopping it takes at most 0.3 s.
+
+    The agents are stopped after the test, also if it has failed.
+    """
     monkeypatch.setattr(process, "_STOP_SECONDS", 0.3)
+    sources: list[AgentSource] = []
 
     def started(*switches: str) -> AgentSource:
-        return agent_source(command(PLAIN, *switches), NOTHING_KEPT)
+        sources.append(agent_source(command(PLAIN, *switches), NOTHING_KEPT))
+        return sources[-1]
 
-    return started
+    yield started
+    for source in sources:
+        if source.agent_exit_code is None:
+            source.stop()
 
 
 @pytest.mark.parametrize("switch", ["--fork", "--setsid"])
