@@ -13,7 +13,7 @@ LEAST_HEIGHT = 10
 
 
 class HeadedView(CursorView):
-    """Rows with a cursor under a heading, for which the stylesheet reserves a row except with the class `-low`.
+    """Rows with a cursor under a heading; the stylesheet reserves its row, except with the class `-low`.
 
     A subclass implements `heading`.
     """
