@@ -89,21 +89,11 @@ class Panes:
         self.log.mark_calls(chosen, held)
         self.calls.held = held
 
-    def chosen_text(self, name: str) -> SafeText:
-        """Return the text that `y` copies in a pane.
+    def copied(self, name: str) -> tuple[SafeText, SafeText]:
+        """Return what `y` copies in a pane, in a few words, and its text.
 
-        It has no newline at its end, with which a shell would run it as soon as it is pasted.
+        The text has no newline at its end, with which a shell would run it as soon as it is pasted.
         """
         panes = (self.transcript, self.calls, self.detail, self.log)
-        return SafeText(panes[NAMES.index(name)].chosen_text().rstrip("\n"))
-
-    def chosen_name(self, name: str) -> SafeText:
-        """Return what `y` copies in a pane, in a few words."""
-        if name == "transcript":
-            return self.transcript.chosen()[0]
-        if name == "log":
-            return self.log.chosen_name()
-        if name == "detail":
-            return self.detail.chosen()[0]
-        call = self.calls.chosen
-        return SafeText("" if call is None else f"#{call.number}")
+        what, text = panes[NAMES.index(name)].copied()
+        return what, SafeText(text.rstrip("\n"))

@@ -150,10 +150,9 @@ class SessionKeys(Vertical):
 
     def action_copy(self) -> None:
         """Copy the text that the focused pane offers, as safe text."""
-        text = self._panes.chosen_text(self._workspace.pane)
+        what, text = self._panes.copied(self._workspace.pane)
         if text:
             self.app.copy_to_clipboard(text)
-            what = self._panes.chosen_name(self._workspace.pane)
             self.notify(f"copied {what}, {plural(text.count(chr(10)) + 1, 'line')}", markup=False)
         else:
             self.notify("nothing to copy here", markup=False)

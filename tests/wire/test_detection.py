@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -25,9 +26,13 @@ FOREIGN = event("system", "init", cwd="/tmp", tools=["Bash"])
 
 def read(path: Path, *, follow: bool = False) -> Session:
     """Return the session of a recording."""
-    feed = Feed(open_saved(path, follow))
-    feed.advance()
-    return feed.session
+    reader = open_saved(path, follow)
+    try:
+        feed = Feed(reader)
+        feed.advance()
+        return feed.session
+    finally:
+        os.close(reader.fd)  # thousands are read
 
 
 @pytest.mark.parametrize("path", OTHERS, ids=lambda path: f"{path.parent.name}/{path.stem}")

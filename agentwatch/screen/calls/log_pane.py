@@ -135,19 +135,15 @@ class ActionLogView(CursorView):
         """Go to the detail of the selected call."""
         self._post_chosen(goes_there=True)
 
-    def chosen_text(self) -> SafeText:
-        """Return the text that `y` copies: the selected line."""
+    def copied(self) -> tuple[SafeText, SafeText]:
+        """Return what `y` copies in words, and its text: the selected line."""
         if not 0 <= self.cursor < self.line_count():
-            return SafeText("")
+            return SafeText(""), SafeText("")
         row = self._rows[self.cursor]
-        return self._stderr[-row - 1] if row < 0 else action(self._session.ended_calls[row])
-
-    def chosen_name(self) -> SafeText:
-        """Return what `y` copies."""
-        is_call = 0 <= self.cursor < self.line_count() and self._rows[self.cursor] >= 0
-        return SafeText(
-            f"#{self._session.ended_calls[self._rows[self.cursor]].number}" if is_call else "stderr"
-        )
+        if row < 0:
+            return SafeText("stderr"), self._stderr[-row - 1]
+        call = self._session.ended_calls[row]
+        return SafeText(f"#{call.number}"), action(call)
 
     def watch_cursor(self, old: int, new: int) -> None:
         """Redraw the rows that the cursor left and entered."""

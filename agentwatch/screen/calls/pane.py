@@ -114,9 +114,11 @@ class CallTable(HeadedView):
         """Return one row; a running clock shows the current time."""
         return self._renderer.render(y, width, self.now_ms)
 
-    def chosen_text(self) -> SafeText:
-        """Return the text that `y` copies: the selected call as an action."""
-        return SafeText("") if self.chosen is None else action(self.chosen)
+    def copied(self) -> tuple[SafeText, SafeText]:
+        """Return what `y` copies in words, and its text: the selected call as an action."""
+        if self.chosen is None:
+            return SafeText(""), SafeText("")
+        return SafeText(f"#{self.chosen.number}"), action(self.chosen)
 
     def choose(self, row: int) -> None:
         """Move the cursor to a row; selecting the newest call starts following."""

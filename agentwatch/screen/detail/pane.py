@@ -141,11 +141,7 @@ class DetailView(LineView):
         """Return one row."""
         return self._branch.drawn(self._view.sections.row(y, self.line_style), y, width)
 
-    def chosen_text(self) -> SafeText:
-        """Return the text that `y` copies: the selected branch, else what the call did, else all rows."""
-        return self.chosen()[1]
-
-    def chosen(self) -> tuple[SafeText, SafeText]:
+    def copied(self) -> tuple[SafeText, SafeText]:
         """Return what `y` copies in words, `#12's output`, and its text."""
         sections, row = self._view.sections, self._branch.row
         value = None if row is None else sections.value_at(row)

@@ -132,11 +132,7 @@ class Transcript(LineView):
             self.viewport.forget_from(index)
             self.show_lines()
 
-    def chosen_text(self) -> SafeText:
-        """Return the text that `y` copies."""
-        return self.chosen()[1]
-
-    def chosen(self) -> tuple[SafeText, SafeText]:
+    def copied(self) -> tuple[SafeText, SafeText]:
         """Return what `y` copies in words, and its text.
 
         It is the selected call or thought if it is visible, otherwise the last run's text with a blank line

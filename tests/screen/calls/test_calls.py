@@ -222,7 +222,7 @@ async def test_the_chosen_call_is_copied_as_an_action(recording: Saver) -> None:
     """Copying the selected call gives its line of the text format."""
     async with shown(recording(init() + shell(1, 2) + shell(2) + result(""))) as (_, table, pilot):
         await pilot.press("k")
-        assert table.chosen_text() == "Ran terminal command echo 1 (failed: exit 2)"
+        assert table.copied()[1] == "Ran terminal command echo 1 (failed: exit 2)"
 
 
 async def test_an_edit_shows_its_size(recording: Saver) -> None:

@@ -88,7 +88,7 @@ async def test_a_leading_cd_is_left_out(recording: Saver) -> None:
     path = recording(init() + call(1, "shell", command="cd '/a b/c' && cd d && pytest -q"))
     async with shown(path) as (_, table, _):
         assert rows_of(table)[0].split()[2:4] == ["pytest", "-q"]
-        assert table.chosen_text() == "Ran terminal command cd '/a b/c' && cd d && pytest -q"
+        assert table.copied()[1] == "Ran terminal command cd '/a b/c' && cd d && pytest -q"
 
 
 async def test_neighbours_show_what_differs(recording: Saver) -> None:

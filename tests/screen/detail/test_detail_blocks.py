@@ -142,4 +142,4 @@ async def test_a_diff_is_copied(recording: Saver) -> None:
     diff = "@@ -1,2 +1,2 @@\n kept\n-old\n+new"
     success = {"success": {"diffString": diff}}
     async with shown(recording(init() + ended("a", "edit", dict(READ), success))) as (_, detail, _):
-        assert detail.chosen() == ("#1's diff", diff)
+        assert detail.copied() == ("#1's diff", diff)
