@@ -90,7 +90,7 @@ class CallRenderer:
             (SafeText(f"{SIGNS[call.outcome]} "), state),
             (fitted(self._list.tools[call.tool], layout.tool), "muted"),
             (SafeText(f" {name}"), style),
-            (SafeText(f"{result:>{columns(result) + gap(layout.name)}}" if result else ""), result_style),
+            (SafeText(f"{' ' * gap(layout.name)}{result}" if result else ""), result_style),
             (SafeText(f"{_clock(row, calls, now_ms):>{_CLOCK}}"), "muted"),
         ]
         if layout.strip:
