@@ -97,7 +97,7 @@ def test_l_leaves_the_agent_running(home: Path) -> None:
         assert is_alive(pid)
         assert saved(home).stat().st_size < DEMO.stat().st_size
         terminal.wait_until(lambda: not is_alive(pid), 20, "end of the agent")
-    assert saved(home).read_bytes() == DEMO.read_bytes()
+        terminal.wait_until(lambda: saved(home).read_bytes() == DEMO.read_bytes(), 5, "its last bytes")
 
 
 def test_s_stops_the_agent(home: Path) -> None:
