@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
-import time
 from pathlib import Path
 
 import pytest
@@ -136,11 +134,8 @@ def test_a_closed_terminal_leaves_the_agent(home: Path) -> None:
         terminal.hang_up()
         pid = process(home)["pid"]
         assert isinstance(pid, int)
-        bound = time.monotonic() + 20
-        while is_alive(pid):
-            assert time.monotonic() < bound
-            os.sched_yield()
-    assert saved(home).read_bytes() == DEMO.read_bytes()
+        terminal.wait_until(lambda: not is_alive(pid), 20, "end of the agent")
+        terminal.wait_until(lambda: saved(home).read_bytes() == DEMO.read_bytes(), 5, "its last bytes")
 
 
 def test_a_command_that_cannot_be_started(home: Path, tmp_path: Path) -> None:
