@@ -167,7 +167,7 @@ def is_truncated(fd: int, size: int) -> bool:
 
 
 def line_start(fd: int, end: int, first: int = 0) -> int:
-    """Return the offset after the last line end before `end`, in bytes; `first` if there is none after it.
+    """Return the offset in bytes after the last line end before `end`; without one, return `first`.
 
     Raises:
         OSError: The file cannot be read.

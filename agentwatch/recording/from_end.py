@@ -32,7 +32,7 @@ def lines_from_end(fd: int, most_bytes: int) -> Iterator[tuple[int, int]]:
 
 
 def _end_of_text(fd: int, end: int, first: int) -> int:
-    """Return the offset after the last byte before `end` that is not blank; `first` if there is none."""
+    """Return the offset after the last byte before `end` that is not blank, or `first` if all are blank."""
     while end > first:
         start = max(end - _STEP_BYTES, first)
         text = os.pread(fd, end - start, start).rstrip()

@@ -43,7 +43,7 @@ class TimeColumns:
             self._write()
 
     def at(self, offset: int) -> int | None:
-        """Return the time of the last pair whose offset is not greater; None if there is none."""
+        """Return the time of the last pair whose offset is not greater; None if every offset is greater."""
         offsets, epochs_ms = self._newest
         if not offsets or offset < offsets[0]:
             number = bisect_right(self._firsts, offset) - 1

@@ -109,18 +109,18 @@ def _over(session: Session, now_ms: int | None, agent: AgentFacts, width: int | 
         )
     outcome = session.outcome
     why = reason(session, agent)
-    told = "" if why is None or why.is_stderr else f": {_shortened(why.text)}"
+    reason_words = "" if why is None or why.is_stderr else f": {_shortened(why.text)}"
     if outcome is None:
         after = f" · {exit_words(agent.exit_code)}" if agent.exit_code else ""
         words.append(unknown_agent(session, None if width is None else width - len(after)))
     elif outcome is Outcome.SUCCEEDED:
         words.append(f"succeeded{'' if run.duration_ms is None else f' in {_run_clock(run.duration_ms)}'}")
     elif outcome is Outcome.FAILED:
-        words.append(f"failed{told or ': no reason given'}")
+        words.append(f"failed{reason_words or ': no reason given'}")
     elif session.traits.has_result:
-        words.append(f"{'no result' if is_narrow else 'ended without a result'}{told}")
+        words.append(f"{'no result' if is_narrow else 'ended without a result'}{reason_words}")
     else:
-        words.append(f"ended{told}")
+        words.append(f"ended{reason_words}")
     if agent.exit_code:
         words.append(exit_words(agent.exit_code))
     elif agent.exit_code == 0 and outcome is Outcome.UNFINISHED:

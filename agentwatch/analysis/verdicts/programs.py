@@ -73,7 +73,7 @@ def only_reads(parts: list[Part]) -> bool:
 def decides_exit(parts: list[Part], programs: frozenset[str]) -> str | None:
     """Return which of some programs succeeded if the command exited with 0; None if no such program did.
 
-    In `tsc && echo done` it is tsc. In `tsc | tail -3`, `tsc || true` and `tsc; echo done` it is none.
+    For `tsc && echo done` it is tsc. For `tsc | tail -3`, `tsc || true` and `tsc; echo done` it is None.
     """
     for at, part in enumerate(parts):
         follow = [other.after for other in parts[at:-1]]
