@@ -138,6 +138,15 @@ class FieldsBlock(NamedTuple):
     fields: Mapping[str, object]
 
 
+class BinaryBlock(NamedTuple):
+    """An image or another result that is no text. Only its type and size are shown."""
+
+    media_type: str
+    """`image/png`, or `binary` if the agent gives no type."""
+    size: int | None
+    """In bytes; None if unknown."""
+
+
 class TooLargeBlock(NamedTuple):
     """A line that is too large to be shown."""
 
@@ -160,5 +169,6 @@ Block = (
     | PlanBlock
     | StepsBlock
     | FieldsBlock
+    | BinaryBlock
     | TooLargeBlock
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -12,6 +12,7 @@ import pytest
 from agentwatch.feed import Feed
 from agentwatch.recording import open_saved
 from agentwatch.session import Session
+from agentwatch.sources.open import saved_source
 
 ROOT = Path(__file__).resolve().parent.parent
 RECORDINGS = ROOT / "recordings"
@@ -61,6 +62,23 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("CI", "GITHUB_ACTIONS", "GITLAB_CI", "TF_BUILD", "TEAMCITY_VERSION", "NO_COLOR"):
         monkeypatch.delenv(name, raising=False)
     return folder
+
+
+@pytest.fixture
+def opened_session() -> Iterator[Callable[[Path], Session]]:
+    """Return a function that opens a saved session, of any kind, and reads all of it."""
+    sources = []
+
+    def read(path: Path) -> Session:
+        source = saved_source(path)
+        sources.append(source)
+        feed = Feed(source.reader)
+        feed.advance()
+        return feed.session
+
+    yield read
+    for source in sources:
+        os.close(source.reader.fd)
 
 
 @pytest.fixture

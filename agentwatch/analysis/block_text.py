@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 
 from agentwatch.blocks import (
+    BinaryBlock,
     Block,
     ChangeBlock,
     ContentBlock,
@@ -25,6 +26,7 @@ from agentwatch.blocks import (
     TextBlock,
     TooLargeBlock,
 )
+from agentwatch.byte_size import byte_size
 from agentwatch.events import Outcome, PlanStatus
 
 PLAN_SIGNS = {
@@ -35,7 +37,13 @@ PLAN_SIGNS = {
 }
 THOUGHT_SIGN = "~"
 MESSAGE_SIGN = "›"
-STEP_SIGNS = {Outcome.SUCCEEDED: "✓", Outcome.FAILED: "✗", Outcome.REJECTED: "⊘", Outcome.RETURNED: "↵"}
+STEP_SIGNS = {
+    Outcome.SUCCEEDED: "✓",
+    Outcome.FAILED: "✗",
+    Outcome.REJECTED: "⊘",
+    Outcome.CANCELLED: "⊖",
+    Outcome.RETURNED: "↵",
+}
 UNKNOWN_SIGN = "◌"
 
 
@@ -65,6 +73,9 @@ def block_text(block: Block) -> str:
             return "\n".join(map(_step_text, block.steps))
         case FieldsBlock():
             return "\n".join(f"{key}: {_value_text(value)}" for key, value in block.fields.items())
+        case BinaryBlock():
+            size = "size unknown" if block.size is None else byte_size(block.size)
+            return f"{_one_line(block.media_type)}, {size}"
         case TooLargeBlock():
             return f"{block.size} bytes, starting at byte {block.offset} of the recording"
 

@@ -225,7 +225,9 @@ def _contents(call: Call, feed: Feed) -> tuple[_Content | None, _Content | None]
     place = call.ended
     if place is None or place.length > _MOST_COMPARED_BYTES:
         return None, None
-    change = next((block for block in feed.blocks(place) if isinstance(block, ChangeBlock)), None)
+    change = next(
+        (block for block in feed.blocks(place, call.call_id) if isinstance(block, ChangeBlock)), None
+    )
     if change is None:
         return None, None
     before, after = _content(change.before), _content(change.after)

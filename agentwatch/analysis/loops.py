@@ -139,10 +139,12 @@ def arguments_of(feed: Feed, call: Call) -> int | None:
         None if the recording does not contain the arguments, or if their line exceeds 64 KiB and would take
         too long to read.
     """
-    place = call.started
+    place = call.arguments_place
     if place is None or place.length > _MOST_ARGUMENT_BYTES:
         return None
-    return hash(tuple((type(block).__name__, block_text(block)) for block in feed.blocks(place)))
+    return hash(
+        tuple((type(block).__name__, block_text(block)) for block in feed.blocks(place, call.call_id))
+    )
 
 
 def _name(call: Call) -> _Name:

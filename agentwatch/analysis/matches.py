@@ -91,15 +91,15 @@ class Matcher:
         shown = "\n".join((safe_line(call.tool), action(call), safe_line(call.call_id)))
         yield None if pattern.search(shown) is None else Match(index, Side.TEXT, 0)
         repeated = len(pattern.findall(target(call)))
-        for match in self.in_payload(index, Side.ARGUMENTS, call.started):
+        for match in self.in_payload(index, Side.ARGUMENTS, call, call.arguments_place):
             yield None if match is not None and match.start < repeated else match
 
-    def in_payload(self, index: int, side: Side, place: Place | None) -> Iterator[Match | None]:
+    def in_payload(self, index: int, side: Side, call: Call, place: Place | None) -> Iterator[Match | None]:
         """Yield the matches in the payload of a line; none without a place or in an oversize line."""
         if place is None or place.length > MOST_LINE_BYTES or not (yield from self._may_contain(place)):
             return
         ordinal = 0
-        for block in self._feed.blocks(place):
+        for block in self._feed.blocks(place, call.call_id):
             for _ in self._query.pattern.finditer(safe_text(block_text(block))):
                 yield Match(index, side, ordinal)
                 ordinal += 1

@@ -20,8 +20,8 @@ from agentwatch.events import (
     Outcome,
     Oversize,
     Prompt,
-    RunEnded,
     RunStarted,
+    TurnEnded,
     Unknown,
 )
 from agentwatch.recording import (
@@ -126,7 +126,7 @@ def _last_outcome(fd: int, decoder: Decoder) -> Outcome | None:
     """Return the outcome of the last run; None if the last lines are not those of a known agent."""
     for offset, length in islice(lines_from_end(fd, _TAIL_BYTES), _TAIL_LINES):
         events = _events_at(fd, offset, length, decoder)
-        ended = next((event for event in events if isinstance(event, RunEnded)), None)
+        ended = next((event for event in events if isinstance(event, TurnEnded)), None)
         if ended is not None:
             return ended.outcome
         if not events or not all(isinstance(event, _NOT_OF_AN_AGENT) for event in events):

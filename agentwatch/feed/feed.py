@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Protocol
 
-from agentwatch.events import Event, FormatDetected
+from agentwatch.events import Event, FormatDetected, LineTime
 from agentwatch.feed.detection_buffer import DetectionBuffer
 from agentwatch.feed.line_joiner import DecodedLine, LineJoiner, is_whole
 from agentwatch.recording import MOST_LINE_BYTES, Growth, Line, Lines
@@ -75,7 +75,7 @@ class Feed:
         self._decoded: Iterator[DecodedLine] = iter(())
         self._next: DecodedLine | None = None
         if agent is not None:
-            self.session.apply([FormatDetected(agent.name, agent.traits)], Place(0, 0, None), 0)
+            self.session.apply([FormatDetected(agent.name, agent.traits, agent.agent)], Place(0, 0, None), 0)
 
     def advance(self, seconds: float | None = None) -> int:
         """Apply the lines that have arrived and are due, and return their number.
@@ -88,7 +88,10 @@ class Feed:
         until = None if seconds is None else time.perf_counter() + seconds
         applied = 0
         while (decoded := self._next or next(self._decoded, None) or self._read_on()) is not None:
-            events, place, count = self._next = decoded
+            events, place, count = decoded
+            if place.seen_ms is None and events and type(events[0]) is LineTime:
+                place = place._replace(seen_ms=events[0].at_ms)
+            self._next = decoded._replace(place=place)
             if self.pace is not None:
                 if not self.pace.is_due(place.seen_ms, events):
                     break
@@ -112,13 +115,18 @@ class Feed:
         """The number of lines that are not applied yet because the agent is not known."""
         return self._detection.held_lines
 
-    def blocks(self, place: Place) -> list[Block]:
-        """Return the blocks of the line at a place, which is read from the recording again."""
+    def blocks(self, place: Place, call_id: str = "") -> list[Block]:
+        """Return the blocks of the line at a place, which is read from the recording again.
+
+        Args:
+            place: The place of the line.
+            call_id: The id of the call; the line may belong to several calls.
+        """
         if place.length > MOST_LINE_BYTES:
             from agentwatch.blocks import TooLargeBlock
 
             return [TooLargeBlock(place.length, place.offset)]
-        return self._decoder.blocks(self.line_at(place))
+        return self._decoder.blocks(self.line_at(place), call_id)
 
     def searchable_text_differs(self, data: bytes) -> bool:
         """Return whether the blocks of a line with these bytes may contain text that the bytes do not."""

@@ -11,7 +11,7 @@ _TAIL = 160 << 10
 _ESCAPES = (("\\n", "\n"), ("\\r", "\r"), ("\\t", "\t"), ("\\u001b", "\x1b"), ("\\u001B", "\x1b"))
 
 
-def output_tail(feed: Feed, place: Place) -> list[str]:
+def output_tail(feed: Feed, place: Place, call_id: str) -> list[str]:
     """Return what a command printed: its stdout and its stderr.
 
     Of a line over 1 MiB only the last 160 KiB are read, and returned as one text. It contains the end of the
@@ -20,13 +20,14 @@ def output_tail(feed: Feed, place: Place) -> list[str]:
     Args:
         feed: Reads the recording.
         place: The line that ended the call.
+        call_id: The id of the call.
     """
     from agentwatch.blocks import OutputBlock
 
     if place.length > _MOST_PARSED:
         tail = feed.reader.line_at(place.offset + place.length - _TAIL, _TAIL)
         return [_strings(tail.decode("utf-8", "replace"))]
-    return [block.text for block in feed.blocks(place) if isinstance(block, OutputBlock)]
+    return [block.text for block in feed.blocks(place, call_id) if isinstance(block, OutputBlock)]
 
 
 def _strings(json_text: str) -> str:

@@ -102,7 +102,7 @@ def _call(call: Call) -> dict[str, object]:
     return {
         "number": call.number,
         "call_id": call.call_id,
-        "agent": None,
+        "agent": call.agent,
         "tool": call.tool,
         "kind": call.kind,
         "target": target(call) or None,

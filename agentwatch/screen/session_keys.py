@@ -145,7 +145,12 @@ class SessionKeys(Vertical):
         """Open the selected call's file in the user's editor, at the line that the call is about."""
         call = self._call_in_view()
         places = (call.ended, call.started) if call is not None and call.path else ()
-        line = line_of(block for place in places if place for block in self._feed.blocks(place))
+        line = line_of(
+            block
+            for place in places
+            if call is not None and place is not None
+            for block in self._feed.blocks(place, call.call_id)
+        )
         open_in_editor(self.app, call, self._feed.session, line)
 
     def action_copy(self) -> None:

@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from agentwatch.events import Outcome, ToolEnded, ToolKind, ToolStarted
+from agentwatch.events import Outcome, ToolEnded, ToolKind, ToolProgress, ToolStarted
 from agentwatch.session.bounds import bounded, bounded_id
+
+_MOST_OUTPUT = 4096
+_MOST_PATHS = 100
 
 
 class Place(NamedTuple):
@@ -24,8 +27,8 @@ CallKey = tuple[int, str | None, str]
 """The number of the run, the session_id and the call_id. The same call_id may occur in another session."""
 
 
-def call_key(run: int, event: ToolStarted | ToolEnded) -> CallKey:
-    """Return the key of the call that a line of a run starts or ends."""
+def call_key(run: int, event: ToolStarted | ToolProgress | ToolEnded) -> CallKey:
+    """Return the key of the call that a line of a run starts, continues or ends."""
     return run, event.session_id and bounded_id(event.session_id), bounded_id(event.call_id)
 
 
@@ -55,16 +58,35 @@ class Call:
     """Agent time."""
     ended_ms: int | None = None
     """Agent time."""
+    measured_ms: int | None = None
+    """The duration that the agent measured."""
+    agent: str | None = None
+    """The call_id of the call whose subagent made this one; None for the main agent."""
+    parent: int | None = None
+    """The number of that call; None for the main agent, or if the recording does not contain that call."""
+    more_paths: tuple[str, ...] = ()
+    """The other files that the call acts on; at most 100."""
+    output: str | None = None
+    """The last 4,096 characters that an open call has printed, if the agent reports them."""
     kind: ToolKind = ToolKind.OTHER
     outcome: Outcome = Outcome.RUNNING
     started: Place | None = field(default=None, repr=False)
     """The line that started the call; None if the recording does not contain it."""
     ended: Place | None = field(default=None, repr=False)
     """The line that ended the call; None if it has not arrived."""
+    described: Place | None = field(default=None, repr=False)
+    """The line with the call's arguments, if they came after the line that started it."""
+
+    @property
+    def arguments_place(self) -> Place | None:
+        """The line with the call's arguments; None if only the line that ended the call contains them."""
+        return self.described or self.started
 
     @property
     def duration_ms(self) -> int | None:
         """The duration by the agent's clock; None unless the agent gave both times and they are in order."""
+        if self.measured_ms is not None:
+            return self.measured_ms
         return _between(self.started_ms, self.ended_ms)
 
     @property
@@ -80,9 +102,23 @@ class Call:
         self.limit_ms = event.limit_ms
         self._describe(event)
 
+    def update(self, event: ToolStarted, place: Place) -> None:
+        """Apply a later line that describes the call, which is open."""
+        self.described, self.kind = place, event.kind
+        self.tool, self.phrase = bounded(event.tool) or "", bounded(event.phrase) or ""
+        self.limit_ms = self.limit_ms if event.limit_ms is None else event.limit_ms
+        self._describe(event)
+
+    def add_output(self, text: str, *, is_whole: bool) -> None:
+        """Append to the output of the call, which is open, or replace it."""
+        before = "" if is_whole else self.output or ""
+        self.output = (before + text[-_MOST_OUTPUT:])[-_MOST_OUTPUT:]
+
     def end(self, event: ToolEnded, place: Place) -> None:
         """Apply the line that ends the call. Details that only the first line contains are kept."""
-        self.ended, self.ended_ms = place, event.at_ms
+        self.ended, self.ended_ms, self.output = place, event.at_ms, None
+        self.started_ms = self.started_ms if event.started_ms is None else event.started_ms
+        self.measured_ms = event.duration_ms
         self.outcome, self.phrase = event.outcome, bounded(event.phrase) or ""
         self.error, self.note, self.exit_code = bounded(event.error), bounded(event.note), event.exit_code
         self.is_new_file = event.is_new_file
@@ -94,6 +130,8 @@ class Call:
         self.target = self.target if event.target is None else bounded(event.target)
         self.path = self.path if event.path is None else bounded(event.path)
         self.group = self.group if event.group is None else bounded_id(event.group)
+        if event.more_paths:
+            self.more_paths = tuple(bounded(path) or "" for path in event.more_paths[:_MOST_PATHS])
 
 
 def _between(start_ms: int | None, end_ms: int | None) -> int | None:

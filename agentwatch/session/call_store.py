@@ -33,7 +33,7 @@ _LENGTH_BITS = 24
 """A packed call has at most 16 MiB: each of its texts has at most 4,096 characters."""
 _VERSION = 2
 """The marshal format without object references. It is read in half the time."""
-_PLAIN = attrgetter(*[field.name for field in fields(Call)][:-4])
+_PLAIN = attrgetter(*[field.name for field in fields(Call)][:-5])
 _KINDS = {kind.value: kind for kind in ToolKind}
 _OUTCOMES = {outcome.value: outcome for outcome in Outcome}
 
@@ -95,6 +95,7 @@ class Calls(Sequence[Call]):
         """Allow a call to be packed: no further event is expected to change it."""
         self._unpacked[call.number] = call
         characters = sum(map(len, filter(None, (call.target, call.path, call.error, call.note, call.tool))))
+        characters += sum(map(len, call.more_paths))
         self._settled.append((call.number, characters))
         self._settled_characters += characters
         while len(self._settled) > _MOST_SETTLED or self._settled_characters > _MOST_CHARACTERS:
@@ -166,12 +167,12 @@ class CallOrder(Sequence[Call]):
 
 
 def _packed(call: Call) -> bytes:
-    started, ended = call.started and tuple(call.started), call.ended and tuple(call.ended)
-    return marshal.dumps((*_PLAIN(call), call.kind.value, call.outcome.value, started, ended), _VERSION)
+    places = [place and tuple(place) for place in (call.started, call.ended, call.described)]
+    return marshal.dumps((*_PLAIN(call), call.kind.value, call.outcome.value, *places), _VERSION)
 
 
 def _unpacked(data: bytes) -> Call:
     values = list(marshal.loads(data))  # noqa: S302 - written by _packed
-    kind, outcome, started, ended = values[-4:]
-    values[-4:] = _KINDS[kind], _OUTCOMES[outcome], started and Place(*started), ended and Place(*ended)
+    kind, outcome, *places = values[-5:]
+    values[-5:] = _KINDS[kind], _OUTCOMES[outcome], *(place and Place(*place) for place in places)
     return Call(*values)

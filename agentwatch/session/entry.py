@@ -24,7 +24,17 @@ class Kind(StrEnum):
 class Entry:
     """A transcript entry: a text that may still grow, or a reference to a call or to the result of a run."""
 
-    __slots__ = ("_about", "_calls", "content", "ended_ms", "is_open", "kind", "number", "started_ms")
+    __slots__ = (
+        "_about",
+        "_calls",
+        "content",
+        "ended_ms",
+        "is_open",
+        "kind",
+        "number",
+        "parent",
+        "started_ms",
+    )
 
     def __init__(
         self,
@@ -34,6 +44,7 @@ class Entry:
         calls: Sequence[Call],
         about: Run | int | None = None,
         at_ms: int | None = None,
+        parent: int | None = None,
     ) -> None:
         """Create an entry with a text or with a subject.
 
@@ -44,6 +55,7 @@ class Entry:
             calls: The calls of the session.
             about: The subject: the run of a result, or the number of a call. None for a text.
             at_ms: When the entry began, in agent time.
+            parent: The number of the call whose subagent wrote the text; None for the main agent.
         """
         self.number = number
         """Its index in the transcript. An ended entry may be another object each time it is accessed."""
@@ -53,6 +65,9 @@ class Entry:
         self.is_open = kind is Kind.ANSWER or kind is Kind.REASONING
         """Whether more text may be appended."""
         self.started_ms = self.ended_ms = at_ms
+        self.parent = parent
+        """The number of the call whose subagent wrote the text or made the call. None for the main agent; 0
+        if the recording does not contain that call."""
         self.content = content
         """The text. Use `str` or `Entry.text` to get it as a string."""
 

@@ -54,6 +54,8 @@ class Transcript(Sequence[Entry]):
         self._ended: deque[int] = deque()
         """The numbers of the unpacked texts that have ended."""
         self._recent: dict[int, Entry] = {}
+        self._parents: dict[int, int] = {}
+        """The parents of the calls that subagents made, by the number of the call."""
         self._of_calls = calls
         self._last: Entry | None = None
         """The last entry, unless it is a call; None if it is one."""
@@ -77,8 +79,15 @@ class Transcript(Sequence[Entry]):
         """The last entry; None if the transcript is empty."""
         return self._last or (self[-1] if len(self._places) else None)
 
-    def add_call(self, number: int) -> None:
-        """Append the entry of the call with a number. An open text before it is closed."""
+    def add_call(self, number: int, parent: int | None = None) -> None:
+        """Append the entry of the call with a number. An open text before it is closed.
+
+        Args:
+            number: The number of the call.
+            parent: The number of the call whose subagent made it; None for the main agent.
+        """
+        if parent is not None:
+            self._parents[number] = parent
         self._end_last()
         self._last = None
         self._places.append(number << 1 | 1)
@@ -90,6 +99,7 @@ class Transcript(Sequence[Entry]):
         *,
         about: Run | None = None,
         at_ms: int | None = None,
+        parent: int | None = None,
     ) -> Entry:
         """Append an entry that is no call, and return it. An open text before it is closed.
 
@@ -98,10 +108,12 @@ class Transcript(Sequence[Entry]):
             text: Its text so far.
             about: The run of a result.
             at_ms: When the entry began, in agent time.
+            parent: The number of the call whose subagent wrote the text; None for the main agent.
         """
         self._end_last()
         content = _NOTHING if about is not None else GrowingText(self.spill, text)
-        entry = self._last = Entry(len(self._places), kind, content, self._of_calls, about, at_ms)
+        entry = Entry(len(self._places), kind, content, self._of_calls, about, at_ms, parent)
+        self._last = entry
         if not entry.is_open:
             content.complete()
         self._unpacked[entry.number] = entry
@@ -144,22 +156,30 @@ class Transcript(Sequence[Entry]):
             self.note("more lines that are not events are only counted" if is_last else message)
             self._malformed += 1
 
-    def add_text(self, channel: Channel, text: str, at_ms: int | None) -> Entry | None:
+    def add_text(
+        self, channel: Channel, text: str, at_ms: int | None, parent: int | None = None
+    ) -> Entry | None:
         """Append text to the open entry of a channel, or begin an entry.
+
+        Args:
+            channel: The channel.
+            text: The text.
+            at_ms: When the agent wrote it.
+            parent: The number of the call whose subagent wrote it; None for the main agent.
 
         Returns:
             The entry; None if none is open and the text is empty.
         """
-        entry = self._open(channel)
+        entry = self._open(channel, parent)
         if entry is None and text:
-            entry = self.add(_KINDS[channel], at_ms=at_ms)
+            entry = self.add(_KINDS[channel], at_ms=at_ms, parent=parent)
         if entry is not None:
             entry.append(text, at_ms)
         return entry
 
-    def end_text(self, channel: Channel, at_ms: int | None) -> None:
+    def end_text(self, channel: Channel, at_ms: int | None, parent: int | None = None) -> None:
         """Close the open entry of a channel."""
-        entry = self._open(channel)
+        entry = self._open(channel, parent)
         if entry is not None:
             entry.append("", at_ms)
             entry.close()
@@ -167,16 +187,17 @@ class Transcript(Sequence[Entry]):
     def _at(self, number: int) -> Entry:
         place = self._places[number]
         if place & 1:
-            return Entry(number, Kind.CALL, _NOTHING, self._of_calls, place >> 1)
+            call = place >> 1
+            return Entry(number, Kind.CALL, _NOTHING, self._of_calls, call, parent=self._parents.get(call))
         return self._text_at(number, place >> 1) if place else self._unpacked[number]
 
     def _text_at(self, number: int, place: int) -> Entry:
         entry = self._recent.get(number)
         if entry is None:
             data = self.spill.get(place >> _LENGTH_BITS, place & (1 << _LENGTH_BITS) - 1)
-            kind, started_ms, ended_ms, *values = marshal.loads(data)  # noqa: S302 - written by _pack
+            kind, parent, started_ms, ended_ms, *values = marshal.loads(data)  # noqa: S302 - written by _pack
             content = GrowingText.unpacked(self.spill, *values)
-            entry = Entry(number, _TEXTS[kind], content, self._of_calls, at_ms=started_ms)
+            entry = Entry(number, _TEXTS[kind], content, self._of_calls, None, started_ms, parent)
             entry.ended_ms, entry.is_open = ended_ms, False
             if len(self._recent) >= _MOST_RECENT:
                 self._recent.clear()
@@ -197,12 +218,13 @@ class Transcript(Sequence[Entry]):
     def _pack(self, number: int) -> None:
         """Write an entry to the spill; one whose text is in an earlier spill or very long stays unpacked."""
         entry = self._unpacked[number]
-        times = entry.started_ms, entry.ended_ms
-        data = marshal.dumps((_TEXTS.index(entry.kind), *times, *entry.content.packed()), _VERSION)
+        values = entry.parent, entry.started_ms, entry.ended_ms
+        data = marshal.dumps((_TEXTS.index(entry.kind), *values, *entry.content.packed()), _VERSION)
         if entry.content.spill is self.spill and len(data) < 1 << _LENGTH_BITS:
             self._places[number] = (self.spill.add(data) << _LENGTH_BITS | len(data)) << 1
             del self._unpacked[number]
 
-    def _open(self, channel: Channel) -> Entry | None:
+    def _open(self, channel: Channel, parent: int | None) -> Entry | None:
         last = self._last
-        return last if last is not None and last.is_open and last.kind is _KINDS[channel] else None
+        is_open = last is not None and last.is_open and last.kind is _KINDS[channel]
+        return last if is_open and last is not None and last.parent == parent else None

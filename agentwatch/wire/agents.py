@@ -7,6 +7,7 @@ from agentwatch.wire.cursor import AGENT as CURSOR
 from agentwatch.wire.fields import Fields
 
 AGENTS: tuple[Agent, ...] = (CURSOR,)
+"""The agents in the order in which they are asked: the first that recognises a line wrote it."""
 
 
 def detect(fields: Fields, *, is_first: bool = True) -> Agent | None:

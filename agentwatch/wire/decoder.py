@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from agentwatch.events import Event, FormatDetected, Malformed, Oversize, Repair, RunStarted, Text, Unknown
+from agentwatch.events import (
+    Event,
+    FormatDetected,
+    LineTime,
+    Malformed,
+    Oversize,
+    Repair,
+    RunStarted,
+    Text,
+    Unknown,
+)
 from agentwatch.wire.agent import Agent, AgentDecoder, DeltaDecoder, LineRole
 from agentwatch.wire.agents import detect
 from agentwatch.wire.delta_frames import DeltaFrames
@@ -49,6 +60,7 @@ class Decoder:
         self._agent: Agent | None = None
         self._decoder: AgentDecoder | None = None
         self._deltas: DeltaDecoder | None = None
+        self._time_of: Callable[[Fields], int | None] | None = None
         self._frames = DeltaFrames()
         self._is_first = True
         self._undetected: list[Fields] = []
@@ -134,10 +146,14 @@ class Decoder:
         redecoded, self._redecoded = self._redecoded, []
         return redecoded
 
-    def blocks(self, data: bytes) -> list[Block]:
+    def blocks(self, data: bytes, call_id: str = "") -> list[Block]:
         """Return the blocks of a line that starts or ends a tool call.
 
         If the agent is unknown or the line is not a JSON object, the only block is the line as text.
+
+        Args:
+            data: The line.
+            call_id: The id of the call; the line may belong to several calls.
         """
         try:
             value = parse_joined(data.split(b"\n"))
@@ -147,7 +163,7 @@ class Decoder:
             from agentwatch.blocks import ContentBlock
 
             return [ContentBlock(data.decode("utf-8", "replace"))]
-        return list(self._agent.blocks(value))
+        return list(self._agent.blocks(value, call_id))
 
     def role(self, data: bytes) -> LineRole:
         """Return the role of a line. The line need not have been decoded before."""
@@ -179,7 +195,7 @@ class Decoder:
                 return [Unknown(f"type {in_words(fields.get('type'))}", _beginning(head))]
             events = self._decoded_by(agent, fields)
         else:
-            events = self._decoder.decode(fields)
+            events = self._timed(self._decoder.decode(fields), fields)
             if events and type(events[-1]) in _MAY_CHANGE_AGENT and (other := self._other_agent(fields)):
                 events = [*self._decoder.end(), *self._decoded_by(other, fields)]
         return [*events, Repair()] if isinstance(fields, Repaired) else events
@@ -207,13 +223,19 @@ class Decoder:
         kept, self._undetected = self._undetected, []
         if not agent.may_have_written(kept):
             kept = []
-        decoded = [decoder.decode(each) for each in (*kept, fields)]
-        decoded[0] = [FormatDetected(agent.name, agent.traits), *decoded[0]]
+        decoded = [self._timed(decoder.decode(each), each) for each in (*kept, fields)]
+        decoded[0] = [FormatDetected(agent.name, agent.traits, agent.agent), *decoded[0]]
         self._redecoded = decoded[:-1]
         return decoded[-1]
 
+    def _timed(self, events: list[Event], fields: Fields) -> list[Event]:
+        """Return the events of a line after its time, if the format gives each line a time."""
+        at_ms = None if self._time_of is None else self._time_of(fields)
+        return events if at_ms is None else [LineTime(at_ms), *events]
+
     def _use(self, agent: Agent) -> AgentDecoder:
         self._agent, self._decoder, self._frames = agent, agent.decoder(), DeltaFrames()
+        self._time_of = agent.time_of
         self._deltas = self._decoder if isinstance(self._decoder, DeltaDecoder) else None
         self.is_detecting = False
         return self._decoder

@@ -30,7 +30,7 @@ LATE = Agent(
     recognises=lambda fields: fields.get("type") == "late/start",
     role=lambda fields: LineRole.START if fields.get("type") == "late/start" else LineRole.OTHER,
     decoder=LateDecoder,
-    blocks=lambda _fields: (),
+    blocks=lambda _fields, _call_id: (),
     traits=Traits(has_result=False),
 )
 ASKED = line({"type": "asked", "text": "Do it."})

@@ -9,13 +9,13 @@ from agentwatch.events import (
     Notice,
     Outcome,
     Prompt,
-    RunEnded,
     RunStarted,
     Text,
     TextEnded,
     ToolEnded,
     ToolKind,
     ToolStarted,
+    TurnEnded,
 )
 from agentwatch.session import Place, Session
 
@@ -56,7 +56,7 @@ PROMPT: TimedEvent = Prompt("Do it."), None
 
 def over(duration_ms: int | None = None, seen_ms: int | None = None) -> TimedEvent:
     """Return the result of a run."""
-    return RunEnded(Outcome.SUCCEEDED, "x", duration_ms=duration_ms), seen_ms
+    return TurnEnded(Outcome.SUCCEEDED, "x", duration_ms=duration_ms), seen_ms
 
 
 def session_of(*events: TimedEvent) -> Session:

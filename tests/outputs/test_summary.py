@@ -199,7 +199,7 @@ def test_tokens_have_the_names_of_all_agents() -> None:
     usage = {"inputTokens": 9723, "outputTokens": 169, "cacheReadTokens": 44288, "cacheWriteTokens": 0}
     printed = json.loads(b"".join(summary(session(init(), result("x", usage=usage)))))
     assert printed["usage"] == usage
-    known = {"input": 9723, "cached": 44288, "output": 169}
+    known = {"input": 54011, "cached": 44288, "output": 169}
     assert printed["tokens"] == known | dict.fromkeys(("cost_usd", "context_used", "context_size"))
 
 

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 import pytest
 
 from agentwatch.events import ToolKind
-from agentwatch.wire.cursor.tools import NAMED_IN_THE_WILD, TOOLS, other_tool
+from agentwatch.wire.cursor.tools import NAMED_IN_THE_WILD, TOOLS
+from agentwatch.wire.tool import other_tool
 from tests.conftest import ROOT
 
 PACKAGE = ROOT / "agentwatch"
@@ -17,7 +18,7 @@ PHRASES = frozenset(tool.phrase for tool in (*TOOLS.values(), other_tool("new"))
 NAMES = frozenset({*TOOLS, *NAMED_IN_THE_WILD})
 KEYS = frozenset(f"{name}ToolCall" for name in NAMES)
 OWN_WORDS = {
-    "events.py": frozenset(ToolKind) & NAMES,  # the values of ToolKind are agentwatch's own
+    "events/vocabulary.py": frozenset(ToolKind) & NAMES,  # the values of ToolKind are agentwatch's own
     "analysis/verdicts/programs.py": {"grep", "ls"},  # programs of the shell
     "analysis/files.py": {"read"},  # the value of FileAction.READ, for the list of files
     "recording/saved.py": {"truncated"},  # how a followed file ended

@@ -18,7 +18,7 @@ ALLOWED = {
     "capture": NOTHING,
     "recording": {"capture"},
     "wire": {"blocks", "events", "paths"} | WORDS,
-    "session": {"events"},
+    "session": {"events", "plurals"},
     "sources": {"agent_facts", "capture", "events", "faults", "recording"},
     "feed": {"blocks", "events", "recording", "session", "wire"} | WORDS,
     "analysis": {"actions", "agent_facts", "blocks", "events", "feed", "paths", "recording", "session"}

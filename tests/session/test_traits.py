@@ -38,13 +38,3 @@ def test_the_end_of_a_format_without_a_result_line_is_no_lack() -> None:
     """The status says that a result is missing only if the format has one."""
     assert status(session_of(Traits(), START), None) == "ended without a result"
     assert status(session_of(Traits(has_result=False), START), None) == "ended"
-
-
-def test_a_repeated_start_line_adds_to_its_run() -> None:
-    """If a format repeats its start, a second start of the same session adds facts and starts no run."""
-    again = RunStarted("other", session_id="s", cwd="/src")
-    session = session_of(Traits(repeats_start=True), START, again)
-    assert (len(session.runs), session.run.model, session.run.cwd) == (1, "one", "/src")
-    other = RunStarted("other", session_id="t")
-    assert len(session_of(Traits(repeats_start=True), START, other).runs) == 2
-    assert len(session_of(Traits(), START, again).runs) == 2

@@ -13,10 +13,10 @@ import pytest
 
 from agentwatch.outputs.summary import summary
 from agentwatch.session import Session
-from tests.conftest import SHARED
+from tests.conftest import ROOT, SHARED
 from tests.harness.program import watch
 
-EXPECTED = sorted(Path(__file__).with_name("expected").glob("*.json"))
+EXPECTED = sorted((ROOT / "tests/expected/cursor").glob("*.json"))
 
 
 def recording_of(path: Path) -> Path:

@@ -30,12 +30,15 @@ class Reason(NamedTuple):
 def reason(session: Session, agent: AgentFacts) -> Reason | None:
     """Return the best reason why the last run did not succeed; None if it did, or if the agent gave none.
 
-    It is the text of the result, or else the last line of the stream that is no JSON, or else the last line
-    of the agent's stderr. Cursor prints `RetriableError: …` and `⚠ Workspace Trust Required` that way.
+    It is the text of the result, or else the last error of the stream, or else its last line that is no JSON,
+    or else the last line of the agent's stderr. Cursor prints `RetriableError: …` and `⚠ Workspace Trust
+    Required` as lines that are no JSON.
     """
-    if session.outcome not in (Outcome.FAILED, Outcome.UNFINISHED):
+    if session.outcome not in (Outcome.FAILED, Outcome.CANCELLED, Outcome.UNFINISHED):
         return None
-    text = session.run.result_part(0, _MOST_COLUMNS).strip() or session.lines.last_text.strip()
+    result = session.run.result_part(0, _MOST_COLUMNS)
+    found = (each.strip() for each in (result, session.last_error, session.lines.last_text))
+    text = next(filter(None, found), "")
     if text:
         return Reason(text)
     return Reason(agent.stderr.strip(), is_stderr=True) if agent.stderr else None

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from agentwatch.analysis.block_text import block_text
 from agentwatch.blocks import (
+    BinaryBlock,
     Block,
     ChangeBlock,
     ContentBlock,
@@ -53,6 +54,7 @@ _TITLES: dict[type[Block], SafeText] = {
     MatchesBlock: SafeText("matches"),
     PlanBlock: SafeText("to-do list"),
     StepsBlock: SafeText("steps"),
+    BinaryBlock: SafeText("binary"),
     TooLargeBlock: SafeText("too large to show"),
 }
 _TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[{}\[\],:]|[^\s"{}\[\],:]++', re.DOTALL)

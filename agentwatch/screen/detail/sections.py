@@ -202,6 +202,7 @@ class Signed(Section):
         "✓": "succeeded",
         "✗": "failed",
         "⊘": "rejected",
+        "⊖": "cancelled",
         "↵": "returned",
         "◌": "unfinished",
         "◐": "running",

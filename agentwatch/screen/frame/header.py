@@ -22,6 +22,7 @@ COLOURS = {
     Outcome.SUCCEEDED: "$text-success",
     Outcome.FAILED: "$text-error",
     Outcome.REJECTED: "$text-warning",
+    Outcome.CANCELLED: "$text-warning",
     Outcome.RETURNED: "$text-warning",
     Outcome.UNFINISHED: "$text-warning",
 }

@@ -16,6 +16,7 @@ SIGNS = {
     Outcome.SUCCEEDED: "✓",
     Outcome.FAILED: "✗",
     Outcome.REJECTED: "⊘",
+    Outcome.CANCELLED: "⊖",
     Outcome.RETURNED: "↵",
     Outcome.UNFINISHED: "◌",
 }

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["AGENT"]
 
 
-def _blocks(fields: Fields) -> Iterator[Block]:
+def _blocks(fields: Fields, _call_id: str) -> Iterator[Block]:
     from agentwatch.wire.cursor.blocks import blocks  # 2 ms, which printing does not need
 
     return blocks(fields)

@@ -28,8 +28,9 @@ from agentwatch.events import Outcome, ToolKind
 from agentwatch.wire.cursor.plans import plan_entries
 from agentwatch.wire.cursor.results import REASONS, UNFAILED, VARIANTS, mcp_texts, read_result
 from agentwatch.wire.cursor.tool_calls import ToolUse, read_arguments, read_tool
-from agentwatch.wire.cursor.tools import IDS, SUBAGENT_STEPS, TOOLS, other_tool
+from agentwatch.wire.cursor.tools import SUBAGENT_STEPS, TOOLS
 from agentwatch.wire.fields import Fields, items, mapping, number, text
+from agentwatch.wire.tool import IDS, other_tool
 
 _ECHOES = IDS | {"parsingResult"}
 """Fields that are not shown: ids, and the parsed form of the command."""

@@ -27,10 +27,10 @@ from agentwatch.wire.cursor.results import Result, read_result
 from agentwatch.wire.cursor.runs import run_ended
 from agentwatch.wire.cursor.text import Answer, Thoughts, message_text, time_of
 from agentwatch.wire.cursor.tool_calls import ToolUse, read_arguments, read_tool
-from agentwatch.wire.cursor.tools import Tool
 from agentwatch.wire.delta_frames import Burst
 from agentwatch.wire.fields import Fields, in_words, mapping, number, text
 from agentwatch.wire.oversize import Salvaged
+from agentwatch.wire.tool import Tool
 
 FORMAT = "cursor"
 
@@ -85,7 +85,7 @@ class Decoder:
             case "system", "init":
                 return [*self._answer.end_segment(), self._run_started(fields)]
             case "result", _:
-                return [*self._answer.end_segment(), run_ended(fields)]
+                return [*self._answer.end_segment(), *run_ended(fields)]
             case "interaction_query", "request":
                 return [*self._answer.end_segment(), self._queries.request(fields)]
             case "interaction_query", "response":

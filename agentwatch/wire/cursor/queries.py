@@ -6,8 +6,9 @@ from typing import NamedTuple
 
 from agentwatch.events import Permission
 from agentwatch.wire.cursor.text import time_of
-from agentwatch.wire.cursor.tools import TOOLS, Tool, other_tool
+from agentwatch.wire.cursor.tools import TOOLS
 from agentwatch.wire.fields import Fields, mapping, text
+from agentwatch.wire.tool import Tool, other_tool
 
 _MAX_OPEN_CALLS = 64
 _MAX_NAME = 1000
@@ -53,7 +54,7 @@ class Queries:
             self._asked[call_id] = _Asked(subject, target[:_MAX_TARGET])
             if len(self._asked) > _MAX_OPEN_CALLS:
                 del self._asked[next(iter(self._asked))]
-        return Permission(subject, answer=None, at_ms=time_of(fields))
+        return Permission(subject, answer=None, at_ms=time_of(fields), is_automatic=True)
 
     def target(self, call_id: str, tool: str) -> str | None:
         """Return the target of a call as its query described it; None without such a query."""

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from agentwatch.events import Outcome
-from agentwatch.wire.cursor.tools import NO_FACTS, Facts, Tool
 from agentwatch.wire.fields import NO_FIELDS, Fields, items, mapping, number, text
+from agentwatch.wire.tool import NO_FACTS, Facts, Tool
 
 _FAILURES = (
     *("failure", "error", "permissionDenied", "spawnError", "timeout", "fileNotFound", "invalidFile"),

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from agentwatch.events import Outcome, RunEnded, Tokens
+from agentwatch.events import Event, Outcome, Tokens, TurnEnded, Usage, UsageScope
 from agentwatch.wire.fields import Fields, mapping, number, text
 
 
-def run_ended(fields: Fields) -> RunEnded:
-    """Read a result line.
+def run_ended(fields: Fields) -> list[Event]:
+    """Read a result line: its token counts and the end of the turn.
 
     `is_error` decides whether the run failed. The subtype may be translated, so it decides only if there is
     no `is_error`.
@@ -15,7 +15,8 @@ def run_ended(fields: Fields) -> RunEnded:
     is_error = fields.get("is_error")
     failed = is_error if isinstance(is_error, bool) else fields.get("subtype") != "success"
     result = fields.get("result")
-    return RunEnded(
+    usage = mapping(fields.get("usage"))
+    ended = TurnEnded(
         outcome=Outcome.FAILED if failed else Outcome.SUCCEEDED,
         result=result if isinstance(result, str) else None,
         session_id=text(fields, "session_id"),
@@ -23,8 +24,8 @@ def run_ended(fields: Fields) -> RunEnded:
         duration_ms=number(fields, "duration_ms"),
         duration_api_ms=number(fields, "duration_api_ms"),
         usage=_usage(fields.get("usage")),
-        tokens=_tokens(mapping(fields.get("usage"))),
     )
+    return [Usage(_tokens(usage), UsageScope.TURN), ended] if usage else [ended]
 
 
 def _tokens(usage: Fields) -> Tokens:
@@ -32,8 +33,9 @@ def _tokens(usage: Fields) -> Tokens:
 
     `inputTokens` excludes the tokens read from the cache and those written to it.
     """
+    counts = [number(usage, key) for key in ("inputTokens", "cacheReadTokens", "cacheWriteTokens")]
     return Tokens(
-        input=number(usage, "inputTokens"),
+        input=None if counts[0] is None else sum(count or 0 for count in counts),
         cached=number(usage, "cacheReadTokens"),
         output=number(usage, "outputTokens"),
     )

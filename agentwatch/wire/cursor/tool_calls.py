@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from agentwatch.wire.cursor.tools import NAMED_IN_THE_WILD, TOOLS, Tool, other_tool
+from agentwatch.wire.cursor.tools import NAMED_IN_THE_WILD, TOOLS
 from agentwatch.wire.fields import NO_FIELDS, Fields, mapping, text
+from agentwatch.wire.tool import Tool, other_tool
 
 FUNCTION = "function"
 """The documented key of a tool without a key of its own. The object under it has the tool's name."""

@@ -92,8 +92,8 @@ async def test_of_a_large_line_the_tail_is_read(
 ) -> None:
     """The verdict of a line over 1 MiB comes from its last 160 KiB, and the line is not decoded."""
 
-    def refuse(_: Feed, place: Place) -> list[Block]:
-        raise AssertionError(place)
+    def refuse(_: Feed, place: Place, call_id: str) -> list[Block]:
+        raise AssertionError(place, call_id)
 
     monkeypatch.setattr(Feed, "blocks", refuse)
     noise = 'tests/"test_ä.py" \\ ......... [ 10%]\n' * 40_000
@@ -107,9 +107,9 @@ async def test_only_what_is_drawn_is_read(recording: Saver, monkeypatch: pytest.
     read: list[int] = []
     blocks = Feed.blocks
 
-    def counted(feed: Feed, place: Place) -> list[Block]:
+    def counted(feed: Feed, place: Place, call_id: str) -> list[Block]:
         read.append(place.offset)
-        return blocks(feed, place)
+        return blocks(feed, place, call_id)
 
     monkeypatch.setattr(Feed, "blocks", counted)
     path = recording(init() + b"".join(run_of_tests(n, GREEN) for n in range(200)))

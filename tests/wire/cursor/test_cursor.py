@@ -11,11 +11,13 @@ from agentwatch.events import (
     Outcome,
     Permission,
     Prompt,
-    RunEnded,
     RunStarted,
     Tokens,
     ToolStarted,
+    TurnEnded,
     Unknown,
+    Usage,
+    UsageScope,
 )
 from tests.builders.lines import answered, asked, event, events, init, message, result, started, user
 
@@ -42,7 +44,7 @@ def test_a_message_without_text_is_unknown(role: str) -> None:
 
 def test_a_request_is_a_permission_without_an_answer() -> None:
     """A query is a permission without an answer yet."""
-    assert events(init(), asked("webFetch", 5)) == [Permission("webFetch", None, at_ms=5)]
+    assert events(init(), asked("webFetch", 5)) == [Permission("webFetch", None, at_ms=5, is_automatic=True)]
 
 
 @pytest.mark.parametrize(
@@ -63,7 +65,7 @@ def test_a_response_contains_the_answer(answer: dict[str, Any], decision: str, r
 def test_the_subject_of_a_question_is_without_its_suffix() -> None:
     """`askQuestionInteractionQuery` asks about `askQuestion`."""
     line = event("interaction_query", "request", query_type="askQuestionInteractionQuery")
-    assert events(init(), line) == [Permission("askQuestion", None)]
+    assert events(init(), line) == [Permission("askQuestion", None, is_automatic=True)]
 
 
 @pytest.mark.parametrize(
@@ -103,7 +105,7 @@ def test_what_happens_to_the_connection_is_a_notice(line: bytes, notice: str) ->
 def test_is_error_decides_and_the_subtype_only_without_it(fields: dict[str, Any], outcome: Outcome) -> None:
     """A translated subtype does not fail a run; the subtype decides only without is_error."""
     [ended] = events(init(), result("x", **fields))
-    assert isinstance(ended, RunEnded)
+    assert isinstance(ended, TurnEnded)
     assert ended.outcome is outcome
 
 
@@ -113,11 +115,11 @@ def test_a_result_has_the_fields_of_its_line() -> None:
     The tokens are those of the usage, by the names that all agents share.
     """
     usage = {"inputTokens": 5, "cacheReadTokens": "7", "outputTokens": 3, "cacheWriteTokens": 9, "note": "x"}
-    tokens = Tokens(input=5, cached=7, output=3)
-    whole = RunEnded(Outcome.SUCCEEDED, "x", "s-1", "r-1", 5234, 5200, usage, tokens)
-    assert events(init(), result("x", usage=usage)) == [whole]
+    counts = Usage(Tokens(input=21, cached=7, output=3), UsageScope.TURN)
+    whole = TurnEnded(Outcome.SUCCEEDED, "x", "s-1", "r-1", 5234, 5200, usage)
+    assert events(init(), result("x", usage=usage)) == [counts, whole]
     bare = event("result", "success", session_id=None)
-    assert events(init(), bare) == [RunEnded(Outcome.SUCCEEDED)]
+    assert events(init(), bare) == [TurnEnded(Outcome.SUCCEEDED)]
 
 
 @pytest.mark.parametrize(

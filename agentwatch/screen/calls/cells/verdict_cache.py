@@ -64,7 +64,9 @@ class VerdictCache:
         while self._wanted and perf_counter() < until:
             _, call = self._wanted.popitem()
             if call.ended is not None:
-                found = verdict(call.target or "", output_tail(self._feed, call.ended), call.exit_code)
+                found = verdict(
+                    call.target or "", output_tail(self._feed, call.ended, call.call_id), call.exit_code
+                )
                 has_news |= found is not None
                 self._keep(call.number, found)
         self._is_reading = False

@@ -63,8 +63,9 @@ class DecodedCall:
         """
         self._call = call
         self._made = made
-        self._arguments = feed.blocks(call.started) if call.started else []
-        self._result = feed.blocks(call.ended) if call.ended else []
+        arguments = call.arguments_place
+        self._arguments = feed.blocks(arguments, call.call_id) if arguments else []
+        self._result = feed.blocks(call.ended, call.call_id) if call.ended else []
         self._is_open_ended = call.kind in (ToolKind.MCP, ToolKind.OTHER)
         """Whether the arguments are shown as a tree, because no target stands for them."""
         self._shown: set[str] = set()

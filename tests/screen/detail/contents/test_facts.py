@@ -88,9 +88,9 @@ async def test_the_first_row_is_one_row_at_any_width(recording: Saver) -> None:
 class RemarkedFeed(Feed):
     """A feed whose calls have remarks in their lines."""
 
-    def blocks(self, place: Place) -> list[Block]:
+    def blocks(self, place: Place, call_id: str = "") -> list[Block]:
         """Return the blocks of a line, and a remark."""
-        return [TextBlock("description", "Run the tests"), *super().blocks(place)]
+        return [TextBlock("description", "Run the tests"), *super().blocks(place, call_id)]
 
 
 async def test_a_remark_of_one_line_follows_the_facts(recording: Saver) -> None:

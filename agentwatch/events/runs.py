@@ -1,0 +1,125 @@
+"""Events about runs and turns: their starts, prompts, token counts and ends."""
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import NamedTuple
+
+from agentwatch.events.vocabulary import Outcome, Traits
+
+
+class FormatDetected(NamedTuple):
+    """The agent that wrote the recording was recognised."""
+
+    format: str
+    """The name of its format: `claude-transcript`."""
+    traits: Traits
+    agent: str | None = None
+    """The agent's short name: `claude`. None if it equals the format's name."""
+
+
+class LineTime(NamedTuple):
+    """The time of a line by the clock of the program that wrote it.
+
+    It replaces the arrival time of a line whose arrival nobody recorded, as in an agent's own file on disk.
+    """
+
+    at_ms: int
+
+
+class RunStarted(NamedTuple):
+    """An agent process started a run."""
+
+    format: str
+    session_id: str | None = None
+    model: str | None = None
+    cwd: str | None = None
+    permission_mode: str | None = None
+    api_key_source: str | None = None
+    agent_version: str | None = None
+
+
+class RunInfo(NamedTuple):
+    """Facts about the current run. They replace earlier ones; None changes nothing."""
+
+    session_id: str | None = None
+    model: str | None = None
+    cwd: str | None = None
+    permission_mode: str | None = None
+    api_key_source: str | None = None
+    agent_version: str | None = None
+    agent_name: str | None = None
+    """The name of the agent, if its format is shared by several agents."""
+
+
+class TurnStarted(NamedTuple):
+    """A turn started: the agent works on a new prompt of the user. It closes no call.
+
+    A turn that starts after the end of another continues the same run.
+    """
+
+
+class Prompt(NamedTuple):
+    """The user's message, as the agent echoed it.
+
+    It starts a turn, unless a `TurnStarted` without a prompt came before it.
+    """
+
+    text: str
+    agent: str | None = None
+    """The call_id of the subagent's call that the message is for; None for the main agent."""
+
+
+class Rewound(NamedTuple):
+    """The user went back in the conversation: its last turns are no part of it any more."""
+
+    turns: int
+
+
+class Tokens(NamedTuple):
+    """The tokens of a run, as all agents count them; None where the agent gives no number."""
+
+    input: int | None = None
+    """All tokens sent to the model, with those read from its cache and those written to it."""
+    cached: int | None = None
+    """The tokens of `input` that were read from the model's cache."""
+    output: int | None = None
+    """All tokens that the model wrote, with those of its reasoning where the agent counts them."""
+    cost_usd: float | None = None
+    context_used: int | None = None
+    """The tokens in the model's context after the newest request."""
+    context_size: int | None = None
+
+
+class UsageScope(StrEnum):
+    """What a token count covers."""
+
+    REQUEST = "request"
+    """One request to the model: it is added to the counts of its turn."""
+    TURN = "turn"
+    """The turn so far: it replaces the counts of the turn."""
+    RUN = "run"
+    """The run so far: it replaces all counts."""
+
+
+class Usage(NamedTuple):
+    """A token count. Its context replaces the known one."""
+
+    tokens: Tokens
+    scope: UsageScope
+    at_ms: int | None = None
+
+
+class TurnEnded(NamedTuple):
+    """The end of a turn, as the agent reports it. It ends the run, unless another turn starts.
+
+    `outcome` is `SUCCEEDED`, `FAILED` or `CANCELLED`. `usage` is the agent's own token count, unchanged.
+    """
+
+    outcome: Outcome
+    result: str | None = None
+    """The text of the result; of a turn that failed, the error message."""
+    session_id: str | None = None
+    request_id: str | None = None
+    duration_ms: int | None = None
+    duration_api_ms: int | None = None
+    usage: Mapping[str, object] | None = None

@@ -1,0 +1,33 @@
+"""Events about the model's texts."""
+
+from typing import NamedTuple
+
+from agentwatch.events.vocabulary import Channel
+
+
+class Text(NamedTuple):
+    """New text, to be appended to its channel."""
+
+    channel: Channel
+    text: str
+    at_ms: int | None = None
+    until_ms: int | None = None
+    """The time of the last piece; None for a text that was written at once."""
+    agent: str | None = None
+    """The call_id of the call whose subagent wrote the text; None for the main agent."""
+
+
+class TextEnded(NamedTuple):
+    """The current block of text of a channel is complete."""
+
+    channel: Channel
+    at_ms: int | None = None
+    agent: str | None = None
+    """The call_id of the call whose subagent wrote the text; None for the main agent."""
+
+
+class TextRetracted(NamedTuple):
+    """The last texts of the main agent's answer are no part of it: what follows replaces them."""
+
+    characters: int
+    """The length of these texts together."""

@@ -1,0 +1,66 @@
+"""The permissions that the agent asks for and that nobody has answered yet."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from agentwatch.events import Permission
+from agentwatch.session.bounds import bounded, bounded_id
+from agentwatch.session.call import Place
+
+_MOST_OPEN = 64
+
+
+class Question(NamedTuple):
+    """A question that is open."""
+
+    words: str
+    """What is asked for: `Bash rm -rf build`."""
+    call_id: str | None
+    place: Place
+    """Where the question is in the recording."""
+    at_ms: int | None
+    """When it was asked, in agent time; None if unknown."""
+
+
+class Asked:
+    """The open questions of a session, oldest first; at most 64."""
+
+    def __init__(self) -> None:
+        self._open: dict[str, Question] = {}
+        self.count = 0
+        """The number of questions that a person had to answer so far, the open ones included."""
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    @property
+    def oldest(self) -> Question | None:
+        """The question that has been open for the longest time; None if all are answered."""
+        return next(iter(self._open.values()), None)
+
+    def update(self, event: Permission, place: Place) -> None:
+        """Add a question, or remove the one that is answered. Automatic ones are ignored."""
+        key = bounded_id(event.key or event.call_id or event.subject)
+        if event.answer is not None:
+            self._open.pop(key, None)
+        elif not event.is_automatic:
+            self.count += key not in self._open
+            call_id = event.call_id and bounded_id(event.call_id)
+            self._open[key] = Question(bounded(question(event)) or "", call_id, place, event.at_ms)
+            if len(self._open) > _MOST_OPEN:
+                del self._open[next(iter(self._open))]
+
+    def call_ended(self, call_id: str) -> None:
+        """Remove the questions about a call that has ended, whether or not an answer was seen."""
+        if self._open:
+            self._open = {key: each for key, each in self._open.items() if each.call_id != call_id}
+
+    def clear(self) -> None:
+        """Remove all questions: the run has ended."""
+        self._open.clear()
+
+
+def question(event: Permission) -> str:
+    """Return what a question asks for: the tool and its target."""
+    return f"{event.subject} {event.target}" if event.target else event.subject

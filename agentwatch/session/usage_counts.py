@@ -1,0 +1,59 @@
+"""Adds the token counts of a run, which agents report per request, per turn or for the whole run."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from agentwatch.events import Tokens, Usage, UsageScope
+
+_Number = TypeVar("_Number", int, float)
+
+
+class UsageCounts:
+    """The token counts of one run."""
+
+    __slots__ = ("_earlier", "_turn", "tokens")
+
+    def __init__(self) -> None:
+        self._earlier = Tokens()
+        """The counts of the turns before the present one."""
+        self._turn = Tokens()
+        self.tokens = Tokens()
+        """The counts of the run, and its context."""
+
+    def begin_turn(self) -> None:
+        """Begin a turn: a count of the turn does not replace those of the turns before."""
+        self._earlier, self._turn = _sum(self._earlier, self._turn), Tokens()
+
+    def add(self, event: Usage) -> None:
+        """Add a count, or replace the one that it continues."""
+        match event.scope:
+            case UsageScope.REQUEST:
+                self._turn = _sum(self._turn, event.tokens)
+            case UsageScope.TURN:
+                self._turn = _latest(self._turn, event.tokens)
+            case UsageScope.RUN:
+                total = _latest(_sum(self._earlier, self._turn), event.tokens)
+                self._earlier, self._turn = Tokens(), total
+        self.tokens = _sum(self._earlier, self._turn)
+
+
+def _sum(first: Tokens, second: Tokens) -> Tokens:
+    """Return the sums of two counts, and the context of the second."""
+    return _latest(first, second)._replace(
+        input=_added(first.input, second.input),
+        cached=_added(first.cached, second.cached),
+        output=_added(first.output, second.output),
+        cost_usd=_added(first.cost_usd, second.cost_usd),
+    )
+
+
+def _added(first: _Number | None, second: _Number | None) -> _Number | None:
+    if first is None or second is None:
+        return second if first is None else first
+    return first + second
+
+
+def _latest(first: Tokens, second: Tokens) -> Tokens:
+    """Return the second counts; where one is unknown, the first."""
+    return first._replace(**{name: value for name, value in second._asdict().items() if value is not None})

@@ -1,0 +1,120 @@
+"""A tool of an agent: how its calls are read and described. All agents use it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from agentwatch.events import ToolKind
+from agentwatch.plurals import plural
+from agentwatch.wire.fields import Fields, number, text
+
+READ = "Read file"
+EDITED = "Edited file"
+CREATED = "Created new file"
+DELETED = "Deleted file"
+RAN = "Ran terminal command"
+SEARCHED = "Searched files"
+FOUND = "Found files"
+LISTED = "Listed directory"
+TODOS = "Updated to-do list"
+CALLED_MCP = "Called MCP tool"
+RAN_SUBAGENT = "Ran subagent"
+SEARCHED_WEB = "Searched the web"
+FETCHED = "Fetched web page"
+USED = "Used tool"
+"""The phrases of the text format. They are those of Cursor's documentation."""
+
+
+class Facts(NamedTuple):
+    """The facts in a successful result, apart from its content."""
+
+    note: str | None = None
+    phrase: str | None = None
+    """The phrase that replaces the tool's own, because an edit may have created its file."""
+    is_new_file: bool = False
+    lines_added: int | None = None
+    lines_removed: int | None = None
+
+
+NO_FACTS = Facts()
+
+
+class Tool(NamedTuple):
+    """A tool: how its calls are read and described."""
+
+    kind: ToolKind
+    phrase: str
+    """The action in the text format: `Read file`."""
+    target: Callable[[Fields], str | None] = lambda _arguments: None
+    """Returns the target of a call, from its arguments. It is only called if `paths` returns none."""
+    paths: Callable[[Fields], list[str]] = lambda _arguments: []
+    """Returns the files that a call acts on, from its arguments."""
+    facts: Callable[[Fields], Facts] = lambda _success: NO_FACTS
+    """Returns the facts in a successful result."""
+
+
+def named(*keys: str) -> Callable[[Fields], str | None]:
+    """Return a function that returns the first of these arguments that is a text."""
+
+    def first_present(arguments: Fields) -> str | None:
+        return next((found for key in keys if (found := text(arguments, key))), None)
+
+    return first_present
+
+
+def path_in(*keys: str) -> Callable[[Fields], list[str]]:
+    """Return a function that returns the path in the first of these arguments that is a text."""
+    first_present = named(*keys)
+
+    def paths(arguments: Fields) -> list[str]:
+        path = first_present(arguments)
+        return [] if path is None else [path]
+
+    return paths
+
+
+def counted(key: str, noun: str) -> Callable[[Fields], Facts]:
+    """Return a function that returns the number in a field as a note: `3 files`."""
+
+    def count(success: Fields) -> Facts:
+        found = number(success, key)
+        return NO_FACTS if found is None else Facts(note=plural(found, noun))
+
+    return count
+
+
+def first_line(command: str | None) -> str | None:
+    """Return the first line of a command that is not blank."""
+    return command and command.strip().partition("\n")[0]
+
+
+def command_in(*keys: str) -> Callable[[Fields], str | None]:
+    """Return a function that returns the first line of the command in the first of these arguments."""
+    first_present = named(*keys)
+    return lambda arguments: first_line(first_present(arguments))
+
+
+IDS = frozenset({"toolCallId", "conversationId", "requestId"})
+"""Arguments that say nothing about the call."""
+
+_main_argument = named(
+    *("path", "file_path", "command", "url", "query", "pattern", "searchTerm", "description", "title"),
+    *("prompt", "name", "server", "taskId", "text"),
+)
+
+
+def other_tool(name: str) -> Tool:
+    """Return a description of a tool that is not known.
+
+    The target of its calls is the tool's name and the most informative argument: `createPlan Migration`.
+    """
+
+    def target(arguments: Fields) -> str:
+        strings = (
+            value for key, value in arguments.items() if isinstance(value, str) and value and key not in IDS
+        )
+        argument = _main_argument(arguments) or next(strings, None)
+        return f"{name} {argument}" if argument else name
+
+    return Tool(ToolKind.OTHER, USED, target)
