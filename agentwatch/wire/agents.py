@@ -5,8 +5,10 @@ from __future__ import annotations
 from agentwatch.wire.agent import Agent
 from agentwatch.wire.cursor import AGENT as CURSOR
 from agentwatch.wire.fields import Fields
+from agentwatch.wire.gemini import AGENT as GEMINI
+from agentwatch.wire.gemini_chat import AGENT as GEMINI_CHAT
 
-AGENTS: tuple[Agent, ...] = (CURSOR,)
+AGENTS: tuple[Agent, ...] = (GEMINI_CHAT, GEMINI, CURSOR)
 """The agents in the order in which they are asked: the first that recognises a line wrote it."""
 
 
