@@ -7,12 +7,14 @@ from agentwatch.wire.amp import AGENT as AMP
 from agentwatch.wire.claude import AGENT as CLAUDE_CODE
 from agentwatch.wire.claude import FAMILY as CLAUDE_FAMILY
 from agentwatch.wire.cursor import AGENT as CURSOR
+from agentwatch.wire.droid import AGENT as DROID
 from agentwatch.wire.fields import Fields
 from agentwatch.wire.gemini import AGENT as GEMINI
 from agentwatch.wire.gemini_chat import AGENT as GEMINI_CHAT
+from agentwatch.wire.goose import AGENT as GOOSE
 from agentwatch.wire.qwen import AGENT as QWEN
 
-AGENTS: tuple[Agent, ...] = (GEMINI_CHAT, GEMINI, CURSOR, QWEN, CLAUDE_CODE, AMP, CLAUDE_FAMILY)
+AGENTS: tuple[Agent, ...] = (GEMINI_CHAT, GEMINI, CURSOR, QWEN, CLAUDE_CODE, AMP, DROID, CLAUDE_FAMILY, GOOSE)
 """The agents in the order in which they are asked: the first that recognises a line wrote it."""
 
 

@@ -21,10 +21,10 @@ CURSORS = [
     *sorted((SHARED / "docs").glob("*.ndjson")),
     *sorted(RECORDINGS.glob("*.ndjson")),
 ]
-DECODED = frozenset(("amp", "claude-code", "qwen"))
-"""The folders of the streams whose formats are decoded."""
-UNKNOWN = [path for path in OTHERS if path.parent.name not in DECODED]
-FOREIGN = event("system", "init", cwd="/tmp", tools=["Bash"])
+DECODED = frozenset(("amp", "claude-code", "gemini", "gemini-chat", "qwen"))
+"""The folders of the streams and files whose formats are decoded."""
+UNKNOWN = [path for path in OTHERS if path.relative_to(SHARED).parts[1] not in DECODED]
+FOREIGN = event("system", "init", cwd="/tmp", tools=["Bash"], slash_commands=[])
 
 
 def read(path: Path, *, follow: bool = False) -> Session:
