@@ -18,8 +18,8 @@ _REFUSED_WORDS = "Tool execution denied by policy"
 """The beginning of the message with which the agent refuses a call by a rule."""
 _CANCELLED_WORDS = "[Operation Cancelled]"
 """The beginning of the response of a call that was cancelled."""
-_CANCELLED = frozenset(("cancelled", "canceled"))
-_FAILED = frozenset(("error", "failed"))
+_CANCELLED = ("cancelled", "canceled")
+_FAILED = ("error", "failed")
 _NOTE_KINDS = (ToolKind.READ, ToolKind.SEARCH, ToolKind.FETCH)
 _MOST_NOTE = 60
 
