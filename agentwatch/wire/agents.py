@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from agentwatch.wire.acp import AGENT as ACP
 from agentwatch.wire.agent import Agent
 from agentwatch.wire.cursor import AGENT as CURSOR
 from agentwatch.wire.fields import Fields
 
-AGENTS: tuple[Agent, ...] = (CURSOR,)
+AGENTS: tuple[Agent, ...] = (ACP, CURSOR)
 """The agents in the order in which they are asked: the first that recognises a line wrote it."""
 
 
