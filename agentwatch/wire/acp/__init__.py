@@ -1,8 +1,8 @@
 """The decoder of the Agent Client Protocol: a log of the JSON-RPC lines of any agent that speaks it.
 
 This folder may import what `wire` may, and the modules of `wire` that all agents share. Only
-`agentwatch.wire.agents` imports from here. The facts come from the protocol's published schema (version 1 with
-its unstable parts, and the draft of version 2) and from captures of gemini-cli 0.61 and opencode 1.18.
+`agentwatch.wire.agents` imports from here. The facts come from the protocol's published schema (version 1
+with its unstable parts, and the draft of version 2) and from captures of gemini-cli 0.61 and opencode 1.18.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def _decoder() -> AgentDecoder:
 
 
 def _blocks(fields: Fields, _call_id: str) -> Iterator[Block]:
-    from agentwatch.wire.acp.blocks import blocks
+    from agentwatch.wire.acp.calls.blocks import blocks
 
     return blocks(fields)
 

@@ -11,7 +11,8 @@ from agentwatch.events import (
     TurnEnded,
     Unknown,
 )
-from agentwatch.wire.acp.calls import Calls
+from agentwatch.wire.acp.calls.open_calls import Calls
+from agentwatch.wire.acp.calls.terminals import Terminals, command_line
 from agentwatch.wire.acp.facts import agent_facts, chosen, chosen_facts, option_facts, session_facts
 from agentwatch.wire.acp.permissions import answer_of, asked_call, request_of
 from agentwatch.wire.acp.requests import (
@@ -24,7 +25,6 @@ from agentwatch.wire.acp.requests import (
     short,
 )
 from agentwatch.wire.acp.sessions import Sessions
-from agentwatch.wire.acp.terminals import Terminals, command_line
 from agentwatch.wire.acp.text import prompt_text
 from agentwatch.wire.acp.updates import Updates
 from agentwatch.wire.acp.usage import prompt_usage

@@ -16,10 +16,10 @@ from agentwatch.events import (
     TurnStarted,
     Unknown,
 )
-from agentwatch.wire.acp.calls import Calls, Owner, plan_in
+from agentwatch.wire.acp.calls.open_calls import Calls, Owner, plan_in
+from agentwatch.wire.acp.calls.terminals import Terminals
 from agentwatch.wire.acp.facts import option_facts
 from agentwatch.wire.acp.sessions import Sessions
-from agentwatch.wire.acp.terminals import Terminals
 from agentwatch.wire.acp.text import (
     Answers,
     HeldTexts,

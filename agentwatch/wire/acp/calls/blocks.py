@@ -16,9 +16,9 @@ from agentwatch.blocks import (
     PlanBlock,
     TextBlock,
 )
-from agentwatch.wire.acp.calls import plan_in
+from agentwatch.wire.acp.calls.open_calls import plan_in
+from agentwatch.wire.acp.calls.results import object_in, terminal_output
 from agentwatch.wire.acp.permissions import asked_call
-from agentwatch.wire.acp.results import object_in, terminal_output
 from agentwatch.wire.acp.text import binary_size
 from agentwatch.wire.fields import Fields, items, mapping, text
 
@@ -38,7 +38,7 @@ def blocks(fields: Fields) -> Iterator[Block]:
 
 
 def _arguments(raw: Fields) -> Iterator[Block]:
-    """Yield the description, the to-do list, all short arguments in one block, and each text of several lines."""
+    """Yield the description, the to-do list, all short arguments in one block, and each multi-line text."""
     rest = dict(raw)
     if description := text(rest, "description"):
         yield TextBlock("description", description)

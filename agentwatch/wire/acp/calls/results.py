@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from agentwatch.events import ToolKind
-from agentwatch.wire.acp.changed_lines import changed_lines
+from agentwatch.wire.acp.calls.changed_lines import changed_lines
 from agentwatch.wire.acp.text import count_of, texts_in
 from agentwatch.wire.fields import NO_FIELDS, Fields, items, mapping, number, text
 

@@ -18,7 +18,7 @@ from agentwatch.events import (
     ToolStarted,
 )
 from agentwatch.plurals import plural
-from agentwatch.wire.acp.results import (
+from agentwatch.wire.acp.calls.results import (
     Change,
     change_in,
     error_in,
@@ -28,9 +28,9 @@ from agentwatch.wire.acp.results import (
     said_exit_code,
     terminal_output,
 )
-from agentwatch.wire.acp.terminals import Terminals
+from agentwatch.wire.acp.calls.terminals import Terminals
+from agentwatch.wire.acp.calls.tools import Described, Description
 from agentwatch.wire.acp.text import texts_in
-from agentwatch.wire.acp.tools import Described, Description
 from agentwatch.wire.fields import Fields, items, mapping, text
 from agentwatch.wire.tool import CREATED
 
