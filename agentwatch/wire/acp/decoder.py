@@ -152,7 +152,7 @@ class Decoder:
         if request.method == PROMPT:
             if error is None and "stopReason" not in result:
                 return []  # version 2 of the protocol: an update ends the turn
-            return self._turn_ended(session, result, error)
+            return self._turn_ended(session, result, error, has_next=self._requests.has_prompt(request))
         if error is not None:
             self._loading = None if request.method == "session/load" else self._loading
             return [Notice(f"{request.method}: {_words(error)}", is_error=request.method in _OPENS)]
@@ -185,15 +185,17 @@ class Decoder:
                 return self._sessions.describe(session, chosen_facts(method, request.value))
         return []
 
-    def _turn_ended(self, session: str | None, result: Fields, error: object = None) -> list[Event]:
-        """Return the events of a response to a prompt."""
+    def _turn_ended(
+        self, session: str | None, result: Fields, error: object = None, *, has_next: bool = False
+    ) -> list[Event]:
+        """Return the events of a response to a prompt; `has_next` means that another prompt is waiting."""
         events = self._updates.end_texts()
         if self._sessions.is_side(session):
             self._sessions.end_side(session)
             return events
         events += self._calls.end_refused(session or self._sessions.main)
         events += prompt_usage(result)
-        if self._requests.has_prompt(session):
+        if has_next:
             return events
         self._updates.turn_ended()
         reason = text(result, "stopReason")

@@ -88,9 +88,12 @@ class Requests:
             return Request(shape)
         return max(fitting or found, key=lambda asked: asked[key].order).pop(key)
 
-    def has_prompt(self, session: str | None) -> bool:
-        """Return whether another prompt of a session has no response yet."""
-        return any(each.method == PROMPT and each.session == session for each in self._client.values())
+    def has_prompt(self, after: Request) -> bool:
+        """Return whether a later prompt of the same session has no response yet."""
+        return any(
+            each.method == PROMPT and each.session == after.session and each.order > after.order
+            for each in self._client.values()
+        )
 
     def clear(self) -> None:
         """Forget all requests: the process that would have answered them is gone."""

@@ -75,7 +75,7 @@ class Answers:
         lead = [*self._end_half(channel), TextEnded(channel)] if ended else []
         if message is not None:
             self._messages[channel] = message
-        whole, half = _split(self._halves.pop(channel, "") + (chunk_text(_with_halves(fields, update)) or ""))
+        whole, half = _split(self._halves.pop(channel, "") + (chunk_text(with_halves(fields, update)) or ""))
         if half:
             self._halves[channel] = half
         return [*lead, Text(channel, whole)]
@@ -109,7 +109,13 @@ class HeldTexts:
         self._sizes: dict[str, int] = {}
 
     def add(self, agent: str, channel: Channel, update: Fields) -> list[Event]:
-        """Hold back a chunk. Return the text before it if the chunk begins another one."""
+        """Hold back a chunk. Return the text before it if the chunk begins another one.
+
+        Args:
+            agent: Who writes the text.
+            channel: Its channel.
+            update: The update, with the halves of split emoji.
+        """
         events: list[Event] = []
         message = text(update, "messageId")
         held = self._held.get(agent)
@@ -131,7 +137,7 @@ class HeldTexts:
         if held is None:
             return []
         channel, _, pieces = held
-        return [Text(channel, "".join(pieces), agent=agent), TextEnded(channel, agent=agent)]
+        return [Text(channel, whole_text("".join(pieces)), agent=agent), TextEnded(channel, agent=agent)]
 
     def end_all(self) -> list[Event]:
         """Return all texts that are held back."""
@@ -166,7 +172,8 @@ def _split(joined: str) -> tuple[str, str]:
     return whole_text(joined), ""
 
 
-def _with_halves(fields: Fields, update: Fields) -> Fields:
+def with_halves(fields: Fields, update: Fields) -> Fields:
+    """Return the update of a line, with the halves of split emoji if the line was repaired."""
     if not isinstance(fields, Repaired):
         return update
     return mapping(mapping(fields.halves.get("params")).get("update"))

@@ -27,10 +27,12 @@ from agentwatch.wire.acp.text import (
     chunk_text,
     count_of,
     prompt_text,
+    with_halves,
 )
 from agentwatch.wire.acp.usage import context_usage
 from agentwatch.wire.delta_frames import Burst
 from agentwatch.wire.fields import Fields, in_words, items, mapping, text
+from agentwatch.wire.json_line import whole_text
 
 _CHUNKS = {"agent_message_chunk": Channel.ANSWER, "agent_thought_chunk": Channel.REASONING}
 _MESSAGES = {"agent_message": Channel.ANSWER, "agent_thought": Channel.REASONING}
@@ -106,7 +108,7 @@ class Updates:
         if self._user is None:
             return []
         agent, _, pieces = self._user
-        words, self._user, self._user_size = "".join(pieces), None, 0
+        words, self._user, self._user_size = whole_text("".join(pieces)), None, 0
         if agent is not None:
             return [Prompt(words, agent=agent)] if words else []
         if self._echo and self._echo.startswith(words):
@@ -148,7 +150,7 @@ class Updates:
         kind = text(update, "sessionUpdate") or ""
         self.streaming = None
         if kind in _USERS:
-            return self._add_user(session, update)
+            return self._add_user(session, with_halves(fields, update))
         lead = self.end_prompt()
         if channel := _CHUNKS.get(kind):
             return [*lead, *self._add_chunk(session, channel, update, fields)]
@@ -225,7 +227,7 @@ class Updates:
         if chunk_text(update) is None:
             return [*lead, attachment(update)]
         if agent is not None:
-            return [*lead, *self._held.add(agent, channel, update)]
+            return [*lead, *self._held.add(agent, channel, with_halves(fields, update))]
         lead += self._implied()
         self._echo = ""
         self.streaming = channel
