@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from agentwatch.wire.acp import AGENT as ACP
 from agentwatch.wire.agent import Agent
 from agentwatch.wire.amp import AGENT as AMP
 from agentwatch.wire.claude import AGENT as CLAUDE_CODE
@@ -10,7 +11,14 @@ from agentwatch.wire.cursor import AGENT as CURSOR
 from agentwatch.wire.fields import Fields
 from agentwatch.wire.qwen import AGENT as QWEN
 
-AGENTS: tuple[Agent, ...] = (CURSOR, QWEN, CLAUDE_CODE, AMP, CLAUDE_FAMILY)
+AGENTS: tuple[Agent, ...] = (
+    ACP,
+    CURSOR,
+    QWEN,
+    CLAUDE_CODE,
+    AMP,
+    CLAUDE_FAMILY,
+)
 """The agents in the order in which they are asked: the first that recognises a line wrote it."""
 
 
