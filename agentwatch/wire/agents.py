@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from agentwatch.wire.agent import Agent
+from agentwatch.wire.codex import AGENT as CODEX
+from agentwatch.wire.codex_rollout import AGENT as CODEX_ROLLOUT
 from agentwatch.wire.cursor import AGENT as CURSOR
 from agentwatch.wire.fields import Fields
 
-AGENTS: tuple[Agent, ...] = (CURSOR,)
+AGENTS: tuple[Agent, ...] = (CODEX, CODEX_ROLLOUT, CURSOR)
 """The agents in the order in which they are asked: the first that recognises a line wrote it."""
 
 
