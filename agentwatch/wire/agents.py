@@ -7,18 +7,13 @@ from agentwatch.wire.agent import Agent
 from agentwatch.wire.amp import AGENT as AMP
 from agentwatch.wire.claude import AGENT as CLAUDE_CODE
 from agentwatch.wire.claude import FAMILY as CLAUDE_FAMILY
+from agentwatch.wire.codex import AGENT as CODEX
+from agentwatch.wire.codex_rollout import AGENT as CODEX_ROLLOUT
 from agentwatch.wire.cursor import AGENT as CURSOR
 from agentwatch.wire.fields import Fields
 from agentwatch.wire.qwen import AGENT as QWEN
 
-AGENTS: tuple[Agent, ...] = (
-    ACP,
-    CURSOR,
-    QWEN,
-    CLAUDE_CODE,
-    AMP,
-    CLAUDE_FAMILY,
-)
+AGENTS: tuple[Agent, ...] = (ACP, CODEX, CODEX_ROLLOUT, CURSOR, QWEN, CLAUDE_CODE, AMP, CLAUDE_FAMILY)
 """The agents in the order in which they are asked: the first that recognises a line wrote it."""
 
 
