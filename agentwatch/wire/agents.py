@@ -13,7 +13,22 @@ from agentwatch.wire.cursor import AGENT as CURSOR
 from agentwatch.wire.fields import Fields
 from agentwatch.wire.qwen import AGENT as QWEN
 
-AGENTS: tuple[Agent, ...] = (ACP, CODEX, CODEX_ROLLOUT, CURSOR, QWEN, CLAUDE_CODE, AMP, CLAUDE_FAMILY)
+AGENTS: tuple[Agent, ...] = (
+    ACP,
+    CODEX,
+    CODEX_ROLLOUT,
+    GEMINI_CHAT,
+    GEMINI,
+    CURSOR,
+    QWEN,
+    CLAUDE_CODE,
+    AMP,
+    CLAUDE_FAMILY,
+)
+from agentwatch.wire.gemini import AGENT as GEMINI
+from agentwatch.wire.gemini_chat import AGENT as GEMINI_CHAT
+
+AGENTS: tuple[Agent, ...] = (GEMINI_CHAT, GEMINI, CURSOR)
 """The agents in the order in which they are asked: the first that recognises a line wrote it."""
 
 
