@@ -5,8 +5,9 @@ from __future__ import annotations
 from agentwatch.wire.agent import Agent
 from agentwatch.wire.cursor import AGENT as CURSOR
 from agentwatch.wire.fields import Fields
+from agentwatch.wire.opencode import AGENT as OPENCODE
 
-AGENTS: tuple[Agent, ...] = (CURSOR,)
+AGENTS: tuple[Agent, ...] = (OPENCODE, CURSOR)
 """The agents in the order in which they are asked: the first that recognises a line wrote it."""
 
 
