@@ -11,12 +11,16 @@ from agentwatch.wire.codex import AGENT as CODEX
 from agentwatch.wire.codex_rollout import AGENT as CODEX_ROLLOUT
 from agentwatch.wire.cursor import AGENT as CURSOR
 from agentwatch.wire.fields import Fields
+from agentwatch.wire.gemini import AGENT as GEMINI
+from agentwatch.wire.gemini_chat import AGENT as GEMINI_CHAT
+from agentwatch.wire.opencode import AGENT as OPENCODE
 from agentwatch.wire.qwen import AGENT as QWEN
 
 AGENTS: tuple[Agent, ...] = (
     ACP,
     CODEX,
     CODEX_ROLLOUT,
+    OPENCODE,
     GEMINI_CHAT,
     GEMINI,
     CURSOR,
@@ -25,10 +29,6 @@ AGENTS: tuple[Agent, ...] = (
     AMP,
     CLAUDE_FAMILY,
 )
-from agentwatch.wire.gemini import AGENT as GEMINI
-from agentwatch.wire.gemini_chat import AGENT as GEMINI_CHAT
-
-AGENTS: tuple[Agent, ...] = (GEMINI_CHAT, GEMINI, CURSOR)
 """The agents in the order in which they are asked: the first that recognises a line wrote it."""
 
 

@@ -21,7 +21,7 @@ CURSORS = [
     *sorted((SHARED / "docs").glob("*.ndjson")),
     *sorted(RECORDINGS.glob("*.ndjson")),
 ]
-DECODED = frozenset(("amp", "claude-code", "qwen"))
+DECODED = frozenset(("amp", "claude-code", "opencode", "qwen"))
 """The folders of the streams whose formats are decoded."""
 UNKNOWN = [path for path in OTHERS if path.parent.name not in DECODED]
 FOREIGN = event("system", "init", cwd="/tmp", tools=["Bash"])
