@@ -5,7 +5,7 @@ from __future__ import annotations
 from agentwatch.wire.agent import Agent
 from agentwatch.wire.amp import AGENT as AMP
 from agentwatch.wire.claude import AGENT as CLAUDE_CODE
-from agentwatch.wire.claude import FAMILY as CLAUDE_FAMILY
+from agentwatch.wire.claude_family import AGENT as CLAUDE_FAMILY
 from agentwatch.wire.cursor import AGENT as CURSOR
 from agentwatch.wire.fields import Fields
 from agentwatch.wire.qwen import AGENT as QWEN

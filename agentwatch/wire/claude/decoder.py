@@ -19,7 +19,6 @@ from agentwatch.events import (
     RunInfo,
     Text,
     TextEnded,
-    Tokens,
     TurnStarted,
     Unknown,
     Usage,
@@ -30,16 +29,25 @@ from agentwatch.wire.claude.calls import Calls
 from agentwatch.wire.claude.dialect import Dialect
 from agentwatch.wire.claude.incidents import Incidents, rate_limit
 from agentwatch.wire.claude.permissions import Permissions, denied
-from agentwatch.wire.claude.text import MainText, blocks_of, ends_with, line_ms
-from agentwatch.wire.claude.turns import run_info, run_started, tokens_in, turn_ended
+from agentwatch.wire.claude.text import (
+    MainText,
+    blocks_of,
+    delta_text,
+    ends_with,
+    line_ms,
+    texts_of,
+)
+from agentwatch.wire.claude.turns import (
+    INTERRUPTED,
+    is_agents_own,
+    output_so_far,
+    run_info,
+    run_started,
+    tokens_in,
+    turn_ended,
+)
 from agentwatch.wire.fields import Fields, in_words, items, mapping, text
 
-_INTERRUPTED = "[Request interrupted by user"
-_NOT_PROMPTS = (
-    *("<local-command-stdout>", "<local-command-stderr>", "<local-command-caveat>", "<command-name>"),
-    *("<task-notification>", "<system-reminder>", "<bash-input>", "<bash-stdout>", "<bash-stderr>"),
-)
-"""Beginnings of a user's text that the agent wrote itself."""
 _QUIET = frozenset(
     ("tool_progress", "tool_use_summary", "prompt_suggestion", "keep_alive", "conversation_reset")
 )
@@ -114,6 +122,21 @@ class Decoder:
                 return []
         return [Unknown(f"type {in_words(fields.get('type'))}")]
 
+    def may_batch(self, line: bytes) -> bool:
+        """Return whether a line may be a delta or a count of thinking tokens."""
+        return b'"content_block_delta"' in line or b'"thinking_tokens"' in line
+
+    def batch(self, lines: list[Fields]) -> list[Event] | None:
+        """Return the texts of consecutive deltas, those of a channel joined.
+
+        Returns:
+            None if one of the lines is no such line, or if a line could start a turn or decide the agent.
+        """
+        if not self._has_turn or self._detect is not None:
+            return None
+        texts = texts_of(lines)
+        return None if texts is None else [event for found in texts for event in self._text.add(*found)]
+
     def end(self) -> list[Event]:
         """Return the events that follow from the end of the stream: none."""
         return []
@@ -181,20 +204,14 @@ class Decoder:
         event = mapping(fields.get("event"))
         match event.get("type"):
             case "content_block_delta":
-                events = self._text.delta(mapping(event.get("delta")))
-                return events if self._has_turn else [*self._content(fields), *events]
+                found = delta_text(event.get("delta"))
+                lead = [] if self._has_turn else self._content(fields)
+                return lead if found is None else [*lead, *self._text.add(*found)]
             case "message_start":
                 return [*self._content(fields), *self._text.message_started()]
             case "message_delta":
-                return self._output(mapping(event.get("usage")))
+                return output_so_far(mapping(event.get("usage")), self.dialect)
         return []
-
-    def _output(self, usage: Fields) -> list[Event]:
-        """Return the tokens that a message has written. Only this line of a message has the final number."""
-        output = tokens_in(usage, self.dialect, with_output=True).output
-        if not output:
-            return []
-        return [Usage(Tokens(output=output), UsageScope.REQUEST)]
 
     def _assistant(self, fields: Fields) -> list[Event]:
         message, agent = mapping(fields.get("message")), text(fields, "parent_tool_use_id")
@@ -255,12 +272,11 @@ class Decoder:
         """Return the prompt in a user's line, which may also be a text of the agent itself."""
         if agent is not None:
             return [Prompt(words, agent)]
-        if words.startswith(_INTERRUPTED):
+        if words.startswith(INTERRUPTED):
             self._is_interrupted = True
             return [Notice("interrupted by the user")]
-        is_own = fields.get("isSynthetic") is True or words.startswith(_NOT_PROMPTS)
         is_echo = fields.get("isReplay") is True or self.dialect.echoes_prompts or not self._has_content
-        if is_own or not is_echo:
+        if is_agents_own(fields, words) or not is_echo:
             return []
         events = [] if self._has_turn else self._content(fields)
         self._has_content = False

@@ -8,6 +8,12 @@ from agentwatch.wire.fields import Fields, in_words, items, mapping, number, tex
 
 _CACHED, _CACHE_WRITTEN = "cache_read_input_tokens", "cache_creation_input_tokens"
 _ABORTED = "aborted"
+INTERRUPTED = "[Request interrupted by user"
+_NOT_PROMPTS = (
+    *("<local-command-stdout>", "<local-command-stderr>", "<local-command-caveat>", "<command-name>"),
+    *("<task-notification>", "<system-reminder>", "<bash-input>", "<bash-stdout>", "<bash-stderr>"),
+)
+"""Beginnings of a user's text that the agent wrote itself."""
 _REASONS = {
     "error_max_turns": "reached the maximum number of turns",
     "error_max_budget_usd": "reached the maximum budget",
@@ -37,6 +43,11 @@ def _facts(fields: Fields) -> dict[str, str | None]:
         "api_key_source": text(fields, "apiKeySource"),
         "agent_version": text(fields, "claude_code_version") or text(fields, "qwen_code_version"),
     }
+
+
+def is_agents_own(fields: Fields, words: str) -> bool:
+    """Return whether a text in a user's line is the agent's own: a summary, or the output of a command."""
+    return fields.get("isSynthetic") is True or words.startswith(_NOT_PROMPTS)
 
 
 def turn_ended(fields: Fields, dialect: Dialect, model: str | None, *, is_interrupted: bool) -> list[Event]:
@@ -83,6 +94,12 @@ def tokens_in(usage: Fields, dialect: Dialect, *, with_output: bool) -> Tokens:
         cached=cached,
         output=number(usage, "output_tokens") if with_output else None,
     )
+
+
+def output_so_far(usage: Fields, dialect: Dialect) -> list[Event]:
+    """Return the tokens that a message has written. Only its `message_delta` has the final number."""
+    output = tokens_in(usage, dialect, with_output=True).output
+    return [Usage(Tokens(output=output), UsageScope.REQUEST)] if output else []
 
 
 def _outcome(fields: Fields, dialect: Dialect, *, is_interrupted: bool) -> Outcome:
