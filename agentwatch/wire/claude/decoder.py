@@ -27,7 +27,7 @@ from agentwatch.events import (
 from agentwatch.wire.agent import Agent
 from agentwatch.wire.claude.calls import Calls
 from agentwatch.wire.claude.dialect import Dialect
-from agentwatch.wire.claude.incidents import Incidents, rate_limit
+from agentwatch.wire.claude.incidents import Incidents, authentication, rate_limit
 from agentwatch.wire.claude.permissions import Permissions, denied
 from agentwatch.wire.claude.text import (
     MainText,
@@ -76,8 +76,8 @@ class Decoder:
         """Whether a turn has started and its result has not arrived."""
         self._has_content = False
         """Whether the agent has written anything in this turn."""
-        self._is_compacted = False
-        """Whether the conversation was shortened since the last init: another init may follow in the turn."""
+        self._is_compacting = False
+        """Whether the conversation is being shortened: another init may come before it is."""
         self._is_interrupted = False
         self._model: str | None = None
         self._message: str | None = None
@@ -116,8 +116,7 @@ class Decoder:
             case "control_response" | "control_cancel_request":
                 return [*self._permissions.answer(fields, self._calls)]
             case "auth_status":
-                error = text(fields, "error")
-                return [Notice(f"authentication failed: {error}", is_error=True)] if error else []
+                return authentication(fields)
             case str(kind) if kind in _QUIET:
                 return []
         return [Unknown(f"type {in_words(fields.get('type'))}")]
@@ -154,20 +153,21 @@ class Decoder:
                 retracted = self._text.retract(fields.get("retracted_message_uuids"))
                 return [*retracted, *self._incidents.system(fields)]
             case "status" | "compact_boundary" as subtype:
-                self._is_compacted |= subtype == "compact_boundary" or fields.get("status") == "compacting"
+                if subtype == "compact_boundary" or fields.get("status") == "compacting":
+                    self._is_compacting = subtype == "status"
         return self._incidents.system(fields)
 
     def _init(self, fields: Fields) -> list[Event]:
         """Read an init line. It starts a turn, or a run if the process is another one.
 
         A process that was killed leaves a turn without a result, and the next one may continue its session.
-        After a compaction, the present turn may have another init.
+        While the conversation is being shortened, the present turn may have another init.
         """
         session_id = text(fields, "session_id")
         is_same = self._has_run and session_id is not None and session_id == self._session_id
-        continues = is_same and self._has_turn and self._is_compacted
+        continues = is_same and self._has_turn and self._is_compacting
         is_new_run = not is_same or (self._has_turn and not continues)
-        self._session_id, self._is_compacted = session_id, False
+        self._session_id, self._is_compacting = session_id, False
         self._model = (text(fields, "model") or "")[:_MOST_MODEL] or self._model
         self._calls.cwd = (text(fields, "cwd") or "").rstrip("/\\")
         if continues:
@@ -186,6 +186,7 @@ class Decoder:
 
     def _content(self, fields: Fields) -> list[Event]:
         """Return what the main agent's next line implies: a turn whose init is missing."""
+        self._is_compacting = False
         if self._has_turn:
             self._has_content = True
             return []
@@ -292,7 +293,7 @@ class Decoder:
             if self._calls.is_open(call_id):
                 events += self._calls.refuse(call_id or "")
         ended = turn_ended(fields, self.dialect, self._model, is_interrupted=self._is_interrupted)
-        self._has_run, self._has_turn, self._is_compacted = True, False, False
+        self._has_run, self._has_turn, self._is_compacting = True, False, False
         self._session_id = self._session_id or text(fields, "session_id")
         self._permissions.clear()
         self._text.turn_ended()
