@@ -38,7 +38,7 @@ class Incidents:
 
     def system(self, fields: Fields) -> list[Event]:
         """Return the events of a `system` line."""
-        subtype = fields.get("subtype")
+        subtype = text(fields, "subtype")
         if subtype in _QUIET:
             return []
         match subtype:
