@@ -20,6 +20,8 @@ _REASONS = {
     "error_max_structured_output_retries": "reached the maximum number of retries for structured output",
     "error_during_execution": "error during execution",
 }
+_DIAGNOSTIC = "[ede_diagnostic]"
+"""The beginning of an error that describes the agent's own state."""
 _MOST_REASONS = 20
 _MOST_COST = 1e9
 
@@ -125,7 +127,10 @@ def _result(fields: Fields, outcome: Outcome) -> str | None:
         return result
     if error := text(fields, "error"):
         return error
-    reasons = [reason for reason in items(fields.get("errors"))[:_MOST_REASONS] if isinstance(reason, str)]
+    errors = items(fields.get("errors"))[:_MOST_REASONS]
+    reasons = [error for error in errors if isinstance(error, str) and not error.startswith(_DIAGNOSTIC)]
+    if not reasons and outcome is Outcome.CANCELLED:
+        return "interrupted"
     return "\n".join(reasons) or _in_words(text(fields, "subtype"))
 
 
