@@ -120,7 +120,8 @@ class Decoder:
         if kind == "task_started":
             size = number(event, "model_context_window")
             self._turns.texts.announce_turn()
-            return [] if size is None else [Usage(Tokens(context_size=size), UsageScope.REQUEST)]
+            cut = self._turns.calls.begin_turn()
+            return cut if size is None else [*cut, Usage(Tokens(context_size=size), UsageScope.REQUEST)]
         if kind == "context_compacted":
             return self._compacted(at_ms)
         if kind == "item_completed":
