@@ -1,0 +1,1 @@
+"""Tests of the stores in which agents keep sessions."""
