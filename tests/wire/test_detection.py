@@ -11,11 +11,17 @@ from agentwatch.feed import Feed
 from agentwatch.recording import open_saved
 from agentwatch.session import Session
 from agentwatch.wire import Decoder
-from agentwatch.wire.agents import agent_named
+from agentwatch.wire.agents import AGENTS, agent_named
 from tests.builders.lines import delta, event, final, init, result, segment, started, thought, user
 from tests.conftest import RECORDINGS, SHARED, Saver
 
-OTHERS = sorted((SHARED / "agents").rglob("*.jsonl")) + sorted((SHARED / "disk").rglob("*.jsonl"))
+KNOWN = {agent.name for agent in AGENTS}
+OTHERS = [
+    path
+    for folder in ("agents", "disk")
+    for path in sorted((SHARED / folder).rglob("*.jsonl"))
+    if KNOWN.isdisjoint(path.parts)
+]
 CURSORS = [
     *sorted((SHARED / "cursor").glob("*.ndjson")),
     *sorted((SHARED / "docs").glob("*.ndjson")),
