@@ -10,6 +10,7 @@ from agentwatch.events import (
     FormatDetected,
     LineTime,
     Malformed,
+    Notice,
     Oversize,
     Repair,
     RunStarted,
@@ -63,6 +64,7 @@ class Decoder:
         self._time_of: Callable[[Fields], int | None] | None = None
         self._frames = DeltaFrames()
         self._is_first = True
+        self._known_problems = 0
         self._undetected: list[Fields] = []
         self._undetected_bytes = 0
         self._redecoded: list[list[Event]] = []
@@ -188,17 +190,25 @@ class Decoder:
 
     def _events(self, fields: Fields, head: bytes, size: int) -> list[Event]:
         if self._decoder is None:
-            agent = detect(fields, is_first=self._is_first)
+            agent = detect(fields, is_first=self._is_first, asks_plugins=self.is_detecting)
             self._is_first = False
             if agent is None:
                 self._keep(fields, size)
-                return [Unknown(f"type {in_words(fields.get('type'))}", _beginning(head))]
+                unknown = Unknown(f"type {in_words(fields.get('type'))}", _beginning(head))
+                return [*self._plugin_problems(), unknown]
             events = self._decoded_by(agent, fields)
         else:
             events = self._timed(self._decoder.decode(fields), fields)
             if events and type(events[-1]) in _MAY_CHANGE_AGENT and (other := self._other_agent(fields)):
                 events = [*self._decoder.end(), *self._decoded_by(other, fields)]
         return [*events, Repair()] if isinstance(fields, Repaired) else events
+
+    def _plugin_problems(self) -> list[Event]:
+        """Return the failures of plugins that were asked for the agent, each once."""
+        from agentwatch.wire.plugins import problems  # 22 ms, for a stream that no built-in format recognises
+
+        known, self._known_problems = self._known_problems, len(problems)
+        return [*map(Notice, problems[known:])]
 
     def _keep(self, fields: Fields, size: int) -> None:
         """Keep a line until the agent is known. At the limit all kept lines are dropped."""
@@ -214,7 +224,7 @@ class Decoder:
         """Return the agent that starts a run with this line, if it is not the present agent."""
         if self._agent is None or self._agent.recognises(fields):
             return None
-        other = detect(fields, is_first=False)
+        other = detect(fields, is_first=False, asks_plugins=False)
         return other if other is not None and other.role(fields) is LineRole.START else None
 
     def _decoded_by(self, agent: Agent, fields: Fields) -> list[Event]:
