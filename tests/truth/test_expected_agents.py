@@ -46,5 +46,5 @@ def test_every_sample_has_an_expected_summary() -> None:
     assert missing == set()
 
 
-COMPLETE: frozenset[str] = frozenset({"acp"})
+COMPLETE = frozenset(("acp", "amp", "claude-code", "codex", "codex-rollout", "gemini", "opencode", "qwen"))
 """The folders of samples whose formats are decoded."""
