@@ -203,7 +203,7 @@ class Decoder:
             if self._time_of is not None:
                 events = self._timed(events, fields)
             if events and type(events[-1]) in _MAY_CHANGE_AGENT and (other := self._other_agent(fields)):
-                events = [*self._decoder.end(), *self._decoded_by(other, fields)]
+                events = [*self._decoder.end(), *self._first_of_run(other, fields)]
         return [*events, Repair()] if isinstance(fields, Repaired) else events
 
     def _plugin_problems(self) -> list[Event]:
@@ -229,6 +229,13 @@ class Decoder:
             return None
         other = detect(fields, is_first=False, asks_plugins=False)
         return other if other is not None and other.role(fields) is LineRole.START else None
+
+    def _first_of_run(self, agent: Agent, fields: Fields) -> list[Event]:
+        """Switch to another agent, and return the events of its line, which starts a run in any case."""
+        events = self._decoded_by(agent, fields)
+        if any(type(event) is RunStarted for event in events):
+            return events
+        return [events[0], RunStarted(agent.name), *events[1:]]
 
     def _decoded_by(self, agent: Agent, fields: Fields) -> list[Event]:
         """Switch to the decoder of an agent. Decode the kept lines with it, then this line."""
