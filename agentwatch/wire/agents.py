@@ -10,9 +10,11 @@ from agentwatch.wire.claude_family import AGENT as CLAUDE_FAMILY
 from agentwatch.wire.codex import AGENT as CODEX
 from agentwatch.wire.codex_rollout import AGENT as CODEX_ROLLOUT
 from agentwatch.wire.cursor import AGENT as CURSOR
+from agentwatch.wire.droid import AGENT as DROID
 from agentwatch.wire.fields import Fields
 from agentwatch.wire.gemini import AGENT as GEMINI
 from agentwatch.wire.gemini_chat import AGENT as GEMINI_CHAT
+from agentwatch.wire.goose import AGENT as GOOSE
 from agentwatch.wire.opencode import AGENT as OPENCODE
 from agentwatch.wire.qwen import AGENT as QWEN
 
@@ -24,9 +26,11 @@ AGENTS: tuple[Agent, ...] = (
     GEMINI_CHAT,
     GEMINI,
     CURSOR,
+    DROID,
     QWEN,
     CLAUDE_CODE,
     AMP,
+    GOOSE,
     CLAUDE_FAMILY,
 )
 """The agents in the order in which they are asked: the first that recognises a line wrote it."""

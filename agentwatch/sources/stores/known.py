@@ -18,7 +18,14 @@ The head is empty for a folder, and for a path where no regular file is. It rais
 belongs to the store but cannot be read.
 """
 
-_STORES: tuple[Opener, ...] = ()
+
+def _gemini_json(path: Path, head: bytes) -> Store | None:
+    from agentwatch.sources.stores.gemini_json import open_gemini_json
+
+    return open_gemini_json(path, head)
+
+
+_STORES: tuple[Opener, ...] = (_gemini_json,)
 """One entry for each store, in the order in which they are asked. Each imports its module when it is used."""
 
 
