@@ -176,7 +176,7 @@ def _changed(
     """Yield the rows of a session that are new or were changed, and note the times of their changes."""
     times, row_by_id = queries
     for row_id, changed in connection.execute(times, (session_id,)).fetchall():
-        if isinstance(row_id, str) and known.get(row_id) != changed:
+        if isinstance(row_id, str) and (row_id not in known or known[row_id] != changed):
             for row in connection.execute(row_by_id, (row_id,)):
                 if isinstance(row[4], str):
                     updated[row_id] = changed
@@ -186,7 +186,7 @@ def _changed(
 def _session(row: dict[str, Any]) -> SessionRow:
     info = {
         "id": row["id"],
-        "parentID": row["parent_id"],
+        "parentID": as_text(row["parent_id"]),
         **{key: as_text(row.get(key)) for key in ("directory", "title", "version", "agent")},
         "model": as_object(row.get("model")) or None,
     }
