@@ -26,7 +26,7 @@ def test_a_sample_has_its_expected_summary(path: Path, opened_session: Callable[
     """The summary of a sample has the expected members, value for value; a long text has its digest."""
     expected = json.loads(path.read_text())
     recording = SHARED / expected["recording"]
-    if not recording.exists():
+    if not (recording.exists() or recording.parent.exists()):  # a session in a database is no file
         pytest.skip("the recordings of others are not here")
     found = json.loads(b"".join(summary(opened_session(recording))))
     found["text_sha256"] = hashlib.sha256(found["text"].encode()).hexdigest()
