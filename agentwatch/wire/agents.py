@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from agentwatch.wire.agent import Agent
+from agentwatch.wire.copilot import AGENT as COPILOT
 from agentwatch.wire.cursor import AGENT as CURSOR
 from agentwatch.wire.fields import Fields
+from agentwatch.wire.pi import AGENT as PI
+from agentwatch.wire.pi import SESSION as PI_SESSION
 
-AGENTS: tuple[Agent, ...] = (CURSOR,)
+AGENTS: tuple[Agent, ...] = (COPILOT, PI, PI_SESSION, CURSOR)
 """The agents in the order in which they are asked: the first that recognises a line wrote it."""
 
 
