@@ -2,14 +2,39 @@
 
 from __future__ import annotations
 
+from agentwatch.wire.acp import AGENT as ACP
 from agentwatch.wire.agent import Agent
+from agentwatch.wire.amp import AGENT as AMP
+from agentwatch.wire.claude import AGENT as CLAUDE_CODE
+from agentwatch.wire.claude import FAMILY as CLAUDE_FAMILY
+from agentwatch.wire.codex import AGENT as CODEX
+from agentwatch.wire.codex_rollout import AGENT as CODEX_ROLLOUT
 from agentwatch.wire.copilot import AGENT as COPILOT
 from agentwatch.wire.cursor import AGENT as CURSOR
 from agentwatch.wire.fields import Fields
+from agentwatch.wire.gemini import AGENT as GEMINI
+from agentwatch.wire.gemini_chat import AGENT as GEMINI_CHAT
+from agentwatch.wire.opencode import AGENT as OPENCODE
 from agentwatch.wire.pi import AGENT as PI
 from agentwatch.wire.pi import SESSION as PI_SESSION
+from agentwatch.wire.qwen import AGENT as QWEN
 
-AGENTS: tuple[Agent, ...] = (COPILOT, PI, PI_SESSION, CURSOR)
+AGENTS: tuple[Agent, ...] = (
+    ACP,
+    CODEX,
+    CODEX_ROLLOUT,
+    OPENCODE,
+    COPILOT,
+    PI,
+    PI_SESSION,
+    GEMINI_CHAT,
+    GEMINI,
+    CURSOR,
+    QWEN,
+    CLAUDE_CODE,
+    AMP,
+    CLAUDE_FAMILY,
+)
 """The agents in the order in which they are asked: the first that recognises a line wrote it."""
 
 

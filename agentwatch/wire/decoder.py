@@ -14,6 +14,7 @@ from agentwatch.events import (
     Repair,
     RunStarted,
     Text,
+    TurnStarted,
     Unknown,
 )
 from agentwatch.wire.agent import Agent, AgentDecoder, DeltaDecoder, LineRole
@@ -30,7 +31,7 @@ MAX_UNDETECTED_LINES = 50
 MAX_UNDETECTED_BYTES = 1 << 20
 """Lines before the agent is known are kept up to these limits. They are decoded again once it is known."""
 _SHOWN_BYTES = 400
-_MAY_CHANGE_AGENT = (RunStarted, Unknown)
+_MAY_CHANGE_AGENT = (RunStarted, TurnStarted, Unknown)
 """A decoder reads another agent's start line as one of these. Asking every agent about every line would cost
 more than decoding it."""
 _MAX_ROLE_BYTES = 1 << 20
@@ -195,7 +196,9 @@ class Decoder:
                 return [Unknown(f"type {in_words(fields.get('type'))}", _beginning(head))]
             events = self._decoded_by(agent, fields)
         else:
-            events = self._timed(self._decoder.decode(fields), fields)
+            events = self._decoder.decode(fields)
+            if self._time_of is not None:
+                events = self._timed(events, fields)
             if events and type(events[-1]) in _MAY_CHANGE_AGENT and (other := self._other_agent(fields)):
                 events = [*self._decoder.end(), *self._decoded_by(other, fields)]
         return [*events, Repair()] if isinstance(fields, Repaired) else events

@@ -16,7 +16,8 @@ from agentwatch.blocks import (
     PlanBlock,
     TextBlock,
 )
-from agentwatch.wire.copilot.diffs import changed_lines
+from agentwatch.wire.changes.unified import changed_lines
+from agentwatch.wire.copilot.results import is_diff
 from agentwatch.wire.copilot.tools import plan_entries, read_arguments
 from agentwatch.wire.fields import Fields, items, mapping, number, text
 
@@ -59,14 +60,13 @@ def _result_blocks(data: Fields) -> Iterator[Block]:
     content = text(result, "content") or text(data, "result") or ""
     detailed = text(result, "detailedContent") or ""
     error = mapping(data.get("error"))
-    changed = changed_lines(detailed)
     if message := text(error, "message") or text(data, "error"):
         yield ErrorBlock(message)
-    if changed is not None and any(changed):
+    if is_diff(detailed) and any(changed_lines(detailed)):
         yield ChangeBlock(detailed.lstrip("\n"))
     elif "shellExecution" in data or content.rstrip().endswith(">"):
         yield from [OutputBlock("stdout", content)] if content else []
-    elif content and changed is None and "\n#" in f"\n{detailed}":
+    elif content and not is_diff(detailed) and "\n#" in f"\n{detailed}":
         yield MarkdownBlock(detailed)
     elif content:
         yield ContentBlock(content)

@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 from agentwatch.events import Outcome, ToolKind
 from agentwatch.plurals import plural
-from agentwatch.wire.copilot.diffs import changed_lines
+from agentwatch.wire.changes.file_change import line_count
+from agentwatch.wire.changes.unified import changed_lines
 from agentwatch.wire.fields import Fields, items, mapping, number, text
 from agentwatch.wire.tool import CREATED, NO_FACTS, Facts, Tool
 
@@ -89,13 +90,18 @@ def _is_in_background(tool: Tool, content: str) -> bool:
     return last.startswith(_IN_BACKGROUND) and (not is_shell or _STILL_RUNS in last)
 
 
+def is_diff(text: str) -> bool:
+    """Return whether the detailed content of a result is a unified diff. That of a file's view is one too."""
+    return "\n@@ -" in text
+
+
 def _facts(tool: Tool, data: Fields, result: Fields, content: str) -> Facts:
-    changed = changed_lines(text(result, "detailedContent") or "")
-    if tool.kind is ToolKind.READ and changed is not None:
-        return Facts(note=plural(content.count("\n") + (not content.endswith("\n")), "line"))
+    detailed = text(result, "detailedContent") or ""
+    if tool.kind is ToolKind.READ and is_diff(detailed):
+        return Facts(note=plural(line_count(content), "line"))
     if tool.kind is not ToolKind.EDIT:
         return NO_FACTS
-    added, removed = changed or (None, None)
+    added, removed = changed_lines(detailed) if is_diff(detailed) else (None, None)
     edits = [mapping(edit) for edit in items(data.get("fileEdits"))]
     is_new = bool(edits) and all(edit.get("kind") == "create" for edit in edits)
     return Facts(

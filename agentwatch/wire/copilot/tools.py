@@ -6,7 +6,8 @@ The arguments come from the captures, and from lines of other versions that othe
 from __future__ import annotations
 
 from agentwatch.events import PlanEntry, PlanStatus, ToolKind
-from agentwatch.wire.copilot.diffs import patched_paths
+from agentwatch.wire.changes.apply_patch import patched_files
+from agentwatch.wire.changes.file_change import summed
 from agentwatch.wire.fields import Fields, mapping, text
 from agentwatch.wire.tool import (
     CALLED_MCP,
@@ -34,11 +35,6 @@ PATCH = "patch"
 _MOST_ENTRIES = 1000
 
 
-def _paths_of_patch(arguments: Fields) -> list[str]:
-    patch = text(arguments, PATCH) or text(arguments, "input") or ""
-    return patched_paths(patch)
-
-
 _SHELL = Tool(ToolKind.EXECUTE, RAN, command_in("command"))
 _VIEW = Tool(ToolKind.READ, READ, paths=path_in("path", "file_path", "filePath"))
 _EDIT = Tool(ToolKind.EDIT, EDITED, paths=path_in("path", "file_path", "filePath"))
@@ -51,7 +47,6 @@ TOOLS = {
     "edit": _EDIT,
     "create": _CREATE,
     "str_replace_editor": _EDIT,
-    "apply_patch": Tool(ToolKind.EDIT, EDITED, paths=_paths_of_patch),
     "grep": _GREP,
     "rg": _GREP,
     "glob": Tool(ToolKind.SEARCH, FOUND, named("pattern")),
@@ -90,7 +85,13 @@ def tool_of(name: str, arguments: Fields, server: str | None, server_tool: str |
         return Tool(ToolKind.MCP, CALLED_MCP, lambda _arguments: f"{server} {server_tool or name}")
     if name == "str_replace_editor":
         return _OF_EDITOR.get(text(arguments, "command") or "", _EDIT)
-    return TOOLS.get(name) or other_tool(name)
+    return _patching(arguments) if name == "apply_patch" else TOOLS.get(name) or other_tool(name)
+
+
+def _patching(arguments: Fields) -> Tool:
+    """Return the tool that applies a patch. Its kind is what the patch does."""
+    changes = summed(patched_files(text(arguments, PATCH) or text(arguments, "input") or ""))
+    return Tool(changes.kind, changes.phrase, paths=lambda _arguments: list(changes.paths))
 
 
 def plan_entries(arguments: Fields) -> tuple[PlanEntry, ...]:

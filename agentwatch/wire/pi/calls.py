@@ -5,8 +5,9 @@ from __future__ import annotations
 from agentwatch.events import ToolEnded, ToolStarted
 from agentwatch.paths import relative_to
 from agentwatch.plurals import plural
+from agentwatch.wire.changes.file_change import line_count
 from agentwatch.wire.fields import Fields, text
-from agentwatch.wire.pi.results import line_count, read_result
+from agentwatch.wire.pi.results import read_result
 from agentwatch.wire.pi.tools import tool_named
 from agentwatch.wire.tool import CREATED
 

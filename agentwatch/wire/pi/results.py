@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from agentwatch.events import Outcome, ToolKind
 from agentwatch.plurals import plural
+from agentwatch.wire.changes.file_change import line_count
 from agentwatch.wire.fields import Fields, items, mapping
 from agentwatch.wire.pi.diffs import changed_lines
 from agentwatch.wire.pi.messages import content_text
@@ -67,8 +68,3 @@ def _facts(tool: Tool, result: Fields) -> Facts:
     words = content_text(result.get("content"))
     has_remark = words.endswith("]") and "\n\n[" in words  # how many lines were left out
     return NO_FACTS if has_remark or not words else Facts(note=plural(line_count(words), "line"))
-
-
-def line_count(text: str) -> int:
-    """Return the number of lines of a text. The last may have no line end."""
-    return text.count("\n") + (not text.endswith("\n"))

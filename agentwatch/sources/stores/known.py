@@ -1,0 +1,51 @@
+"""The known stores, and the choice of the store that a path belongs to."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable
+from pathlib import Path
+
+from agentwatch.sources.stores.store import Store
+
+_HEAD_BYTES = 1 << 12
+
+Opener = Callable[[Path, bytes], Store | None]
+"""Returns the store at a path, given the first 4 KiB of the file there; None if the path is of another kind.
+
+The head is empty for a folder, and for a path where no regular file is. It raises an OSError if the path
+belongs to the store but cannot be read.
+"""
+
+_STORES: tuple[Opener, ...] = ()
+"""One entry for each store, in the order in which they are asked. Each imports its module when it is used."""
+
+
+def store_for(path: Path) -> Store | None:
+    """Return the store that keeps the session at a path; None for a plain file of lines.
+
+    Raises:
+        OSError: The path belongs to a store that cannot be read.
+    """
+    head = _head(path)
+    return next((store for opener in _STORES if (store := opener(path, head)) is not None), None)
+
+
+def _head(path: Path) -> bytes:
+    """Return the first bytes of a regular file; none of anything else.
+
+    A FIFO must not be opened here: its writer would find it closed again.
+    """
+    try:
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            return b""
+        fd = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0))
+    except OSError:
+        return b""
+    try:
+        return os.pread(fd, _HEAD_BYTES, 0)
+    except OSError:
+        return b""
+    finally:
+        os.close(fd)

@@ -1,0 +1,120 @@
+"""Turns: a run has one or several, and a turn that follows the end of another continues the run."""
+
+from __future__ import annotations
+
+from agentwatch.events import (
+    Channel,
+    Event,
+    FormatDetected,
+    Outcome,
+    Prompt,
+    Rewound,
+    RunInfo,
+    RunStarted,
+    Text,
+    TextEnded,
+    TextRetracted,
+    ToolEnded,
+    ToolKind,
+    ToolStarted,
+    Traits,
+    TurnEnded,
+    TurnStarted,
+)
+from agentwatch.session import Kind, Place, Session
+
+START = RunStarted("other", session_id="s")
+WELL = TurnEnded(Outcome.SUCCEEDED)
+
+
+def session_of(*events: Event, traits: Traits | None = None) -> Session:
+    """Return a session after these events, one per line."""
+    session = Session()
+    session.apply([FormatDetected("other-stream", traits or Traits(), "other")], Place(0, 1, None))
+    for event in events:
+        session.apply([event], Place(0, 1, 1000))
+    return session
+
+
+def said(text: str) -> Text:
+    """Return an answer of the main agent."""
+    return Text(Channel.ANSWER, text)
+
+
+def test_a_turn_after_the_end_of_another_continues_the_run() -> None:
+    """The run is running again, counts two turns, and keeps its first prompt and all of its text."""
+    events = START, Prompt("One"), said("A"), WELL, Prompt("Two"), said("B")
+    session = session_of(*events)
+    assert (len(session.runs), session.run.turns, session.outcome) == (1, 2, Outcome.RUNNING)
+    assert (session.run.prompt, session.text) == ("One", "AB")
+    assert session_of(*events, TurnEnded(Outcome.FAILED)).outcome is Outcome.FAILED
+
+
+def test_a_prompt_belongs_to_the_turn_that_has_just_started() -> None:
+    """A turn that was announced is not counted again when its prompt arrives."""
+    session = session_of(START, TurnStarted(), Prompt("One"), WELL, TurnStarted(), Prompt("Two"))
+    assert session.run.turns == 2
+    assert session_of(START, TurnStarted(), TurnStarted()).run.turns == 2
+
+
+def test_a_new_turn_closes_no_call() -> None:
+    """A call that is open when a turn starts can still end."""
+    started = ToolStarted("c", None, "Bash", ToolKind.EXECUTE, "Ran", "sleep 9")
+    ended = ToolEnded("c", None, "Bash", ToolKind.EXECUTE, Outcome.SUCCEEDED, "Ran")
+    session = session_of(START, Prompt("One"), started, TurnStarted())
+    assert len(session.open_calls) == 1
+    session = session_of(START, Prompt("One"), started, WELL, TurnStarted(), ended)
+    session.close()
+    assert [call.outcome for call in session.calls] == [Outcome.SUCCEEDED]
+    assert session.never_completed == 0
+
+
+def test_facts_about_the_run_replace_earlier_ones() -> None:
+    """A later line changes what it contains; the agent may have a name of its own."""
+    session = session_of(START, RunInfo(model="one", cwd="/src"), RunInfo(model="two", agent_version="1.2"))
+    run = session.run
+    assert (run.format, run.model, run.cwd, run.agent_version) == ("other", "two", "/src", "1.2")
+    assert session.agent_name == "other"
+    assert session_of(START, RunInfo(agent_name="zed")).agent_name == "zed"
+
+
+def test_a_rewind_removes_the_last_turns() -> None:
+    """Their texts are no part of the answer; the calls were made, and stay; the transcript says so."""
+    call = ToolStarted("c", None, "Bash", ToolKind.EXECUTE, "Ran", "ls")
+    events = START, Prompt("1"), said("A"), Prompt("2"), said("B"), call, said("C"), Prompt("3"), said("D")
+    session = session_of(*events, Rewound(2), Prompt("4"), said("E"))
+    assert (session.text, session.run.turns, len(session.calls)) == ("AE", 2, 1)
+    assert [entry.text for entry in session.transcript if entry.kind is Kind.NOTICE] == ["rewound by 2 turns"]
+    assert session_of(*events, Rewound(99)).text == ""
+    assert session_of(*events, Rewound(0)).text == "ABCD"
+    assert session_of(START, Rewound(1)).run.turns == 0
+
+
+def test_a_text_that_is_replaced_is_no_part_of_the_answer() -> None:
+    """The last texts with the given length are removed, whatever else came between them."""
+    thought = Text(Channel.REASONING, "hm")
+    session = session_of(START, said("A"), TextEnded(Channel.ANSWER), said("Bc"), thought, said("d"))
+    assert session.text == "ABcd"
+    session.apply([TextRetracted(3), said("Bcd!")], Place(0, 1, None))
+    assert session.text == "ABcd!"
+    session.apply([TextRetracted(99)], Place(0, 1, None))
+    assert session.text == ""
+
+
+def test_a_result_may_repeat_only_the_last_text() -> None:
+    """It is compared with the texts at the end, if the format says that it repeats no more than those."""
+    traits = Traits(result_is_last_text=True)
+    events = (
+        START,
+        said("First."),
+        TextEnded(Channel.ANSWER),
+        said("Do"),
+        TextEnded(Channel.ANSWER),
+        said("ne"),
+    )
+    for result, matches in (("Done", True), ("none", False), ("", None), (None, None)):
+        ended = TurnEnded(Outcome.SUCCEEDED, result)
+        assert session_of(*events, ended, traits=traits).run.text_matches_result is matches
+    assert session_of(*events, TurnEnded(Outcome.SUCCEEDED, "Done")).run.text_matches_result is False
+    ended = TurnEnded(Outcome.CANCELLED, "Done")
+    assert session_of(*events, ended, traits=traits).run.text_matches_result is None

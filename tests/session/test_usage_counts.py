@@ -1,0 +1,48 @@
+"""Token counts are added per request, replaced per turn or per run, and never counted twice."""
+
+from __future__ import annotations
+
+from agentwatch.events import Tokens, Usage, UsageScope
+from agentwatch.session.usage_counts import UsageCounts
+
+REQUEST, TURN, RUN = UsageScope
+
+
+def counted(*counts: tuple[Tokens, UsageScope] | None) -> Tokens:
+    """Return the counts after these; None begins a turn."""
+    usage = UsageCounts()
+    for count in counts:
+        if count is None:
+            usage.begin_turn()
+        else:
+            usage.add(Usage(*count))
+    return usage.tokens
+
+
+def test_requests_are_added() -> None:
+    """Each request adds to the counts; what no request says stays unknown."""
+    first, second = Tokens(input=10, output=2, cost_usd=0.5), Tokens(input=20, cached=5, cost_usd=0.25)
+    expected = Tokens(input=30, cached=5, output=2, cost_usd=0.75)
+    assert counted((first, REQUEST), (second, REQUEST)) == expected
+    assert counted() == Tokens()
+
+
+def test_a_count_of_the_turn_replaces_its_requests() -> None:
+    """The counts of the turns before it are kept."""
+    request, turn = Tokens(input=10, output=1), Tokens(input=12, output=7)
+    counts = (request, REQUEST), (turn, TURN), None, (request, REQUEST), (turn, TURN)
+    assert counted(*counts) == Tokens(input=24, output=14)
+
+
+def test_a_count_of_the_run_replaces_everything() -> None:
+    """A later turn does not add to it what it contains; what it leaves out is kept."""
+    turn, cost = Tokens(input=12, output=7), Tokens(cost_usd=0.1)
+    counts = (turn, TURN), (cost, RUN), None, (turn, TURN), (Tokens(cost_usd=0.3), RUN)
+    assert counted(*counts) == Tokens(input=24, output=14, cost_usd=0.3)
+    assert counted((turn, TURN), None, (Tokens(input=15), RUN)) == Tokens(input=15, output=7)
+
+
+def test_the_context_is_the_newest() -> None:
+    """The size of the context is not added up."""
+    counts = [(Tokens(context_used=used, context_size=100), REQUEST) for used in (40, 60, 20)]
+    assert counted(*counts, None) == Tokens(context_used=20, context_size=100)

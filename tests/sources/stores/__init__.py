@@ -1,0 +1,1 @@
+"""Tests of the sessions that are kept in a store."""
