@@ -9,6 +9,7 @@ from agentwatch.wire.claude import AGENT as CLAUDE_CODE
 from agentwatch.wire.claude_family import AGENT as CLAUDE_FAMILY
 from agentwatch.wire.codex import AGENT as CODEX
 from agentwatch.wire.codex_rollout import AGENT as CODEX_ROLLOUT
+from agentwatch.wire.copilot import AGENT as COPILOT
 from agentwatch.wire.cursor import AGENT as CURSOR
 from agentwatch.wire.droid import AGENT as DROID
 from agentwatch.wire.fields import Fields
@@ -16,6 +17,8 @@ from agentwatch.wire.gemini import AGENT as GEMINI
 from agentwatch.wire.gemini_chat import AGENT as GEMINI_CHAT
 from agentwatch.wire.goose import AGENT as GOOSE
 from agentwatch.wire.opencode import AGENT as OPENCODE
+from agentwatch.wire.pi import AGENT as PI
+from agentwatch.wire.pi import SESSION as PI_SESSION
 from agentwatch.wire.qwen import AGENT as QWEN
 
 AGENTS: tuple[Agent, ...] = (
@@ -23,6 +26,9 @@ AGENTS: tuple[Agent, ...] = (
     CODEX,
     CODEX_ROLLOUT,
     OPENCODE,
+    COPILOT,
+    PI,
+    PI_SESSION,
     GEMINI_CHAT,
     GEMINI,
     CURSOR,

@@ -39,12 +39,28 @@ def test_a_sample_has_its_expected_summary(path: Path, opened_session: Callable[
 
 
 def test_every_sample_has_an_expected_summary() -> None:
-    """Each stream in the samples of other agents has an expected summary."""
+    """Each sample of a format that is decoded has an expected summary."""
     known = {json.loads(path.read_text())["recording"] for path in EXPECTED}
-    samples = {path.relative_to(SHARED).as_posix() for path in (SHARED / "agents").rglob("*.jsonl")}
+    found = (path for folder in ("agents", "disk") for path in (SHARED / folder).rglob("*.jsonl"))
+    samples = {path.relative_to(SHARED).as_posix() for path in found}
     missing = {sample for sample in samples - known if sample.split("/")[1] in COMPLETE}
     assert missing == set()
 
 
-COMPLETE = frozenset(("acp", "amp", "claude-code", "codex", "codex-rollout", "gemini", "opencode", "qwen"))
+COMPLETE = frozenset(
+    (
+        *(
+            "acp",
+            "amp",
+            "claude-code",
+            "codex",
+            "codex-rollout",
+            "copilot-events",
+            "gemini",
+            "opencode",
+            "pi",
+        ),
+        *("pi-session", "qwen"),
+    )
+)
 """The folders of samples whose formats are decoded."""
