@@ -14,6 +14,7 @@ from agentwatch.events import (
     Repair,
     RunStarted,
     Text,
+    TurnStarted,
     Unknown,
 )
 from agentwatch.wire.agent import Agent, AgentDecoder, DeltaDecoder, LineRole
@@ -30,7 +31,7 @@ MAX_UNDETECTED_LINES = 50
 MAX_UNDETECTED_BYTES = 1 << 20
 """Lines before the agent is known are kept up to these limits. They are decoded again once it is known."""
 _SHOWN_BYTES = 400
-_MAY_CHANGE_AGENT = (RunStarted, Unknown)
+_MAY_CHANGE_AGENT = (RunStarted, TurnStarted, Unknown)
 """A decoder reads another agent's start line as one of these. Asking every agent about every line would cost
 more than decoding it."""
 _MAX_ROLE_BYTES = 1 << 20
