@@ -193,6 +193,7 @@ class Run:
         """Remove the last turns and their texts."""
         self.answer.rewind(self._turn_starts[-turns])
         del self._turn_starts[-turns:]
+        self.awaits_prompt = False
 
     def add_prompt(self, content: GrowingText) -> None:
         """Add a prompt, whose text is complete; only the first of a run is kept."""
@@ -205,7 +206,7 @@ class Run:
 
     def end(self, event: TurnEnded, place: Place, spill: Spill) -> None:
         """Apply the result line, and store its text in `spill`."""
-        self.ended, self.outcome = place, event.outcome
+        self.ended, self.outcome, self.awaits_prompt = place, event.outcome, False
         self._result, self._compared = None, None
         if event.result is not None:
             self._result = GrowingText(spill, event.result)

@@ -21,9 +21,9 @@ CURSORS = [
     *sorted((SHARED / "docs").glob("*.ndjson")),
     *sorted(RECORDINGS.glob("*.ndjson")),
 ]
-DECODED = frozenset(("amp", "claude-code", "qwen"))
+DECODED = frozenset(("amp", "claude-code", "claude-transcript", "qwen", "qwen-chat"))
 """The folders of the streams whose formats are decoded."""
-UNKNOWN = [path for path in OTHERS if path.parent.name not in DECODED]
+UNKNOWN = [path for path in OTHERS if path.relative_to(SHARED).parts[1] not in DECODED]
 FOREIGN = event("system", "init", cwd="/tmp", tools=["Bash"])
 
 

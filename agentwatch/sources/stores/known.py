@@ -18,9 +18,6 @@ The head is empty for a folder, and for a path where no regular file is. It rais
 belongs to the store but cannot be read.
 """
 
-_STORES: tuple[Opener, ...] = ()
-"""One entry for each store, in the order in which they are asked. Each imports its module when it is used."""
-
 
 def store_for(path: Path) -> Store | None:
     """Return the store that keeps the session at a path; None for a plain file of lines.
@@ -30,6 +27,19 @@ def store_for(path: Path) -> Store | None:
     """
     head = _head(path)
     return next((store for opener in _STORES if (store := opener(path, head)) is not None), None)
+
+
+def _claude_subagents(path: Path, head: bytes) -> Store | None:
+    """Return the store of a session of Claude Code that has subagents, or may get them."""
+    if path.suffix != ".jsonl" or not head.startswith(b"{"):
+        return None
+    from agentwatch.sources.stores.claude_subagents import open_claude_subagents
+
+    return open_claude_subagents(path)
+
+
+_STORES: tuple[Opener, ...] = (_claude_subagents,)
+"""One entry for each store, in the order in which they are asked. Each imports its module when it is used."""
 
 
 def _head(path: Path) -> bytes:
