@@ -46,5 +46,5 @@ def test_every_sample_has_an_expected_summary() -> None:
     assert missing == set()
 
 
-COMPLETE: frozenset[str] = frozenset()
+COMPLETE = frozenset(("claude-transcript",))
 """The folders of samples whose formats are decoded."""
