@@ -63,7 +63,7 @@ class Decoder:
             begun.append(RunStarted(FORMAT))
         if info is not None:
             begun.append(info)
-        if kind in BESIDE:
+        if isinstance(kind, str) and kind in BESIDE:
             return begun + self._beside(fields)
         if self._tree.has(fields.get("uuid")):
             return begun
