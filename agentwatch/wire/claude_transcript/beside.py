@@ -7,7 +7,9 @@ from agentwatch.wire.claude_transcript.user_texts import Origin, read_text
 from agentwatch.wire.fields import Fields, in_words, items, mapping, number, text
 from agentwatch.wire.on_disk.iso_time import iso_ms
 
-_QUIET = frozenset(("session_start", "scheduled_task_fire", "bridge_status", "memory_saved", "away_summary"))
+_QUIET = frozenset(
+    ("session_start", "turn_duration", "scheduled_task_fire", "bridge_status", "memory_saved", "away_summary")
+)
 """Subtypes that say nothing about the course of the session."""
 _WAITS = frozenset(
     (

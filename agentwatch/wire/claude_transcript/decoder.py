@@ -99,7 +99,7 @@ class Decoder:
         if kind == "progress":
             yield from self._progress(fields)
         elif kind == "system":
-            yield from self._system(fields)
+            yield from self._system(fields) if agent is None else beside.system(fields)
         else:
             yield Unknown(f"type {in_words(kind)}")
 

@@ -92,6 +92,15 @@ def test_an_error_of_a_subagents_service_is_a_notice() -> None:
     assert Notice("API Error", AT_MS, is_error=True) in decoded(user("Go"), TASK, failed)
 
 
+def test_the_end_of_a_subagents_turn_ends_no_turn() -> None:
+    """A system line of a subagent is read, and the main agent goes on."""
+    done = of_agent(line("system", subtype="turn_duration", durationMs=5), agentId="a")
+    told = of_agent(line("system", subtype="informational", content="x"), agentId="a")
+    session = session_of(user("Go"), TASK, done, told)
+    assert session.run.ended is None
+    assert decoded(user("Go"), done, told)[1:] == [Notice("x", AT_MS)]
+
+
 @pytest.mark.parametrize("text", ["<system-reminder>x</system-reminder>", "", None])
 def test_what_the_program_adds_is_no_prompt_of_a_subagent(text: str | None) -> None:
     """A reminder in a subagent's conversation is nothing."""
