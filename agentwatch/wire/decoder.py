@@ -196,7 +196,9 @@ class Decoder:
                 return [Unknown(f"type {in_words(fields.get('type'))}", _beginning(head))]
             events = self._decoded_by(agent, fields)
         else:
-            events = self._timed(self._decoder.decode(fields), fields)
+            events = self._decoder.decode(fields)
+            if self._time_of is not None:
+                events = self._timed(events, fields)
             if events and type(events[-1]) in _MAY_CHANGE_AGENT and (other := self._other_agent(fields)):
                 events = [*self._decoder.end(), *self._decoded_by(other, fields)]
         return [*events, Repair()] if isinstance(fields, Repaired) else events

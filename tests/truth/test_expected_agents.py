@@ -46,5 +46,7 @@ def test_every_sample_has_an_expected_summary() -> None:
     assert missing == set()
 
 
-COMPLETE = frozenset(("claude-transcript",))
+COMPLETE = frozenset(
+    ("acp", "amp", "claude-code", "claude-transcript", "codex", "codex-rollout", "gemini", "opencode", "qwen")
+)
 """The folders of samples whose formats are decoded."""

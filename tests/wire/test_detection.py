@@ -21,7 +21,7 @@ CURSORS = [
     *sorted((SHARED / "docs").glob("*.ndjson")),
     *sorted(RECORDINGS.glob("*.ndjson")),
 ]
-DECODED = frozenset(("amp", "claude-code", "claude-transcript", "qwen", "qwen-chat"))
+DECODED = frozenset(("amp", "claude-code", "claude-transcript", "opencode", "qwen", "qwen-chat"))
 """The folders of the streams whose formats are decoded."""
 UNKNOWN = [path for path in OTHERS if path.relative_to(SHARED).parts[1] not in DECODED]
 FOREIGN = event("system", "init", cwd="/tmp", tools=["Bash"])

@@ -20,7 +20,7 @@ _READ_CHARACTERS = 1000
 _MOST_ERROR = 10_000
 """In characters. The session keeps fewer."""
 _MOST_DIGITS = 10
-_EXIT = "Exit code "
+EXIT = "Exit code "
 _TAG, _END_TAG = "<tool_use_error>", "</tool_use_error>"
 _REFUSALS = (
     "The user doesn't want to proceed with this tool use",
@@ -82,12 +82,12 @@ def read_result(tool: Tool, block: Fields, structured: object, *, is_denied: boo
     if block.get("is_error") is True:
         return _failure(tool, block, details, is_denied=is_denied)
     if is_denied:
-        return Result(Outcome.REJECTED, _reason(block))
+        return Result(Outcome.REJECTED, reason_of(block))
     if details.get("interrupted") is True:
         return Result(Outcome.CANCELLED)
     exit_code = _stated_exit_code(details)
     if exit_code or details.get("is_error") is True or details.get("success") is False:
-        error = f"exit {exit_code}" if exit_code else text(details, "error") or _reason(block)
+        error = f"exit {exit_code}" if exit_code else text(details, "error") or reason_of(block)
         return Result(Outcome.FAILED, error, exit_code)
     if _is_in_background(tool, block, details):
         return Result(Outcome.RETURNED, facts=Facts(note=IN_BACKGROUND))
@@ -105,7 +105,7 @@ def result_texts(block: Fields) -> Iterator[str]:
 
 
 def _failure(tool: Tool, block: Fields, details: Fields, *, is_denied: bool) -> Result:
-    reason = _reason(block)
+    reason = reason_of(block)
     if reason.startswith(_INTERRUPTIONS):
         return Result(Outcome.CANCELLED, reason)
     if is_denied or _is_refusal(reason):
@@ -119,7 +119,7 @@ def _failure(tool: Tool, block: Fields, details: Fields, *, is_denied: bool) -> 
     return Result(Outcome.FAILED, error, exit_code)
 
 
-def _reason(block: Fields) -> str:
+def reason_of(block: Fields) -> str:
     """Return the text of a failed call without the tags around it."""
     found = next(result_texts(block), "")[:_MOST_ERROR].strip()
     return found.removeprefix(_TAG).removesuffix(_END_TAG).strip()
@@ -132,9 +132,9 @@ def _is_refusal(reason: str) -> bool:
 
 def _exit_code_in(reason: str) -> int | None:
     """Return the exit code in the first line of a failed command's text, `Exit code 1`; None without one."""
-    if not reason.startswith(_EXIT):
+    if not reason.startswith(EXIT):
         return None
-    digits = reason[len(_EXIT) : len(_EXIT) + _MOST_DIGITS].partition("\n")[0].strip()
+    digits = reason[len(EXIT) : len(EXIT) + _MOST_DIGITS].partition("\n")[0].strip()
     is_number = digits.isascii() and digits.removeprefix("-").isdecimal()
     return int(digits) if is_number else None
 

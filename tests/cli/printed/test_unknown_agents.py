@@ -14,7 +14,7 @@ from tests.harness.fake_agent import command
 from tests.harness.program import PLAIN, watch
 
 FORMATS = ("text", "json", "stream-json", "final", "summary")
-DECODED = frozenset(("amp", "claude-code", "claude-transcript", "qwen", "qwen-chat"))
+DECODED = frozenset(("amp", "claude-code", "claude-transcript", "opencode", "qwen", "qwen-chat"))
 """The folders of the streams whose formats are decoded."""
 OTHERS = sorted(
     next(folder.glob("*.jsonl")) for folder in (SHARED / "agents").glob("*") if folder.name not in DECODED
