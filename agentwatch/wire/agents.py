@@ -6,7 +6,7 @@ from agentwatch.wire.acp import AGENT as ACP
 from agentwatch.wire.agent import Agent
 from agentwatch.wire.amp import AGENT as AMP
 from agentwatch.wire.claude import AGENT as CLAUDE_CODE
-from agentwatch.wire.claude import FAMILY as CLAUDE_FAMILY
+from agentwatch.wire.claude_family import AGENT as CLAUDE_FAMILY
 from agentwatch.wire.claude_transcript import AGENT as CLAUDE_TRANSCRIPT
 from agentwatch.wire.codex import AGENT as CODEX
 from agentwatch.wire.codex_rollout import AGENT as CODEX_ROLLOUT
