@@ -7,6 +7,7 @@ from agentwatch.wire.agent import Agent
 from agentwatch.wire.amp import AGENT as AMP
 from agentwatch.wire.claude import AGENT as CLAUDE_CODE
 from agentwatch.wire.claude_family import AGENT as CLAUDE_FAMILY
+from agentwatch.wire.claude_transcript import AGENT as CLAUDE_TRANSCRIPT
 from agentwatch.wire.codex import AGENT as CODEX
 from agentwatch.wire.codex_rollout import AGENT as CODEX_ROLLOUT
 from agentwatch.wire.copilot import AGENT as COPILOT
@@ -20,11 +21,14 @@ from agentwatch.wire.opencode import AGENT as OPENCODE
 from agentwatch.wire.pi import AGENT as PI
 from agentwatch.wire.pi import SESSION as PI_SESSION
 from agentwatch.wire.qwen import AGENT as QWEN
+from agentwatch.wire.qwen_chat import AGENT as QWEN_CHAT
 
 AGENTS: tuple[Agent, ...] = (
     ACP,
     CODEX,
     CODEX_ROLLOUT,
+    QWEN_CHAT,
+    CLAUDE_TRANSCRIPT,
     OPENCODE,
     COPILOT,
     PI,

@@ -75,7 +75,22 @@ def _compressed(path: Path, head: bytes) -> Store | None:
     return compressed_at(path, head)
 
 
-_STORES: tuple[Opener, ...] = (_opencode_database, _opencode_storage, _gemini_json, _compressed)
+def _claude_subagents(path: Path, head: bytes) -> Store | None:
+    """Open a session of Claude Code that has subagents, or may get them."""
+    if path.suffix != ".jsonl" or not head.startswith(b"{"):
+        return None
+    from agentwatch.sources.stores.claude_subagents import open_claude_subagents
+
+    return open_claude_subagents(path)
+
+
+_STORES: tuple[Opener, ...] = (
+    _opencode_database,
+    _opencode_storage,
+    _gemini_json,
+    _compressed,
+    _claude_subagents,
+)
 """One entry for each store, in the order in which they are asked. Each imports its module when it is used."""
 
 
