@@ -37,7 +37,7 @@ def summary(session: Session) -> Iterator[bytes]:
     for earlier in session.runs[:-1]:
         yield from _texts(earlier)
     text: Iterable[bytes] = _texts(run)
-    is_repeated = checks.text_matches_result and not run.result_is_last_text
+    is_repeated = checks.text_matches_result and not session.traits.result_is_last_text
     if is_repeated:
         text = list(text)  # printed twice; at most 16 MB, because a result line is
     yield from text
