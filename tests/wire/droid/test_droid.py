@@ -23,7 +23,7 @@ from agentwatch.wire import LineRole
 from agentwatch.wire.agents import detect
 from agentwatch.wire.droid import AGENT
 from agentwatch.wire.droid.tools import tool_named
-from tests.builders.wrong_types import check_cuts, check_wrong_types, outcomes, read
+from tests.builders.formats.wrong_types import check_cuts, check_wrong_types, outcomes, read
 
 AT = 1762517060816
 INIT = {

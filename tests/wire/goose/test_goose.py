@@ -1,4 +1,4 @@
-"""The events and blocks of Goose's stream, from its source and from lines that others have published."""
+"""The events of Goose's stream, from its source and from lines that others have published."""
 
 from __future__ import annotations
 
@@ -6,75 +6,12 @@ from typing import Any
 
 import pytest
 
-from agentwatch.blocks import (
-    BinaryBlock,
-    Block,
-    ChangeBlock,
-    ContentBlock,
-    ErrorBlock,
-    FieldsBlock,
-    OutputBlock,
-)
-from agentwatch.events import Outcome, ToolKind
-from agentwatch.session import Session
+from agentwatch.events import Outcome
 from agentwatch.wire import LineRole
 from agentwatch.wire.agents import detect
 from agentwatch.wire.goose import AGENT
-from agentwatch.wire.goose.tools import tool_of
-from tests.builders.wrong_types import check_cuts, check_wrong_types, outcomes, read
-
-MODEL = {"userVisible": True, "inference": {"provider": "p", "requestedModel": "claude"}}
-COMPLETE = {
-    "type": "complete",
-    "total_tokens": 1290,
-    "input_tokens": 1234,
-    "output_tokens": 56,
-    "cache_read_input_tokens": 1000,
-    "cost_usd": 0.25,
-}
-ERROR = {"type": "error", "error": "No credit"}
-
-
-def message(role: str, *content: Any, **fields: Any) -> dict[str, Any]:
-    """Return a message."""
-    own = {"id": "m", "role": role, "created": 1772355601, "content": list(content)}
-    return {"type": "message", "message": own | fields}
-
-
-def words(text: str) -> dict[str, Any]:
-    """Return a part of text."""
-    return {"type": "text", "text": text}
-
-
-def use(name: str, key: str = "c-1", **arguments: Any) -> dict[str, Any]:
-    """Return the request of a call."""
-    value = {"name": name, "arguments": arguments}
-    return {"type": "toolRequest", "id": key, "toolCall": {"status": "success", "value": value}}
-
-
-def ended(key: str = "c-1", *, is_error: Any = False, text: str = "ok", **result: Any) -> dict[str, Any]:
-    """Return the response of a call."""
-    value = {"content": [words(text)], "isError": is_error}
-    return {"type": "toolResponse", "id": key, "toolResult": {"status": "success", "value": value} | result}
-
-
-LINES = [
-    message("user", words("Run the tests.")),
-    message("assistant", {"type": "thinking", "thinking": "Hm.", "signature": ""}, metadata=MODEL),
-    message("assistant", words("I'll "), metadata=MODEL),
-    message("assistant", words("do it."), use("developer__shell", command="pytest -q"), metadata=MODEL),
-    {"type": "notification", "extension_id": "developer", "log": {"message": "running"}},
-    message("assistant", use("developer__text_editor", "c-2", command="view", path="a")),
-    message("user", ended(text="3 passed")),
-    message("user", ended("c-2", is_error=True, text="No file.")),
-    message("assistant", words("Done.")),
-    COMPLETE,
-]
-
-
-def whole(*lines: dict[str, Any], is_over: bool = True) -> Session:
-    """Return the session of these lines after a prompt."""
-    return read(AGENT, [LINES[0], *lines, *([COMPLETE] if is_over else [])])
+from tests.builders.formats.goose import COMPLETE, ERROR, LINES, ended, message, use, whole, words
+from tests.builders.formats.wrong_types import check_cuts, check_wrong_types, outcomes, read
 
 
 def test_a_session_of_published_lines() -> None:
@@ -226,67 +163,6 @@ def test_the_open_calls_that_are_kept_are_limited() -> None:
     requests = [use("shell", f"c-{number}") for number in range(1001)]
     found = whole(message("assistant", *requests), message("user", ended("c-0")))
     assert (found.calls[0].tool, found.calls[0].outcome) == ("shell", "succeeded")
-
-
-@pytest.mark.parametrize(
-    ("name", "arguments", "kind", "action"),
-    [
-        ("developer__shell", {"command": "ls"}, "execute", "Ran terminal command ls"),
-        ("shell", {"command": "ls"}, "execute", "Ran terminal command ls"),
-        ("developer__text_editor", {"command": "view", "path": "a"}, "read", "Read file a"),
-        ("developer__text_editor", {"command": "write", "path": "a"}, "edit", "Created new file a"),
-        ("text_editor", {"command": "str_replace", "path": "a"}, "edit", "Edited file a"),
-        ("write", {"path": "a"}, "edit", "Created new file a"),
-        ("tree", {"path": "."}, "search", "Listed directory ."),
-        ("delegate", {"instructions": "i"}, "delegate", "Ran subagent i"),
-        ("todo__todo_write", {"content": "x"}, "plan", "Updated to-do list None"),
-        ("github__list", {}, "mcp", "Called MCP tool github list"),
-        ("developer__analyze", {"path": "a"}, "other", "Used tool developer__analyze a"),
-        ("analyze", {}, "other", "Used tool analyze"),
-    ],
-)
-def test_a_tool_has_a_kind_a_phrase_and_a_target(
-    name: str, arguments: dict[str, Any], kind: str, action: str
-) -> None:
-    """The tools of the built-in extension are described; those of another are named with it."""
-    tool = tool_of(name, arguments)
-    target = ", ".join(tool.paths(arguments)) or tool.target(arguments)
-    assert (tool.kind, f"{tool.phrase} {target}") == (ToolKind(kind), action)
-
-
-IMAGE = {"type": "image", "data": "QUI=", "mimeType": "image/png"}
-STREAMS = {"content": [words("x")], "structuredContent": {"stdout": "out", "stderr": "err"}}
-
-
-@pytest.mark.parametrize(
-    ("part", "expected"),
-    [
-        (use("shell", command="ls"), [FieldsBlock("arguments", {"command": "ls"})]),
-        (use("edit", before="a", after="b", path="p"), [ChangeBlock("@@ -1,1 +1,1 @@\n-a\n+b"), "p"]),
-        (
-            use("text_editor", old_str="a", new_str="b", path="p"),
-            [ChangeBlock("@@ -1,1 +1,1 @@\n-a\n+b"), "p"],
-        ),
-        (use("text_editor", command="write", file_text="a", path="p"), [ChangeBlock(None, None, "a"), "p"]),
-        (
-            {"type": "toolRequest", "id": "c-1", "toolCall": {"status": "error", "error": "E"}},
-            [ErrorBlock("E")],
-        ),
-        (ended(text="x"), [ContentBlock("x")]),
-        (ended(text="x", is_error=True), [ErrorBlock("x")]),
-        (ended(value={"content": [IMAGE, 1]}), [BinaryBlock("image/png", 2)]),
-        (ended(value={"content": [{"data": "QUJD"}]}), [BinaryBlock("binary", 3)]),
-        (ended(value=STREAMS), [OutputBlock("stdout", "out"), OutputBlock("stderr", "err")]),
-        (ended("other"), []),
-        ({"type": "weather", "id": "c-1"}, []),
-    ],
-)
-def test_the_blocks_of_a_call(part: dict[str, Any], expected: list[Block | str]) -> None:
-    """Changes are diffs, an image has a size, and a failure has its reason."""
-    found = list(AGENT.blocks(message("assistant", part), "c-1"))
-    wanted = [block for block in expected if not isinstance(block, str)]
-    assert found[: len(wanted)] == wanted
-    assert len(found) == len(expected)
 
 
 @pytest.mark.parametrize("each", [LINES[0], LINES[3], LINES[4], COMPLETE])

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from agentwatch.blocks import ChangeBlock, FieldsBlock, PlanBlock, TextBlock
 from agentwatch.events import PlanEntry, PlanStatus, ToolKind
-from agentwatch.wire.argument_blocks import argument_blocks
+from agentwatch.wire.changes.argument_blocks import argument_blocks
+from agentwatch.wire.fields import Fields
 
 
 def test_a_change_comes_before_the_other_arguments() -> None:
@@ -26,7 +27,7 @@ def test_a_content_is_a_change_only_if_the_tool_edits() -> None:
 
 def test_the_description_of_a_command_is_a_remark() -> None:
     """Empty arguments are left out."""
-    arguments = {"command": "ls", "description": "List", "dir": "", "list": [], "none": None}
+    arguments: Fields = {"command": "ls", "description": "List", "dir": "", "list": [], "none": None}
     found = list(argument_blocks(ToolKind.EXECUTE, arguments))
     assert found == [TextBlock("description", "List"), FieldsBlock("arguments", {"command": "ls"})]
     assert list(argument_blocks(ToolKind.EXECUTE, {"description": 1})) == [
