@@ -80,7 +80,7 @@ def test_removed_messages_are_removed(path: Path) -> None:
     assert new(store) == [{"$rewindTo": "a"}]
 
 
-def test_another_session_begins_anew(path: Path) -> None:
+def test_another_session_begins_again(path: Path) -> None:
     """If the document becomes that of another session, all its lines are returned."""
     rewrite(path, message("a"))
     store = GeminiJson(path)
