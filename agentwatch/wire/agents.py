@@ -10,7 +10,7 @@ from agentwatch.wire.cursor import AGENT as CURSOR
 from agentwatch.wire.fields import Fields
 from agentwatch.wire.qwen import AGENT as QWEN
 
-AGENTS: tuple[Agent, ...] = (CURSOR, QWEN, CLAUDE_CODE, AMP, CLAUDE_FAMILY)
+AGENTS: tuple[Agent, ...] = (AMP, CURSOR, QWEN, CLAUDE_CODE, CLAUDE_FAMILY)
 """The agents in the order in which they are asked: the first that recognises a line wrote it."""
 
 
