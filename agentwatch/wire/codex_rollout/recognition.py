@@ -22,6 +22,8 @@ _CALLS = frozenset(
 )
 _TEXT_ITEMS = frozenset({"UserMessage", "AgentMessage", "Reasoning", "Plan", "ContextCompaction"})
 _LONGEST_TIME = 40
+_LATEST_MS = 7_258_118_400_000
+"""The year 2200. A clock that shows a later time is wrong."""
 
 
 def recognises(fields: Fields) -> bool:
@@ -62,6 +64,7 @@ def time_of(fields: Fields) -> int | None:
 
     try:
         moment = datetime.fromisoformat(written)
-        return round((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1000)
-    except (ValueError, OverflowError):
+    except ValueError:
         return None
+    at_ms = round((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1000)
+    return at_ms if 0 < at_ms < _LATEST_MS else None
