@@ -18,21 +18,24 @@ class Mark(NamedTuple):
     at_ms: int
     calls: int
     ended_calls: int
-    ended_runs: int
+    ended_turns: int
     lines: int
 
 
 def mark(session: Session, at_ms: int) -> Mark:
     """Return the present counts of a session, with `at_ms` as the time of the mark."""
     calls, ended = len(session.calls), len(session.ended_calls)
-    return Mark(at_ms, calls, ended, ended_runs(session), session.lines.total)
+    return Mark(at_ms, calls, ended, ended_turns(session), session.lines.total)
 
 
-def ended_runs(session: Session) -> int:
-    """Return the number of runs that are over. A stream that ended without a run counts as one."""
+def ended_turns(session: Session) -> int:
+    """Return the number of turns that are over; a run that ended without a result counts as one.
+
+    A stream that ended without a run counts as one, too.
+    """
     if not session.runs:
         return int(session.is_closed)
-    return len(session.runs) - (not session.run.is_over)
+    return len(session.runs) - (not session.run.is_over) + session.continued_turns
 
 
 def away_summary(session: Session, since: Mark, now_ms: int) -> SafeText:
@@ -53,7 +56,7 @@ def away_summary(session: Session, since: Mark, now_ms: int) -> SafeText:
         _counted(sum(call.outcome is Outcome.FAILED for call in ended), "failure"),
         _counted(sum(call.outcome is Outcome.REJECTED for call in ended), "rejection"),
     ]
-    if ended_runs(session) > since.ended_runs and session.outcome is not Outcome.RUNNING:
+    if ended_turns(session) > since.ended_turns and session.outcome is not Outcome.RUNNING:
         is_silent = session.outcome is Outcome.UNFINISHED and not session.traits.has_result
         new.append("the run ended" if session.outcome is None or is_silent else _OVER[session.outcome])
     words = ", ".join(filter(None, new))
@@ -65,6 +68,7 @@ def away_summary(session: Session, since: Mark, now_ms: int) -> SafeText:
 _OVER = {
     Outcome.SUCCEEDED: "the run succeeded",
     Outcome.FAILED: "the run failed",
+    Outcome.CANCELLED: "the run was cancelled",
     Outcome.UNFINISHED: "the run ended without a result",
 }
 

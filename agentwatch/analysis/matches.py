@@ -121,18 +121,18 @@ class Matcher:
 
 def length_of(entry: Entry) -> int:
     """Return the number of characters that an entry shows of its text."""
-    return len(entry.content) if entry.run is None else len(_result(entry))
+    return len(entry.content) if entry.result is None else len(_result(entry))
 
 
 def text_of(entry: Entry, start: int, end: int) -> str:
     """Return the characters from `start` to `end` of the text that an entry shows."""
-    return entry.content.part(start, end) if entry.run is None else _result(entry)[start:end]
+    return entry.content.part(start, end) if entry.result is None else _result(entry)[start:end]
 
 
 def _result(entry: Entry) -> str:
     """Return the text that a result entry shows: none if it equals the text above."""
-    run = entry.run
-    return "" if run is None or run.has_streamed_result else run.result or ""
+    result = entry.result
+    return "" if result is None or result.is_streamed else result.text or ""
 
 
 def _source_offset(source: str, shown: str, offset: int) -> int:

@@ -22,6 +22,8 @@ _GRACE_MS = 30_000
 """The tolerated time between the time limit of a call and its end."""
 _UNLIMITED_CALL_MS = 600_000
 """The tolerated duration of a call without a limit and without similar calls: it may be a subagent."""
+_COMPACTION_MS = 600_000
+"""The tolerated duration of a compaction: the model reads the whole conversation and writes a summary."""
 _SIMILAR_CALLS = 64
 """The number of the newest ended calls among which similar calls are searched."""
 _VARIABLE_KINDS = frozenset({ToolKind.EXECUTE, ToolKind.MCP, ToolKind.DELEGATE})
@@ -44,11 +46,16 @@ def patience_used(session: Session, now_ms: int | None, agent: AgentFacts = NO_F
     """Return the silence as a fraction of what is tolerated; 1.0 or more counts as quiet.
 
     With open calls, it is the smallest of their fractions, because one call within its time explains the
-    whole silence. A silence under 30 s then never counts as quiet. A session that is over returns 0.0.
+    whole silence. A silence under 30 s then never counts as quiet. A session that is over returns 0.0, and so
+    does one that waits for the user's answer. The time until an announced retry is no silence.
     """
     silence = silence_ms(session, now_ms, agent)
-    if silence is None or session.phase is Phase.NOTHING:
+    if silence is None or session.phase is Phase.NOTHING or session.asked:
         return 0.0
+    if session.compacting is not None:
+        return silence / _COMPACTION_MS
+    if session.retry is not None and session.retry[0].delay_ms:
+        silence = max(silence - session.retry[0].delay_ms, 0)
     if session.phase is not Phase.CALLING:
         usual = usual_silence_ms(session)
         tolerated_ms = UNKNOWN_USUAL_MS if usual is None else max(_TIMES_THE_USUAL * usual, _LEAST_QUIET_MS)

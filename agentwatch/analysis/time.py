@@ -267,7 +267,7 @@ class TimeBreakdown:
 
     def _reported_ms(self) -> int | None:
         """Return the total of the durations that the agent reported; None unless every run has one."""
-        durations = [run.duration_ms for run in self._session.runs]
+        durations = [run.duration_of_turns_ms for run in self._session.runs]
         reported = [duration for duration in durations if duration is not None]
         return sum(reported) if reported and len(reported) == len(durations) else None
 

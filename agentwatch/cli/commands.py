@@ -51,7 +51,7 @@ def watch_file(path: Path, options: Options) -> int:
 
     A recording that is still being written is followed until its writer ends; with `--follow`, it is followed
     for ever. When a followed file is truncated or replaced, it is a new recording and is watched from its
-    start.
+    start. A session in a store, such as an agent's database, is followed on the screen, and printed once.
 
     Returns:
         The exit code.
@@ -69,8 +69,14 @@ def watch_file(path: Path, options: Options) -> int:
     if options.record or options.tee:
         raise Fault(f"{path} is already a recording; --record and --tee work only with stdin", USAGE)
     log_fd = None if options.log is None else create_log(options.log)
+    follow_store = options.follow or not options.prints()
     while True:
-        source = saved_source(path, options.follow or None, None if log_fd is None else os.dup(log_fd))
+        source = saved_source(
+            path,
+            options.follow or None,
+            None if log_fd is None else os.dup(log_fd),
+            follow_store=follow_store,
+        )
         code = watch(source, options)
         if source.ended_by is None:
             return code

@@ -62,7 +62,7 @@ def print_session(source: Source, feed: Feed, output_format: str, *, brief: bool
         say(f"cannot print: {fault}")
         _follow(source, feed)
         return end_session(source, feed.session) or INCOMPLETE_RECORDING
-    return end_session(source, feed.session)
+    return _end_printing(source, feed.session, output_format)
 
 
 def print_lines(lines: Iterable[str]) -> int:
@@ -112,6 +112,15 @@ def end_session(source: Source, session: Session) -> int:
         say(line)
     _report_faults(source)
     return _exit_code(source, outcome, has_result=session.traits.has_result)
+
+
+def _end_printing(source: Source, session: Session, output_format: str) -> int:
+    """End a session, and report a result that was asked for and that its format never has."""
+    code = end_session(source, session)
+    if output_format != "json" or session.traits.has_result or session.outcome is None:
+        return code
+    say(f"the format {session.format} has no result line to print; try --output-format final or summary")
+    return code or 1
 
 
 def _ending(source: Source, session: Session) -> list[str]:
@@ -246,15 +255,19 @@ def _print_bytes(feed: Feed, source: Source) -> None:
 
 
 def _print_end(feed: Feed, output_format: str) -> None:
-    """Print what is known only at the end. `json` and `final` print nothing unless the run succeeded."""
-    run = feed.session.run
+    """Print what is known only at the end. `json` and `final` print nothing unless the run succeeded.
+
+    A format without a result line reports no success. `final` then prints the text of a run that has ended.
+    """
+    session = feed.session
+    run, has_result = session.run, session.traits.has_result
+    is_good = run.outcome is Outcome.SUCCEEDED or (run.outcome is Outcome.UNFINISHED and not has_result)
     if output_format == "summary":
         _print_summary(feed)
-    elif run.ended is None or run.outcome is not Outcome.SUCCEEDED:
-        return
     elif output_format == "final":
-        _print_final(feed.session)
-    else:
+        if is_good:
+            _print_final(session)
+    elif has_result and is_good and run.ended is not None:
         _print_result(feed, run.ended)
 
 

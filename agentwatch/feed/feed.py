@@ -88,10 +88,10 @@ class Feed:
         until = None if seconds is None else time.perf_counter() + seconds
         applied = 0
         while (decoded := self._next or next(self._decoded, None) or self._read_on()) is not None:
-            events, place, count = decoded
-            if place.seen_ms is None and events and type(events[0]) is LineTime:
+            events, place, count = self._next = decoded
+            if events and type(events[0]) is LineTime and place.seen_ms is None:
                 place = place._replace(seen_ms=events[0].at_ms)
-            self._next = decoded._replace(place=place)
+                self._next = decoded._replace(place=place)
             if self.pace is not None:
                 if not self.pace.is_due(place.seen_ms, events):
                     break

@@ -16,7 +16,7 @@ from agentwatch.session.entry import Entry, Kind
 from agentwatch.session.line_counts import LineCounts, OddLine
 from agentwatch.session.outcome_counts import calls_by_outcome
 from agentwatch.session.rhythm import Phase, Rhythm, usually_under
-from agentwatch.session.runs import Run
+from agentwatch.session.runs import Run, TurnResult
 from agentwatch.session.session import Session
 
 __all__ = [
@@ -31,6 +31,7 @@ __all__ = [
     "Rhythm",
     "Run",
     "Session",
+    "TurnResult",
     "calls_by_outcome",
     "usually_under",
 ]

@@ -63,7 +63,7 @@ class Call:
     agent: str | None = None
     """The call_id of the call whose subagent made this one; None for the main agent."""
     parent: int | None = None
-    """The number of that call; None for the main agent, or if the recording does not contain that call."""
+    """The number of that call; 0 if the recording does not contain it, None for the main agent."""
     more_paths: tuple[str, ...] = ()
     """The other files that the call acts on; at most 100."""
     output: str | None = None

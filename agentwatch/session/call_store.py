@@ -95,7 +95,8 @@ class Calls(Sequence[Call]):
         """Allow a call to be packed: no further event is expected to change it."""
         self._unpacked[call.number] = call
         characters = sum(map(len, filter(None, (call.target, call.path, call.error, call.note, call.tool))))
-        characters += sum(map(len, call.more_paths))
+        if call.more_paths:
+            characters += sum(map(len, call.more_paths))
         self._settled.append((call.number, characters))
         self._settled_characters += characters
         while len(self._settled) > _MOST_SETTLED or self._settled_characters > _MOST_CHARACTERS:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 
 from agentwatch.session.call import Call
-from agentwatch.session.runs import Run
+from agentwatch.session.runs import TurnResult
 from agentwatch.session.storage.growing_text import GrowingText
 
 
@@ -22,7 +22,7 @@ class Kind(StrEnum):
 
 
 class Entry:
-    """A transcript entry: a text that may still grow, or a reference to a call or to the result of a run."""
+    """A transcript entry: a text that may still grow, or a reference to a call or to the end of a turn."""
 
     __slots__ = (
         "_about",
@@ -42,7 +42,7 @@ class Entry:
         kind: Kind,
         content: GrowingText,
         calls: Sequence[Call],
-        about: Run | int | None = None,
+        about: TurnResult | int | None = None,
         at_ms: int | None = None,
         parent: int | None = None,
     ) -> None:
@@ -53,7 +53,7 @@ class Entry:
             kind: The kind of the entry.
             content: Its text; empty for an entry with a subject.
             calls: The calls of the session.
-            about: The subject: the run of a result, or the number of a call. None for a text.
+            about: The subject: the end of a turn, or the number of a call. None for a text.
             at_ms: When the entry began, in agent time.
             parent: The number of the call whose subagent wrote the text; None for the main agent.
         """
@@ -72,9 +72,9 @@ class Entry:
         """The text. Use `str` or `Entry.text` to get it as a string."""
 
     @property
-    def run(self) -> Run | None:
-        """The run of a result; None for other entries."""
-        return self._about if isinstance(self._about, Run) else None
+    def result(self) -> TurnResult | None:
+        """The end of the turn that a result ends; None for other entries."""
+        return self._about if isinstance(self._about, TurnResult) else None
 
     @property
     def call(self) -> Call | None:

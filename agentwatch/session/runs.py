@@ -5,57 +5,125 @@ from __future__ import annotations
 from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, overload
 
 from agentwatch.events import Outcome, RunInfo, RunStarted, Tokens, TurnEnded
 from agentwatch.session.bounds import bounded, bounded_members
 from agentwatch.session.call import Place
+from agentwatch.session.storage.answer import Answer
 from agentwatch.session.storage.growing_text import GrowingText, is_joined
 from agentwatch.session.storage.spill import Spill
 from agentwatch.session.usage_counts import UsageCounts
 
-if TYPE_CHECKING:
-    from agentwatch.session.entry import Entry
 
+class TurnResult:
+    """The end of a turn: its outcome, and the text of its result line."""
 
-class Answer(Sequence[GrowingText]):
-    """The texts of some entries of a transcript; each takes 4 bytes, and is unpacked when it is accessed."""
+    __slots__ = (
+        "_answer",
+        "_compared",
+        "_is_settled",
+        "_text",
+        "duration_api_ms",
+        "duration_ms",
+        "is_bare",
+        "is_last_text",
+        "outcome",
+        "place",
+        "request_id",
+    )
 
-    def __init__(self, transcript: Sequence[Entry]) -> None:
-        self._transcript = transcript
-        self._numbers = array("I")
+    def __init__(
+        self,
+        event: TurnEnded,
+        place: Place,
+        answer: Answer,
+        spill: Spill,
+        *,
+        is_last_text: bool,
+        is_bare: bool,
+    ) -> None:
+        """Keep the end of a turn.
 
-    def __len__(self) -> int:
-        return len(self._numbers)
+        Args:
+            event: The end.
+            place: Its line in the recording.
+            answer: The assistant's text of the run.
+            spill: Where the text of the result is stored.
+            is_last_text: Whether the result repeats only the last text of its turn.
+            is_bare: Whether the recording contains only the result, as the agent's `json` format does.
+        """
+        self.outcome = event.outcome
+        self.place = place
+        self.duration_ms, self.duration_api_ms = event.duration_ms, event.duration_api_ms
+        self.request_id = bounded(event.request_id)
+        self.is_last_text = is_last_text
+        self.is_bare = is_bare
+        self._answer = answer
+        self._text = None if event.result is None else GrowingText(spill, event.result)
+        if self._text is not None:
+            self._text.complete()
+        self._compared: tuple[tuple[int, int], bool] | None = None
+        """The size of the answer at its last comparison with the result, and whether they were equal."""
+        self._is_settled = False
 
-    @overload
-    def __getitem__(self, index: int) -> GrowingText: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[GrowingText]: ...
-    def __getitem__(self, index: int | slice) -> GrowingText | list[GrowingText]:
-        if isinstance(index, slice):
-            return [self._transcript[number].content for number in self._numbers[index]]
-        return self._transcript[self._numbers[index]].content
+    @property
+    def text(self) -> str | None:
+        """The text of the result line; None without a text in it."""
+        return None if self._text is None else str(self._text)
 
-    def add(self, entry: Entry) -> None:
-        """Add the text of an entry, unless it is already the last one."""
-        if not self._numbers or self._numbers[-1] != entry.number:
-            self._numbers.append(entry.number)
+    @property
+    def length(self) -> int:
+        """The number of characters in the text of the result line."""
+        return 0 if self._text is None else len(self._text)
 
-    def retract(self, characters: int) -> None:
-        """Remove the last texts, which together have this number of characters."""
-        while characters > 0 and self._numbers:
-            characters -= len(self[-1])
-            self._numbers.pop()
+    def part(self, start: int, end: int) -> str:
+        """Return the characters from `start` to `end` of the text of the result line."""
+        return "" if self._text is None else self._text.part(start, end)
 
-    def rewind(self, number: int) -> None:
-        """Remove the texts of this entry of the transcript and of those after it."""
-        while self._numbers and self._numbers[-1] >= number:
-            self._numbers.pop()
+    @property
+    def matches_text(self) -> bool | None:
+        """Whether the streamed text equals the result.
 
-    def clear(self) -> None:
-        """Remove all texts."""
-        del self._numbers[:]
+        None without a result or without a stream, and if the result is an error message: it is no copy of the
+        text.
+        """
+        is_empty = self.is_last_text and not self._text
+        if self._text is None or is_empty or self.is_bare or self.outcome is not Outcome.SUCCEEDED:
+            return None
+        return self.is_streamed
+
+    @property
+    def is_streamed(self) -> bool:
+        """Whether the streamed text equals the text of the result, which may be an error message."""
+        self._compare()
+        return self._compared is not None and self._compared[1]
+
+    def settle(self) -> None:
+        """Compare the result with the text for the last time, because the rest belongs to another turn."""
+        self._compare()
+        self._is_settled = True
+
+    def forget_text(self) -> None:
+        """Drop the text. If only a part of the answer was read, comparing the two would be wrong."""
+        self._text = self._compared = None
+
+    def _compare(self) -> None:
+        """Compare the result with the text, unless this was done at its present size."""
+        if self._text is None or self._is_settled:
+            return
+        size = len(self._answer), len(self._answer[-1]) if self._answer else 0
+        if self._compared is None or self._compared[0] != size:
+            self._compared = size, is_joined(self._text, self._repeated(self._text))
+
+    def _repeated(self, text: GrowingText) -> Sequence[GrowingText]:
+        """Return the texts that the result repeats: all of them, or those at the end with its length."""
+        if not self.is_last_text:
+            return self._answer
+        start, length = len(self._answer), 0
+        while start and length < len(text):
+            start -= 1
+            length += len(self._answer[start])
+        return self._answer[start:]
 
 
 @dataclass(slots=True)
@@ -72,27 +140,27 @@ class Run:
     awaits_prompt: bool = False
     """Whether a turn has started whose prompt has not arrived."""
     outcome: Outcome = Outcome.RUNNING
-    request_id: str | None = None
-    duration_ms: int | None = None
-    duration_api_ms: int | None = None
     usage: Mapping[str, object] | None = None
     usage_counts: UsageCounts = field(default_factory=UsageCounts)
-    ended: Place | None = None
-    """Where its result line is in the recording; None if it has not arrived."""
+    turn_result: TurnResult | None = None
+    """The end of the last turn; None before it."""
+    ended_turns: int = 0
+    """The number of turns whose end is in the recording."""
     is_bare: bool = False
     """Whether the recording contains only its result, as the agent's `json` format does."""
-    result_is_last_text: bool = False
-    """Whether the result repeats only the last text of its turn."""
     began_seen_ms: int | None = None
     """When its first line arrived, in milliseconds since the epoch."""
+    turn_seen_ms: int | None = None
+    """When the first line of its last turn arrived, in milliseconds since the epoch."""
+    pauses: list[tuple[int, int]] = field(default_factory=list, repr=False)
+    """The times between its turns, by their arrival: from the end of a turn to the next line."""
     answer: Answer = field(default_factory=lambda: Answer(()), repr=False)
     """The assistant's text, one piece per transcript entry."""
     _turn_starts: array[int] = field(default_factory=lambda: array("I"), repr=False)
     """For each turn, the number of its first entry in the transcript."""
     _prompt: GrowingText | None = field(default=None, repr=False)
-    _result: GrowingText | None = field(default=None, repr=False)
-    _compared: tuple[tuple[int, int], bool] | None = field(default=None, repr=False)
-    """The size of the answer at its last comparison with the result, and whether they were equal."""
+    _earlier_ms: int | None = field(default=0, repr=False)
+    """The duration of the turns before the last one that ended; None if it is unknown."""
 
     @classmethod
     def of(cls, event: RunStarted, answer: Answer) -> Run:
@@ -132,67 +200,83 @@ class Run:
         return "".join(map(str, self.answer))
 
     @property
+    def ended(self) -> Place | None:
+        """Where the result line of the last turn is in the recording; None if it has not arrived."""
+        return None if self.turn_result is None else self.turn_result.place
+
+    @property
+    def duration_ms(self) -> int | None:
+        """The duration of the last turn, as its result line reports it."""
+        return None if self.turn_result is None else self.turn_result.duration_ms
+
+    @property
+    def duration_of_turns_ms(self) -> int | None:
+        """The duration of all turns together; None unless each of them has ended and reported one."""
+        last_ms, earlier_ms = self.duration_ms, self._earlier_ms
+        return None if last_ms is None or earlier_ms is None else earlier_ms + last_ms
+
+    @property
+    def duration_api_ms(self) -> int | None:
+        """The part of that duration in which the agent waited for the model."""
+        return None if self.turn_result is None else self.turn_result.duration_api_ms
+
+    @property
+    def request_id(self) -> str | None:
+        """The id in the result line of the last turn."""
+        return None if self.turn_result is None else self.turn_result.request_id
+
+    @property
     def result(self) -> str | None:
         """The text of the result line; None without a result line or without a text in it."""
-        return None if self._result is None else str(self._result)
+        return None if self.turn_result is None else self.turn_result.text
 
     @property
     def result_length(self) -> int:
         """The number of characters in the text of the result line."""
-        return 0 if self._result is None else len(self._result)
+        return 0 if self.turn_result is None else self.turn_result.length
 
     def result_part(self, start: int, end: int) -> str:
         """Return the characters from `start` to `end` of the text of the result line."""
-        return "" if self._result is None else self._result.part(start, end)
+        return "" if self.turn_result is None else self.turn_result.part(start, end)
 
     @property
     def text_matches_result(self) -> bool | None:
-        """Whether the streamed text equals the result.
-
-        None without a result or without a stream, and if the result is an error message: it is no copy of the
-        text.
-        """
-        is_empty = self.result_is_last_text and not self._result
-        if self._result is None or is_empty or self.is_bare or self.outcome is not Outcome.SUCCEEDED:
-            return None
-        return self.has_streamed_result
+        """Whether the streamed text equals the result; None as for `TurnResult.matches_text`."""
+        return None if self.turn_result is None else self.turn_result.matches_text
 
     @property
     def has_streamed_result(self) -> bool:
         """Whether the streamed text equals the text of the result, which may be an error message."""
-        if self._result is None:
-            return False
-        size = len(self.answer), len(self.answer[-1]) if self.answer else 0
-        if self._compared is None or self._compared[0] != size:
-            self._compared = size, is_joined(self._result, self._repeated())
-        return self._compared[1]
-
-    def _repeated(self) -> Sequence[GrowingText]:
-        """Return the texts that the result repeats: all of them, or those at the end with its length."""
-        if not self.result_is_last_text or self._result is None:
-            return self.answer
-        start, length = len(self.answer), 0
-        while start and length < len(self._result):
-            start -= 1
-            length += len(self.answer[start])
-        return self.answer[start:]
+        return self.turn_result is not None and self.turn_result.is_streamed
 
     @property
     def is_over(self) -> bool:
         """Whether the outcome is known."""
         return self.outcome is not Outcome.RUNNING
 
-    def begin_turn(self, number: int) -> None:
-        """Begin a turn with an entry of the transcript. A run that was over continues."""
+    def begin_turn(self, number: int, seen_ms: int | None) -> None:
+        """Begin a turn. A run that was over continues.
+
+        Args:
+            number: The number of its first entry in the transcript.
+            seen_ms: When its first line arrived.
+        """
         self._turn_starts.append(number)
         self.awaits_prompt = True
         self.usage_counts.begin_turn()
         self.outcome = Outcome.RUNNING
+        self.turn_seen_ms = seen_ms
+        if (last := self.turn_result) is not None:
+            self._earlier_ms, self.turn_result = self.duration_of_turns_ms, None
+            last.settle()
+            if last.place.seen_ms is not None and seen_ms is not None:
+                self.pauses.append((last.place.seen_ms, seen_ms))
 
     def rewind(self, turns: int) -> None:
         """Remove the last turns and their texts."""
         self.answer.rewind(self._turn_starts[-turns])
         del self._turn_starts[-turns:]
+        self.awaits_prompt = False
 
     def add_prompt(self, content: GrowingText) -> None:
         """Add a prompt, whose text is complete; only the first of a run is kept."""
@@ -200,16 +284,27 @@ class Run:
         self.awaits_prompt = False
 
     def forget_result(self) -> None:
-        """Drop the result. If only a part of the text was read, comparing the two would be wrong."""
-        self._result = None
+        """Drop the text of the result, because only a part of the answer was read."""
+        if self.turn_result is not None:
+            self.turn_result.forget_text()
 
-    def end(self, event: TurnEnded, place: Place, spill: Spill) -> None:
-        """Apply the result line, and store its text in `spill`."""
-        self.ended, self.outcome = place, event.outcome
-        self._result, self._compared = None, None
-        if event.result is not None:
-            self._result = GrowingText(spill, event.result)
-            self._result.complete()
+    def end(self, event: TurnEnded, place: Place, spill: Spill, *, is_last_text: bool) -> TurnResult:
+        """Apply the result line, and return the end of the turn.
+
+        Args:
+            event: The end of the turn.
+            place: Where the result line is in the recording.
+            spill: Where the text of the result is stored.
+            is_last_text: Whether the result repeats only the last text of its turn.
+        """
+        if self.turn_result is not None:
+            self.turn_result.settle()
+        else:
+            self.ended_turns += 1
+        self.outcome, self.awaits_prompt = event.outcome, False
         self.session_id = self.session_id or bounded(event.session_id)
-        self.request_id, self.usage = bounded(event.request_id), bounded_members(event.usage)
-        self.duration_ms, self.duration_api_ms = event.duration_ms, event.duration_api_ms
+        self.usage = bounded_members(event.usage)
+        self.turn_result = TurnResult(
+            event, place, self.answer, spill, is_last_text=is_last_text, is_bare=self.is_bare
+        )
+        return self.turn_result

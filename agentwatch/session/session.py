@@ -65,6 +65,8 @@ class Session:
         self.lines = LineCounts()
         self.completed_without_started = 0
         """The number of calls whose end is in the recording, but not their start."""
+        self.continued_turns = 0
+        """The number of turns that ended and were followed by another one in the same run."""
         self.never_completed = 0
         """The number of calls that had not ended when the next run started or the stream ended."""
         self.ended_by_outcome: Counter[Outcome] = Counter()

@@ -11,7 +11,7 @@ from agentwatch.events import Channel
 from agentwatch.session.bounds import bounded
 from agentwatch.session.call_store import Calls
 from agentwatch.session.entry import Entry, Kind
-from agentwatch.session.runs import Run
+from agentwatch.session.runs import TurnResult
 from agentwatch.session.storage.growing_text import GrowingText
 from agentwatch.session.storage.numbers import Numbers
 from agentwatch.session.storage.spill import Spill
@@ -97,7 +97,7 @@ class Transcript(Sequence[Entry]):
         kind: Kind,
         text: str = "",
         *,
-        about: Run | None = None,
+        about: TurnResult | None = None,
         at_ms: int | None = None,
         parent: int | None = None,
     ) -> Entry:
@@ -106,7 +106,7 @@ class Transcript(Sequence[Entry]):
         Args:
             kind: The kind of the entry.
             text: Its text so far.
-            about: The run of a result.
+            about: The end of the turn, of a result.
             at_ms: When the entry began, in agent time.
             parent: The number of the call whose subagent wrote the text; None for the main agent.
         """

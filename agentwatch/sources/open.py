@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from agentwatch.sources.agent import AgentSource
     from agentwatch.sources.pipe import PipeSource
     from agentwatch.sources.started.output import Output
+    from agentwatch.sources.stores.source import StoreSource
+    from agentwatch.sources.stores.store import Store
 
 
 class KeepOptions(NamedTuple):
@@ -74,24 +76,50 @@ def create_log(path: Path) -> int:
     return _NewFiles().create(path)
 
 
-def saved_source(path: Path, follow: bool | None = False, log_fd: int | None = None) -> FileSource:
-    """Open a saved recording, and what is known about the process of its agent.
+def saved_source(
+    path: Path, follow: bool | None = False, log_fd: int | None = None, *, follow_store: bool = False
+) -> FileSource | StoreSource:
+    """Open a saved recording, and what is known about the process of its agent; or a session in a store.
 
     Args:
-        path: The recording.
+        path: The recording, or the path of a store.
         follow: Keep reading when the file grows; None: until its writer ends, if one is known.
         log_fd: The descriptor of the action log; None for no log.
+        follow_store: Keep reading when a store changes, or a file that its agent still writes; nobody knows
+            when its writer ends.
 
     Raises:
-        Fault: The recording cannot be opened, or is one JSON document.
+        Fault: The recording cannot be opened, or is one JSON document; or the store cannot be read.
     """
+    from agentwatch.sources.own_files import is_still_written
+    from agentwatch.sources.stores.known import store_for
+
     try:
+        store = store_for(path)
+        is_lines = path.suffix == ".jsonl"
+        if follow is None and follow_store and (store is None or is_lines) and is_still_written(path):
+            follow = True
+        if store is not None:
+            return _store_source(store, log_fd, follow=follow is True if is_lines else follow_store)
         reader = open_saved(path, follow)
     except OSError as error:
         raise cannot_open(path, error) from None
     if is_one_document(reader.fd):
         raise Fault(f"{path} is one JSON document, not one JSON object per line", USAGE)
     return FileSource(reader, SessionFiles(path), log_fd)
+
+
+def _store_source(store: Store, log_fd: int | None, *, follow: bool) -> StoreSource:
+    """Fill a recording without a name with the lines of a store.
+
+    Raises:
+        OSError: The store cannot be read, or the recording cannot be written.
+    """
+    from agentwatch.sources.stores.intake import StoreIntake
+    from agentwatch.sources.stores.source import StoreSource
+
+    recording_fd = nameless_file()
+    return StoreSource(recording_fd, StoreIntake(store, recording_fd, follow=follow), log_fd)
 
 
 def pipe_source(source_fd: int, keep: KeepOptions) -> PipeSource:

@@ -124,11 +124,11 @@ def test_an_order_returns_the_indices_of_its_calls() -> None:
     assert list(CallOrder(many(9), [7, 0, 5, 2]).indices(1, 3)) == [0, 5]
 
 
-def test_an_entry_refers_to_its_call_or_run() -> None:
-    """A call entry refers to its call, a result entry to its run, and a text entry to neither."""
+def test_an_entry_refers_to_its_call_or_result() -> None:
+    """A call entry refers to its call, a result entry to the end of its turn."""
     read = session(init(), *(line for n in range(600) for line in (started("read", f"{n}"),)), result("done"))
-    references = {entry.kind: (entry.call, entry.run) for entry in reversed(read.transcript)}
-    assert references == {Kind.CALL: (read.calls[0], None), Kind.RESULT: (None, read.run)}
+    references = {entry.kind: (entry.call, entry.result) for entry in reversed(read.transcript)}
+    assert references == {Kind.CALL: (read.calls[0], None), Kind.RESULT: (None, read.run.turn_result)}
     assert [entry.text for entry in read.transcript[-1:]] == [""]
 
 

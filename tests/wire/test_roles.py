@@ -58,7 +58,7 @@ def test_any_other_unknown_line_does_not(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_a_foreign_start_line_is_not_read_with_the_format_of_a_later_line() -> None:
     """If a kept line would start a run, but not one of the agent's own, the kept lines stay unknown."""
     decoder = Decoder()
-    foreign = event("system", "init", cwd="/tmp", tools=["Bash"])
+    foreign = event("system", "greeting")
     assert decoder.decode(foreign) == [Unknown("type system", foreign.decode().strip())]
     assert type(decoder.decode(started("read"))[0]) is FormatDetected
     assert decoder.take_redecoded() == []

@@ -18,6 +18,7 @@ from agentwatch.analysis.silence import (
     usual_silence_ms,
 )
 from agentwatch.analysis.status.reasons import exit_words, reason, unknown_agent
+from agentwatch.analysis.status.waiting import brief_clock, waiting_words
 from agentwatch.events import Outcome, ToolKind
 from agentwatch.safe_text import SafeText, columns, cut, safe_line
 from agentwatch.session import Call, Phase, Session, calls_by_outcome, usually_under
@@ -61,6 +62,8 @@ def status(
     if agent.is_stopped:
         words = SafeText(f"stopped by a signal, kill -CONT {agent.pid} resumes it")
         return words if width is None else cut(words, width)
+    if (waiting := waiting_words(session, now_ms)) is not None:
+        return waiting if width is None else cut(waiting, width)
     stall_mark = "stalled? " if is_stalled(session, now_ms, agent) else ""
     cpu = _cpu(session, now_ms, agent, is_narrow=is_narrow)
     if phase is Phase.CALLING:
@@ -74,16 +77,6 @@ def status(
     if width is None or columns(words) + len(cpu) <= width:
         return SafeText(f"{words}{cpu}")
     return cut(words, width)
-
-
-def brief_clock(duration_ms: int) -> str:
-    """Return a duration in whole seconds, `130 s`; from 200 s on in minutes or hours, `3:20`, `1:02:13`."""
-    seconds = duration_ms // 1000
-    if seconds < 200:
-        return f"{seconds} s"
-    minutes, seconds = divmod(seconds, 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
 
 
 def _run_clock(duration_ms: int) -> str:
@@ -117,6 +110,8 @@ def _over(session: Session, now_ms: int | None, agent: AgentFacts, width: int | 
         words.append(f"succeeded{'' if run.duration_ms is None else f' in {_run_clock(run.duration_ms)}'}")
     elif outcome is Outcome.FAILED:
         words.append(f"failed{reason_words or ': no reason given'}")
+    elif outcome is Outcome.CANCELLED:
+        words.append(f"cancelled{reason_words}")
     elif session.traits.has_result:
         words.append(f"{'no result' if is_narrow else 'ended without a result'}{reason_words}")
     else:

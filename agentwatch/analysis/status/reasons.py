@@ -16,6 +16,7 @@ _FIRST_LINE_COLUMNS = 60
 _LEAST_FIRST_LINE_COLUMNS = 12
 _UNKNOWN = "not a stream of an agent that this version knows"
 _FOR_TEXT = "add --output-format stream-json to the agent's command"
+_ENDINGS = {Outcome.FAILED: "the run failed", Outcome.CANCELLED: "the run was cancelled"}
 _FOR_JSON = "try --format NAME, or agentwatch drift"
 
 
@@ -59,7 +60,7 @@ def ending(session: Session, agent: AgentFacts) -> SafeText | None:
     if outcome is Outcome.UNFINISHED and not session.traits.has_result and not code:
         return None
     words = "the stream ended without a result" if session.traits.has_result else "the run ended"
-    words = "the run failed" if outcome is Outcome.FAILED else words
+    words = _ENDINGS.get(outcome, words)
     words = f"{words}, {code}" if code else words
     why = reason(session, agent)
     if why is None:

@@ -10,7 +10,7 @@ import os
 import sys
 from collections.abc import Callable, Mapping
 
-from agentwatch.analysis.away_summary import ended_runs
+from agentwatch.analysis.away_summary import ended_turns
 from agentwatch.config import Config
 from agentwatch.events import Outcome
 from agentwatch.feed import Feed
@@ -63,29 +63,34 @@ class Attention:
         self._shows_title = config.title and not environ.get("TERM", "").startswith("linux")
         self._is_past = feed.reader.growth.has_ended()
         self._history = feed.reader.growth.size()
-        self._ended_runs = 0
+        self._ended_turns = 0
+        self._asked = 0
         self._was_quiet = False
         self._title = ""
         self.is_watching = False
         """Whether new events happen now: the recording was still growing, and its history has been read."""
 
     def update(self, words: SafeText, *, is_quiet: bool) -> None:
-        """Update the title, and alert the user if a run ended or fell silent; called once per tick.
+        """Update the title, and alert the user if a turn ended, the agent asks or is silent; called per tick.
 
         Args:
             words: What is going on, as the status line shows it.
             is_quiet: Whether the silence is longer than tolerated.
         """
         session = self._feed.session
-        ended, is_over = ended_runs(session), session.outcome is not Outcome.RUNNING
-        if ended > self._ended_runs and not self._is_past and self._is_new(session):
-            self._alert(words if is_over else SafeText(session.runs[ended - 1].outcome))
-        elif is_quiet and not self._was_quiet and not is_over and self.is_watching:
+        ended, is_over = ended_turns(session), session.outcome is not Outcome.RUNNING
+        asked, is_asking = session.asked.count, session.asked.oldest is not None
+        if ended > self._ended_turns and not self._is_past and self._is_new(session):
+            self._alert(words if is_over else SafeText(_earlier_outcome(session)))
+        elif self.is_watching and (
+            (asked > self._asked and is_asking) or (is_quiet and not self._was_quiet and not is_over)
+        ):
             self._alert(words)
-        self._ended_runs, self._was_quiet = ended, is_quiet
+        self._ended_turns, self._asked, self._was_quiet = ended, asked, is_quiet
         self.is_watching = not self._is_past and self._feed.offset >= self._history
         if session.runs:
-            self._set_title("quiet" if is_quiet and not is_over else session.run.outcome)
+            state = "asks" if is_asking else "quiet" if is_quiet and not is_over else session.run.outcome
+            self._set_title(state)
 
     def give_title_back(self) -> None:
         """Restore the terminal's previous title; the next update sets it again."""
@@ -94,7 +99,7 @@ class Attention:
             self._write(_GIVE_TITLE_BACK)
 
     def _is_new(self, session: Session) -> bool:
-        """Return whether the last run ended after the recording was opened."""
+        """Return whether the last turn ended after the recording was opened."""
         line = session.run.ended
         return (
             self.is_watching
@@ -128,6 +133,13 @@ def note_format(environ: Mapping[str, str]) -> str | None:
     if "TMUX" in environ or term.startswith(_MULTIPLEXERS):
         return None
     return _NOTES.get(environ.get("TERM_PROGRAM", "").lower()) or _NOTES.get(term)
+
+
+def _earlier_outcome(session: Session) -> str:
+    """Return the outcome of the newest turn that is over, while another one is running."""
+    if session.run.ended_turns or len(session.runs) < 2:
+        return "the turn is over"
+    return session.runs[-2].outcome
 
 
 def _project(session: Session) -> str:

@@ -11,7 +11,7 @@ from agentwatch.safe_text import SafeText, cut, safe_text
 from agentwatch.screen.lines.format import SIGNS, clock
 from agentwatch.screen.lines.line_view import LineView
 from agentwatch.screen.markup.markdown import MarkdownRenderer
-from agentwatch.session import Call, Entry, Kind, Run
+from agentwatch.session import Call, Entry, Kind, TurnResult
 
 
 class EntryRenderer:
@@ -43,18 +43,18 @@ class EntryRenderer:
             case Kind.REASONING:
                 thought = self._indented("  ", SafeText(source.strip("\n")), "reasoning", width)
                 return thought if start else [thinking_line(self._pane, entry, is_folded=False), *thought]
-            case Kind.RESULT if entry.run is not None and start == end:
-                return self._outcome(entry.run)
+            case Kind.RESULT if entry.result is not None and start == end:
+                return self._outcome(entry.result)
             case Kind.RESULT:
                 return self._indented("  ", source, "plain", width)
             case _:
                 return self._indented("  " if start else "· ", source, "muted", width)
 
-    def _outcome(self, run: Run) -> list[Strip]:
-        duration = "" if run.duration_ms is None else f" in {clock(run.duration_ms)}"
-        words = SafeText(f"{SIGNS[run.outcome]} {run.outcome}{duration}")
-        strips = [self._pane.strip_of([(words, str(run.outcome))])]
-        if run.outcome is not Outcome.FAILED and not run.is_bare and is_result_shown(run):
+    def _outcome(self, result: TurnResult) -> list[Strip]:
+        duration = "" if result.duration_ms is None else f" in {clock(result.duration_ms)}"
+        words = SafeText(f"{SIGNS[result.outcome]} {result.outcome}{duration}")
+        strips = [self._pane.strip_of([(words, str(result.outcome))])]
+        if result.outcome is Outcome.SUCCEEDED and not result.is_bare and is_result_shown(result):
             title = SafeText("  the result differs from the text above:")
             strips.append(self._pane.strip_of([(title, "unfinished")]))
         return strips
@@ -66,22 +66,22 @@ class EntryRenderer:
         return [Strip([Segment(first, style), *strip]) for first, strip in zip(leads, strips, strict=True)]
 
 
-def is_result_shown(run: Run) -> bool:
+def is_result_shown(result: TurnResult) -> bool:
     """Return whether the text of a result is shown, because it differs from the text above."""
-    return bool(run.result_length) and not run.has_streamed_result
+    return bool(result.length) and not result.is_streamed
 
 
 def shown_length(entry: Entry) -> int:
     """Return the number of characters that an entry shows."""
-    run = entry.run
-    if run is None:
+    result = entry.result
+    if result is None:
         return len(entry.content)
-    return run.result_length if is_result_shown(run) else 0
+    return result.length if is_result_shown(result) else 0
 
 
 def shown_part(entry: Entry, start: int, end: int) -> str:
     """Return the shown characters of an entry from `start` to `end`."""
-    return entry.content.part(start, end) if entry.run is None else entry.run.result_part(start, end)
+    return entry.content.part(start, end) if entry.result is None else entry.result.part(start, end)
 
 
 def call_line(pane: LineView, call: Call, width: int) -> Strip:

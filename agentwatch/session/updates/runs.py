@@ -21,7 +21,8 @@ from agentwatch.plurals import plural
 from agentwatch.session.bounds import bounded
 from agentwatch.session.call import Place
 from agentwatch.session.entry import Kind
-from agentwatch.session.runs import Answer, Run
+from agentwatch.session.runs import Run
+from agentwatch.session.storage.answer import Answer
 
 if TYPE_CHECKING:
     from agentwatch.session.session import Session
@@ -53,7 +54,7 @@ def run_info(session: Session, event: RunInfo, place: Place) -> None:
 
 def turn_started(session: Session, _event: TurnStarted, place: Place) -> None:
     """Begin a turn, which continues a run that had ended."""
-    current_run(session, place).begin_turn(len(session.transcript))
+    _begin_turn(session, place)
     session.last_error = ""
 
 
@@ -64,7 +65,7 @@ def prompt(session: Session, event: Prompt, place: Place) -> None:
         session.transcript.add(Kind.PROMPT, event.text, parent=session.parent_of(event.agent))
         return
     if not run.awaits_prompt:
-        run.begin_turn(len(session.transcript))
+        _begin_turn(session, place)
     run.add_prompt(session.transcript.add(Kind.PROMPT, event.text).content)
 
 
@@ -83,14 +84,18 @@ def usage(session: Session, event: Usage, place: Place) -> None:
 
 
 def turn_ended(session: Session, event: TurnEnded, place: Place) -> None:
-    """End the current run, unless another turn follows."""
+    """End the current run, unless another turn follows. A second end of a turn may only add its duration."""
     is_bare = not session.runs
     run = current_run(session, place)
+    last = run.turn_result
+    if last is not None and event == TurnEnded(last.outcome, duration_ms=event.duration_ms):
+        last.duration_ms = event.duration_ms
+        return
     run.is_bare = run.is_bare or is_bare
     end_run(session, event.outcome)
-    run.result_is_last_text = session.traits.result_is_last_text
-    run.end(event, place, session.transcript.spill)
-    session.transcript.add(Kind.RESULT, about=run)
+    is_last_text = session.traits.result_is_last_text
+    ended = run.end(event, place, session.transcript.spill, is_last_text=is_last_text)
+    session.transcript.add(Kind.RESULT, about=ended)
 
 
 def current_run(session: Session, place: Place) -> Run:
@@ -98,6 +103,12 @@ def current_run(session: Session, place: Place) -> Run:
     if not session.runs:
         session.runs.append(Run(began_seen_ms=place.seen_ms, answer=Answer(session.transcript)))
     return session.runs[-1]
+
+
+def _begin_turn(session: Session, place: Place) -> None:
+    run = current_run(session, place)
+    session.continued_turns += run.is_over
+    run.begin_turn(len(session.transcript), place.seen_ms)
 
 
 def close_run(session: Session) -> None:

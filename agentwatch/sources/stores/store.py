@@ -6,15 +6,22 @@ from typing import Protocol
 
 
 class Store(Protocol):
-    """Reads a session from a store. It never writes there, and follows no link out of the store's folder."""
+    """Reads a session from a store. It never writes there, and follows no link out of the store's folder.
+
+    One thread uses it at a time.
+    """
 
     def new_lines(self) -> list[bytes]:
         """Return the lines that no earlier call has returned, each with its line end.
 
+        A followed store is asked up to ten times a second. A store that has not changed must find this out
+        without reading its contents, for instance from the size and the modification time of its files. A
+        large store may return its lines in several batches.
+
         A line that replaces an earlier one repeats its id, as the decoder of the format expects it.
 
         Raises:
-            OSError: The store cannot be read.
+            OSError: The store cannot be read now. It is asked again while it is followed.
         """
 
     def close(self) -> None:

@@ -1,1 +1,1 @@
-"""Tests of the stores in which agents keep sessions."""
+"""Tests of the sessions that are kept in a store."""

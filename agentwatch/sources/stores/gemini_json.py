@@ -1,0 +1,155 @@
+"""Reads a chat of Gemini that is one JSON document, which the agent writes anew whenever it changes.
+
+gemini-cli wrote such files until version 0.38: `~/.gemini/tmp/*/chats/session-*.json`. Later versions append
+lines to a `.jsonl`, whose grammar the lines of this store have.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from agentwatch.recording import open_regular
+
+_MOST_BYTES = 256 << 20
+"""The largest document that is read. Chats of real sessions have a few MB."""
+_DIGEST_BYTES = 16
+_SPACES = b" \t\r\n\xef\xbb\xbf"
+
+
+def open_gemini_json(path: Path, head: bytes) -> GeminiJson | None:
+    """Return the store of a chat in one JSON document; None if the path is of another kind.
+
+    Args:
+        path: The path of the file.
+        head: The first bytes of the file.
+    """
+    is_document = path.suffix == ".json" and head.lstrip(_SPACES).startswith(b"{")
+    return GeminiJson(path) if is_document and b'"sessionId"' in head and b'"messages"' in head else None
+
+
+class GeminiJson:
+    """A chat in one JSON document. It is read again when its size or its time has changed."""
+
+    def __init__(self, path: Path) -> None:
+        """Create the store; nothing is read yet.
+
+        Args:
+            path: The path of the document.
+        """
+        self._path = path
+        self._version: tuple[int, int, int] | None = None
+        self._facts: dict[str, Any] | None = None
+        """The members of the document, without its messages and the time of its last change."""
+        self._messages: list[tuple[str, bytes]] = []
+        """The id and the digest of each message, in order."""
+
+    def new_lines(self) -> list[bytes]:
+        """Return a line for each message that is new or has changed.
+
+        Messages that were removed are removed by a line as well.
+
+        Raises:
+            OSError: The document cannot be read, or is incomplete because it is being written.
+        """
+        fd = open_regular(self._path, follow_links=True)  # the user has named it
+        try:
+            status = os.fstat(fd)
+            version = (status.st_ino, status.st_size, status.st_mtime_ns)
+            if version == self._version:
+                return []
+            if status.st_size > _MOST_BYTES:
+                raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), str(self._path))
+            document = self._parsed(_all_bytes(fd, status.st_size))
+        finally:
+            os.close(fd)
+        lines = [*self._changed_facts(document), *self._changed_messages(document["messages"])]
+        self._version = version
+        return lines
+
+    def close(self) -> None:
+        """Do nothing: no file is kept open."""
+
+    def _parsed(self, data: bytes) -> dict[str, Any]:
+        try:
+            document = _loads(data)
+        except ValueError:
+            document = None
+        if not isinstance(document, dict) or not isinstance(document.get("messages"), list):
+            raise OSError(errno.EINVAL, "is no complete chat", str(self._path))
+        return document
+
+    def _changed_facts(self, document: dict[str, Any]) -> list[bytes]:
+        """Return the line of the facts about the session: all of them at first, then those that changed."""
+        facts = {key: value for key, value in document.items() if key not in ("messages", "lastUpdated")}
+        known, self._facts = self._facts, facts
+        if known is None or known.get("sessionId") != facts.get("sessionId"):
+            self._messages = []
+            return [_line(facts)]
+        changed = {key: value for key, value in facts.items() if key not in known or known[key] != value}
+        return [_line({"$set": changed})] if changed else []
+
+    def _changed_messages(self, messages: list[Any]) -> list[bytes]:
+        found = [message for message in messages if isinstance(message, dict)]
+        keys = [_key(message, number) for number, message in enumerate(found)]
+        pairs = zip(self._messages, keys, strict=False)
+        least = min(len(self._messages), len(keys))
+        same = next((number for number, (known, key) in enumerate(pairs) if known[0] != key), least)
+        lines = []
+        if same < len(self._messages):
+            lines.append(_line({"$rewindTo": self._messages[same][0]}))
+            del self._messages[same:]
+        for number, (key, message) in enumerate(zip(keys, found, strict=True)):
+            line = _line({**message, "id": key})
+            entry = (key, blake2b(line, digest_size=_DIGEST_BYTES).digest())
+            if number >= same:
+                self._messages.append(entry)
+            elif self._messages[number] != entry:
+                self._messages[number] = entry
+            else:
+                continue
+            lines.append(line)
+        return lines
+
+
+def _key(message: dict[str, Any], number: int) -> str:
+    """Return the id of a message, or its number if it has none."""
+    key = message.get("id")
+    return key if isinstance(key, str) and key else f"#{number}"
+
+
+def _all_bytes(fd: int, size: int) -> bytes:
+    pieces = []
+    while size > 0 and (piece := os.read(fd, size)):
+        pieces.append(piece)
+        size -= len(piece)
+    return b"".join(pieces)
+
+
+def _loads(data: bytes) -> object:
+    """Return the value of a document. Python's parser reads what orjson rejects, such as half an emoji.
+
+    Raises:
+        ValueError: The document is not JSON.
+    """
+    try:
+        return orjson.loads(data)
+    except orjson.JSONDecodeError:
+        pass
+    try:
+        return json.loads(data.decode("utf-8", "replace"))
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+
+
+def _line(value: dict[str, Any]) -> bytes:
+    try:
+        return orjson.dumps(value) + b"\n"
+    except orjson.JSONEncodeError:  # half an emoji, or a number of more than 64 bits
+        return json.dumps(value).encode() + b"\n"

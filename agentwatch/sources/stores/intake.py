@@ -1,0 +1,91 @@
+"""Fills a nameless recording with the lines of a store, and keeps it up to date while it is followed."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+from agentwatch.capture.appender import Appender
+from agentwatch.recording import now_ms
+from agentwatch.sources.stores.store import Store
+
+_POLL_SECONDS = 0.1
+_LARGEST_SHARE = 0.1
+"""The largest part of the time that is spent on reading a store again."""
+_UNREADABLE_SECONDS = 5.0
+"""For how long reading may fail before it is reported: a file is rewritten, a database is locked."""
+
+
+class StoreIntake:
+    """The growth of a recording that a store fills.
+
+    The arrival of its lines is not recorded: the lines of a store have the agent's own clock.
+    """
+
+    def __init__(self, store: Store, recording_fd: int, *, follow: bool) -> None:
+        """Read the store once; to follow it, start the thread that reads it again and again.
+
+        Args:
+            store: The store. It is closed when it is not read any more.
+            recording_fd: The descriptor of the recording, in append mode.
+            follow: Keep reading when the store changes.
+
+        Raises:
+            OSError: The store cannot be read, or the recording cannot be written.
+        """
+        self.unreadable: OSError | None = None
+        """Why the store could not be read for the last 5 s."""
+        self._store = store
+        self._appender = Appender(recording_fd, None, now_ms)
+        self._leaving = threading.Event()
+        self._has_ended = not follow
+        try:
+            self._read()
+            if self._appender.fault is not None:
+                raise self._appender.fault
+        except OSError:
+            store.close()
+            raise
+        if follow:
+            threading.Thread(target=self._follow, name="store", daemon=True).start()
+        else:
+            store.close()
+
+    @property
+    def fault(self) -> OSError | None:
+        """Why the recording is incomplete."""
+        return self._appender.fault
+
+    def size(self) -> int:
+        """Return the number of bytes in the recording."""
+        return self._appender.size
+
+    def has_ended(self) -> bool:
+        """Return whether the store is not read any more."""
+        return self._has_ended
+
+    def stop(self) -> None:
+        """Stop following the store; the recording ends with what was read."""
+        self._has_ended = True
+        self._leaving.set()
+
+    def _read(self) -> None:
+        while lines := self._store.new_lines():
+            self._appender.append(b"".join(lines))
+
+    def _follow(self) -> None:
+        took, failing_since = 0.0, None
+        try:
+            while not self._leaving.wait(max(_POLL_SECONDS, took / _LARGEST_SHARE)):
+                began = time.monotonic()
+                try:
+                    self._read()
+                    self.unreadable = failing_since = None
+                except OSError as error:
+                    failing_since = failing_since or began
+                    if began - failing_since >= _UNREADABLE_SECONDS:
+                        self.unreadable = error
+                took = time.monotonic() - began
+        finally:
+            self._has_ended = True
+            self._store.close()

@@ -1,0 +1,1 @@
+"""The tool calls of the protocol: their descriptions, results and blocks."""

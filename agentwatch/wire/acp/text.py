@@ -1,0 +1,179 @@
+"""Reads the content blocks of messages, and joins emoji that two lines split."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from agentwatch.byte_size import byte_size
+from agentwatch.events import Channel, Event, Notice, Text, TextEnded
+from agentwatch.wire.fields import Fields, items, mapping, number, text
+from agentwatch.wire.json_line import Repaired, whole_text
+
+_MOST_HELD = 1 << 20
+"""The length of a text that is held back, in characters. A longer one is reported in parts."""
+_MOST_WRITERS = 64
+"""The number of sessions whose texts are held back at the same time."""
+
+
+def prompt_text(content: object) -> str:
+    """Return the text of a user's message: its texts and the names of what is attached to it."""
+    blocks = content if isinstance(content, list) else [content]
+    return "".join(map(_words, map(mapping, blocks)))
+
+
+def chunk_text(update: Fields) -> str | None:
+    """Return the text of a chunk of a message; None for an image or another attachment."""
+    content = mapping(update.get("content"))
+    found = content.get("text")
+    return found if isinstance(found, str) and content.get("type", "text") == "text" else None
+
+
+def attachment(update: Fields) -> Notice:
+    """Return a notice of a chunk that is no text: an image, a sound or a file."""
+    return Notice(f"the agent attached {_words(mapping(update.get('content')))}")
+
+
+def binary_size(data: object) -> int | None:
+    """Return the size of data in base64, in bytes; None for anything else."""
+    if not isinstance(data, str):
+        return None
+    return max(len(data) * 3 // 4 - data[-2:].count("="), 0)
+
+
+def _words(block: Fields) -> str:
+    """Return the text of a content block, or a name for it."""
+    kind = text(block, "type")
+    if kind in (None, "text"):
+        return text(block, "text") or ""
+    if kind == "resource_link":
+        return f"@{text(block, 'name') or text(block, 'uri') or kind}"
+    if kind == "resource":
+        return f"@{text(mapping(block.get('resource')), 'uri') or kind}"
+    size = binary_size(block.get("data"))
+    words = (text(block, "mimeType") or kind, None if size is None else byte_size(size))
+    return f"[{' '.join(word for word in words if word)}]"
+
+
+class Answers:
+    """The texts of the main agent, per channel. A message ends when another message id begins."""
+
+    def __init__(self) -> None:
+        self._halves: dict[Channel, str] = {}
+        self._messages: dict[Channel, str | None] = {}
+
+    def add(self, channel: Channel, fields: Fields, update: Fields) -> list[Event]:
+        """Return the events of a chunk.
+
+        Args:
+            channel: The channel of the chunk.
+            fields: The whole line. If it was repaired, it still has the halves of split emoji.
+            update: The update in it.
+        """
+        message = text(update, "messageId")
+        known = self._messages.get(channel)
+        ended = message is not None and known is not None and message != known
+        lead = [*self._end_half(channel), TextEnded(channel)] if ended else []
+        if message is not None:
+            self._messages[channel] = message
+        whole, half = _split(self._halves.pop(channel, "") + (chunk_text(with_halves(fields, update)) or ""))
+        if half:
+            self._halves[channel] = half
+        return [*lead, Text(channel, whole)]
+
+    def is_whole(self, channel: Channel) -> bool:
+        """Return whether no half of an emoji is pending."""
+        return channel not in self._halves
+
+    def has_message(self, channel: Channel, update: Fields) -> bool:
+        """Return whether the chunks of a message were already received."""
+        message = text(update, "messageId")
+        return message is not None and message == self._messages.get(channel)
+
+    def end(self) -> list[Event]:
+        """Return the halves of emoji that no line has completed, as U+FFFD."""
+        return [event for channel in tuple(self._halves) for event in self._end_half(channel)]
+
+    def _end_half(self, channel: Channel) -> list[Event]:
+        half = self._halves.pop(channel, "")
+        return [Text(channel, whole_text(half))] if half else []
+
+
+class HeldTexts:
+    """The texts of subagents and of other sessions, held back until they are complete.
+
+    Several of them may write at once, and only the last text of the transcript can grow.
+    """
+
+    def __init__(self) -> None:
+        self._held: dict[str, tuple[Channel, str | None, list[str]]] = {}
+        self._sizes: dict[str, int] = {}
+
+    def add(self, agent: str, channel: Channel, update: Fields) -> list[Event]:
+        """Hold back a chunk. Return the text before it if the chunk begins another one.
+
+        Args:
+            agent: Who writes the text.
+            channel: Its channel.
+            update: The update, with the halves of split emoji.
+        """
+        events: list[Event] = []
+        message = text(update, "messageId")
+        held = self._held.get(agent)
+        if held is not None and (held[0] is not channel or (message is not None and held[1] != message)):
+            events = self.end(agent)
+        _, _, pieces = self._held.setdefault(agent, (channel, message, []))
+        pieces.append(chunk_text(update) or "")
+        self._sizes[agent] = self._sizes.get(agent, 0) + len(pieces[-1])
+        if self._sizes[agent] > _MOST_HELD:
+            events += self.end(agent)
+        if len(self._held) > _MOST_WRITERS:
+            events += self.end(next(iter(self._held)))
+        return events
+
+    def end(self, agent: str) -> list[Event]:
+        """Return the text that is held back for an agent."""
+        held = self._held.pop(agent, None)
+        self._sizes.pop(agent, None)
+        if held is None:
+            return []
+        channel, _, pieces = held
+        return [Text(channel, whole_text("".join(pieces)), agent=agent), TextEnded(channel, agent=agent)]
+
+    def end_all(self) -> list[Event]:
+        """Return all texts that are held back."""
+        return [event for agent in tuple(self._held) for event in self.end(agent)]
+
+
+def texts_in(content: object) -> Iterator[str]:
+    """Yield the texts in the content of a tool call."""
+    for block in map(mapping, items(content)):
+        inner = mapping(block.get("content")) if block.get("type") == "content" else block
+        if found := text(inner, "text"):
+            yield found
+
+
+def line_count(value: object) -> int | None:
+    """Return the number of lines of a text; None for anything else."""
+    if not isinstance(value, str):
+        return None
+    return value.count("\n") + (not value.endswith("\n") and bool(value))
+
+
+def count_of(fields: Fields, *keys: str) -> int | None:
+    """Return the first of these fields that is a number and not negative."""
+    found = (number(fields, key) for key in keys)
+    return next((value for value in found if value is not None and value >= 0), None)
+
+
+def _split(joined: str) -> tuple[str, str]:
+    """Return a text without the half of an emoji in which it ends, and that half."""
+    if "\ud800" <= joined[-1:] <= "\udbff":
+        return whole_text(joined[:-1]), joined[-1]
+    return whole_text(joined), ""
+
+
+def with_halves(fields: Fields, update: Fields) -> Fields:
+    """Return the update of a line, with the halves of split emoji if the line was repaired."""
+    if not isinstance(fields, Repaired):
+        return update
+    return mapping(mapping(fields.halves.get("params")).get("update"))

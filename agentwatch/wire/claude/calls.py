@@ -1,0 +1,192 @@
+"""The tool calls of a stream: the blocks that start them, and the results that end them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from agentwatch.events import Event, Outcome, ToolEnded, ToolKind, ToolStarted
+from agentwatch.paths import relative_to
+from agentwatch.wire.changes.arguments import replaced_lines
+from agentwatch.wire.claude.plans import Plans
+from agentwatch.wire.claude.results import Result, read_result, result_texts
+from agentwatch.wire.claude.tools import created
+from agentwatch.wire.fields import NO_FIELDS, Fields, mapping, number, text
+from agentwatch.wire.oversize import Salvaged
+from agentwatch.wire.tool import EDITED, NO_FACTS, Facts, Tool, other_tool
+
+_MOST_OPEN = 1024
+_MOST_DENIED = 1024
+_MOST_ID = 1000
+"""In characters. The ids in captures have at most 40."""
+_NO_NAME = "unknown"
+_NO_TOOL = other_tool(_NO_NAME)._replace(target=lambda _arguments: None)
+_OVERWRITTEN = ("has been updated", "overwrote")
+_PLAN_ARGUMENTS = ("todos", "taskId", "status", "subject", "content")
+
+
+class _Open(NamedTuple):
+    name: str
+    tool: Tool
+    agent: str | None
+    facts: Facts
+    """The facts in the arguments: the changed lines of an edit."""
+    plan: Fields
+    """The arguments of a tool that updates the to-do list; empty for others."""
+
+
+class Calls:
+    """The open calls of a stream; at most 1,024."""
+
+    def __init__(self, tool_named: Callable[[str], Tool]) -> None:
+        """Create an empty list of calls.
+
+        Args:
+            tool_named: Returns the description of a tool by its name.
+        """
+        self.cwd = ""
+        """The working directory without a trailing separator; empty if unknown."""
+        self.tool_named = tool_named
+        self._open: dict[str, _Open] = {}
+        self._denied: dict[str, None] = {}
+        self._plans = Plans()
+
+    def begin_run(self) -> None:
+        """Forget all calls: another run may use their ids again."""
+        self._open.clear()
+        self._denied.clear()
+        self._plans = Plans()
+
+    def is_open(self, call_id: str | None) -> bool:
+        """Return whether a call has started and not ended."""
+        return call_id in self._open
+
+    def deny(self, call_id: str | None) -> None:
+        """Note that a call was refused: its result reports an error."""
+        if call_id is not None and len(call_id) <= _MOST_ID:
+            self._denied[call_id] = None
+            if len(self._denied) > _MOST_DENIED:
+                del self._denied[next(iter(self._denied))]
+
+    def described(self, name: str, arguments: Fields) -> tuple[str | None, list[str]]:
+        """Return the target of a call as it is shown, and the files that it acts on."""
+        return self._described(self.tool_named(name), arguments)
+
+    def start(
+        self, block: Fields, *, agent: str | None = None, group: str | None = None, at_ms: int | None = None
+    ) -> ToolStarted:
+        """Read a `tool_use` block.
+
+        Args:
+            block: The block.
+            agent: The call of the subagent that makes the call; None for the main agent.
+            group: The id of the message.
+            at_ms: The time of the line, in milliseconds since the epoch.
+        """
+        call_id, name = text(block, "id") or "", text(block, "name") or _NO_NAME
+        arguments, tool = mapping(block.get("input")), self.tool_named(name)
+        self._keep(call_id, _Open(name, tool, agent, _facts_in(tool, arguments), _plan_in(tool, arguments)))
+        target, paths = self._described(tool, arguments)
+        return ToolStarted(
+            call_id=call_id,
+            session_id=None,
+            tool=name,
+            kind=tool.kind,
+            phrase=tool.phrase,
+            target=target,
+            path=paths[0] if paths else None,
+            group=group,
+            limit_ms=number(arguments, "timeout"),
+            at_ms=at_ms,
+            agent=agent,
+            more_paths=tuple(paths[1:]),
+        )
+
+    def end(
+        self, block: Fields, structured: object, *, agent: str | None = None, at_ms: int | None = None
+    ) -> list[Event]:
+        """Read a `tool_result` block.
+
+        Args:
+            block: The block.
+            structured: The value of `tool_use_result`, on disk of `toolUseResult`; None without it.
+            agent: The call of the subagent that made the call; None for the main agent.
+            at_ms: The time of the line, in milliseconds since the epoch.
+        """
+        call_id = text(block, "tool_use_id") or ""
+        known = self._open.pop(call_id, None)
+        name, tool, agent, argued, plan = known or (_NO_NAME, _NO_TOOL, agent, NO_FACTS, NO_FIELDS)
+        is_denied = call_id in self._denied
+        self._denied.pop(call_id, None)
+        result = read_result(tool, block, structured, is_denied=is_denied)
+        details, words = mapping(structured), next(result_texts(block), "")
+        if result.outcome is Outcome.SUCCEEDED and not details:
+            result = result._replace(facts=_facts_without_details(argued, words))
+        if isinstance(block, Salvaged):
+            result = Result(Outcome.RETURNED, "its line is too large to be read")
+        ended = ToolEnded(
+            call_id=call_id,
+            session_id=None,
+            tool=name,
+            kind=tool.kind,
+            outcome=result.outcome,
+            phrase=result.facts.phrase or tool.phrase,
+            has_arguments=True,
+            error=result.error,
+            note=result.facts.note,
+            exit_code=result.exit_code,
+            is_new_file=result.facts.is_new_file,
+            lines_added=result.facts.lines_added,
+            lines_removed=result.facts.lines_removed,
+            at_ms=at_ms,
+            agent=agent,
+            duration_ms=_measured_ms(tool, details),
+        )
+        if result.outcome is not Outcome.SUCCEEDED or tool.kind is not ToolKind.PLAN or agent is not None:
+            return [ended]
+        planned = self._plans.after(name, plan, details, words)
+        return [ended] if planned is None else [ended, planned]
+
+    def refuse(self, call_id: str, reason: str | None = None) -> list[Event]:
+        """End an open call as refused: the agent says so, and its result cannot follow."""
+        block = {"tool_use_id": call_id, "is_error": True, "content": reason or ""}
+        self.deny(call_id)
+        return self.end(block, None) if call_id in self._open else []
+
+    def _keep(self, call_id: str, opened: _Open) -> None:
+        if len(call_id) <= _MOST_ID and len(opened.name) <= _MOST_ID:
+            self._open[call_id] = opened
+            if len(self._open) > _MOST_OPEN:
+                del self._open[next(iter(self._open))]
+
+    def _described(self, tool: Tool, arguments: Fields) -> tuple[str | None, list[str]]:
+        paths = tool.paths(arguments)
+        if paths:
+            return ", ".join(relative_to(path, self.cwd) or path for path in paths), paths
+        return tool.target(arguments), []
+
+
+def _facts_in(tool: Tool, arguments: Fields) -> Facts:
+    """Return the facts in the arguments of a call that changes a file: they count if its result has none."""
+    if tool.kind is not ToolKind.EDIT:
+        return NO_FACTS
+    content = arguments.get("content")
+    return created(content) if isinstance(content, str) else replaced_lines(arguments)
+
+
+def _facts_without_details(argued: Facts, words: str) -> Facts:
+    """Return the facts of a call whose result is only a text."""
+    if argued.is_new_file and any(marker in words[:500] for marker in _OVERWRITTEN):
+        return Facts(phrase=EDITED)
+    return argued
+
+
+def _plan_in(tool: Tool, arguments: Fields) -> Fields:
+    if tool.kind is not ToolKind.PLAN:
+        return NO_FIELDS
+    return {key: arguments[key] for key in _PLAN_ARGUMENTS if key in arguments}
+
+
+def _measured_ms(tool: Tool, details: Fields) -> int | None:
+    """Return the duration that a subagent's result reports, in milliseconds."""
+    return number(details, "totalDurationMs") if tool.kind is ToolKind.DELEGATE else None

@@ -1,0 +1,55 @@
+"""Qwen Code's tools: the kind, phrase and target of each.
+
+The names are those of Qwen Code 0.15, in its captures and in the published source of its tools. Both formats
+of Qwen Code, the stream and the chats on disk, use them.
+"""
+
+from __future__ import annotations
+
+from agentwatch.events import ToolKind
+from agentwatch.wire.claude.tools import mcp_tool
+from agentwatch.wire.tool import (
+    CREATED,
+    EDITED,
+    FETCHED,
+    FOUND,
+    LISTED,
+    RAN,
+    RAN_SUBAGENT,
+    READ,
+    SEARCHED,
+    SEARCHED_WEB,
+    TODOS,
+    Tool,
+    command_in,
+    named,
+    other_tool,
+    path_in,
+)
+
+_PATHS = path_in("file_path", "absolute_path", "path")
+
+TOOLS = {
+    "read_file": Tool(ToolKind.READ, READ, paths=_PATHS),
+    "read_many_files": Tool(ToolKind.READ, READ, named("include", "paths")),
+    "write_file": Tool(ToolKind.EDIT, CREATED, paths=_PATHS),
+    "edit": Tool(ToolKind.EDIT, EDITED, paths=_PATHS),
+    "replace": Tool(ToolKind.EDIT, EDITED, paths=_PATHS),
+    "notebook_edit": Tool(ToolKind.EDIT, EDITED, paths=path_in("notebook_path")),
+    "run_shell_command": Tool(ToolKind.EXECUTE, RAN, command_in("command")),
+    "grep_search": Tool(ToolKind.SEARCH, SEARCHED, named("pattern")),
+    "search_file_content": Tool(ToolKind.SEARCH, SEARCHED, named("pattern")),
+    "glob": Tool(ToolKind.SEARCH, FOUND, named("pattern")),
+    "list_directory": Tool(ToolKind.SEARCH, LISTED, paths=_PATHS),
+    "todo_write": Tool(ToolKind.PLAN, TODOS),
+    "agent": Tool(ToolKind.DELEGATE, RAN_SUBAGENT, named("description", "prompt")),
+    "task": Tool(ToolKind.DELEGATE, RAN_SUBAGENT, named("description", "prompt")),
+    "web_fetch": Tool(ToolKind.FETCH, FETCHED, named("url", "prompt")),
+    "web_search": Tool(ToolKind.SEARCH, SEARCHED_WEB, named("query")),
+}
+"""The tools by their name. A tool that is not listed shows its name and one argument."""
+
+
+def tool_named(name: str) -> Tool:
+    """Return the description of a Qwen tool: a known one, one of an MCP server, or another."""
+    return TOOLS.get(name) or mcp_tool(name) or other_tool(name)

@@ -1,0 +1,121 @@
+"""A store fills a nameless recording: once, or for as long as it is followed."""
+
+from __future__ import annotations
+
+import errno
+import os
+import time
+from collections.abc import Callable
+
+import pytest
+
+from agentwatch.recording import nameless_file
+from agentwatch.sources.stores import intake as intake_module
+from agentwatch.sources.stores.intake import StoreIntake
+from agentwatch.sources.stores.source import StoreSource
+
+
+class Batches:
+    """A store in memory, whose batches a test appends."""
+
+    def __init__(self, *batches: list[bytes]) -> None:
+        self.batches = list(batches)
+        self.error: OSError | None = None
+        self.is_closed = False
+        self.asked = 0
+
+    def new_lines(self) -> list[bytes]:
+        """Return the next batch."""
+        self.asked += 1
+        if self.error is not None:
+            raise self.error
+        return self.batches.pop(0) if self.batches else []
+
+    def close(self) -> None:
+        """Note that the store was closed."""
+        self.is_closed = True
+
+
+def opened(store: Batches, *, follow: bool) -> StoreSource:
+    """Return a source that reads the store."""
+    fd = nameless_file()
+    return StoreSource(fd, StoreIntake(store, fd, follow=follow))
+
+
+def wait_for(condition: Callable[[], object]) -> None:
+    """Wait until a condition holds."""
+    until = time.monotonic() + 10
+    while not condition():
+        assert time.monotonic() < until
+        time.sleep(0.01)
+
+
+def test_a_store_that_is_not_followed_is_read_once_and_closed() -> None:
+    """All batches are in the recording at once, and the recording has ended."""
+    store = Batches([b"1\n", b"2\n"], [b"3\n"])
+    source = opened(store, follow=False)
+    assert [line.data for line in source.reader.read()] == [b"1", b"2", b"3"]
+    assert source.reader.is_at_end()
+    assert store.is_closed
+    assert source.new_faults() == []
+
+
+def test_the_lines_of_a_followed_store_arrive_as_it_changes() -> None:
+    """New lines are appended to the recording, which goes on until the source is left."""
+    store = Batches([b"1\n"])
+    source = opened(store, follow=True)
+    assert len(source.reader.read()) == 1
+    assert not source.reader.is_at_end()
+    store.batches.append([b"2\n"])
+    wait_for(lambda: [line.data for line in source.reader.read()] == [b"2"])
+    source.leave()
+    assert source.reader.is_at_end()
+    wait_for(lambda: store.is_closed)
+
+
+def test_the_lines_of_a_store_have_no_time_of_arrival() -> None:
+    """The agent's own clock stands for the arrival, which nobody saw."""
+    source = opened(Batches([b"1\n"]), follow=False)
+    assert [line.seen_ms for line in source.reader.read()] == [None]
+
+
+def test_a_store_that_cannot_be_read_at_first_is_closed() -> None:
+    """The error of the first reading is the user's answer."""
+    store = Batches()
+    store.error = OSError(errno.EBUSY, "it is locked")
+    with pytest.raises(OSError, match="it is locked"):
+        opened(store, follow=True)
+    assert store.is_closed
+
+
+def test_a_failure_while_following_is_reported_when_it_lasts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A failure is reported once it has lasted, and is over with the next success."""
+    monkeypatch.setattr(intake_module, "_UNREADABLE_SECONDS", 0.2)
+    store = Batches([b"1\n"])
+    source = opened(store, follow=True)
+    store.error = OSError(errno.ENOENT, "No such file or directory")
+    asked = store.asked
+    wait_for(lambda: store.asked > asked)
+    assert source.new_faults() == []
+    wait_for(source.new_faults)
+    assert source.faults["the session cannot be read any more"] is store.error
+    store.error = None
+    store.batches.append([b"2\n"])
+    wait_for(lambda: source.reader.growth.size() == 4)
+    assert source.faults["the session cannot be read any more"] is None
+    source.leave()
+
+
+def test_a_full_disk_is_an_error_of_opening(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A recording that could not be filled is not shown as if it were the session."""
+
+    def full(_fd: int, _data: bytes) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    fd = nameless_file()
+    monkeypatch.setattr(os, "write", full)
+    store = Batches([b"1\n"])
+    with pytest.raises(OSError, match="No space left"):
+        StoreIntake(store, fd, follow=False)
+    assert store.is_closed
+    os.close(fd)
