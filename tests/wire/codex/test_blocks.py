@@ -17,7 +17,7 @@ from agentwatch.blocks import (
     TextBlock,
 )
 from agentwatch.wire.codex.blocks import decoded_size
-from tests.builders.codex_lines import Json, begun, blocks, done
+from tests.builders.codex.lines import Json, begun, blocks, done
 
 DIFF = "@@ -1 +1 @@\n-a\n+b"
 PICTURE = {"type": "image", "data": "aGVsbG8=", "mimeType": "image/png"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agentwatch.events import Outcome
-from tests.builders.codex_lines import THREAD, TURN, Json, begun, done, error, notes, read
+from tests.builders.codex.lines import THREAD, TURN, Json, begun, done, error, notes, read
 
 CUT = error("Reconnecting... 1/5 (stream disconnected)")
 

@@ -10,7 +10,7 @@ import pytest
 from agentwatch.events import Outcome, PlanEntry, PlanStatus, ToolEnded, ToolKind, Unknown
 from agentwatch.session import Call
 from agentwatch.wire import Decoder
-from tests.builders.codex_lines import THREAD, TURN, Json, begun, done, notes, only_call, read
+from tests.builders.codex.lines import THREAD, TURN, Json, begun, done, notes, only_call, read
 from tests.builders.lines import session
 from tests.conftest import SHARED
 

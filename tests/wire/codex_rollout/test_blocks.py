@@ -20,7 +20,7 @@ from agentwatch.blocks import (
     TextBlock,
 )
 from agentwatch.events import PlanEntry, PlanStatus
-from tests.builders.codex_lines import Json, blocks, completed, event, function, item, output
+from tests.builders.codex.lines import Json, blocks, completed, event, function, item, output
 
 PATCH = "*** Begin Patch\n*** Add File: a\n+x\n*** End Patch"
 ADDED = ChangeBlock("--- /dev/null\n+++ a\n@@ -0,0 +1 @@\n+x")

@@ -8,7 +8,7 @@ import pytest
 
 from agentwatch.events import Outcome, PlanEntry, PlanStatus
 from agentwatch.wire.codex_rollout import calls as module
-from tests.builders.codex_lines import (
+from tests.builders.codex.lines import (
     META,
     Json,
     completed,

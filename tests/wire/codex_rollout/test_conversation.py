@@ -6,7 +6,7 @@ import pytest
 
 from agentwatch.events import Outcome
 from agentwatch.session import Kind, Session
-from tests.builders.codex_lines import (
+from tests.builders.codex.lines import (
     META,
     Json,
     completed,

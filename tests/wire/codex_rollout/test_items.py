@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.builders.codex_lines import META, Json, completed, event, item, read
+from tests.builders.codex.lines import META, Json, completed, event, item, read
 
 MCP: Json = {"server": "s", "tool": "t"}
 NEW = {"/home/ada/app/a": {"add": {"content": "x"}}}

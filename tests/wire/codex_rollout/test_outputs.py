@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from agentwatch.events import Outcome
-from tests.builders.codex_lines import META, function, item, only_call, output
+from tests.builders.codex.lines import META, function, item, only_call, output
 
 PATCH = "*** Begin Patch\n*** Add File: a.py\n+x\n*** End Patch"
 OLD = json.dumps({"output": "a", "metadata": {"exit_code": 3, "duration_seconds": 1.5}})

@@ -11,7 +11,7 @@ from agentwatch.wire.agent import LineRole
 from agentwatch.wire.codex.recognition import recognises as is_stream
 from agentwatch.wire.codex.recognition import role as role_in_stream
 from agentwatch.wire.codex_rollout.recognition import recognises, role, time_of
-from tests.builders.codex_lines import (
+from tests.builders.codex.lines import (
     META,
     THREAD,
     Json,

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from agentwatch.events import ToolKind
-from tests.builders.codex_lines import META, function, item, only_call
+from tests.builders.codex.lines import META, function, item, only_call
 
 PATCH = """*** Begin Patch
 *** Update File: a.py
