@@ -121,3 +121,17 @@ def test_a_retry_is_shown() -> None:
 def test_a_command_of_the_user_is_a_prompt() -> None:
     """A part of type `subtask` starts a subagent with the user's text."""
     assert session(session_line(), stored("subtask", "user", prompt="Review it")).run.prompt == "Review it"
+
+
+def test_the_user_may_go_back() -> None:
+    """The turns from a prompt on are no part of the conversation any more; their calls were made."""
+    lines = [session_line()]
+    for number in (1, 2, 3):
+        lines.append(stored("text", "user", message_id=f"msg_{number}", text=f"Prompt {number}"))
+        lines.append(stored("text", id=f"prt_{number}", text=f"Answer {number}. "))
+    back = session_line(revert={"messageID": "msg_2"})
+    found = session(*lines, back, back, is_over=False)
+    assert (found.text, found.run.turns) == ("Answer 1. ", 1)
+    assert [str(entry.content) for entry in found.transcript].count("rewound by 2 turns") == 1
+    for other in ({"messageID": "msg_9"}, {"messageID": None}, 7, None):
+        assert session(*lines, session_line(revert=other), is_over=False).run.turns == 3

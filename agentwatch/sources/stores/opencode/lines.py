@@ -59,6 +59,7 @@ class SessionLines:
         self._calls: dict[str, list[tuple[int, str]]] = {}
         """For each subagent's session, the start and the call_id of the calls that it works for."""
         self._root: str | None = None
+        self._reverted_to: str | None = None
         self._newest: dict[str, _Message] = {}
         """The newest message of each session."""
 
@@ -85,7 +86,7 @@ class SessionLines:
             self._add_agent(fields, time)
             line = as_line({**fields, "timestamp": time} if time else fields)
             lines += [] if line is None else [line]
-        return lines
+        return lines + self._reverted(rows.sessions[0])
 
     def _session_lines(self, session: SessionRow) -> list[bytes]:
         """Return the line of the session that is shown, if it is new or has changed."""
@@ -95,6 +96,20 @@ class SessionLines:
             return []
         self._session = line
         return [line]
+
+    def _reverted(self, session: SessionRow) -> list[bytes]:
+        """Return a line that the user went back to an earlier message, if that is new.
+
+        It follows the messages that are no part of the conversation any more.
+        """
+        if session.reverted_to == self._reverted_to:
+            return []
+        self._reverted_to = session.reverted_to
+        if session.reverted_to is None:
+            return []
+        info = {**session.info, "revert": {"messageID": session.reverted_to}}
+        line = as_line({"type": "session", "timestamp": None, "sessionID": session.id, "info": info})
+        return [] if line is None else [line]
 
     def _know(self, row: MessageRow) -> None:
         """Note what the lines of a message's parts depend on."""

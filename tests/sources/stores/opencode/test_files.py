@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +11,8 @@ import pytest
 
 from agentwatch.sources.stores.known import store_for
 from agentwatch.sources.stores.opencode import files as files_module
-from agentwatch.sources.stores.opencode import store as store_module
 from agentwatch.sources.stores.store import Store
-
-
-@pytest.fixture(autouse=True)
-def quickly(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let a followed store be asked as often as it is polled."""
-    monkeypatch.setattr(store_module, "_POLL_SECONDS", 0.0)
+from tests.builders.opencode import opened, printed
 
 
 @pytest.fixture
@@ -41,13 +33,6 @@ def write(folder: Path, name: str, **fields: Any) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(fields, indent=2))
     return path
-
-
-def opened(path: Path) -> Store:
-    """Return the store of a path."""
-    store = store_for(path)
-    assert store is not None
-    return store
 
 
 def kinds(store: Store) -> list[str]:
@@ -154,8 +139,7 @@ def test_what_is_not_there_is_one_line(tmp_path: Path, name: str, said: str) -> 
     """A folder without the session, and another folder, are reported."""
     for folder in ("storage/session/p", "storage/message", "other"):
         (tmp_path / folder).mkdir(parents=True)
-    command = [sys.executable, "-m", "agentwatch", "--print", str(tmp_path / name)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    done = printed(tmp_path / name, "--print")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == f"agentwatch: cannot open {tmp_path / name}: {said}\n"
 

@@ -3,36 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 
-import pytest
-
-from agentwatch.sources.stores.known import store_for
-from agentwatch.sources.stores.opencode import store as store_module
-from tests.builders.opencode import SESSION, OpencodeDatabase
-
-
-@pytest.fixture
-def database(tmp_path: Path) -> Iterator[OpencodeDatabase]:
-    """Return an empty database."""
-    made = OpencodeDatabase(tmp_path / "opencode.db")
-    yield made
-    made.close()
-
-
-@pytest.fixture(autouse=True)
-def quickly(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let a followed store be asked as often as it is polled."""
-    monkeypatch.setattr(store_module, "_POLL_SECONDS", 0.0)
-
-
-def lines(path: Path) -> list[dict[str, Any]]:
-    """Return the lines that a store has now."""
-    store = store_for(path)
-    assert store is not None
-    return [json.loads(line) for line in store.new_lines()]
+from tests.builders.opencode import SESSION, OpencodeDatabase, lines, opened
 
 
 def test_rows_of_an_import_are_in_the_order_of_their_messages(database: OpencodeDatabase) -> None:
@@ -62,11 +34,8 @@ def test_a_call_that_was_continued_belongs_to_the_latest(database: OpencodeDatab
     database.session("ses_child", SESSION)
     database.message("msg_2", "assistant", time={"created": 100})
     for part, start in (("prt_a", 100), ("prt_b", 300)):
-        state: dict[str, Any] = {
-            "metadata": {"sessionId": "ses_child"},
-            "time": {"start": start, "end": start},
-        }
-        database.call(part, "msg_2", "completed", **state)
+        times = {"start": start, "end": start}
+        database.call(part, "msg_2", "completed", metadata={"sessionId": "ses_child"}, time=times)
     for number in (50, 150, 350):
         database.message(f"msg_c{number}", "user", "ses_child", time={"created": number})
     found = [(line["timestamp"], line["agent"]) for line in lines(database.path) if "agent" in line]
@@ -76,8 +45,21 @@ def test_a_call_that_was_continued_belongs_to_the_latest(database: OpencodeDatab
 def test_a_session_that_changes_its_facts_says_so(database: OpencodeDatabase) -> None:
     """The line of a session is repeated with other facts, not with each change of its time."""
     database.session()
-    store = store_for(database.path)
-    assert store is not None
+    store = opened(database.path)
     assert len(store.new_lines()) == 1
     database.session(title="A better title")
     assert [json.loads(line)["info"]["title"] for line in store.new_lines()] == ["A better title"]
+
+
+def test_that_the_user_went_back_is_the_last_line(database: OpencodeDatabase) -> None:
+    """The messages that are no part of the conversation any more come before it; taking it back is quiet."""
+    database.connection.execute("ALTER TABLE session ADD COLUMN revert text")
+    database.session(revert='{"messageID":"msg_1","snapshot":"x"}')
+    database.prompt("Build it")
+    store = opened(database.path)
+    found = list(map(json.loads, store.new_lines()))
+    assert [line["type"] for line in found] == ["session", "message", "part", "session"]
+    assert found[-1]["info"]["revert"] == {"messageID": "msg_1"}
+    assert store.new_lines() == []
+    database.connection.execute("UPDATE session SET revert = NULL")
+    assert store.new_lines() == []
