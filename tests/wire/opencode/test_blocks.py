@@ -19,7 +19,7 @@ from agentwatch.blocks import (
 )
 from agentwatch.events import PlanEntry, PlanStatus
 from agentwatch.wire import Decoder
-from tests.builders.opencode_lines import begun, stored_call, used
+from tests.wire.opencode.lines import begun, stored_call, used
 
 DIFF = "--- a\n+++ a\n@@ -1 +1 @@\n-x\n+y\n"
 

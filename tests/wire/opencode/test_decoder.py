@@ -9,7 +9,7 @@ from agentwatch.session.entry import Kind
 from agentwatch.wire import Decoder
 from agentwatch.wire.agents import detect
 from tests.builders.lines import event, events, line, session, started
-from tests.builders.opencode_lines import (
+from tests.wire.opencode.lines import (
     SESSION,
     begun,
     finished,

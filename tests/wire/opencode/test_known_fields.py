@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from agentwatch.wire.opencode import AGENT
-from tests.builders.opencode_lines import (
+from tests.wire.opencode.lines import (
     begun,
     finished,
     message,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from agentwatch.events import Outcome, Retry
 from agentwatch.session.entry import Kind
 from tests.builders.lines import events, session
-from tests.builders.opencode_lines import message, session_line, stored, stored_call, used
+from tests.wire.opencode.lines import message, session_line, stored, stored_call, used
 
 COMPACTION = {"role": "assistant", "summary": True}
 

@@ -7,7 +7,7 @@ from typing import Any
 from agentwatch.session import Session
 from agentwatch.session.entry import Kind
 from tests.builders.lines import session
-from tests.builders.opencode_lines import session_line, stored
+from tests.wire.opencode.lines import session_line, stored
 
 
 def written(text: str, part_id: str = "prt_1", **part: Any) -> bytes:

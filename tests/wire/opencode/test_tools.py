@@ -10,7 +10,7 @@ from agentwatch.events import Outcome, ToolEnded
 from agentwatch.session import Call
 from agentwatch.wire import Decoder
 from tests.builders.lines import session
-from tests.builders.opencode_lines import begun, used
+from tests.wire.opencode.lines import begun, used
 
 PATCH = "*** Begin Patch\n*** Update File: a.py\n@@\n-x\n+y\n*** Add File: b.py\n+z\n*** Delete File: c.py\n"
 ABORTED = "\n<shell_metadata>\nUser aborted the command\n</shell_metadata>"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agentwatch.sources.stores.opencode import store
-from tests.builders.opencode import OpencodeDatabase
+from tests.sources.stores.opencode.written_database import OpencodeDatabase
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import pytest
 
 from agentwatch.feed import Feed
 from agentwatch.sources.open import saved_source
-from tests.builders.opencode import SESSION, OpencodeDatabase, lines, printed
+from tests.sources.stores.opencode.written_database import SESSION, OpencodeDatabase, lines, printed
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ import pytest
 from agentwatch.feed import Feed
 from agentwatch.sources.open import saved_source
 from agentwatch.sources.stores.known import store_for
-from tests.builders.opencode import SESSION, OpencodeDatabase, lines, opened, printed
+from tests.sources.stores.opencode.written_database import SESSION, OpencodeDatabase, lines, opened, printed
 
 
 @pytest.fixture

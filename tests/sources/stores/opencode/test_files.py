@@ -12,7 +12,7 @@ import pytest
 from agentwatch.sources.stores.known import store_for
 from agentwatch.sources.stores.opencode import files as files_module
 from agentwatch.sources.stores.store import Store
-from tests.builders.opencode import opened, printed
+from tests.sources.stores.opencode.written_database import opened, printed
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from tests.builders.opencode import SESSION, OpencodeDatabase, lines, opened
+from tests.sources.stores.opencode.written_database import SESSION, OpencodeDatabase, lines, opened
 
 
 def test_rows_of_an_import_are_in_the_order_of_their_messages(database: OpencodeDatabase) -> None:
