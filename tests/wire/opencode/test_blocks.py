@@ -66,7 +66,8 @@ def test_an_edit_is_shown_as_its_diff() -> None:
     assert found == [FieldsBlock("arguments", {"filePath": "a"}), ChangeBlock(DIFF)]
     found = of("edit", input=arguments, metadata={"filediff": {"patch": DIFF, "before": "x", "after": "y"}})
     assert found[1:] == [ChangeBlock(DIFF, "x", "y")]
-    assert of("edit", metadata={"diff": DIFF}) == [ChangeBlock(DIFF)]
+    assert of("edit", metadata={"diff": f"Index: a\n====\n{DIFF}"}) == [ChangeBlock(DIFF)]
+    assert of("edit", metadata={"diff": "Index: a"}) == [ChangeBlock("Index: a")]
     assert of("edit", "error", input=arguments, error="no match") == [
         FieldsBlock("arguments", {"filePath": "a", "newString": "y"}),
         TextBlock("oldString", "x\n1"),

@@ -15,6 +15,7 @@ import pytest
 from agentwatch.feed import Feed
 from agentwatch.sources.open import saved_source
 from agentwatch.sources.stores.known import store_for
+from agentwatch.sources.stores.opencode import store as store_module
 from tests.sources.stores.opencode.written_database import SESSION, OpencodeDatabase, lines, opened, printed
 
 
@@ -207,3 +208,19 @@ def test_each_command_opens_a_database(database: OpencodeDatabase, command: str)
     done = printed(database.path, command, *options)
     assert (done.returncode, done.stderr) == (0, "")
     assert ("make" in done.stdout) is (command != "drift")
+
+
+def test_a_failure_lasts_until_the_next_reading(
+    database: OpencodeDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A store that is asked again before the next reading is due still cannot be read."""
+    database.session()
+    store = opened(database.path)
+    assert len(store.new_lines()) == 1
+    database.connection.execute("ALTER TABLE part RENAME TO parts")
+    with pytest.raises(OSError, match="no sessions"):
+        store.new_lines()
+    monkeypatch.setattr(store_module, "_POLL_SECONDS", 60.0)
+    for _ in range(2):
+        with pytest.raises(OSError, match="no sessions"):
+            store.new_lines()
