@@ -25,5 +25,5 @@ def iso_ms(fields: Fields, key: str) -> int | None:
     try:
         time = datetime.fromisoformat(value)
         return round((time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp() * 1000)
-    except (ValueError, OverflowError):
+    except ValueError:
         return None
