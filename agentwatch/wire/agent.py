@@ -46,6 +46,17 @@ class DeltaDecoder(Protocol):
         """Return the events of consecutive deltas, or None if they must be decoded one by one."""
 
 
+@runtime_checkable
+class BatchDecoder(Protocol):
+    """A decoder that reads many short lines at once, each of which reports little or nothing."""
+
+    def may_batch(self, line: bytes) -> bool:
+        """Return whether a line may be one of them. It is asked for every line, and may be wrong."""
+
+    def batch(self, lines: list[Fields]) -> list[Event] | None:
+        """Return the events of consecutive lines, or None if they must be decoded one by one."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agent:
     """An agent whose format agentwatch can decode. All of them are listed in `agentwatch.wire.agents`."""

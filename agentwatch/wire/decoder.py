@@ -10,6 +10,7 @@ from agentwatch.events import (
     FormatDetected,
     LineTime,
     Malformed,
+    Notice,
     Oversize,
     Repair,
     RunStarted,
@@ -17,11 +18,12 @@ from agentwatch.events import (
     TurnStarted,
     Unknown,
 )
-from agentwatch.wire.agent import Agent, AgentDecoder, DeltaDecoder, LineRole
+from agentwatch.wire.agent import Agent, AgentDecoder, BatchDecoder, DeltaDecoder, LineRole
 from agentwatch.wire.agents import detect
 from agentwatch.wire.delta_frames import DeltaFrames
 from agentwatch.wire.fields import Fields, in_words
 from agentwatch.wire.json_line import Repaired, parse, parse_joined
+from agentwatch.wire.line_batches import LineBatches
 from agentwatch.wire.oversize import salvage
 
 if TYPE_CHECKING:
@@ -61,9 +63,12 @@ class Decoder:
         self._agent: Agent | None = None
         self._decoder: AgentDecoder | None = None
         self._deltas: DeltaDecoder | None = None
+        self._batched: BatchDecoder | None = None
+        self._batches: LineBatches | None = None
         self._time_of: Callable[[Fields], int | None] | None = None
         self._frames = DeltaFrames()
         self._is_first = True
+        self._known_problems = 0
         self._undetected: list[Fields] = []
         self._undetected_bytes = 0
         self._redecoded: list[list[Event]] = []
@@ -91,7 +96,7 @@ class Decoder:
         return events
 
     def burst(self, lines: list[bytes], start: int) -> tuple[list[Event], int] | None:
-        """Return the events of consecutive deltas and the number of their lines.
+        """Return the events of consecutive deltas or other short lines, and the number of the lines.
 
         Args:
             lines: The lines, each with its line end.
@@ -101,6 +106,10 @@ class Decoder:
             The events and the number of lines that were decoded, or None if the line at `start` must be
             decoded by itself.
         """
+        if self._batched is not None and self._batches is not None:
+            batch = self._batches.batch_at(lines, start)
+            events = None if batch is None else self._batched.batch(batch)
+            return None if batch is None or events is None else (events, len(batch))
         if self._deltas is None:
             return None
         burst = self._frames.burst_at(lines, start)
@@ -189,19 +198,27 @@ class Decoder:
 
     def _events(self, fields: Fields, head: bytes, size: int) -> list[Event]:
         if self._decoder is None:
-            agent = detect(fields, is_first=self._is_first)
+            agent = detect(fields, is_first=self._is_first, asks_plugins=self.is_detecting)
             self._is_first = False
             if agent is None:
                 self._keep(fields, size)
-                return [Unknown(f"type {in_words(fields.get('type'))}", _beginning(head))]
+                unknown = Unknown(f"type {in_words(fields.get('type'))}", _beginning(head))
+                return [*self._plugin_problems(), unknown]
             events = self._decoded_by(agent, fields)
         else:
             events = self._decoder.decode(fields)
             if self._time_of is not None:
                 events = self._timed(events, fields)
             if events and type(events[-1]) in _MAY_CHANGE_AGENT and (other := self._other_agent(fields)):
-                events = [*self._decoder.end(), *self._decoded_by(other, fields)]
+                events = [*self._decoder.end(), *self._first_of_run(other, fields)]
         return [*events, Repair()] if isinstance(fields, Repaired) else events
+
+    def _plugin_problems(self) -> list[Event]:
+        """Return the failures of plugins that were asked for the agent, each once."""
+        from agentwatch.wire.plugins import problems  # 22 ms, for a stream that no built-in format recognises
+
+        known, self._known_problems = self._known_problems, len(problems)
+        return [*map(Notice, problems[known:])]
 
     def _keep(self, fields: Fields, size: int) -> None:
         """Keep a line until the agent is known. At the limit all kept lines are dropped."""
@@ -217,8 +234,15 @@ class Decoder:
         """Return the agent that starts a run with this line, if it is not the present agent."""
         if self._agent is None or self._agent.recognises(fields):
             return None
-        other = detect(fields, is_first=False)
+        other = detect(fields, is_first=False, asks_plugins=False)
         return other if other is not None and other.role(fields) is LineRole.START else None
+
+    def _first_of_run(self, agent: Agent, fields: Fields) -> list[Event]:
+        """Switch to another agent, and return the events of its line, which starts a run in any case."""
+        events = self._decoded_by(agent, fields)
+        if any(type(event) is RunStarted for event in events):
+            return events
+        return [events[0], RunStarted(agent.name), *events[1:]]
 
     def _decoded_by(self, agent: Agent, fields: Fields) -> list[Event]:
         """Switch to the decoder of an agent. Decode the kept lines with it, then this line."""
@@ -240,6 +264,8 @@ class Decoder:
         self._agent, self._decoder, self._frames = agent, agent.decoder(), DeltaFrames()
         self._time_of = agent.time_of
         self._deltas = self._decoder if isinstance(self._decoder, DeltaDecoder) else None
+        self._batched = self._decoder if isinstance(self._decoder, BatchDecoder) else None
+        self._batches = None if self._batched is None else LineBatches(self._batched)
         self.is_detecting = False
         return self._decoder
 
