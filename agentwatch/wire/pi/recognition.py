@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from agentwatch.wire.agent import LineRole
 from agentwatch.wire.fields import Fields, mapping, text
-from agentwatch.wire.iso_time import iso_ms
+from agentwatch.wire.on_disk.iso_time import iso_ms
 
 _EVENT_KEYS = {
     "agent_end": "messages",
@@ -95,4 +95,4 @@ def role_of_entry(fields: Fields) -> LineRole:
 
 def entry_time(fields: Fields) -> int | None:
     """Return the time at which an entry of a session file was written."""
-    return iso_ms(fields, "timestamp")
+    return iso_ms(fields.get("timestamp"))

@@ -10,7 +10,7 @@ import pytest
 from agentwatch.wire.agent import LineRole
 from agentwatch.wire.agents import detect
 from agentwatch.wire.copilot import AGENT
-from tests.builders.decoded import lines_of, session_of
+from tests.builders.agents.decoded import lines_of, session_of
 from tests.conftest import SHARED
 from tests.wire.copilot.lines import ended, message, passing, start, started, user
 

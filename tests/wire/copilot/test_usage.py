@@ -6,7 +6,7 @@ from typing import Any
 
 from agentwatch.events import Tokens
 from agentwatch.wire.copilot import AGENT
-from tests.builders.decoded import events_of, session_of
+from tests.builders.agents.decoded import events_of, session_of
 from tests.wire.copilot.lines import line, passing, user
 
 USAGE: dict[str, Any] = {

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agentwatch.wire.agents import agent_named
-from tests.builders.decoded import Line, events_of, ids_in, lines_of, session_of, with_each_key_wrong
+from tests.builders.agents.decoded import Line, events_of, ids_in, lines_of, session_of, with_each_key_wrong
 from tests.wire.pi.test_recognition import SAMPLES
 
 

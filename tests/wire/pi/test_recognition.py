@@ -10,7 +10,7 @@ import pytest
 from agentwatch.wire.agent import LineRole
 from agentwatch.wire.agents import detect
 from agentwatch.wire.pi import AGENT, SESSION
-from tests.builders.decoded import lines_of, session_of
+from tests.builders.agents.decoded import lines_of, session_of
 from tests.conftest import SHARED
 from tests.wire.pi.lines import HEADER, agent_end, assistant, end, ended, entry, started, text, update, user
 

@@ -11,7 +11,7 @@ from agentwatch.wire.pi import AGENT
 from agentwatch.wire.pi.results import Result, read_result
 from agentwatch.wire.pi.tools import tool_named
 from agentwatch.wire.tool import Facts
-from tests.builders.decoded import session_of
+from tests.builders.agents.decoded import session_of
 from tests.wire.pi.lines import HEADER, ended, result, started
 
 

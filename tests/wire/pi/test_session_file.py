@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agentwatch.events import Compaction, Notice, Outcome, Rewound, RunInfo, RunStarted, TurnEnded, Unknown
 from agentwatch.wire.pi import SESSION
-from tests.builders.decoded import events_of, ids_in, session_of
+from tests.builders.agents.decoded import events_of, ids_in, session_of
 from tests.wire.pi.lines import HEADER, assistant, call, entry, text, thought, user
 
 USAGE = {"input": 600, "output": 20, "cacheRead": 400, "cacheWrite": 0, "totalTokens": 1020}
@@ -89,6 +89,7 @@ def test_other_entries_report_what_they_contain_and_nothing_else() -> None:
     assert (
         events_of(SESSION, entry("g", None, {"role": "branchSummary"}), entry("h", "g", type="label")) == []
     )
+    assert events_of(SESSION, {"type": "title", "v": 1}, entry("g", None, {"role": "developer"})) == []
     odd = entry("i", None, {"role": "ghost"})
     assert events_of(SESSION, odd, entry("j", "i", type="weather")) == [
         Unknown("role ghost"),

@@ -23,7 +23,7 @@ from agentwatch.events import (
     Unknown,
 )
 from agentwatch.wire.pi import AGENT
-from tests.builders.decoded import events_of, ids_in, session_of
+from tests.builders.agents.decoded import events_of, ids_in, session_of
 from tests.wire.pi.lines import (
     HEADER,
     agent_end,

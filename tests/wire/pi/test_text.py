@@ -5,7 +5,7 @@ from __future__ import annotations
 from agentwatch.events import Channel, Text, TextEnded, TextRetracted
 from agentwatch.wire.pi import AGENT
 from agentwatch.wire.pi.text import MessageText
-from tests.builders.decoded import session_of
+from tests.builders.agents.decoded import session_of
 from tests.wire.pi.lines import agent_end, assistant, delta, end, text, thought, update
 
 ANSWER, REASONING = Channel.ANSWER, Channel.REASONING
