@@ -42,6 +42,11 @@ def test_short_arguments_are_one_block() -> None:
     assert blocks(started("c", "apply_patch", "*** Begin Patch\n*** End Patch")) == [
         TextBlock("patch", "*** Begin Patch\n*** End Patch")
     ]
+    described = started("c", "bash", {"command": "ls", "description": "List files"})
+    assert blocks(described) == [
+        TextBlock("description", "List files"),
+        FieldsBlock("arguments", {"command": "ls"}),
+    ]
     todos = started("c", "update_todo", {"todos": "- [x] Read"})
     assert blocks(todos) == [PlanBlock((PlanEntry("Read", PlanStatus.COMPLETED),))]
 

@@ -16,11 +16,11 @@ from tests.wire.pi.lines import assistant, call, ended, entry, started
 
 
 def test_short_arguments_are_one_block() -> None:
-    """Texts of several lines follow, each by itself; the content of a file is content."""
+    """Texts of several lines follow, each by itself; the content of a file is a change."""
     line = started("c", "write", path="a", content="1\n2", remark="x\ny", empty="")
     assert list(AGENT.blocks(line, "c")) == [
+        ChangeBlock(None, after="1\n2"),
         FieldsBlock("arguments", {"path": "a"}),
-        ContentBlock("1\n2"),
         TextBlock("remark", "x\ny"),
     ]
     assert list(AGENT.blocks(started("c", "ls"), "c")) == []
@@ -40,6 +40,7 @@ def test_a_result_is_what_its_tool_returns() -> None:
         ("bash", "", False): [],
         ("read", "x\n", False): [ContentBlock("x\n")],
         ("read", "", False): [],
+        ("write", "ok", False): [TextBlock("result", "ok")],
         ("read", "no", True): [ErrorBlock("no")],
         ("read", "", True): [ErrorBlock("the tool failed")],
     }
