@@ -21,7 +21,7 @@ from agentwatch.events import (
 from agentwatch.wire.claude.tools import tool_named
 from agentwatch.wire.claude_transcript import beside
 from agentwatch.wire.claude_transcript.calls import Calls
-from agentwatch.wire.claude_transcript.recognition import BESIDE, FORMAT
+from agentwatch.wire.claude_transcript.recognition import BESIDE, FORMAT, SILENT
 from agentwatch.wire.claude_transcript.requests import Requests, cost
 from agentwatch.wire.claude_transcript.subagents import Subagents
 from agentwatch.wire.claude_transcript.user_texts import Origin, user_text
@@ -33,6 +33,7 @@ from agentwatch.wire.on_disk.turns import Turns
 
 _TOOL_USES = ("tool_use", "server_tool_use", "mcp_tool_use")
 
+_CHANNELS = {"text": Channel.ANSWER, "thinking": Channel.REASONING}
 _SYNTHETIC = "<synthetic>"
 """The model of an answer that Claude Code wrote itself."""
 
@@ -54,6 +55,8 @@ class Decoder:
     def decode(self, fields: Fields) -> list[Event]:
         """Return the events of one line."""
         kind = fields.get("type")
+        if isinstance(kind, str) and kind in SILENT and not self._is_first:
+            return []
         is_side = fields.get("isSidechain") is True
         model = _model(fields) if kind == "assistant" else None
         info = None if is_side and self._own_agent is True else self._facts.new(fields, model)
@@ -148,8 +151,9 @@ class Decoder:
 
     def _assistant(self, fields: Fields, agent: str | None) -> Iterator[Event]:
         message, at_ms = mapping(fields.get("message")), iso_ms(fields.get("timestamp"))
+        message_id = text(message, "id")
         if agent is None:
-            is_resumed = self._turns.resumes(text(message, "id"))
+            is_resumed = self._turns.resumes(message_id)
             self._tree.add_answer(fields.get("uuid"), fields.get("parentUuid"), begins_turn=is_resumed)
             if is_resumed:
                 yield TurnStarted()
@@ -165,15 +169,15 @@ class Decoder:
         usage = self._requests.usage(message, at_ms)
         if usage is not None:
             yield usage
-        has_text = any(mapping(block).get("type") == "text" for block in blocks)
-        self._turns.wrote(text(message, "id"))
-        if has_text and message.get("stop_reason") == "end_turn" and not self._calls.has_open():
+        self._turns.wrote(message_id)
+        is_last = message.get("stop_reason") == "end_turn" and not self._calls.has_open()
+        if is_last and any(mapping(block).get("type") == "text" for block in blocks):
             yield from self._turns.end(Outcome.SUCCEEDED)
 
     def _block(self, block: Fields, index: int, fields: Fields, agent: str | None) -> Iterator[Event]:
         kind, at_ms = block.get("type"), iso_ms(fields.get("timestamp"))
-        if kind in ("text", "thinking"):
-            channel = Channel.ANSWER if kind == "text" else Channel.REASONING
+        channel = _CHANNELS.get(kind) if isinstance(kind, str) else None
+        if channel is not None:
             found = text(block, str(kind))
             if found is not None:
                 yield Text(channel, found, at_ms, agent=agent)
