@@ -27,15 +27,24 @@ _PATH = click.Path(path_type=Path)
 
 
 def _format_names() -> list[str]:
-    from agentwatch.wire.agents import AGENTS  # only when a name is given or completed
+    from agentwatch.wire.agents import AGENTS  # only for help, and when a name is given or completed
+    from agentwatch.wire.plugins import plugin_names
 
-    return [agent.name for agent in AGENTS]
+    return [*dict.fromkeys((*(agent.name for agent in AGENTS), *plugin_names()))]
 
 
 def _known_format(_ctx: click.Context, _option: click.Parameter, name: str | None) -> str | None:
-    if name is not None and name not in _format_names():
+    from agentwatch.wire.agents import agent_named
+
+    if name is None or agent_named(name) is not None:
+        return name
+    if name not in _format_names():
         raise click.UsageError(f"--format: {name!r} is not one of: {', '.join(_format_names())}")
-    return name
+    from agentwatch.wire.plugins import problem_of, problems
+
+    reason = problem_of(name)
+    problems.clear()  # the error is reported here
+    raise click.UsageError(reason)
 
 
 def _complete_format(_ctx: click.Context, _option: click.Parameter, incomplete: str) -> list[str]:
@@ -75,12 +84,23 @@ _pacing = _together(
         "--max-idle", type=click.FloatRange(0), metavar="SECONDS", help="Shorten silences to SECONDS."
     ),
 )
+
+
+class _FormatOption(click.Option):
+    """The option `--format`, whose help names all formats."""
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """Return the option and its help."""
+        self.help = f"Read the stream as NAME instead of detecting its format: {', '.join(_format_names())}."
+        return super().get_help_record(ctx)
+
+
 _reading = click.option(
     "--format",
+    cls=_FormatOption,
     metavar="NAME",
     callback=_known_format,
     shell_complete=_complete_format,
-    help="Read the stream as NAME (cursor) instead of detecting its format.",
 )
 _colour = click.option("--no-color", is_flag=True, help="Print no colour codes (same as NO_COLOR).")
 
@@ -234,6 +254,9 @@ def main() -> None:
         code = 128 + signal.SIGINT
     except Exception as error:  # noqa: BLE001 - the outermost edge: any other error is a bug
         code = _report(internal_error(error), INTERNAL_ERROR)
+    if plugins := sys.modules.get("agentwatch.wire.plugins"):
+        for problem in plugins.problems:
+            say(problem)
     gc.freeze()  # otherwise the exit searches all objects for cycles: 8 % of the duration of `--print`
     sys.exit(code or 0)
 

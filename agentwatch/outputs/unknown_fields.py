@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 from agentwatch import __version__
 from agentwatch.analysis.block_text import as_json
-from agentwatch.events import Event, Malformed
+from agentwatch.events import Event, Malformed, Unknown
 from agentwatch.feed import POLL_SECONDS, Feed
 from agentwatch.feed.line_joiner import LineJoiner
 from agentwatch.plurals import plural
 from agentwatch.recording import LineReader
 from agentwatch.safe_text import SafeText, cut, safe_line
 from agentwatch.session import LineCounts
-from agentwatch.wire.agent import Agent
+from agentwatch.wire.agent import Agent, AgentDecoder
 from agentwatch.wire.agents import detect
 from agentwatch.wire.decoder import MAX_UNDETECTED_BYTES, MAX_UNDETECTED_LINES
 from agentwatch.wire.fields import Fields, in_words
@@ -25,6 +25,7 @@ _SAMPLE_COLUMNS = 160
 _SAMPLE_CHARACTERS = 1 << 10
 _MOST_FINDINGS = 10_000
 """The report names no more. A line may have thousands of unknown fields."""
+_NO_FIELDS = "only unknown types are listed: this version has no list of the fields of this format"
 
 
 @dataclass(slots=True)
@@ -53,6 +54,8 @@ class _Collector:
         """The lines read before the agent is known, each with its number."""
         self._undetected_bytes = 0
         self._is_first = True
+        self._decoder: AgentDecoder | None = None
+        """Decodes the lines of a format that has no list of its known fields."""
 
     def decode(self, data: bytes) -> list[Event]:
         """Collect the findings of a line."""
@@ -89,10 +92,20 @@ class _Collector:
         if not self.agent.may_have_written(kept for _, kept in self._undetected):
             self.end()
         for number, kept in (*self._undetected, (self.line, fields)):
-            for what, sample in self.agent.unknown_fields(kept) if self.agent.unknown_fields else ():
+            for what, sample in self._unknown(self.agent, kept):
                 self._add(what, sample, number)
         self._undetected.clear()
         return []
+
+    def _unknown(self, agent: Agent, fields: Fields) -> Iterator[tuple[str, object]]:
+        """Yield what is unknown in a line: its fields, or its type if the format has no list of fields."""
+        if agent.unknown_fields is not None:
+            yield from agent.unknown_fields(fields)
+            return
+        self._decoder = self._decoder or agent.decoder()
+        for event in self._decoder.decode(fields):
+            if isinstance(event, Unknown):
+                yield event.what, dict(fields)
 
     def _keep(self, fields: Fields, size: int) -> None:
         """Buffer a line until the agent is known; at the limit all are reported as of no known agent."""
@@ -131,6 +144,8 @@ class Report:
         lines = f"{plural(counts.total, 'line')}, {counts.malformed} malformed, {counts.unknown} unknown"
         findings = plural(len(self.found), "finding")
         yield safe_line(f"agentwatch {__version__}, format {name}: {lines}; {findings}")
+        if self.agent is not None and self.agent.unknown_fields is None:
+            yield SafeText(_NO_FIELDS)
         for what, finding in sorted(self.found.items(), key=lambda item: -item[1].count):
             yield safe_line(f"{finding.count} × {what}, first in line {finding.line}")
             yield SafeText(f"    {finding.sample}")

@@ -91,6 +91,8 @@ class Agent:
     def may_have_written(self, lines: Iterable[Fields]) -> bool:
         """Return whether the agent may have written lines that it does not recognise.
 
-        If one of them starts a run, another agent wrote it: the agent would recognise its own start line.
+        If one of them starts a run, another agent wrote it: the agent would recognise its own start line,
+        unless it shares that with others.
         """
-        return all(self.role(fields) is not LineRole.START for fields in lines)
+        may_write = self.may_write or (lambda _fields: False)
+        return all(self.role(fields) is not LineRole.START or may_write(fields) for fields in lines)

@@ -10,11 +10,16 @@ from agentwatch.wire.claude_family import AGENT as CLAUDE_FAMILY
 from agentwatch.wire.claude_transcript import AGENT as CLAUDE_TRANSCRIPT
 from agentwatch.wire.codex import AGENT as CODEX
 from agentwatch.wire.codex_rollout import AGENT as CODEX_ROLLOUT
+from agentwatch.wire.copilot import AGENT as COPILOT
 from agentwatch.wire.cursor import AGENT as CURSOR
+from agentwatch.wire.droid import AGENT as DROID
 from agentwatch.wire.fields import Fields
 from agentwatch.wire.gemini import AGENT as GEMINI
 from agentwatch.wire.gemini_chat import AGENT as GEMINI_CHAT
+from agentwatch.wire.goose import AGENT as GOOSE
 from agentwatch.wire.opencode import AGENT as OPENCODE
+from agentwatch.wire.pi import AGENT as PI
+from agentwatch.wire.pi import SESSION as PI_SESSION
 from agentwatch.wire.qwen import AGENT as QWEN
 from agentwatch.wire.qwen_chat import AGENT as QWEN_CHAT
 
@@ -22,27 +27,33 @@ AGENTS: tuple[Agent, ...] = (
     ACP,
     CODEX,
     CODEX_ROLLOUT,
-    OPENCODE,
     QWEN_CHAT,
     CLAUDE_TRANSCRIPT,
+    OPENCODE,
+    COPILOT,
+    PI,
+    PI_SESSION,
     GEMINI_CHAT,
     GEMINI,
     CURSOR,
+    DROID,
     QWEN,
     CLAUDE_CODE,
     AMP,
+    GOOSE,
     CLAUDE_FAMILY,
 )
 """The agents in the order in which they are asked: the first that recognises a line wrote it."""
 
 
-def detect(fields: Fields, *, is_first: bool = True) -> Agent | None:
+def detect(fields: Fields, *, is_first: bool = True, asks_plugins: bool = True) -> Agent | None:
     """Return the agent that wrote a line; None if several can have, or no known agent.
 
     Args:
         fields: The line.
         is_first: Whether no event came before it in the recording. After a line that was not an agent's, a
             line of a type that several agents have is not the agent's either.
+        asks_plugins: Whether the formats of other packages are asked if no built-in one recognises the line.
 
     Example:
         >>> detect({"type": "thinking", "subtype": "delta", "text": "Hm"}).name
@@ -50,12 +61,21 @@ def detect(fields: Fields, *, is_first: bool = True) -> Agent | None:
         >>> detect({"type": "result", "session_id": "1"}, is_first=False)
     """
     found = next((agent for agent in AGENTS if agent.recognises(fields)), None)
-    if found is not None or not is_first:
-        return found
-    may_have = [agent for agent in AGENTS if agent.may_write is not None and agent.may_write(fields)]
-    return may_have[0] if len(may_have) == 1 else None
+    if found is None and is_first:
+        may_have = [agent for agent in AGENTS if agent.may_write is not None and agent.may_write(fields)]
+        found = may_have[0] if len(may_have) == 1 else None
+    if found is None and asks_plugins:
+        from agentwatch.wire.plugins import plugin_agents  # reads the metadata of all packages
+
+        found = next((agent for agent in plugin_agents() if agent.recognises(fields)), None)
+    return found
 
 
 def agent_named(name: str) -> Agent | None:
-    """Return the agent whose format has this name; None if there is none."""
-    return next((agent for agent in AGENTS if agent.name == name), None)
+    """Return the agent whose format has this name; None if there is none, or if its plugin has failed."""
+    found = next((agent for agent in AGENTS if agent.name == name), None)
+    if found is None:
+        from agentwatch.wire.plugins import plugin_agent
+
+        found = plugin_agent(name)
+    return found

@@ -10,6 +10,7 @@ from agentwatch.events import (
     FormatDetected,
     LineTime,
     Malformed,
+    Notice,
     Oversize,
     Repair,
     RunStarted,
@@ -67,6 +68,7 @@ class Decoder:
         self._time_of: Callable[[Fields], int | None] | None = None
         self._frames = DeltaFrames()
         self._is_first = True
+        self._known_problems = 0
         self._undetected: list[Fields] = []
         self._undetected_bytes = 0
         self._redecoded: list[list[Event]] = []
@@ -196,19 +198,27 @@ class Decoder:
 
     def _events(self, fields: Fields, head: bytes, size: int) -> list[Event]:
         if self._decoder is None:
-            agent = detect(fields, is_first=self._is_first)
+            agent = detect(fields, is_first=self._is_first, asks_plugins=self.is_detecting)
             self._is_first = False
             if agent is None:
                 self._keep(fields, size)
-                return [Unknown(f"type {in_words(fields.get('type'))}", _beginning(head))]
+                unknown = Unknown(f"type {in_words(fields.get('type'))}", _beginning(head))
+                return [*self._plugin_problems(), unknown]
             events = self._decoded_by(agent, fields)
         else:
             events = self._decoder.decode(fields)
             if self._time_of is not None:
                 events = self._timed(events, fields)
             if events and type(events[-1]) in _MAY_CHANGE_AGENT and (other := self._other_agent(fields)):
-                events = [*self._decoder.end(), *self._decoded_by(other, fields)]
+                events = [*self._decoder.end(), *self._first_of_run(other, fields)]
         return [*events, Repair()] if isinstance(fields, Repaired) else events
+
+    def _plugin_problems(self) -> list[Event]:
+        """Return the failures of plugins that were asked for the agent, each once."""
+        from agentwatch.wire.plugins import problems  # 22 ms, for a stream that no built-in format recognises
+
+        known, self._known_problems = self._known_problems, len(problems)
+        return [*map(Notice, problems[known:])]
 
     def _keep(self, fields: Fields, size: int) -> None:
         """Keep a line until the agent is known. At the limit all kept lines are dropped."""
@@ -224,8 +234,15 @@ class Decoder:
         """Return the agent that starts a run with this line, if it is not the present agent."""
         if self._agent is None or self._agent.recognises(fields):
             return None
-        other = detect(fields, is_first=False)
+        other = detect(fields, is_first=False, asks_plugins=False)
         return other if other is not None and other.role(fields) is LineRole.START else None
+
+    def _first_of_run(self, agent: Agent, fields: Fields) -> list[Event]:
+        """Switch to another agent, and return the events of its line, which starts a run in any case."""
+        events = self._decoded_by(agent, fields)
+        if any(type(event) is RunStarted for event in events):
+            return events
+        return [events[0], RunStarted(agent.name), *events[1:]]
 
     def _decoded_by(self, agent: Agent, fields: Fields) -> list[Event]:
         """Switch to the decoder of an agent. Decode the kept lines with it, then this line."""

@@ -8,6 +8,7 @@ import sys
 
 import pytest
 
+from agentwatch.wire.agents import AGENTS
 from tests.conftest import ROOT
 
 MAIN = "import sys; sys.argv[0] = 'agentwatch'; from agentwatch.cli.app import main; main()"
@@ -35,8 +36,8 @@ def completed(*words: str) -> list[str]:
         (("--out",), ["plain,--output-format"]),
         (("--output-format", "su"), ["plain,summary"]),
         (("--output-format", "f"), ["plain,final"]),
-        (("--format", "c"), ["plain,cursor"]),
-        (("drift", "--format", ""), ["plain,cursor"]),
+        (("--format", "cu"), ["plain,cursor"]),
+        (("drift", "--format", "a"), [f"plain,{agent.name}" for agent in AGENTS if agent.name[0] == "a"]),
         (("run", "--no-l"), ["plain,--no-log"]),
         (("replay", "x"), ["file,x"]),
     ],

@@ -1,4 +1,4 @@
-"""Which agent wrote a recording is decided by lines that only one agent can have written."""
+"""The agent that wrote a recording is found by lines that only one agent can have written."""
 
 from __future__ import annotations
 
@@ -11,20 +11,45 @@ from agentwatch.feed import Feed
 from agentwatch.recording import open_saved
 from agentwatch.session import Session
 from agentwatch.wire import Decoder
-from agentwatch.wire.agents import agent_named
+from agentwatch.wire.agents import AGENTS, agent_named
 from tests.builders.lines import delta, event, final, init, result, segment, started, thought, user
+from tests.builders.unknown_agents import FOREIGN, STREAMS
 from tests.conftest import RECORDINGS, SHARED, Saver
 
-OTHERS = sorted((SHARED / "agents").rglob("*.jsonl")) + sorted((SHARED / "disk").rglob("*.jsonl"))
+FORMATS = {
+    **{f"agents/{name}": name for name in ("acp", "amp", "claude-code", "claude-transcript", "codex")},
+    **{f"agents/{name}": name for name in ("codex-rollout", "gemini", "opencode", "pi", "qwen", "copilot")},
+    **{f"disk/{name}": name for name in ("claude-transcript", "codex-rollout", "gemini-chat", "qwen-chat")},
+    "disk/copilot-events": "copilot",
+    "disk/pi-session": "pi-session",
+    "disk/cursor-transcript": None,
+}
+"""The format of the samples in each folder; None: no known one."""
+OF_NO_FORMAT = ("meawoppl-sse-event-stream",)
+"""Samples of other formats than that of their folder."""
+FAMILY = frozenset({"claude-code", "qwen", "amp"})
+"""Formats of one grammar. Their lines in the middle of a session may not say which of them wrote them."""
+KNOWN = frozenset(agent.name for agent in AGENTS)
+SAMPLES = [
+    (path, None if path.stem in OF_NO_FORMAT else name)
+    for folder, name in FORMATS.items()
+    for path in sorted((SHARED / folder).rglob("*.jsonl"))
+    if name is None or name in KNOWN
+]
+LIVE = [
+    (path, name)
+    for path, name in {name: (path, name) for path, name in reversed(SAMPLES)}.values()
+    if name is not None and path.parent.parent.name == "agents"
+]
+"""The first sample of each format."""
 CURSORS = [
     *sorted((SHARED / "cursor").glob("*.ndjson")),
     *sorted((SHARED / "docs").glob("*.ndjson")),
     *sorted(RECORDINGS.glob("*.ndjson")),
 ]
-DECODED = frozenset(("amp", "claude-code", "claude-transcript", "opencode", "qwen", "qwen-chat"))
-"""The folders of the streams whose formats are decoded."""
-UNKNOWN = [path for path in OTHERS if path.relative_to(SHARED).parts[1] not in DECODED]
-FOREIGN = event("system", "init", cwd="/tmp", tools=["Bash"])
+every_sample = pytest.mark.parametrize(
+    ("path", "name"), SAMPLES, ids=[f"{path.parent.name}/{path.stem}" for path, _ in SAMPLES]
+)
 
 
 def read(path: Path, *, follow: bool = False) -> Session:
@@ -38,10 +63,64 @@ def read(path: Path, *, follow: bool = False) -> Session:
         os.close(reader.fd)  # thousands are read
 
 
-@pytest.mark.parametrize("path", UNKNOWN, ids=lambda path: f"{path.parent.name}/{path.stem}")
-def test_no_stream_of_an_unknown_agent_is_taken_for_a_known_ones(path: Path) -> None:
-    """Each stream and saved session of an agent that is not known has no format, no outcome and no run."""
+@every_sample
+def test_a_sample_has_its_format(path: Path, name: str | None) -> None:
+    """Each stream and saved session is recognised; one of no known format has no outcome and no run."""
     found = read(path)
+    assert found.format == name
+    if name is None:
+        assert (found.outcome, found.runs, found.lines.events) == (None, [], 0)
+    else:
+        assert found.outcome is not None
+
+
+@pytest.mark.parametrize("cut", [1, 3, 8])
+@every_sample
+def test_a_sample_without_its_head_is_no_other_agents(
+    path: Path, name: str | None, cut: int, recording: Saver
+) -> None:
+    """Without its first lines, a sample is of its own format, of its family, or of none."""
+    lines = path.read_bytes().splitlines(keepends=True)[cut:]
+    family = {"claude-family"} if name in FAMILY else set()
+    assert read(recording(*lines)).format in {name, None} | family
+
+
+PAIRS = [(one, path, name) for one, before in LIVE for path, name in LIVE if name != before]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "name"), PAIRS, ids=[f"{one.parent.name}-{name}" for one, _, name in PAIRS]
+)
+def test_another_agent_may_follow(first: Path, second: Path, name: str, recording: Saver) -> None:
+    """In a recording with the streams of two agents, each is read in its own format."""
+    found = read(recording(first.read_bytes().rstrip(b"\n") + b"\n", second.read_bytes()))
+    own = read(second)
+    assert found.format == name
+    assert len(found.runs) > len(own.runs)
+    assert found.run.text == own.run.text
+    assert [call.call_id for call in found.calls][-len(own.calls) or len(found.calls) :] == [
+        call.call_id for call in own.calls
+    ]
+
+
+@pytest.mark.parametrize("name", sorted(KNOWN))
+def test_each_format_can_be_named(name: str) -> None:
+    """Each format is found by its name, and a feed with it uses it from the first line."""
+    agent = agent_named(name)
+    assert agent is not None
+    assert agent.name == name
+    assert Decoder(agent).is_detecting is False
+
+
+def test_the_names_of_formats_differ() -> None:
+    """No two formats have the same name."""
+    assert len(KNOWN) == len(AGENTS)
+
+
+@pytest.mark.parametrize("data", STREAMS.values(), ids=STREAMS)
+def test_a_stream_of_no_known_agent_has_no_format(data: bytes, recording: Saver) -> None:
+    """A stream of JSON lines that no known agent writes has no format, no outcome and no run."""
+    found = read(recording(data))
     assert (found.format, found.outcome, found.runs) == (None, None, [])
     assert found.lines.events == 0
 
@@ -93,7 +172,7 @@ def test_a_type_of_its_own_decides_at_any_place(line: bytes, recording: Saver) -
         event("thinking", thinking="Hm"),
     ],
 )
-def test_a_line_with_what_cursor_never_writes_is_foreign(line: bytes, recording: Saver) -> None:
+def test_a_line_with_what_cursor_never_writes_is_not_cursors(line: bytes, recording: Saver) -> None:
     """Calls and tokens in a message, a count of turns, and calls without a subtype are another agent's."""
     assert read(recording(line)).format != "cursor"
 
@@ -111,5 +190,5 @@ def test_a_named_agent_is_used_from_the_first_line(recording: Saver) -> None:
     feed = Feed(open_saved(recording(FOREIGN, user(), final("x"), result("x"))), agent=agent_named("cursor"))
     assert feed.session.format == "cursor"
     feed.advance()
-    assert (feed.session.outcome, feed.session.lines.unknown) == ("succeeded", 0)
+    assert (feed.session.outcome, feed.session.lines.unknown) == ("succeeded", 1)
     assert agent_named("no such") is None

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from agentwatch.events import FormatDetected, Prompt, RunStarted, Unknown
+from agentwatch.events import FormatDetected, Prompt, RunStarted, Traits, Unknown
 from agentwatch.wire import Decoder, LineRole
-from agentwatch.wire.agents import AGENTS
 from tests.builders.late_agent import ASKED, LATE_START, add_late_agent
 from tests.builders.lines import completed, delta, event, init, line, result, started, user
 
@@ -41,7 +40,7 @@ def test_a_start_line_of_another_agent_changes_the_agent(monkeypatch: pytest.Mon
     decoder = Decoder()
     assert decoder.decode(ASKED) == [Unknown("type asked", ASKED.decode().strip())]
     decoder.decode(init())
-    assert decoder.take_redecoded() == [[FormatDetected("cursor", AGENTS[0].traits), Unknown("type asked")]]
+    assert decoder.take_redecoded() == [[FormatDetected("cursor", Traits()), Unknown("type asked")]]
     assert decoder.take_redecoded() == []
     assert type(decoder.decode(LATE_START)[-1]) is RunStarted
     assert decoder.decode(ASKED) == [Prompt("Do it.")]
@@ -59,7 +58,7 @@ def test_any_other_unknown_line_does_not(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_a_foreign_start_line_is_not_read_with_the_format_of_a_later_line() -> None:
     """If a kept line would start a run, but not one of the agent's own, the kept lines stay unknown."""
     decoder = Decoder()
-    foreign = event("system", "init", cwd="/tmp", tools=["Bash"])
+    foreign = event("system", "greeting")
     assert decoder.decode(foreign) == [Unknown("type system", foreign.decode().strip())]
     assert type(decoder.decode(started("read"))[0]) is FormatDetected
     assert decoder.take_redecoded() == []

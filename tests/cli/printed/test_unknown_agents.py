@@ -9,27 +9,23 @@ import pytest
 
 from agentwatch.wire.agents import AGENTS
 from tests.builders.lines import event, init, result
-from tests.conftest import SHARED, Saver
+from tests.builders.unknown_agents import FOREIGN, STREAMS
+from tests.conftest import Saver
 from tests.harness.fake_agent import command
 from tests.harness.program import PLAIN, watch
 
 FORMATS = ("text", "json", "stream-json", "final", "summary")
-DECODED = frozenset(("amp", "claude-code", "claude-transcript", "opencode", "qwen", "qwen-chat"))
-"""The folders of the streams whose formats are decoded."""
-OTHERS = sorted(
-    next(folder.glob("*.jsonl")) for folder in (SHARED / "agents").glob("*") if folder.name not in DECODED
-)
-OTHER = event("thread.started", thread="1") + event("result", is_error=False, num_turns=1, result="x")
+OTHER = FOREIGN + event("farewell", is_error=False, result="x")
 WORDS = "agentwatch: not a stream of an agent that this version knows (first line: "
 FOR_TEXT = "): add --output-format stream-json to the agent's command\n"
 FOR_JSON = "): try --format NAME, or agentwatch drift\n"
 
 
 @pytest.mark.parametrize("form", FORMATS)
-@pytest.mark.parametrize("path", OTHERS, ids=lambda path: path.parent.name)
-def test_another_agent_is_unknown_in_every_format(path: Path, form: str) -> None:
-    """A stream of another agent exits with 2 and says in one line that its agent is not known."""
-    done = watch(path, "--output-format", form)
+@pytest.mark.parametrize("data", STREAMS.values(), ids=STREAMS)
+def test_another_agent_is_unknown_in_every_format(data: bytes, form: str, recording: Saver) -> None:
+    """A stream of an agent that is not known exits with 2 and says so in one line."""
+    done = watch(recording(data), "--output-format", form)
     assert done.returncode == 2
     said = done.stderr.decode()
     assert said.startswith(WORDS)
@@ -39,7 +35,7 @@ def test_another_agent_is_unknown_in_every_format(path: Path, form: str) -> None
         printed = json.loads(done.stdout)
         assert (printed["format"], printed["outcome"], printed["runs"]) == (None, None, 0)
     else:
-        assert done.stdout == (path.read_bytes() if form == "stream-json" else b"")
+        assert done.stdout == (data if form == "stream-json" else b"")
 
 
 @pytest.mark.parametrize(
@@ -107,9 +103,16 @@ def test_a_named_format_that_does_not_exist_is_wrong_use() -> None:
     """A format that this version does not know is a usage error that lists the known ones."""
     done = watch(PLAIN, "--format", "kursor")
     assert (done.returncode, done.stdout) == (2, b"")
-    names = ", ".join(agent.name for agent in AGENTS)
-    said = f"agentwatch: --format: 'kursor' is not one of: {names} (see agentwatch --help)\n"
-    assert done.stderr.decode() == said
+    names = ", ".join(agent.name for agent in AGENTS).encode()
+    assert (
+        done.stderr == b"agentwatch: --format: 'kursor' is not one of: %s (see agentwatch --help)\n" % names
+    )
+
+
+def test_the_help_lists_the_formats() -> None:
+    """The help of `--format` names every format."""
+    words = watch("--help").stdout.decode().replace(",", " ").replace(".", " ").split()
+    assert {agent.name for agent in AGENTS} <= {*words}
 
 
 def test_a_log_written_live_has_the_named_format(tmp_path: Path, recording: Saver) -> None:
