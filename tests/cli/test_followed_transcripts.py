@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.builders.transcript import call, returned, user
+from tests.builders.on_disk.transcript import call, returned, user
 from tests.cli.test_followed_files import Follower
 
 

@@ -16,7 +16,7 @@ from agentwatch.sources.open import saved_source
 from agentwatch.sources.stores import claude_subagents
 from agentwatch.sources.stores.claude_subagents import ClaudeSubagents
 from agentwatch.sources.stores.known import store_for
-from tests.builders.transcript import call, returned, said, user
+from tests.builders.on_disk.transcript import call, returned, said, user
 from tests.conftest import SHARED
 
 SAMPLES = sorted((SHARED / "disk/claude-transcript").rglob("subagents/*.jsonl"))

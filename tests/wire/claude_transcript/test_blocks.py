@@ -6,7 +6,7 @@ from typing import Any
 
 from agentwatch.blocks import Block, ChangeBlock, FieldsBlock, OutputBlock
 from agentwatch.wire.claude_transcript import AGENT
-from tests.builders.transcript import answer, call, line, returned, user
+from tests.builders.on_disk.transcript import answer, call, line, returned, user
 
 
 def blocks(made: dict[str, Any], call_id: str = "c") -> list[Block]:

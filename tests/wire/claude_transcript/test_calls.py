@@ -6,7 +6,7 @@ import pytest
 
 from agentwatch.events import Outcome, Permission, Plan, ToolEnded, ToolStarted
 from agentwatch.wire.claude_transcript.calls import Calls
-from tests.builders.transcript import AT_MS, answer, call, decoded, line, returned, session_of, user
+from tests.builders.on_disk.transcript import AT_MS, answer, call, decoded, line, returned, session_of, user
 
 REFUSED = "The user doesn't want to proceed with this tool use. The tool use was rejected"
 
