@@ -66,7 +66,7 @@ def test_a_question_to_the_user_is_asked_and_answered() -> None:
     assert question in decoded(asked)
     answered = returned("c", toolUseResult={"answers": {"Which?": "SQLite", "x": 5}})
     events = decoded(asked, answered)
-    assert question._replace(answer="SQLite", target=None) in events
+    assert question._replace(answer="answered", reason="SQLite", target=None) in events
     plan = call("c", "ExitPlanMode", {"plan": "\n# Plan\nmore"})
     assert decoded(plan)[1] == question._replace(subject="ExitPlanMode", target="# Plan")
     refused = decoded(plan, returned("c", REFUSED, is_error=True))
