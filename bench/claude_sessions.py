@@ -1,7 +1,8 @@
 """Writes a session of any size in Claude Code's `stream-json` with partial messages.
 
-Its text, its calls and their payloads are those of `sessions.py` with the same seed, so that the two formats
-can be compared. Each block comes as deltas and again as a whole; a quarter of the lines count thinking tokens.
+Its pieces of text and the payloads of its calls are those of `sessions.py` with the same seed, so that the
+formats can be compared. Each block comes as deltas and again as a whole. A quarter of the lines or more count
+thinking tokens.
 """
 
 from __future__ import annotations
@@ -37,7 +38,12 @@ class ClaudeSession:
     def message(self) -> list[str]:
         """Return the lines of one message: its reasoning, its text and its calls, and their results."""
         self._messages += 1
-        head = {"id": f"msg_{self._messages:024d}", "type": "message", "role": "assistant", "model": _MODEL}
+        head: dict[str, Any] = {
+            "id": f"msg_{self._messages:024d}",
+            "type": "message",
+            "role": "assistant",
+            "model": _MODEL,
+        }
         usage = {"input_tokens": 3, "cache_read_input_tokens": 20_000, "output_tokens": 7}
         lines = [self._event({"type": "message_start", "message": {**head, "content": [], "usage": usage}})]
         blocks: list[tuple[dict[str, Any], list[dict[str, str]]]] = []
@@ -58,8 +64,8 @@ class ClaudeSession:
             ]
             blocks.append((block, deltas))
             content = [{"tool_use_id": call_id, "type": "tool_result", "content": words, "is_error": False}]
-            message = {"role": "user", "content": content}
-            results.append(self._line({"type": "user", "message": message, "tool_use_result": structured}))
+            answer = {"role": "user", "content": content}
+            results.append(self._line({"type": "user", "message": answer, "tool_use_result": structured}))
         for index, (block, deltas) in enumerate(blocks):
             start = {"type": "content_block_start", "index": index, "content_block": {"type": block["type"]}}
             lines.append(self._event(start))
@@ -68,7 +74,7 @@ class ClaudeSession:
                 if block["type"] == "thinking" or number % 4 == 0:
                     counts = {"estimated_tokens": number, "estimated_tokens_delta": 1}
                     lines.append(self._line({"type": "system", "subtype": "thinking_tokens", **counts}))
-            message = {**head, "content": [block], "stop_reason": None, "usage": usage}
+            message: dict[str, Any] = {**head, "content": [block], "stop_reason": None, "usage": usage}
             lines.append(self._line({"type": "assistant", "message": message, "parent_tool_use_id": None}))
             lines.append(self._event({"type": "content_block_stop", "index": index}))
         lines.append(self._event({"type": "message_stop"}))

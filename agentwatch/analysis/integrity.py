@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from agentwatch.events import Outcome
+from agentwatch.events import Outcome, Traits
 from agentwatch.plurals import plural
 from agentwatch.safe_text import SafeText
 from agentwatch.session import Session
@@ -29,6 +29,8 @@ class Integrity:
     """The number of calls that may still end. They do not count as unpaired."""
     is_running: bool
     """Whether the run may still end with a result line."""
+    traits: Traits
+    """What the agent's format can express. What it cannot express is not checked."""
     is_error: bool = False
     """Whether the result is an error message, which is no copy of the text."""
 
@@ -40,22 +42,27 @@ class Integrity:
     def problems(self) -> SafeText:
         """Return the failed checks: `text ≠ result · 3 calls not paired · 2 unknown`; empty if none."""
         unpaired = self.calls - self.paired - self.open_calls
+        without = "paired" if self.traits.announces_calls else "ended"
         parts = {
             "text ≠ result": self.text_matches_result is False,
-            f"{unpaired} {'call' if unpaired == 1 else 'calls'} not paired": unpaired,
+            f"{unpaired} {'call' if unpaired == 1 else 'calls'} not {without}": unpaired,
             f"{self.malformed} malformed": self.malformed,
             f"{self.unknown} unknown": self.unknown,
         }
         return SafeText(" · ".join(words for words, is_so in parts.items() if is_so))
 
     def line(self) -> SafeText:
-        """Return all checks: `text = result · 212 of 212 calls paired · 0 malformed · 2 unknown`."""
+        """Return all checks: `text = result · 212 of 212 calls paired · 0 malformed · 2 unknown`.
+
+        What the format cannot prove is named: `no result line in this format · 12 calls`.
+        """
         absent = "no result yet" if self.is_running else "no result to compare"
+        absent = absent if self.traits.has_result else "no result line in this format"
         absent = "the result is an error" if self.is_error else absent
         by_match = {True: "text = result", False: "text ≠ result", None: absent}
         parts = [
             by_match[self.text_matches_result],
-            f"{self.paired} of {plural(self.calls, 'call')} paired",
+            self._calls(),
             f"{self.malformed} malformed",
             f"{self.unknown} unknown",
         ]
@@ -64,6 +71,15 @@ class Integrity:
         if self.oversize:
             parts.append(f"{self.oversize} oversize")
         return SafeText(" · ".join(parts))
+
+    def _calls(self) -> str:
+        """Return how many calls have a start and an end; in a format without starts, how many there are."""
+        if self.traits.announces_calls:
+            return f"{self.paired} of {plural(self.calls, 'call')} paired"
+        unended = self.calls - self.paired - self.open_calls
+        return (
+            f"{self.paired} of {plural(self.calls, 'call')} ended" if unended else plural(self.calls, "call")
+        )
 
 
 def integrity(session: Session) -> Integrity:
@@ -82,7 +98,8 @@ def integrity(session: Session) -> Integrity:
         oversize=lines.oversize,
         open_calls=len(session.open_calls),
         is_running=bool(session.runs) and not run.is_over and traits.has_result,
-        is_error=run.outcome is Outcome.FAILED and run.result_length > 0,
+        is_error=traits.has_result and run.outcome is Outcome.FAILED and run.result_length > 0,
+        traits=traits,
     )
 
 

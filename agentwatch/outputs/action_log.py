@@ -1,5 +1,7 @@
 """The action log: the text format with a time before each line, and a `#` line before and after each run.
 
+A `#` line also says which permission the agent asked the user for, and how the user answered.
+
 Times, text and order depend only on the recording and its arrival times. `agentwatch log FILE` therefore
 prints the bytes that were written during the live run. The log of a stream of no known agent is one `#` line.
 """
@@ -13,9 +15,10 @@ from datetime import UTC, datetime
 from agentwatch.actions import action, count_words, ended_ms
 from agentwatch.events import Outcome
 from agentwatch.feed import POLL_SECONDS, Feed
-from agentwatch.safe_text import SafeText, safe_line
-from agentwatch.session import Call, Run, Session
+from agentwatch.safe_text import SafeText, cut, safe_line
+from agentwatch.session import Run, Session
 
+_SAID_COLUMNS = 240
 _YEAR_10000_MS = 253_402_300_800_000
 
 
@@ -27,6 +30,7 @@ class ActionLog:
         self._runs_begun = 0
         self._runs_ended = 0
         self._logged = 0
+        self._said = 0
         self._outcomes: Counter[Outcome] = Counter()
         """The outcomes of the logged calls of the current run. They are complete when the run's closing line
         is due, because the end of a run also ends its open calls."""
@@ -40,12 +44,14 @@ class ActionLog:
                 line of any other run is due when the next run starts.
         """
         runs, ended = self._session.runs, self._session.ended_calls
+        yield from self._new_said()
         while self._logged < len(ended):
             call = ended[self._logged]
             yield from self._begin_runs(call.run)
             self._logged += 1
             self._outcomes[call.outcome] += 1
-            yield SafeText(f"{_time(call)} {action(call)}")
+            yield SafeText(f"{_time(ended_ms(call))} {action(call)}")
+            yield from self._new_said()
         yield from self._begin_runs(len(runs))
         if is_over:
             yield from self._end_run(len(runs))
@@ -54,6 +60,15 @@ class ActionLog:
 
                 self._is_closed = True
                 yield SafeText(f"# {unknown_agent(self._session)}")
+
+    def _new_said(self) -> Iterator[SafeText]:
+        """Yield the questions and answers before the next call that ends."""
+        said = self._session.asked.said
+        while self._said < len(said) and said[self._said].ended_calls <= self._logged:
+            one = said[self._said]
+            self._said += 1
+            yield from self._begin_runs(one.run)
+            yield SafeText(f"# {_time(one.at_ms)} {cut(safe_line(one.words), _SAID_COLUMNS)}")
 
     def _begin_runs(self, number: int) -> Iterator[SafeText]:
         while self._runs_begun < number:
@@ -98,14 +113,16 @@ def seconds(duration_ms: int) -> str:
     return f"{duration_ms / 1000:.1f} s"
 
 
-def _time(call: Call) -> str:
-    """Return the second in which a call ended; `-` if unknown or outside the years 1970 to 9999."""
-    at_ms = ended_ms(call)
+def _time(at_ms: int | None) -> str:
+    """Return the second of a time; `-` if unknown or outside the years 1970 to 9999."""
     if at_ms is None or not 0 <= at_ms < _YEAR_10000_MS:
         return "-"
     return datetime.fromtimestamp(at_ms // 1000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _run_outcome(run: Run) -> str:
-    duration = "" if run.duration_ms is None else f" in {seconds(run.duration_ms)}"
-    return f"{run.outcome}{duration}"
+    """Return the outcome of a run, the duration of its turns, and their number if there are several."""
+    duration_ms = run.duration_of_turns_ms
+    duration = "" if duration_ms is None else f" in {seconds(duration_ms)}"
+    turns = f" · {run.ended_turns} turns" if run.ended_turns > 1 else ""
+    return f"{run.outcome}{duration}{turns}"

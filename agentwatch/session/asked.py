@@ -9,6 +9,7 @@ from agentwatch.session.bounds import bounded, bounded_id
 from agentwatch.session.call import Place
 
 _MOST_OPEN = 64
+_MOST_SAID = 10_000
 
 
 class Question(NamedTuple):
@@ -23,10 +24,24 @@ class Question(NamedTuple):
     """When it was asked, in agent time; None if unknown."""
 
 
+class Said(NamedTuple):
+    """A question or an answer, for the action log."""
+
+    ended_calls: int
+    """The number of calls that had ended before."""
+    run: int
+    """The number of the run, counted from 1."""
+    words: str
+    at_ms: int | None
+    """The agent's time, or else the arrival time of the line."""
+
+
 class Asked:
     """The open questions of a session, oldest first; at most 64."""
 
     def __init__(self) -> None:
+        self.said: list[Said] = []
+        """The questions and their answers, in order; the first 10,000."""
         self._open: dict[str, Question] = {}
         self.count = 0
         """The number of questions that a person had to answer so far, the open ones included."""
@@ -39,12 +54,26 @@ class Asked:
         """The question that has been open for the longest time; None if all are answered."""
         return next(iter(self._open.values()), None)
 
-    def update(self, event: Permission, place: Place) -> None:
-        """Add a question, or remove the one that is answered. Automatic ones are ignored."""
+    def update(self, event: Permission, place: Place, run: int, ended_calls: int) -> None:
+        """Add a question, or remove the one that is answered. Automatic ones are ignored.
+
+        Args:
+            event: The question or the answer.
+            place: Its line in the recording.
+            run: The number of the run.
+            ended_calls: The number of calls that have ended so far.
+        """
         key = bounded_id(event.key or event.call_id or event.subject)
+        at_ms = place.seen_ms if event.at_ms is None else event.at_ms
+        words = ""
         if event.answer is not None:
-            self._open.pop(key, None)
-        elif not event.is_automatic:
+            if (asked := self._open.pop(key, None)) is not None:
+                words = f"{event.answer}{_waited(asked, event, place)}: {asked.words}"
+        elif not event.is_automatic and key not in self._open:
+            words = f"asks: {question(event)}"
+        if words and len(self.said) < _MOST_SAID:
+            self.said.append(Said(ended_calls, run, bounded(words) or "", at_ms))
+        if event.answer is None and not event.is_automatic:
             self.count += key not in self._open
             call_id = event.call_id and bounded_id(event.call_id)
             self._open[key] = Question(bounded(question(event)) or "", call_id, place, event.at_ms)
@@ -59,6 +88,14 @@ class Asked:
     def clear(self) -> None:
         """Remove all questions: the run has ended."""
         self._open.clear()
+
+
+def _waited(asked: Question, event: Permission, place: Place) -> str:
+    """Return ` after 14 s` for the time until the answer, by one clock; empty if it is unknown."""
+    for start_ms, end_ms in ((asked.at_ms, event.at_ms), (asked.place.seen_ms, place.seen_ms)):
+        if start_ms is not None and end_ms is not None and end_ms >= start_ms:
+            return f" after {(end_ms - start_ms) // 1000} s"
+    return ""
 
 
 def question(event: Permission) -> str:

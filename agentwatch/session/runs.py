@@ -276,6 +276,7 @@ class Run:
         """Remove the last turns and their texts."""
         self.answer.rewind(self._turn_starts[-turns])
         del self._turn_starts[-turns:]
+        self.awaits_prompt = False
 
     def add_prompt(self, content: GrowingText) -> None:
         """Add a prompt, whose text is complete; only the first of a run is kept."""
@@ -300,7 +301,7 @@ class Run:
             self.turn_result.settle()
         else:
             self.ended_turns += 1
-        self.outcome = event.outcome
+        self.outcome, self.awaits_prompt = event.outcome, False
         self.session_id = self.session_id or bounded(event.session_id)
         self.usage = bounded_members(event.usage)
         self.turn_result = TurnResult(

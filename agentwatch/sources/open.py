@@ -85,17 +85,22 @@ def saved_source(
         path: The recording, or the path of a store.
         follow: Keep reading when the file grows; None: until its writer ends, if one is known.
         log_fd: The descriptor of the action log; None for no log.
-        follow_store: Keep reading when a store changes; nobody knows when its writer ends.
+        follow_store: Keep reading when a store changes, or a file that its agent still writes; nobody knows
+            when its writer ends.
 
     Raises:
         Fault: The recording cannot be opened, or is one JSON document; or the store cannot be read.
     """
+    from agentwatch.sources.own_files import is_still_written
     from agentwatch.sources.stores.known import store_for
 
     try:
         store = store_for(path)
+        is_lines = path.suffix == ".jsonl"
+        if follow is None and follow_store and (store is None or is_lines) and is_still_written(path):
+            follow = True
         if store is not None:
-            return _store_source(store, log_fd, follow=follow_store)
+            return _store_source(store, log_fd, follow=follow is True if is_lines else follow_store)
         reader = open_saved(path, follow)
     except OSError as error:
         raise cannot_open(path, error) from None

@@ -46,6 +46,17 @@ class DeltaDecoder(Protocol):
         """Return the events of consecutive deltas, or None if they must be decoded one by one."""
 
 
+@runtime_checkable
+class BatchDecoder(Protocol):
+    """A decoder that reads many short lines at once, each of which reports little or nothing."""
+
+    def may_batch(self, line: bytes) -> bool:
+        """Return whether a line may be one of them. It is asked for every line, and may be wrong."""
+
+    def batch(self, lines: list[Fields]) -> list[Event] | None:
+        """Return the events of consecutive lines, or None if they must be decoded one by one."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agent:
     """An agent whose format agentwatch can decode. All of them are listed in `agentwatch.wire.agents`."""
@@ -80,6 +91,8 @@ class Agent:
     def may_have_written(self, lines: Iterable[Fields]) -> bool:
         """Return whether the agent may have written lines that it does not recognise.
 
-        If one of them starts a run, another agent wrote it: the agent would recognise its own start line.
+        If one of them starts a run, another agent wrote it: the agent would recognise its own start line,
+        unless it shares that with others.
         """
-        return all(self.role(fields) is not LineRole.START for fields in lines)
+        may_write = self.may_write or (lambda _fields: False)
+        return all(self.role(fields) is not LineRole.START or may_write(fields) for fields in lines)

@@ -6,27 +6,41 @@ from agentwatch.wire.acp import AGENT as ACP
 from agentwatch.wire.agent import Agent
 from agentwatch.wire.amp import AGENT as AMP
 from agentwatch.wire.claude import AGENT as CLAUDE_CODE
-from agentwatch.wire.claude import FAMILY as CLAUDE_FAMILY
+from agentwatch.wire.claude_family import AGENT as CLAUDE_FAMILY
+from agentwatch.wire.claude_transcript import AGENT as CLAUDE_TRANSCRIPT
 from agentwatch.wire.codex import AGENT as CODEX
 from agentwatch.wire.codex_rollout import AGENT as CODEX_ROLLOUT
+from agentwatch.wire.copilot import AGENT as COPILOT
 from agentwatch.wire.cursor import AGENT as CURSOR
+from agentwatch.wire.droid import AGENT as DROID
 from agentwatch.wire.fields import Fields
 from agentwatch.wire.gemini import AGENT as GEMINI
 from agentwatch.wire.gemini_chat import AGENT as GEMINI_CHAT
+from agentwatch.wire.goose import AGENT as GOOSE
 from agentwatch.wire.opencode import AGENT as OPENCODE
+from agentwatch.wire.pi import AGENT as PI
+from agentwatch.wire.pi import SESSION as PI_SESSION
 from agentwatch.wire.qwen import AGENT as QWEN
+from agentwatch.wire.qwen_chat import AGENT as QWEN_CHAT
 
 AGENTS: tuple[Agent, ...] = (
     ACP,
     CODEX,
     CODEX_ROLLOUT,
+    QWEN_CHAT,
+    CLAUDE_TRANSCRIPT,
     OPENCODE,
+    COPILOT,
+    PI,
+    PI_SESSION,
     GEMINI_CHAT,
     GEMINI,
     CURSOR,
+    DROID,
     QWEN,
     CLAUDE_CODE,
     AMP,
+    GOOSE,
     CLAUDE_FAMILY,
 )
 """The agents in the order in which they are asked: the first that recognises a line wrote it."""

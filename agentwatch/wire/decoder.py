@@ -18,11 +18,12 @@ from agentwatch.events import (
     TurnStarted,
     Unknown,
 )
-from agentwatch.wire.agent import Agent, AgentDecoder, DeltaDecoder, LineRole
+from agentwatch.wire.agent import Agent, AgentDecoder, BatchDecoder, DeltaDecoder, LineRole
 from agentwatch.wire.agents import detect
 from agentwatch.wire.delta_frames import DeltaFrames
 from agentwatch.wire.fields import Fields, in_words
 from agentwatch.wire.json_line import Repaired, parse, parse_joined
+from agentwatch.wire.line_batches import LineBatches
 from agentwatch.wire.oversize import salvage
 
 if TYPE_CHECKING:
@@ -62,6 +63,8 @@ class Decoder:
         self._agent: Agent | None = None
         self._decoder: AgentDecoder | None = None
         self._deltas: DeltaDecoder | None = None
+        self._batched: BatchDecoder | None = None
+        self._batches: LineBatches | None = None
         self._time_of: Callable[[Fields], int | None] | None = None
         self._frames = DeltaFrames()
         self._is_first = True
@@ -93,7 +96,7 @@ class Decoder:
         return events
 
     def burst(self, lines: list[bytes], start: int) -> tuple[list[Event], int] | None:
-        """Return the events of consecutive deltas and the number of their lines.
+        """Return the events of consecutive deltas or other short lines, and the number of the lines.
 
         Args:
             lines: The lines, each with its line end.
@@ -103,6 +106,10 @@ class Decoder:
             The events and the number of lines that were decoded, or None if the line at `start` must be
             decoded by itself.
         """
+        if self._batched is not None and self._batches is not None:
+            batch = self._batches.batch_at(lines, start)
+            events = None if batch is None else self._batched.batch(batch)
+            return None if batch is None or events is None else (events, len(batch))
         if self._deltas is None:
             return None
         burst = self._frames.burst_at(lines, start)
@@ -257,6 +264,8 @@ class Decoder:
         self._agent, self._decoder, self._frames = agent, agent.decoder(), DeltaFrames()
         self._time_of = agent.time_of
         self._deltas = self._decoder if isinstance(self._decoder, DeltaDecoder) else None
+        self._batched = self._decoder if isinstance(self._decoder, BatchDecoder) else None
+        self._batches = None if self._batched is None else LineBatches(self._batched)
         self.is_detecting = False
         return self._decoder
 

@@ -199,9 +199,9 @@ def test_the_last_line_that_is_no_json_is_the_reason(
     [
         ((b"Hello\n",), "(first line: Hello): add --output-format stream-json to the agent's command"),
         (
-            (event("thread.started"),),
+            (event("report.started"),),
             (
-                '(first line: {"type": "thread.started", "session_id": "s-1"}): '
+                '(first line: {"type": "report.started", "session_id": "s-1"}): '
                 "try --format NAME, or agentwatch drift"
             ),
         ),
@@ -217,7 +217,7 @@ def test_an_unknown_agent_is_called_unknown(lines: tuple[bytes, ...], words: str
 @pytest.mark.parametrize(
     ("width", "words"),
     [
-        (120, '{"type": "thread…): try --format NAME, or agentwatch drift'),
+        (120, '{"type": "report…): try --format NAME, or agentwatch drift'),
         (100, "this version knows: try --format NAME, or agentwatch drift"),
         (80, "unknown format: try --format NAME, or agentwatch drift"),
         (40, "unknown format: try --format NAME, or a…"),
@@ -225,11 +225,11 @@ def test_an_unknown_agent_is_called_unknown(lines: tuple[bytes, ...], words: str
 )
 def test_what_to_do_about_an_unknown_agent_comes_before_its_first_line(width: int, words: str) -> None:
     """In few columns the first line is shortened or left out, and what to do is kept."""
-    shown = sentence(event("thread.started"), is_over=True, width=width)
+    shown = sentence(event("report.started"), is_over=True, width=width)
     assert shown.endswith(words)
     assert len(shown) <= width
     ended = AgentFacts(exit_code=3)
     if width > 40:
-        assert sentence(event("thread.started"), is_over=True, width=width, agent=ended).endswith(
+        assert sentence(event("report.started"), is_over=True, width=width, agent=ended).endswith(
             "or agentwatch drift · exit 3"
         )

@@ -200,10 +200,10 @@ def test_a_recording_of_no_known_agent_says_so(drift: Drift) -> None:
     """In a recording of no known agent, every event is listed by its type and counted as unknown."""
     assert drift() == [head(0, name="no known agent")]
     assert drift(b"oops\n", b"[1]\n") == [head(2, malformed=2, name="no known agent")]
-    assert drift(event("thread.started"), b'{"a":1}\n') == [
+    assert drift(event("report.started"), b'{"a":1}\n') == [
         head(2, 2, 2, name="no known agent"),
-        "1 × type thread.started of no known agent, first in line 1",
-        '    {"type": "thread.started", "session_id": "s-1"}',
+        "1 × type report.started of no known agent, first in line 1",
+        '    {"type": "report.started", "session_id": "s-1"}',
         "1 × type None of no known agent, first in line 2",
         '    {"a": 1}',
     ]

@@ -31,7 +31,7 @@ def test_a_format_without_a_result_line_waits_for_none() -> None:
     """While a run goes on, no result is missing from a format that has none."""
     assert "no result yet" in integrity(session_of(Traits(), START, is_over=False)).line()
     found = integrity(session_of(Traits(has_result=False), START, is_over=False))
-    assert "no result to compare" in found.line()
+    assert "no result line in this format" in found.line()
 
 
 def test_the_end_of_a_format_without_a_result_line_is_no_lack() -> None:

@@ -9,6 +9,7 @@ from textual.binding import Binding, BindingType
 from textual.widgets import Input
 
 from agentwatch.safe_text import SafeText
+from agentwatch.screen.calls.call_filter import offered_agents
 from agentwatch.screen.calls.pane import CallTable
 from agentwatch.screen.frame.input_bar import InputBar
 from agentwatch.screen.lines.pane_wanted import PaneWanted
@@ -22,13 +23,13 @@ class FilterBar(InputBar):
     ]
 
     def __init__(self, calls: CallTable) -> None:
-        super().__init__("Filter", "tool, failed, running, part of the target", id="filter")
+        super().__init__("Filter", "tool, failed, running, agent:main, part of the target", id="filter")
         self._calls = calls
 
     def open(self) -> None:
         """Focus the input, with the current filter as its text."""
         self.show_text(self._calls.filter, takes_keys=True)
-        self.show_note(SafeText("enter: keep · esc: clear"))
+        self._explain(self._calls.filter)
 
     def resume(self, before: FilterBar) -> None:
         """Take over the filter and the text being typed from the preview's filter bar."""
@@ -55,10 +56,15 @@ class FilterBar(InputBar):
         self.clear()
         self.post_message(PaneWanted("calls"))
 
+    def _explain(self, words: str) -> None:
+        offered = offered_agents(words, self._calls.delegating)
+        self.show_note(SafeText("enter: keep · esc: clear") if offered is None else offered)
+
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:
         event.stop()
         self._calls.filter_by(event.value)
+        self._explain(event.value)
 
     @on(Input.Submitted)
     def _entered(self, event: Input.Submitted) -> None:

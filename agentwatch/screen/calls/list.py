@@ -11,40 +11,15 @@ from time import perf_counter
 
 from agentwatch.events import Outcome
 from agentwatch.safe_text import SafeText, safe_line
+from agentwatch.screen.calls.call_filter import call_filter
 from agentwatch.screen.calls.cells.time_strip import TimeStrip
 from agentwatch.screen.calls.cells.tool_names import ToolNames
 from agentwatch.screen.calls.rows_by_duration import RowsByDuration
-from agentwatch.screen.calls.rows_by_time import Matches, Row, Rows, RowsByTime
+from agentwatch.screen.calls.rows_by_time import Row, Rows, RowsByTime
 from agentwatch.session import Call, CallOrder, Session
 
-_LEAST_OF_AN_OUTCOME = 3
 _MOST_CHANGES = 1024
 """The number of changes processed in one step, which takes 5 ms."""
-
-
-def call_filter(text: str) -> Matches | None:
-    """Return a predicate for the words of a filter; None if there are no words.
-
-    Each word must occur in the call's tool or target, or be the beginning of its outcome (at least three
-    letters, so that it matches while it is being typed). Full names of outcomes select the calls with any of
-    these outcomes.
-    """
-    words = text.lower().split()
-    outcomes = {word for word in words if word in list(Outcome)}
-    texts = [word for word in words if word not in outcomes]
-
-    def matches(call: Call) -> bool:
-        if outcomes and call.outcome not in outcomes:
-            return False
-        searched = f"{call.tool}\n{call.target or ''}".lower()
-        for word in texts:
-            if word not in searched and not (
-                len(word) >= _LEAST_OF_AN_OUTCOME and call.outcome.startswith(word)
-            ):
-                return False
-        return True
-
-    return matches if words else None
 
 
 class CallChanges:
@@ -97,6 +72,8 @@ class CallList:
         self.tools = ToolNames()
         self.revision = 0
         """Grows with each change of a call."""
+        self._parents: dict[int, None] = {}
+        """The numbers of the calls that started subagents."""
         self._failed: dict[int, None] = {}
         """The indices of the failed and rejected calls."""
 
@@ -143,6 +120,8 @@ class CallList:
             call = self._session.calls[index]
             self.strip.add(call)
             self.tools.add(call.tool)
+            if call.parent:
+                self._parents[call.parent] = None
             if call.outcome in (Outcome.FAILED, Outcome.REJECTED):
                 self._failed[index] = None
         self.revision += len(changed)
@@ -169,7 +148,8 @@ class CallList:
         by_duration = before[1] if by_duration is None else by_duration
         self._requested = (words, by_duration)
         if self._requested != before:
-            calls, matches = self._session.calls, call_filter(words)
+            calls = self._session.calls
+            matches = call_filter(words, calls)
             self._next = RowsByDuration(calls, matches) if by_duration else RowsByTime(calls, matches)
 
     def build(self, seconds: float | None) -> bool:
@@ -192,6 +172,10 @@ class CallList:
     def call_at(self, y: int) -> Call:
         """Return the call of a row; in a row of several calls, the newest one."""
         return self._session.calls[self._rows[y].last]
+
+    def delegating(self) -> Sequence[Call]:
+        """Return the calls whose subagents made calls, in order."""
+        return CallOrder(self._session.calls, (number - 1 for number in sorted(self._parents)))
 
     def failures(self) -> list[int]:
         """Return the rows of the failed and rejected calls, from the top; a fold of them is one row."""

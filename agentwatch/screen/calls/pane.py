@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
 
 from textual.binding import Binding
 from textual.content import Content
@@ -193,6 +194,10 @@ class CallTable(HeadedView):
         """Toggle between the slowest calls first and the order by time."""
         self._list.request(by_duration=not self._list.is_by_duration)
         self._build_rows()
+
+    def delegating(self) -> Sequence[Call]:
+        """Return the calls that started subagents, in order."""
+        return self._list.delegating()
 
     @property
     def filter(self) -> str:

@@ -146,6 +146,7 @@ class CallRenderer:
         """
         call = calls[-1]
         lead = ("▾ " if row.is_open else "▸ ") if row.is_fold else "  " if row.fold >= 0 else ""
+        lead += _branch(call)
         end = f" ×{len(calls)}" if row.is_fold else ""
         shown, extra = shown_target(call), len(lead) + len(end)
         result, style = SafeText(""), ""
@@ -181,8 +182,13 @@ def _names(row: Row, calls: Sequence[Call], width: int) -> SafeText:
     names = dict.fromkeys((each.target or "").rpartition("/")[2] for each in islice(calls, MOST_SUMMED_UP))
     files = {each.target for each in islice(calls, MOST_SUMMED_UP)}
     noun = "files" if len(files) == len(calls) else "reads"
-    head = f"{'▾' if row.is_open else '▸'} {len(calls)} {noun}: "
+    head = f"{'▾' if row.is_open else '▸'} {_branch(calls[-1])}{len(calls)} {noun}: "
     return cut(safe_line(head + ", ".join(names)), width)
+
+
+def _branch(call: Call) -> str:
+    """Return the sign before the target of a subagent's call; empty for a call of the main agent."""
+    return "" if call.parent is None else "└ "
 
 
 def _clock(row: Row, calls: Sequence[Call], now_ms: int | None) -> str:

@@ -259,8 +259,8 @@ def _kind(call: Call) -> tuple[object, ...] | None:
     if call.started is None or call.ended is None:
         return None
     if call.kind is ToolKind.READ and call.target and call.outcome is Outcome.SUCCEEDED:
-        return (call.run, ToolKind.READ)
-    return (call.run, *_sameness(call))
+        return (call.run, call.parent, ToolKind.READ)
+    return (call.run, call.parent, *_sameness(call))
 
 
 def _sameness(call: Call) -> tuple[object, ...]:

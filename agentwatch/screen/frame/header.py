@@ -11,8 +11,9 @@ from textual.message import Message
 from textual.widgets import Static
 
 from agentwatch.actions import count_words
-from agentwatch.events import Outcome
-from agentwatch.safe_text import SafeText, columns, safe_line
+from agentwatch.events import Outcome, Tokens
+from agentwatch.safe_text import SafeText, columns, cut, safe_line
+from agentwatch.screen.frame.figures import figures, turn_words
 from agentwatch.screen.lines.format import SIGNS, clock
 from agentwatch.screen.lines.themes import muted
 from agentwatch.session import Run, Session, calls_by_outcome
@@ -27,6 +28,8 @@ COLOURS = {
     Outcome.UNFINISHED: "$text-warning",
 }
 
+_VERSION_COLUMNS = 20
+
 
 class Count(NamedTuple):
     """A piece of the counts, which can be clicked if it counts an outcome."""
@@ -36,7 +39,10 @@ class Count(NamedTuple):
 
 
 class HeaderLine(Static):
-    """State and clock; agent and model, project, session, permission mode, key source; the call counts."""
+    """State and clock; agent and model, project, session, permission mode, key source; the counts.
+
+    The counts are the turn, the calls by outcome, the tokens, the context and the cost.
+    """
 
     class CountClicked(Message):
         """Posted when the number of calls with an outcome is clicked."""
@@ -63,7 +69,11 @@ class HeaderLine(Static):
         room = width - columns(state)
         counts = [Count(SafeText("… calls"))] if is_preview else _fitting_counts(session, room)
         room -= _width(counts)
-        facts = _fitting_facts(session.run, room)
+        found = _fitting_facts(session, room)
+        if not is_preview and counts:
+            counts = _with_figures(counts, session.run.tokens, found.room)
+        room = width - columns(state) - _width(counts)
+        facts = _with_folders(found._replace(room=room - _facts_width(found)), session.run).groups
         dim = muted(self.app.current_theme)
         drawn = (state, *facts, *counts, width, dim)
         if drawn == self._drawn:
@@ -88,14 +98,25 @@ class HeaderLine(Static):
 
 
 def _fitting_counts(session: Session, room: int) -> list[Count]:
-    """Return the number of calls and of each outcome, with signs instead of words if these do not fit."""
+    """Return the turn, the number of calls and of each outcome, with signs instead of words if necessary."""
     by_outcome = calls_by_outcome(session)
     total, *_ = count_words(by_outcome)
     odd = [(outcome, number) for outcome, number in by_outcome.items() if outcome is not Outcome.SUCCEEDED]
     whole = [Count(SafeText(f"{number} {outcome}"), outcome) for outcome, number in odd]
     short = [Count(SafeText(f"{number} {SIGNS[outcome]}"), outcome) for outcome, number in odd]
-    forms = ([Count(total), *whole], [Count(total), *short], short)
+    turn = [Count(words)] if (words := turn_words(session.run)) is not None else []
+    forms = ([*turn, Count(total), *whole], [*turn, Count(total), *short], [Count(total), *short], short)
     return next((counts for counts in forms if _width(counts) <= room), [])
+
+
+def _with_figures(counts: list[Count], tokens: Tokens, room: int) -> list[Count]:
+    """Return the counts with as many figures as fit beside them."""
+    for words in figures(tokens):
+        if columns(words) + 3 > room - 1:
+            break
+        counts = [*counts, Count(words)]
+        room -= columns(words) + 3
+    return counts
 
 
 def _width(counts: list[Count]) -> int:
@@ -103,35 +124,66 @@ def _width(counts: list[Count]) -> int:
     return sum(columns(count.words) + 3 for count in counts) - 2 if counts else 0
 
 
-def _fitting_facts(run: Run, room: int) -> list[SafeText]:
-    """Return the facts that fit, in the order in which they are shown; a fact that is too long is skipped.
+def _facts_width(facts: Facts) -> int:
+    return sum(columns(group) + 3 for group in facts.groups)
 
-    The first to give way are the key source, the permission mode and the id; then the agent's name and the
-    model. The folders that the project is in are shown if everything fits.
+
+class Facts(NamedTuple):
+    """The facts about a run that fit into the header."""
+
+    groups: list[SafeText]
+    """In the order in which they are shown; a rule stands before each."""
+    project: int | None
+    """The number of the group with the project; None if it does not fit."""
+    room: int
+    """The columns that are left."""
+
+
+def _fitting_facts(session: Session, room: int) -> Facts:
+    """Return the facts that fit; a fact that is too long is skipped.
+
+    The first to give way are the key source, the permission mode and the id; then the agent's version, its
+    name and the model.
     """
-    cwd = _short(run.cwd) or ""
-    project = os.path.basename(cwd.rstrip("/")) or cwd
+    run, agent = session.run, session.agent_name or session.run.format
+    version = cut(safe_line(run.agent_version or ""), _VERSION_COLUMNS)
     order = (
-        project,
-        run.model,
-        run.format,
-        (run.session_id or "")[:8],
-        run.permission_mode,
-        run.api_key_source,
+        (_project(run),),
+        (run.model,),
+        (f"{agent} {version}" if agent and version else None, agent),
+        ((run.session_id or "")[:8],),
+        (run.permission_mode,),
+        (run.api_key_source,),
     )
-    by_weight = [safe_line(fact or "") for fact in order]
     shown: list[list[SafeText]] = [[], [], [], []]
-    for fact, group in zip(by_weight, (1, 0, 0, 2, 3, 3), strict=True):
-        if fact and columns(fact) + 3 <= room:
-            shown[group].append(fact)
-            room -= columns(fact) + 3
-        elif fact and group > 1:
+    for forms, group in zip(order, (1, 0, 0, 2, 3, 3), strict=True):
+        facts = [safe_line(form) for form in forms if form]
+        fitting = next((fact for fact in facts if columns(fact) + 3 <= room), None)
+        if fitting is not None:
+            shown[group].append(fitting)
+            room -= columns(fitting) + 3
+        elif facts and group > 1:
             break  # the facts after the id weigh less than it
-    folders = safe_line(cwd)
-    if shown[1] and all(by_weight) and columns(folders) - columns(by_weight[0]) <= room:
-        shown[1] = [folders]
     shown[0].reverse()  # the agent's name weighs less than the model, and stands before it
-    return [SafeText(" · ".join(group)) for group in shown if group]
+    groups = [SafeText(" · ".join(group)) for group in shown if group]
+    return Facts(groups, bool(shown[0]) if shown[1] else None, room)
+
+
+def _with_folders(facts: Facts, run: Run) -> Facts:
+    """Return the facts with the folders that the project is in, if they fit."""
+    folders, name = safe_line(_short(run.cwd) or ""), safe_line(_project(run))
+    more = columns(folders) - columns(name)
+    has_all = run.model and run.format and run.session_id and run.permission_mode and run.api_key_source
+    if facts.project is None or not has_all or more >= facts.room:
+        return facts
+    groups = [*facts.groups]
+    groups[facts.project] = folders
+    return Facts(groups, facts.project, facts.room - more)
+
+
+def _project(run: Run) -> str:
+    cwd = _short(run.cwd) or ""
+    return os.path.basename(cwd.rstrip("/")) or cwd
 
 
 def _outcome_words(outcome: Outcome | None) -> str:
@@ -140,12 +192,14 @@ def _outcome_words(outcome: Outcome | None) -> str:
 
 
 def _run_clock(session: Session, now_ms: int | None) -> str:
+    """Return the duration of the turn: as the agent reports it, or so far."""
     run = session.run
     if run.duration_ms is not None:
         return f" {clock(run.duration_ms)}"
-    if run.is_over or now_ms is None or run.began_seen_ms is None:
+    began_ms = run.turn_seen_ms if run.turns > 1 else run.began_seen_ms
+    if run.is_over or now_ms is None or began_ms is None:
         return ""
-    minutes, seconds = divmod(max(now_ms - run.began_seen_ms, 0) // 1000, 60)
+    minutes, seconds = divmod(max(now_ms - began_ms, 0) // 1000, 60)
     hours, minutes = divmod(minutes, 60)
     return f" {hours}:{minutes:02}:{seconds:02}" if hours else f" {minutes}:{seconds:02}"
 

@@ -73,7 +73,7 @@ def findings(feed: Feed) -> Iterator[tuple[SafeText, str]]:
     if found.difference_at is not None:
         yield from _difference(session, found.difference_at)
     for call in session.calls:
-        if call.started is None:
+        if call.started is None and session.traits.announces_calls:
             yield safe_line(f"call {call.number} completed without a start: {action(call)}"), "unfinished"
         elif call.ended is None:
             yield safe_line(f"call {call.number} never completed: {action(call)}"), "unfinished"
@@ -90,12 +90,18 @@ def findings(feed: Feed) -> Iterator[tuple[SafeText, str]]:
 def _explained(session: Session, found: Integrity) -> Iterator[str]:
     """Yield what each check means, with its numbers."""
     run = session.run
-    yield f"text: the stream has {len(run.text):,} characters of text, the result {run.result_length:,}"
+    if session.traits.has_result:
+        yield f"text: the stream has {len(run.text):,} characters of text, the result {run.result_length:,}"
+    else:
+        yield "text: no result line in this format, so the text is compared with nothing"
     unended = found.calls - len(session.ended_calls) + session.never_completed
-    yield (
-        f"paired: of {plural(found.calls, 'call')}, {found.paired:,} have a line for their start and one for "
-        f"their end, {unended:,} have no end, {session.completed_without_started:,} no start"
-    )
+    if session.traits.announces_calls:
+        yield (
+            f"paired: of {plural(found.calls, 'call')}, {found.paired:,} have a line for their start and one "
+            f"for their end, {unended:,} have no end, {session.completed_without_started:,} no start"
+        )
+    else:
+        yield f"calls: a call has no start line in this format; of {found.calls:,}, {unended:,} have no end"
     yield f"malformed: {plural(found.malformed, 'line')} not in JSON"
     yield f"unknown: {plural(found.unknown, 'line')} of a type or tool that this version does not know"
     if found.repaired:

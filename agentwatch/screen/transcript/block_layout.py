@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from agentwatch.screen.transcript.block_list import Block, BlockList
 from agentwatch.screen.transcript.heights import Heights
+from agentwatch.screen.transcript.subagents import Subagents
 from agentwatch.session import Entry, Kind
 
 _LEAST_WIDTH = 20
@@ -16,25 +17,34 @@ class BlockLayout:
     A finished thought is folded into its title unless the user opened it or shows all thoughts.
     """
 
-    def __init__(self, blocks: BlockList) -> None:
+    def __init__(self, blocks: BlockList, subagents: Subagents) -> None:
         self.width = 0
         self.shows_thinking = False
         self.exceptions: set[int] = set()
         """The numbers of thoughts whose state differs from the others: open among folded ones, or folded."""
+        self.subagents = subagents
+        """Which entries belong to subagents, and which of these are folded."""
         self._blocks = blocks
         self._heights = Heights(spill=blocks.spill)
 
-    def estimate(self, entry: Entry, start: int, text: str) -> int:
+    def estimate(self, entry: Entry, start: int, text: str, *, is_head: bool = False) -> int:
         """Return the estimated height of a block, in lines; 0 for a folded thought after its title.
 
         Args:
             entry: The entry that the block is a piece of.
             start: The character of the entry's text at which the block begins.
             text: The text of the block.
+            is_head: Whether the line that stands for a subagent's entries is above the block.
         """
+        if self.subagents.is_hidden(entry):
+            return int(is_head)
         if self.is_folded(entry):
-            return 0 if start else 1
-        return text.count("\n") + len(text) // max(self.width, _LEAST_WIDTH) + 1
+            return is_head + (0 if start else 1)
+        return is_head + text.count("\n") + len(text) // max(self.width, _LEAST_WIDTH) + 1
+
+    def head_rows(self, index: int) -> int:
+        """Return 1 if the line that stands for a subagent's entries is above a block, otherwise 0."""
+        return int(self.subagents.is_head(self._blocks[index].entry, index))
 
     def append(self, height: int, gap: int) -> None:
         """Add a block below all others, with its height and the gap above it, in lines."""
@@ -61,8 +71,10 @@ class BlockLayout:
     def is_measured(self, index: int) -> bool:
         """Return whether a block's height is exact at the current width, not an estimate."""
         block = self._blocks[index]
-        is_known = block.entry.kind is Kind.CALL or block.measured_width == self.width
-        return is_known or self.is_folded(block.entry)
+        if not block.height or block.measured_width == self.width:
+            return True
+        entry = block.entry
+        return entry.kind is Kind.CALL or self.is_folded(entry) or self.subagents.is_hidden(entry)
 
     def is_folded(self, entry: Entry) -> bool:
         """Return whether only the title of a thought is shown."""
@@ -70,12 +82,15 @@ class BlockLayout:
         return is_done and self.shows_thinking == (entry.number in self.exceptions)
 
     def fold(self, index: int) -> None:
-        """Set the height of a thought's block: exact if it is folded, otherwise estimated from its length."""
+        """Set the height of a block: exact if it is folded, otherwise estimated from its length."""
         block = self._blocks[index]
-        if self.is_folded(block.entry):
-            block.height = 0 if block.start else 1
+        entry, head = block.entry, self.head_rows(index)
+        if self.subagents.is_hidden(entry):
+            block.height = head
+        elif self.is_folded(entry):
+            block.height = head + (0 if block.start else 1)
         else:
-            block.height = (block.end - block.start) // max(self.width, _LEAST_WIDTH) + 1
+            block.height = head + (block.end - block.start) // max(self.width, _LEAST_WIDTH) + 1
         block.measured_width = 0
         self._heights[index] = _span(block)
 

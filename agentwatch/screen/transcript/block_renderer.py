@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from textual.cache import LRUCache
 from textual.strip import Strip
 
 from agentwatch.analysis.query import Query
+from agentwatch.safe_text import SafeText, cut
 from agentwatch.screen.lines.highlight import chosen_row, laid_over, mark_strip, marked
 from agentwatch.screen.lines.line_view import LineView
 from agentwatch.screen.markup.syntax import code_theme
 from agentwatch.screen.transcript.block_layout import BlockLayout
 from agentwatch.screen.transcript.block_list import BlockList
 from agentwatch.screen.transcript.entries import EntryRenderer, call_line, rule_line, thinking_line
-from agentwatch.session import Call, Kind
+from agentwatch.screen.transcript.subagents import name_of
+from agentwatch.session import Call, Entry, Kind
 
 _KEPT_BLOCKS = 256
+_HEAD_INDENT = 2
+_MARKED = (Kind.CALL, Kind.REASONING)
+"""Entries with a line of their own that is marked when they are selected."""
 Spans = list[list[tuple[int, int, int]]]
 """For each match in a block, the row, start and end of each of its pieces; a wrapped match has several."""
 
@@ -22,13 +29,14 @@ Spans = list[list[tuple[int, int, int]]]
 class BlockRenderer:
     """Renders the blocks of a pane, and caches the lines of the 256 blocks used last."""
 
-    def __init__(self, pane: LineView, blocks: BlockList, layout: BlockLayout) -> None:
+    def __init__(self, pane: LineView, blocks: BlockList, layout: BlockLayout, calls: Sequence[Call]) -> None:
         """Create the renderer.
 
         Args:
             pane: The pane that draws the lines; it has the styles.
             blocks: The blocks.
-            layout: Has the width, and knows which thoughts are folded.
+            layout: Has the width, and knows which thoughts and which subagents are folded.
+            calls: The calls of the session.
         """
         self.chosen: int | None = None
         """The number of the entry whose line is selected: a call or a thought."""
@@ -39,6 +47,7 @@ class BlockRenderer:
         self._pane = pane
         self._blocks = blocks
         self._layout = layout
+        self._calls = calls
         self._entries: EntryRenderer | None = None
         self._strips: LRUCache[int, list[Strip]] = LRUCache(_KEPT_BLOCKS)
         self._query: Query | None = None
@@ -48,9 +57,7 @@ class BlockRenderer:
     def line(self, index: int, row: int, width: int) -> Strip:
         """Return a row of a block; a negative row is in the gap above it: the rule or a blank line."""
         if row < 0:
-            block = self._blocks[index]
-            is_rule = block.rule is not None and row == -(block.gap + 1) // 2
-            return rule_line(self._pane, block.rule, width) if block.rule and is_rule else Strip.blank(width)
+            return self._gap_row(index, row, width)
         strips = self._rows_of(index, width)
         if row >= len(strips):
             return Strip.blank(width)
@@ -68,7 +75,7 @@ class BlockRenderer:
         block = self._blocks[index]
         if self._entries is None:
             self._entries = EntryRenderer(self._pane, code_theme(self._pane.app.current_theme))
-        width = self._layout.width
+        width = max(self._layout.width - self._layout.subagents.indent(block.entry), 1)
         return self._entries.render(block.entry, block.start, block.end, width, is_code=bool(block.is_code))
 
     def forget_from(self, first: int) -> None:
@@ -101,30 +108,67 @@ class BlockRenderer:
         spans = self._spans.get(index)
         if spans is None:
             texts = [strip.text for strip in self._rows_of(index, self._layout.width)]
-            if block.start == 0 and block.entry.kind is Kind.REASONING:
-                texts[0] = ""  # the title was added by agentwatch and is not searched
+            head = self._layout.head_rows(index)
+            is_titled = block.start == 0 and block.entry.kind is Kind.REASONING
+            for row in range(min(head + is_titled, len(texts))):
+                texts[row] = ""  # the title was added by agentwatch and is not searched
             spans = _found(self._query, texts)
             if block.entry.kind is not Kind.CALL:
                 self._spans[index] = spans
         return spans
 
     def _rows_of(self, index: int, width: int) -> list[Strip]:
-        """Return the lines of a block; lines of calls and titles of thoughts are rendered each time."""
-        block = self._blocks[index]
-        entry = block.entry
-        if entry.call is not None:
-            return [self._call_row(entry.call, width)]
-        if entry.kind is not Kind.REASONING or block.start:
-            return self.cached(index)
-        is_folded = self._layout.is_folded(entry)
-        title = thinking_line(self._pane, entry, is_folded=is_folded)
-        if block.number == self.chosen:
-            title = laid_over(title, self._pane.line_style("chosen"), width)
-        return [title] if is_folded else [title, *self.cached(index)[1:]]
+        """Return the lines of a block; those of calls, titles and folded entries are rendered each time."""
+        entry = self._blocks[index].entry
+        subagents = self._layout.subagents
+        root = subagents.root(entry)
+        if root is None:
+            return self._rows_of_entry(index, entry, width)
+        head = []
+        is_hidden = subagents.is_hidden(entry)
+        if subagents.is_head(entry, index):
+            words = subagents.words(root, self._calls, max(width - _HEAD_INDENT, 1))
+            line = self._pane.strip_of([(SafeText(" " * _HEAD_INDENT), "plain"), (words, "muted")])
+            if entry.number == self.chosen and (is_hidden or entry.kind not in _MARKED):
+                line = laid_over(line, self._pane.line_style("chosen"), width)
+            elif is_hidden and self.chosen_call and subagents.root_of(self.chosen_call) == root:
+                line = chosen_row(line.crop(1), self._pane, width)
+            head.append(line)
+        return head if is_hidden else [*head, *self._rows_of_entry(index, entry, width)]
 
-    def _call_row(self, call: Call, width: int) -> Strip:
+    def _rows_of_entry(self, index: int, entry: Entry, width: int) -> list[Strip]:
+        block, indent = self._blocks[index], self._layout.subagents.indent(entry)
+        if entry.call is not None:
+            return [self._call_row(entry.call, width, indent)]
+        if entry.kind is not Kind.REASONING or block.start:
+            strips = self.cached(index)
+        else:
+            is_folded = self._layout.is_folded(entry)
+            title = thinking_line(self._pane, entry, is_folded=is_folded)
+            if block.number == self.chosen:
+                title = laid_over(title, self._pane.line_style("chosen"), max(width - indent, 1))
+            strips = [title] if is_folded else [title, *self.cached(index)[1:]]
+        return [Strip.join([Strip.blank(indent), strip]) for strip in strips] if indent else strips
+
+    def _gap_row(self, index: int, row: int, width: int) -> Strip:
+        """Return a row above a block: the rule, the name of the subagent that begins, or a blank row."""
+        block = self._blocks[index]
+        if block.rule is not None and row == -(block.gap + 1) // 2:
+            return rule_line(self._pane, block.rule, width)
+        entry = block.entry
+        parent = entry.parent
+        is_change = parent is not None and index > 0 and self._blocks[index - 1].entry.parent != parent
+        if parent is None or not is_change or row != -1 or self._layout.head_rows(index):
+            return Strip.blank(width)
+        name = name_of(self._calls[parent - 1]) if parent else SafeText("subagent")
+        blanks = " " * max(self._layout.subagents.indent(entry) - _HEAD_INDENT, 0)
+        return self._pane.strip_of([(cut(SafeText(f"{blanks}{name}"), width), "muted")])
+
+    def _call_row(self, call: Call, width: int, indent: int) -> Strip:
         """Return the line of a call, marked if it is selected or its detail stays open."""
-        strip = call_line(self._pane, call, width)
+        strip = call_line(self._pane, call, max(width - indent, 5))
+        if indent:
+            strip = Strip.join([Strip.blank(indent), strip])
         if call is self.chosen_call:
             return chosen_row(strip.crop(1), self._pane, width)
         if call is self.held_call:

@@ -28,7 +28,7 @@ class BlockViewport:
         self._transcript = session.transcript
         self.blocks = Blocks(session.transcript)
         self.layout = self.blocks.layout
-        self.renderer = BlockRenderer(pane, self.blocks.all, self.layout)
+        self.renderer = BlockRenderer(pane, self.blocks.all, self.layout, session.calls)
         self._measured = 0
         """Every block before this index is measured."""
         self._found_heights: dict[int, int] = {}
@@ -87,7 +87,8 @@ class BlockViewport:
             end = len(self.blocks.all)
             while self._measured < end and perf_counter() < until:
                 if not self.layout.is_measured(self._measured):
-                    self._found_heights[self._measured] = len(self.renderer.render(self._measured))
+                    height = len(self.renderer.render(self._measured))
+                    self._found_heights[self._measured] = height + self.layout.head_rows(self._measured)
                 self._measured += 1
             if self._measured == end or until >= self._lay_out_at:
                 self._lay_out()
@@ -117,7 +118,7 @@ class BlockViewport:
 
     def measure(self, index: int) -> None:
         """Replace the estimated height of a visible block by its exact height."""
-        self._set_height(index, len(self.renderer.cached(index)))
+        self._set_height(index, len(self.renderer.cached(index)) + self.layout.head_rows(index))
         self._pane.painter.forget_from(self.layout.top(index) if index else 0)
 
     def count_as_old(self, top: int, lines: int) -> None:

@@ -11,6 +11,7 @@ from agentwatch.screen.markup.markdown import split_blocks, split_lines
 from agentwatch.screen.transcript.block_layout import BlockLayout
 from agentwatch.screen.transcript.block_list import BlockList
 from agentwatch.screen.transcript.entries import shown_length, shown_part
+from agentwatch.screen.transcript.subagents import Subagents
 from agentwatch.session import Entry, Kind
 from agentwatch.session.storage.numbers import Numbers
 
@@ -24,7 +25,8 @@ class Blocks:
 
     def __init__(self, transcript: Sequence[Entry]) -> None:
         self.all = BlockList(transcript)
-        self.layout = BlockLayout(self.all)
+        self.subagents = Subagents()
+        self.layout = BlockLayout(self.all, self.subagents)
         self._transcript = transcript
         self._firsts = Numbers("I", self.all.spill)
         """For each entry, the index of its first block."""
@@ -79,6 +81,22 @@ class Blocks:
         """The number of entries that are cut into blocks; the last of them may be cut in part."""
         return len(self._firsts)
 
+    def entry(self, number: int) -> Entry:
+        """Return the entry with a number."""
+        return self._transcript[number]
+
+    def is_marker(self, number: int) -> bool:
+        """Return whether an entry has a line that can be selected.
+
+        It is that of a call, of a finished thought, or the one that stands for a subagent's entries.
+        """
+        entry = self._transcript[number]
+        blocks = self.of_entry(number)
+        if len(blocks) and self.subagents.is_head(entry, blocks.start):
+            return True
+        is_own = entry.kind is Kind.CALL or (entry.kind is Kind.REASONING and not entry.is_open)
+        return is_own and not self.subagents.is_hidden(entry)
+
     def of_entry(self, number: int) -> range:
         """Return the indices of an entry's blocks."""
         end = self._firsts[number + 1] if number + 1 < len(self._firsts) else len(self.all)
@@ -106,7 +124,8 @@ class Blocks:
         if ruled is None:
             return None
         del self.all.rules[ruled]
-        self.layout.set_gap(ruled, _gap(self.all[ruled].entry, self.all[ruled - 1].entry if ruled else None))
+        entry, above = self.all[ruled].entry, self.all[ruled - 1].entry if ruled else None
+        self.layout.set_gap(ruled, _gap(entry, above, is_head=self.subagents.is_head(entry, ruled)))
         return ruled
 
     def _is_within_last(self) -> bool:
@@ -140,6 +159,7 @@ class Blocks:
         rule = self.all[-1].rule
         if rule is not None:
             self._rule, self._ruled = rule, None
+        self.subagents.drop_block(self.all[-1].entry)
         self.all.drop_last()
         self.layout.drop_last()
 
@@ -147,6 +167,7 @@ class Blocks:
         """Begin a new entry; for a call and a result, add the block of its line."""
         number = len(self._firsts)
         self._firsts.append(len(self.all))
+        self.subagents.begin(entry)
         self._cut_length = self._tail_start = 0
         self._fixed_length = 0 if entry.kind in _GROWING else shown_length(entry)
         if entry.kind is Kind.CALL:
@@ -190,18 +211,25 @@ class Blocks:
         index, entry = len(self.all), self._transcript[number]
         above = self._transcript[self.all.columns["number"][index - 1]] if index else None
         is_whole = entry.kind is not Kind.REASONING or above is None or above.number != number
+        self.subagents.add_block(entry, index)
+        is_head = self.subagents.is_head(entry, index)
+        is_whole = is_whole and (is_head or not self.subagents.is_hidden(entry))
         rule = self._rule if index >= self._rule_from and is_whole else None
         if rule is not None:
             self.all.rules[index], self._rule, self._ruled = rule, None, index
-        gap, height = _gap(entry, above, has_rule=rule is not None), self.layout.estimate(entry, start, text)
+        gap = _gap(entry, above, has_rule=rule is not None, is_head=is_head)
+        height = self.layout.estimate(entry, start, text, is_head=is_head)
         self.all.add(number, start, end, is_code, gap, height, 0)
         self.layout.append(height, gap)
 
 
-def _gap(entry: Entry, above: Entry | None, *, has_rule: bool = False) -> int:
+def _gap(entry: Entry, above: Entry | None, *, has_rule: bool = False, is_head: bool = False) -> int:
     """Return the number of lines between a block and the one before it, which belongs to `above`."""
     if above is None:
         blank = 0
+    elif above.parent != entry.parent:  # a subagent's name stands in the line above its entries
+        is_call = above.kind is Kind.CALL or above.parent is not None
+        blank = int(not is_call) if is_head else int(entry.parent is not None or entry.kind is not Kind.CALL)
     else:
         are_calls = above.kind is entry.kind is Kind.CALL
         goes_on = above.number == entry.number and entry.kind not in _GROWING

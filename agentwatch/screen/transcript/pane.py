@@ -7,7 +7,7 @@ from textual.binding import Binding
 from textual.message import Message
 from textual.strip import Strip
 
-from agentwatch.actions import action, ended_ms
+from agentwatch.actions import action
 from agentwatch.analysis.matches import text_of
 from agentwatch.analysis.query import Query
 from agentwatch.safe_text import SafeText, safe_text
@@ -16,9 +16,8 @@ from agentwatch.screen.lines.line_view import LineView
 from agentwatch.screen.transcript.block_viewport import BlockViewport
 from agentwatch.screen.transcript.reading import Reader, ReadingPosition
 from agentwatch.screen.transcript.thoughts import Thoughts
-from agentwatch.session import Call, Entry, Kind, Session
-
-_TIME_COLUMNS = 9
+from agentwatch.screen.transcript.time_gutter import TimeGutter
+from agentwatch.session import Call, Kind, Session
 
 
 class Transcript(LineView):
@@ -40,7 +39,7 @@ class Transcript(LineView):
             "Open",
             show=False,
             id="open-line",
-            tooltip="Go to the call, or unfold the thought",
+            tooltip="Go to the call, or unfold the thought or the subagent",
         ),
         Binding(
             "right_square_bracket", "choose(1)", "Next call", show=False, id="next-line", key_display="]"
@@ -79,8 +78,9 @@ class Transcript(LineView):
     def is_stable(self, line: int) -> bool:
         """Return whether a line is text; calls and titles of thoughts change with their state."""
         index, row = self._layout.at(line)
-        block = self._blocks.all[index]
-        return block.entry.kind is not Kind.CALL and (row > 0 or block.entry.kind is not Kind.REASONING)
+        kind = self._blocks.all[index].entry.kind
+        is_title = row <= 0 and kind is Kind.REASONING
+        return kind is not Kind.CALL and not is_title and not self._layout.head_rows(index)
 
     def on_resize(self) -> None:
         """Wrap the blocks to the new width."""
@@ -141,11 +141,15 @@ class Transcript(LineView):
         seen = {self._blocks.all[index].number for index in self.viewport.in_view()}
         if not self.following and self._renderer.chosen in seen:
             entry = self._session.transcript[self._renderer.chosen]
+            if entry.kind not in (Kind.CALL, Kind.REASONING) or self._blocks.subagents.is_hidden(entry):
+                return SafeText(""), SafeText("")
             if entry.call is not None:
                 return SafeText(f"#{entry.call.number}"), action(entry.call)
             return SafeText("the thought"), safe_text(entry.text.strip("\n"))
         segments: list[str] = []
         for entry in reversed(self._session.transcript):
+            if entry.parent is not None:
+                continue
             if entry.kind is Kind.ANSWER:
                 segments.append(entry.text.strip("\n"))
             elif entry.kind is Kind.RESULT and segments:
@@ -162,6 +166,7 @@ class Transcript(LineView):
         number = self._blocks.entry_of_call(call.number)
         if number is not None:
             self.thoughts.fold_again()
+            self.thoughts.show_entry(number)
             self._choose(number)
 
     def reveal_text(self, query: Query, number: int, offset: int) -> None:
@@ -195,9 +200,10 @@ class Transcript(LineView):
         edge = seen[0 if step > 0 else -1] if seen else 0
         number = self._renderer.chosen + step if self._renderer.chosen in seen else edge
         while 0 <= number < self._blocks.entry_count:
-            if _is_marker(self._session.transcript[number]):
+            if self._blocks.is_marker(number):
                 self._choose(number)
-                if (call := self._session.transcript[number].call) is not None:
+                entry = self._session.transcript[number]
+                if (call := entry.call) is not None and not self._blocks.subagents.is_hidden(entry):
                     self.post_message(self.CallChosen(call, goes_there=False))
                 return
             number += step
@@ -206,7 +212,11 @@ class Transcript(LineView):
         """Go to the selected call, or open or fold the selected thought; without a selection, make one."""
         seen = {self._blocks.all[index].number for index in self.viewport.in_view()}
         if self._renderer.chosen in seen:
-            self._open(self._renderer.chosen, goes_there=True)
+            call = self._session.transcript[self._renderer.chosen].call
+            if call is not None and self._blocks.subagents.tally(call.number) is not None:
+                self._turn_subagent(call.number)
+            else:
+                self._open(self._renderer.chosen, goes_there=True)
         else:
             self.action_choose(-1)
 
@@ -220,70 +230,42 @@ class Transcript(LineView):
             return
         index, row = self._layout.at(line)
         block = self._blocks.all[index]
-        if row == 0 and block.start == 0 and _is_marker(block.entry):
+        head = self._layout.head_rows(index)
+        root = self._blocks.subagents.root(block.entry)
+        if head and row == 0 and root is not None:
+            self._renderer.chosen = block.number
+            self._turn_subagent(root)
+        elif row == head and block.start == 0 and self._blocks.is_marker(block.number):
             self._choose(block.number)
             self._open(block.number, goes_there=event.chain > 1)
 
     def _choose(self, number: int) -> None:
+        entry = self._session.transcript[number]
         self._renderer.chosen = number
-        self._renderer.chosen_call = self._session.transcript[number].call or self._renderer.chosen_call
+        if entry.call is not None and not self._blocks.subagents.is_hidden(entry):
+            self._renderer.chosen_call = entry.call
         self.following = False
         self.reader.bring_into_view(self._blocks.of_entry(number).start, 0)
 
     def _open(self, number: int, *, goes_there: bool) -> None:
-        call = self._session.transcript[number].call
-        if call is not None:
-            self.post_message(self.CallChosen(call, goes_there=goes_there))
+        entry = self._session.transcript[number]
+        root = self._blocks.subagents.root(entry)
+        if root and (
+            self._blocks.subagents.is_hidden(entry) or entry.kind not in (Kind.CALL, Kind.REASONING)
+        ):
+            self._turn_subagent(root)
+            return
+        if entry.call is not None:
+            self.post_message(self.CallChosen(entry.call, goes_there=goes_there))
             return
         position = self.reader.position()._replace(is_following=False)
         self.thoughts.toggle_by_user(number)
         self.restore(position)
         self.following = self.at_end()
 
-
-def _is_marker(entry: Entry) -> bool:
-    """Return whether an entry has a line that can be selected: a call, or a finished thought."""
-    return entry.kind is Kind.CALL or (entry.kind is Kind.REASONING and not entry.is_open)
-
-
-class TimeGutter:
-    """A column for the time at which each entry began; it is 9 columns wide, or hidden."""
-
-    def __init__(self, pane: LineView, viewport: BlockViewport) -> None:
-        self._pane = pane
-        self._viewport = viewport
-        self.columns = 0
-
-    @property
-    def is_shown(self) -> bool:
-        """Whether the times are shown."""
-        return self.columns > 0
-
-    def show(self, shown: bool) -> None:
-        """Show or hide the times; the text at the top of the viewport stays there."""
-        self.columns = _TIME_COLUMNS if shown else 0
-        self.wrap()
-
-    def wrap(self) -> None:
-        """Wrap the transcript to the width beside the times."""
-        if width := self._pane.scrollable_content_region.width:
-            self._viewport.wrap(max(width - self.columns, 1))
-            self._pane.painter.forget()
-            self._pane.refresh()
-
-    def beside(self, strip: Strip, entry: Entry, *, is_first: bool) -> Strip:
-        """Return a line of an entry with the gutter before it; the time stands in the entry's first line."""
-        if not self.columns:
-            return strip
-        began_ms = _began_ms(entry) if is_first else None
-        time = "" if began_ms is None else time_of_day(began_ms)
-        return Strip.join([self._pane.strip_of([(SafeText(f"{time:<{_TIME_COLUMNS}}"), "muted")]), strip])
-
-
-def _began_ms(entry: Entry) -> int | None:
-    """Return when an entry began, in ms since the epoch; None if unknown."""
-    call = entry.call
-    if call is None:
-        return entry.started_ms
-    started = call.started.seen_ms if call.started is not None else None
-    return call.started_ms or started or ended_ms(call)
+    def _turn_subagent(self, root: int) -> None:
+        """Open the entries of a subagent, or fold them."""
+        position = self.reader.position()._replace(is_following=False)
+        self.thoughts.toggle_subagent_by_user(root)
+        self.restore(position)
+        self.following = self.at_end()

@@ -1,4 +1,4 @@
-"""Folds the model's thoughts into titles, and opens them."""
+"""Folds the model's thoughts and the entries of subagents into one line each, and opens them."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ class Thoughts:
         self._viewport = viewport
         self._layout = viewport.layout
         self._opened_by_find: int | None = None
+        self._subagent_opened_by_find: int | None = None
 
     @property
     def are_shown(self) -> bool:
@@ -50,15 +51,49 @@ class Thoughts:
         self._opened_by_find = None
         self.toggle(number)
 
+    def toggle_subagent_by_user(self, root: int) -> None:
+        """Open or fold a subagent's entries for the user, who decides from now on."""
+        if self._subagent_opened_by_find == root:
+            self._subagent_opened_by_find = None
+        self.toggle_subagent(root)
+
     def open_for_find(self, number: int) -> None:
-        """Open an entry that contains a match, if it is a folded thought, until `fold_again` is called."""
-        if self._opened_by_find == number:
-            return
-        self.fold_again()
+        """Open an entry that contains a match, if it is folded, until `fold_again` is called."""
         blocks = self._viewport.blocks
-        if self._layout.is_folded(blocks.all[blocks.of_entry(number).start].entry):
+        entry = blocks.entry(number)
+        root = blocks.subagents.root(entry)
+        if self._opened_by_find == number and not blocks.subagents.is_hidden(entry):
+            return
+        self.fold_again(but_subagent=root)
+        if root is not None and blocks.subagents.is_hidden(entry):
+            self._subagent_opened_by_find = root
+            self.toggle_subagent(root)
+        if self._layout.is_folded(entry):
             self._opened_by_find = number
             self.toggle(number)
+
+    def toggle_subagent(self, root: int) -> None:
+        """Open the entries below a call of the main agent, or fold them; `root` is its number."""
+        blocks, layout = self._viewport.blocks, self._layout
+        tally = blocks.subagents.tally(root)
+        if tally is None or tally.head is None:
+            return
+        before = layout.line_count()
+        blocks.subagents.turn(root)
+        for index in tally.blocks:
+            layout.fold(index)
+        self._viewport.forget_from(tally.head)
+        self._viewport.count_as_old(layout.top(tally.head), layout.line_count() - before)
+        self._viewport.measure_view()
+        self._pane.show_lines()
+        self._measure_rest()
+
+    def show_entry(self, number: int) -> None:
+        """Open the subagent's entries that an entry belongs to, if they are folded."""
+        entry, subagents = self._viewport.blocks.entry(number), self._viewport.blocks.subagents
+        root = subagents.root(entry)
+        if root is not None and subagents.is_hidden(entry):
+            self.toggle_subagent(root)
 
     def _measure_rest(self) -> None:
         """Measure what has moved, a slice at a time; the screen does not tick once a session is over."""
@@ -66,8 +101,12 @@ class Thoughts:
         if self._viewport.is_measuring:
             self._pane.set_timer(_BETWEEN_SLICES, self._measure_rest)
 
-    def fold_again(self) -> None:
-        """Fold the thought that `open_for_find` opened."""
+    def fold_again(self, *, but_subagent: int | None = None) -> None:
+        """Fold what `open_for_find` opened, except the entries of one subagent."""
         number, self._opened_by_find = self._opened_by_find, None
         if number is not None:
             self.toggle(number)
+        root = self._subagent_opened_by_find
+        if root is not None and root != but_subagent:
+            self._subagent_opened_by_find = None
+            self.toggle_subagent(root)

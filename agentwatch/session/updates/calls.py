@@ -65,7 +65,9 @@ def plan(session: Session, event: Plan, _place: Place) -> None:
 
 def permission(session: Session, event: Permission, place: Place) -> None:
     """Keep a question until it is answered, and note its answer."""
-    session.asked.update(event, place)
+    if not event.is_automatic:
+        current_run(session, place)
+    session.asked.update(event, place, len(session.runs), len(session.ended_calls))
     if event.answer is not None:
         reason = f": {event.reason}" if event.reason else ""
         session.transcript.note(f"{event.subject} {event.answer}{reason}")

@@ -84,9 +84,13 @@ def usage(session: Session, event: Usage, place: Place) -> None:
 
 
 def turn_ended(session: Session, event: TurnEnded, place: Place) -> None:
-    """End the current run, unless another turn follows."""
+    """End the current run, unless another turn follows. A second end of a turn may only add its duration."""
     is_bare = not session.runs
     run = current_run(session, place)
+    last = run.turn_result
+    if last is not None and event == TurnEnded(last.outcome, duration_ms=event.duration_ms):
+        last.duration_ms = event.duration_ms
+        return
     run.is_bare = run.is_bare or is_bare
     end_run(session, event.outcome)
     is_last_text = session.traits.result_is_last_text

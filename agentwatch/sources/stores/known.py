@@ -10,6 +10,7 @@ from pathlib import Path
 from agentwatch.sources.stores.store import Store
 
 _HEAD_BYTES = 1 << 12
+_SQLITE = b"SQLite format 3\0"
 
 Opener = Callable[[Path, bytes], Store | None]
 """Returns the store at a path, given the first 4 KiB of the file there; None if the path is of another kind.
@@ -17,9 +18,6 @@ Opener = Callable[[Path, bytes], Store | None]
 The head is empty for a folder, and for a path where no regular file is. It raises an OSError if the path
 belongs to the store but cannot be read.
 """
-
-_STORES: tuple[Opener, ...] = ()
-"""One entry for each store, in the order in which they are asked. Each imports its module when it is used."""
 
 
 def store_for(path: Path) -> Store | None:
@@ -30,6 +28,70 @@ def store_for(path: Path) -> Store | None:
     """
     head = _head(path)
     return next((store for opener in _STORES if (store := opener(path, head)) is not None), None)
+
+
+def _opencode_database(path: Path, head: bytes) -> Store | None:
+    """Open `opencode.db`, or one session in it: `opencode.db/ses_…`."""
+    head = head or _head(path.parent)
+    if not head.startswith(_SQLITE):
+        return None
+    from agentwatch.sources.stores.opencode.store import database_at
+
+    return database_at(path)
+
+
+def _opencode_storage(path: Path, head: bytes) -> Store | None:
+    """Open opencode's older folder `storage`, or one session in it.
+
+    The session is named as `storage/session/PROJECT/ses_….json`, or as `storage/ses_…`.
+    """
+    session: Path | str | None = None
+    if head:
+        if path.suffix != ".json" or path.parent.parent.name != "session":
+            return None
+        folder, session = path.parent.parent.parent, path
+    elif path.is_dir():
+        folder = path
+    else:
+        folder, session = path.parent, path.name
+    if not (folder / "session").is_dir() or not (folder / "message").is_dir():
+        return None
+    from agentwatch.sources.stores.opencode.store import storage_at
+
+    return storage_at(folder, session)
+
+
+def _gemini_json(path: Path, head: bytes) -> Store | None:
+    """Open a chat of the Gemini CLI that is one JSON document."""
+    from agentwatch.sources.stores.gemini_json import open_gemini_json
+
+    return open_gemini_json(path, head)
+
+
+def _compressed(path: Path, head: bytes) -> Store | None:
+    """Open a recording that is compressed, such as an older rollout of Codex."""
+    from agentwatch.sources.stores.zstd import compressed_at
+
+    return compressed_at(path, head)
+
+
+def _claude_subagents(path: Path, head: bytes) -> Store | None:
+    """Open a session of Claude Code that has subagents, or may get them."""
+    if path.suffix != ".jsonl" or not head.startswith(b"{"):
+        return None
+    from agentwatch.sources.stores.claude_subagents import open_claude_subagents
+
+    return open_claude_subagents(path)
+
+
+_STORES: tuple[Opener, ...] = (
+    _opencode_database,
+    _opencode_storage,
+    _gemini_json,
+    _compressed,
+    _claude_subagents,
+)
+"""One entry for each store, in the order in which they are asked. Each imports its module when it is used."""
 
 
 def _head(path: Path) -> bytes:

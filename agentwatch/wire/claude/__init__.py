@@ -11,18 +11,13 @@ from typing import TYPE_CHECKING
 
 from agentwatch.events import Traits
 from agentwatch.wire.agent import Agent, AgentDecoder
-from agentwatch.wire.claude.recognition import (
-    family_may_write,
-    family_recognises,
-    recognises,
-    role,
-)
+from agentwatch.wire.claude.recognition import recognises, role
 from agentwatch.wire.fields import Fields
 
 if TYPE_CHECKING:
     from agentwatch.blocks import Block
 
-__all__ = ["AGENT", "FAMILY", "call_blocks"]
+__all__ = ["AGENT", "call_blocks"]
 
 
 def call_blocks(fields: Fields, call_id: str) -> Iterator[Block]:
@@ -39,14 +34,6 @@ def _decoder() -> AgentDecoder:
     return Decoder(CLAUDE_CODE)
 
 
-def _family_decoder() -> AgentDecoder:
-    from agentwatch.wire.agents import detect
-    from agentwatch.wire.claude.decoder import Decoder
-    from agentwatch.wire.claude.dialect import FAMILY as FAMILY_DIALECT
-
-    return Decoder(FAMILY_DIALECT, detect)
-
-
 AGENT = Agent(
     name="claude-code",
     agent="claude",
@@ -56,13 +43,3 @@ AGENT = Agent(
     blocks=call_blocks,
     traits=Traits(result_is_last_text=True),
 )
-FAMILY = Agent(
-    name="claude-family",
-    recognises=family_recognises,
-    role=role,
-    decoder=_family_decoder,
-    blocks=call_blocks,
-    traits=Traits(result_is_last_text=True),
-    may_write=family_may_write,
-)
-"""A stream whose head is missing, and whose lines Claude Code, Qwen Code and Amp write alike."""

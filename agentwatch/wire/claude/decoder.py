@@ -19,7 +19,6 @@ from agentwatch.events import (
     RunInfo,
     Text,
     TextEnded,
-    Tokens,
     TurnStarted,
     Unknown,
     Usage,
@@ -28,18 +27,27 @@ from agentwatch.events import (
 from agentwatch.wire.agent import Agent
 from agentwatch.wire.claude.calls import Calls
 from agentwatch.wire.claude.dialect import Dialect
-from agentwatch.wire.claude.incidents import Incidents, rate_limit
+from agentwatch.wire.claude.incidents import Incidents, authentication, rate_limit
 from agentwatch.wire.claude.permissions import Permissions, denied
-from agentwatch.wire.claude.text import MainText, blocks_of, ends_with, line_ms
-from agentwatch.wire.claude.turns import run_info, run_started, tokens_in, turn_ended
+from agentwatch.wire.claude.text import (
+    MainText,
+    blocks_of,
+    delta_text,
+    ends_with,
+    line_ms,
+    texts_of,
+)
+from agentwatch.wire.claude.turns import (
+    INTERRUPTED,
+    is_agents_own,
+    output_so_far,
+    run_info,
+    run_started,
+    tokens_in,
+    turn_ended,
+)
 from agentwatch.wire.fields import Fields, in_words, items, mapping, text
 
-_INTERRUPTED = "[Request interrupted by user"
-_NOT_PROMPTS = (
-    *("<local-command-stdout>", "<local-command-stderr>", "<local-command-caveat>", "<command-name>"),
-    *("<task-notification>", "<system-reminder>", "<bash-input>", "<bash-stdout>", "<bash-stderr>"),
-)
-"""Beginnings of a user's text that the agent wrote itself."""
 _QUIET = frozenset(
     ("tool_progress", "tool_use_summary", "prompt_suggestion", "keep_alive", "conversation_reset")
 )
@@ -68,8 +76,8 @@ class Decoder:
         """Whether a turn has started and its result has not arrived."""
         self._has_content = False
         """Whether the agent has written anything in this turn."""
-        self._is_compacted = False
-        """Whether the conversation was shortened since the last init: another init may follow in the turn."""
+        self._is_compacting = False
+        """Whether the conversation is being shortened: another init may come before it is."""
         self._is_interrupted = False
         self._model: str | None = None
         self._message: str | None = None
@@ -108,11 +116,25 @@ class Decoder:
             case "control_response" | "control_cancel_request":
                 return [*self._permissions.answer(fields, self._calls)]
             case "auth_status":
-                error = text(fields, "error")
-                return [Notice(f"authentication failed: {error}", is_error=True)] if error else []
+                return authentication(fields)
             case str(kind) if kind in _QUIET:
                 return []
         return [Unknown(f"type {in_words(fields.get('type'))}")]
+
+    def may_batch(self, line: bytes) -> bool:
+        """Return whether a line may be a delta or a count of thinking tokens."""
+        return b'"content_block_delta"' in line or b'"thinking_tokens"' in line
+
+    def batch(self, lines: list[Fields]) -> list[Event] | None:
+        """Return the texts of consecutive deltas, those of a channel joined.
+
+        Returns:
+            None if one of the lines is no such line, or if a line could start a turn or decide the agent.
+        """
+        if not self._has_turn or self._detect is not None:
+            return None
+        texts = texts_of(lines)
+        return None if texts is None else [event for found in texts for event in self._text.add(*found)]
 
     def end(self) -> list[Event]:
         """Return the events that follow from the end of the stream: none."""
@@ -131,20 +153,21 @@ class Decoder:
                 retracted = self._text.retract(fields.get("retracted_message_uuids"))
                 return [*retracted, *self._incidents.system(fields)]
             case "status" | "compact_boundary" as subtype:
-                self._is_compacted |= subtype == "compact_boundary" or fields.get("status") == "compacting"
+                if subtype == "compact_boundary" or fields.get("status") == "compacting":
+                    self._is_compacting = subtype == "status"
         return self._incidents.system(fields)
 
     def _init(self, fields: Fields) -> list[Event]:
         """Read an init line. It starts a turn, or a run if the process is another one.
 
         A process that was killed leaves a turn without a result, and the next one may continue its session.
-        After a compaction, the present turn may have another init.
+        While the conversation is being shortened, the present turn may have another init.
         """
         session_id = text(fields, "session_id")
         is_same = self._has_run and session_id is not None and session_id == self._session_id
-        continues = is_same and self._has_turn and self._is_compacted
+        continues = is_same and self._has_turn and self._is_compacting
         is_new_run = not is_same or (self._has_turn and not continues)
-        self._session_id, self._is_compacted = session_id, False
+        self._session_id, self._is_compacting = session_id, False
         self._model = (text(fields, "model") or "")[:_MOST_MODEL] or self._model
         self._calls.cwd = (text(fields, "cwd") or "").rstrip("/\\")
         if continues:
@@ -163,6 +186,7 @@ class Decoder:
 
     def _content(self, fields: Fields) -> list[Event]:
         """Return what the main agent's next line implies: a turn whose init is missing."""
+        self._is_compacting = False
         if self._has_turn:
             self._has_content = True
             return []
@@ -181,20 +205,14 @@ class Decoder:
         event = mapping(fields.get("event"))
         match event.get("type"):
             case "content_block_delta":
-                events = self._text.delta(mapping(event.get("delta")))
-                return events if self._has_turn else [*self._content(fields), *events]
+                found = delta_text(event.get("delta"))
+                lead = [] if self._has_turn else self._content(fields)
+                return lead if found is None else [*lead, *self._text.add(*found)]
             case "message_start":
                 return [*self._content(fields), *self._text.message_started()]
             case "message_delta":
-                return self._output(mapping(event.get("usage")))
+                return output_so_far(mapping(event.get("usage")), self.dialect)
         return []
-
-    def _output(self, usage: Fields) -> list[Event]:
-        """Return the tokens that a message has written. Only this line of a message has the final number."""
-        output = tokens_in(usage, self.dialect, with_output=True).output
-        if not output:
-            return []
-        return [Usage(Tokens(output=output), UsageScope.REQUEST)]
 
     def _assistant(self, fields: Fields) -> list[Event]:
         message, agent = mapping(fields.get("message")), text(fields, "parent_tool_use_id")
@@ -255,12 +273,11 @@ class Decoder:
         """Return the prompt in a user's line, which may also be a text of the agent itself."""
         if agent is not None:
             return [Prompt(words, agent)]
-        if words.startswith(_INTERRUPTED):
+        if words.startswith(INTERRUPTED):
             self._is_interrupted = True
             return [Notice("interrupted by the user")]
-        is_own = fields.get("isSynthetic") is True or words.startswith(_NOT_PROMPTS)
         is_echo = fields.get("isReplay") is True or self.dialect.echoes_prompts or not self._has_content
-        if is_own or not is_echo:
+        if is_agents_own(fields, words) or not is_echo:
             return []
         events = [] if self._has_turn else self._content(fields)
         self._has_content = False
@@ -276,7 +293,7 @@ class Decoder:
             if self._calls.is_open(call_id):
                 events += self._calls.refuse(call_id or "")
         ended = turn_ended(fields, self.dialect, self._model, is_interrupted=self._is_interrupted)
-        self._has_run, self._has_turn, self._is_compacted = True, False, False
+        self._has_run, self._has_turn, self._is_compacting = True, False, False
         self._session_id = self._session_id or text(fields, "session_id")
         self._permissions.clear()
         self._text.turn_ended()

@@ -25,4 +25,3 @@ class Dialect(NamedTuple):
 
 
 CLAUDE_CODE = Dialect("claude-code")
-FAMILY = Dialect("claude-family")

@@ -38,7 +38,7 @@ class Incidents:
 
     def system(self, fields: Fields) -> list[Event]:
         """Return the events of a `system` line."""
-        subtype = fields.get("subtype")
+        subtype = text(fields, "subtype")
         if subtype in _QUIET:
             return []
         match subtype:
@@ -144,3 +144,9 @@ def rate_limit(fields: Fields) -> list[Event]:
     share = f"{used:.0%} used" if is_number else ""
     words = ("rate limit", kind, (status or "").replace("_", " "), share)
     return [Notice(" ".join(filter(None, words)), is_error=status == "rejected")]
+
+
+def authentication(fields: Fields) -> list[Event]:
+    """Read an `auth_status` line. Only one that failed is reported."""
+    error = text(fields, "error")
+    return [Notice(f"authentication failed: {error}", is_error=True)] if error else []

@@ -26,19 +26,26 @@ _REFUSALS = (
     "The user doesn't want to proceed with this tool use",
     "Claude requested permissions to ",
     "Permission to use ",
-    "Permission for this action ",
+    "Permission for this ",
     "PreToolUse:",
     "Hook PreToolUse:",
+    "Execution stopped by PreToolUse hook",
+    "Execute skill:",
+    "Execute slash command:",
+    "Answer questions?",
+    "Exit plan mode?",
     "User rejected",
     "The user rejected",
     "User declined",
     "User denied",
     "The agent proposed a plan that was rejected",
 )
-"""Beginnings of the text of a call that a person or a rule refused."""
+"""Beginnings of the text of a call that a person or a rule refused. Without a terminal, Claude Code refuses
+what it would have to ask for, and the text is its question."""
+_UNSAFE_COMMANDS = ("Command contains ", "Contains ", "Unhandled node type")
+"""Beginnings of the text of a command that Claude Code would not run without asking."""
 _REFUSING_WORDS = (
-    "requires approval",
-    "require approval",
+    "requires permission",
     "that permission was declined",
     "denied by your permission settings",
     "was blocked. For security",
@@ -57,6 +64,8 @@ _INTERRUPTIONS = (
 )
 """Beginnings of the text of a call that was interrupted."""
 _BACKGROUND_TEXTS = ("Command running in background", "Async agent launched")
+_MOVED = "was moved to the background"
+"""Words in the first line of a command that took longer than its limit, and continues."""
 _BACKGROUND_STATES = ("async_launched", "remote_launched", "queued_to_running")
 
 
@@ -108,7 +117,7 @@ def _failure(tool: Tool, block: Fields, details: Fields, *, is_denied: bool) -> 
     reason = reason_of(block)
     if reason.startswith(_INTERRUPTIONS):
         return Result(Outcome.CANCELLED, reason)
-    if is_denied or _is_refusal(reason):
+    if is_denied or _is_refusal(tool, reason):
         return Result(Outcome.REJECTED, reason or None)
     if details.get("interrupted") is True:
         return Result(Outcome.CANCELLED, reason)
@@ -125,9 +134,14 @@ def reason_of(block: Fields) -> str:
     return found.removeprefix(_TAG).removesuffix(_END_TAG).strip()
 
 
-def _is_refusal(reason: str) -> bool:
+def _is_refusal(tool: Tool, reason: str) -> bool:
+    if reason.startswith(EXIT):
+        return False
     first = reason[:_READ_CHARACTERS].partition("\n")[0]
-    return reason.startswith(_REFUSALS) or any(words in first for words in _REFUSING_WORDS)
+    is_unsafe = tool.kind is ToolKind.EXECUTE and reason.startswith(_UNSAFE_COMMANDS)
+    awaits_approval = "approval" in first and ("require" in first or "need" in first)
+    is_said = reason.startswith(_REFUSALS) or any(words in first for words in _REFUSING_WORDS)
+    return is_unsafe or awaits_approval or is_said
 
 
 def _exit_code_in(reason: str) -> int | None:
@@ -153,4 +167,5 @@ def _is_in_background(tool: Tool, block: Fields, details: Fields) -> bool:
         return False
     if details:
         return details.get("status") in _BACKGROUND_STATES
-    return next(result_texts(block), "").startswith(_BACKGROUND_TEXTS)
+    words = next(result_texts(block), "")
+    return words.startswith(_BACKGROUND_TEXTS) or _MOVED in words[:_READ_CHARACTERS].partition("\n")[0]

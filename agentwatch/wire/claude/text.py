@@ -14,7 +14,7 @@ from agentwatch.events import Channel, Event, Text, TextEnded, TextRetracted
 from agentwatch.wire.fields import Fields, items, mapping, text
 from agentwatch.wire.segment_text import SegmentText
 
-_KEYS = {"text_delta": ("text", Channel.ANSWER), "thinking_delta": ("thinking", Channel.REASONING)}
+_KEYS = (("text", Channel.ANSWER), ("thinking", Channel.REASONING))
 _MOST_TIME = 40
 """In characters. A time in ISO form has 24."""
 _MOST_LINES = 256
@@ -30,12 +30,6 @@ class MainText:
         """The characters of the deltas that no full block has repeated yet."""
         self._written: dict[str, int] = {}
         """The length of the answer in each line of the turn, by the line's uuid; at most 256."""
-
-    def delta(self, delta: Fields) -> list[Event]:
-        """Return the new text of a delta. Deltas of arguments and signatures are no text."""
-        key, channel = _KEYS.get(text(delta, "type") or "", ("", Channel.ANSWER))
-        found = text(delta, key)
-        return [] if found is None else self.add(channel, found)
 
     def add(self, channel: Channel, new: str) -> list[Event]:
         """Return new text that came as one or more deltas."""
@@ -90,6 +84,41 @@ class MainText:
     def _forget(self, channel: Channel) -> None:
         self._segments[channel].clear()
         self._lengths[channel] = 0
+
+
+def delta_text(delta: object) -> tuple[Channel, str] | None:
+    """Return the channel and the new text of a delta; None for one of arguments or of a signature."""
+    if type(delta) is not dict:
+        return None
+    for key, channel in _KEYS:
+        found = delta.get(key)
+        if type(found) is str and found:
+            return channel, found
+    return None
+
+
+def texts_of(lines: list[Fields]) -> list[tuple[Channel, str]] | None:
+    """Return the texts of the main agent in consecutive deltas, those of a channel joined.
+
+    Returns:
+        None if one of the lines is neither a delta nor a count of thinking tokens.
+    """
+    pieces: list[tuple[Channel, list[str]]] = []
+    for fields in lines:
+        kind = fields.get("type")
+        if kind == "stream_event":
+            event = fields.get("event")
+            if type(event) is not dict or event.get("type") != "content_block_delta":
+                return None
+            found = delta_text(event.get("delta"))
+            if found is not None and fields.get("parent_tool_use_id") is None:
+                channel, words = found
+                if not pieces or pieces[-1][0] is not channel:
+                    pieces.append((channel, []))
+                pieces[-1][1].append(words)
+        elif kind != "system" or fields.get("subtype") != "thinking_tokens":
+            return None
+    return [(channel, "".join(found)) for channel, found in pieces]
 
 
 def blocks_of(message: Fields) -> Iterator[Fields]:

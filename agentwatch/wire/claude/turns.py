@@ -8,12 +8,20 @@ from agentwatch.wire.fields import Fields, in_words, items, mapping, number, tex
 
 _CACHED, _CACHE_WRITTEN = "cache_read_input_tokens", "cache_creation_input_tokens"
 _ABORTED = "aborted"
+INTERRUPTED = "[Request interrupted by user"
+_NOT_PROMPTS = (
+    *("<local-command-stdout>", "<local-command-stderr>", "<local-command-caveat>", "<command-name>"),
+    *("<task-notification>", "<system-reminder>", "<bash-input>", "<bash-stdout>", "<bash-stderr>"),
+)
+"""Beginnings of a user's text that the agent wrote itself."""
 _REASONS = {
     "error_max_turns": "reached the maximum number of turns",
     "error_max_budget_usd": "reached the maximum budget",
     "error_max_structured_output_retries": "reached the maximum number of retries for structured output",
     "error_during_execution": "error during execution",
 }
+_DIAGNOSTIC = "[ede_diagnostic]"
+"""The beginning of an error that describes the agent's own state."""
 _MOST_REASONS = 20
 _MOST_COST = 1e9
 
@@ -37,6 +45,11 @@ def _facts(fields: Fields) -> dict[str, str | None]:
         "api_key_source": text(fields, "apiKeySource"),
         "agent_version": text(fields, "claude_code_version") or text(fields, "qwen_code_version"),
     }
+
+
+def is_agents_own(fields: Fields, words: str) -> bool:
+    """Return whether a text in a user's line is the agent's own: a summary, or the output of a command."""
+    return fields.get("isSynthetic") is True or words.startswith(_NOT_PROMPTS)
 
 
 def turn_ended(fields: Fields, dialect: Dialect, model: str | None, *, is_interrupted: bool) -> list[Event]:
@@ -85,6 +98,12 @@ def tokens_in(usage: Fields, dialect: Dialect, *, with_output: bool) -> Tokens:
     )
 
 
+def output_so_far(usage: Fields, dialect: Dialect) -> list[Event]:
+    """Return the tokens that a message has written. Only its `message_delta` has the final number."""
+    output = tokens_in(usage, dialect, with_output=True).output
+    return [Usage(Tokens(output=output), UsageScope.REQUEST)] if output else []
+
+
 def _outcome(fields: Fields, dialect: Dialect, *, is_interrupted: bool) -> Outcome:
     """Return the outcome of a turn: its subtype may be `success` although `is_error` is true."""
     subtype = text(fields, "subtype") or ""
@@ -108,7 +127,10 @@ def _result(fields: Fields, outcome: Outcome) -> str | None:
         return result
     if error := text(fields, "error"):
         return error
-    reasons = [reason for reason in items(fields.get("errors"))[:_MOST_REASONS] if isinstance(reason, str)]
+    errors = items(fields.get("errors"))[:_MOST_REASONS]
+    reasons = [error for error in errors if isinstance(error, str) and not error.startswith(_DIAGNOSTIC)]
+    if not reasons and outcome is Outcome.CANCELLED:
+        return "interrupted"
     return "\n".join(reasons) or _in_words(text(fields, "subtype"))
 
 

@@ -12,6 +12,8 @@ from agentwatch.blocks import (
     ErrorBlock,
     FieldsBlock,
     OutputBlock,
+    Reference,
+    ReferencesBlock,
     TextBlock,
 )
 from agentwatch.wire.changes.file_change import FileChange
@@ -42,6 +44,8 @@ def blocks(fields: Fields) -> Iterator[Block]:
                 yield from fields_block("arguments", mapping(rest.get("arguments")))
             else:
                 yield from mcp_blocks(result, message_in(error))
+        case "web_search":
+            yield from search_blocks(rest)
         case "collab_tool_call":
             if prompt := text(rest, "prompt"):
                 yield TextBlock("prompt", prompt)
@@ -72,6 +76,19 @@ def change_blocks(changes: list[FileChange]) -> Iterator[Block]:
         else:
             moved = f" to {change.moved_to}" if change.moved_to else ""
             yield TextBlock(change.kind.value, f"{change.path}{moved}")
+
+
+def search_blocks(fields: dict[str, object]) -> Iterator[Block]:
+    """Yield what a web search looked for, and the pages that it found."""
+    found = tuple(_reference(mapping(each)) for each in items(fields.pop("results", None)))
+    yield from fields_block("arguments", fields)
+    if found:
+        yield ReferencesBlock(found)
+
+
+def _reference(fields: Fields) -> Reference:
+    words = text(fields, "snippet") or text(fields, "content") or message_in(mapping(fields.get("error")))
+    return Reference(text(fields, "title"), text(fields, "url"), words or "")
 
 
 def mcp_blocks(result: Fields, error: str | None) -> Iterator[Block]:

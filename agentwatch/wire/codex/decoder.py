@@ -75,9 +75,13 @@ class Decoder:
         return []
 
     def _turn_completed(self, usage: Fields) -> list[Event]:
+        """Return the end of a turn. Its token count is that of the whole thread, also of earlier runs.
+
+        A capture of version 0.157 shows this: three runs of one thread counted 10,656, 21,328 and 32,017.
+        """
         self._repeats.clear()
         ended = TurnEnded(Outcome.SUCCEEDED, usage=usage or None)
-        return [Usage(tokens_of(usage), UsageScope.TURN), ended] if usage else [ended]
+        return [Usage(tokens_of(usage), UsageScope.RUN), ended] if usage else [ended]
 
     def _error(self, message: str | None) -> list[Event]:
         """Return a retry or a notice. An error ends a turn only if `turn.failed` follows."""

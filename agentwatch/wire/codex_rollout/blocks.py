@@ -10,8 +10,6 @@ from agentwatch.blocks import (
     ErrorBlock,
     OutputBlock,
     PlanBlock,
-    Reference,
-    ReferencesBlock,
     TextBlock,
 )
 from agentwatch.events import Outcome, ToolKind
@@ -24,6 +22,7 @@ from agentwatch.wire.codex.blocks import (
     mcp_blocks,
     output_block,
     piece_blocks,
+    search_blocks,
 )
 from agentwatch.wire.codex.calls import Use
 from agentwatch.wire.codex.changes import mapped_changes
@@ -119,10 +118,7 @@ def _item(item: Fields) -> Iterator[Block]:
             yield from fields_block("arguments", mapping(item.get("arguments")))
             yield from mcp_blocks(mapping(item.get("result")), error)
         case "WebSearch" | "Extension" | "web_search_end" | "web_search_call":
-            found = [_reference(mapping(each)) for each in items(rest.pop("results", None))]
-            yield from fields_block("arguments", rest)
-            if found:
-                yield ReferencesBlock(tuple(found))
+            yield from search_blocks(rest)
         case "DynamicToolCall" | "dynamic_tool_call_response":
             yield from fields_block("arguments", mapping(item.get("arguments")))
             for piece in items(item.get("content_items")) or items(item.get("contentItems")):
@@ -135,7 +131,3 @@ def _item(item: Fields) -> Iterator[Block]:
             yield from fields_block("result", rest)
         case _:
             yield from fields_block("result", rest)
-
-
-def _reference(fields: Fields) -> Reference:
-    return Reference(text(fields, "title"), text(fields, "url"), text(fields, "snippet") or "")

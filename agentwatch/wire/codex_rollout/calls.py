@@ -35,6 +35,8 @@ class Calls:
         self._open: dict[str, Use] = {}
         self._ended: dict[str, None] = {}
         """The calls that an item has ended, before their output came."""
+        self._cut: dict[str, int | None] = {}
+        """The open calls of a turn that the user interrupted, and the time of that."""
         self._processes: dict[str, tuple[str, Use]] = {}
         """By the id of a running process: the call that started it."""
         self._inputs: dict[str, str] = {}
@@ -80,17 +82,32 @@ class Calls:
         if known is not None:
             _keep(self._ended, call_id, None, _MOST_OPEN)
             del self._open[call_id]
-            return [ended(call_id, known, end, self.cwd)]
+            # An item gives a process that ended at once the same start and end; the call began before it.
+            return [ended(call_id, known, end._replace(started_ms=None), self.cwd)]
         return [
             started(call_id, use, self.cwd, end.started_ms),
             ended(call_id, use, end, self.cwd),
         ]
 
+    def abort(self, at_ms: int | None) -> None:
+        """Note that the user interrupted the turn: calls whose output does not follow were cancelled."""
+        self._cut.update(dict.fromkeys(self._open, at_ms))
+
+    def begin_turn(self) -> list[Event]:
+        """Return the ends of the calls that the user interrupted in the turn before."""
+        cut, self._cut = self._cut, {}
+        uses = [(call_id, self._open.pop(call_id, None), at_ms) for call_id, at_ms in cut.items()]
+        return [
+            ended(call_id, use, End(Outcome.CANCELLED, at_ms=at_ms), self.cwd)
+            for call_id, use, at_ms in uses
+            if use is not None
+        ]
+
     def end(self) -> list[Event]:
-        """Return the end of the commands whose processes were still running when the rollout ended."""
+        """Return the ends of the calls that were interrupted, or whose processes were still running."""
         end = End(Outcome.RETURNED, note=_IN_BACKGROUND)
         running, self._processes = list(self._processes.values()), {}
-        return [ended(call_id, use, end, self.cwd) for call_id, use in running]
+        return [*self.begin_turn(), *(ended(call_id, use, end, self.cwd) for call_id, use in running)]
 
     def _forget_process_of(self, call_id: str) -> None:
         if self._processes:

@@ -78,11 +78,12 @@ class Decoder:
             cwd=self._move_to(text(payload, "cwd")),
             agent_version=text(payload, "cli_version"),
         )
-        parent = text(payload, "parent_thread_id") or text(payload, "forked_from_id")
-        if parent is None:
-            return [started]
-        kind = "forked from" if text(payload, "parent_thread_id") is None else "subagent of"
-        return [started, Notice(f"{kind} session {parent}")]
+        spawned = mapping(mapping(mapping(payload.get("source")).get("subagent")).get("thread_spawn"))
+        if parent := text(payload, "parent_thread_id") or text(spawned, "parent_thread_id"):
+            return [started, Notice(f"subagent of session {parent}")]
+        if origin := text(payload, "forked_from_id"):
+            return [started, Notice(f"forked from session {origin}")]
+        return [started]
 
     def _move_to(self, cwd: str | None) -> str | None:
         if cwd is not None:
@@ -120,7 +121,8 @@ class Decoder:
         if kind == "task_started":
             size = number(event, "model_context_window")
             self._turns.texts.announce_turn()
-            return [] if size is None else [Usage(Tokens(context_size=size), UsageScope.REQUEST)]
+            cut = self._turns.calls.begin_turn()
+            return cut if size is None else [*cut, Usage(Tokens(context_size=size), UsageScope.REQUEST)]
         if kind == "context_compacted":
             return self._compacted(at_ms)
         if kind == "item_completed":

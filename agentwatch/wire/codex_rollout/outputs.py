@@ -25,10 +25,13 @@ _REJECTED = (
     *("user rejected MCP tool call", "user cancelled MCP tool call", "This action was rejected"),
 )
 _REJECTED_IN_ERROR = 'Rejected("'
+_SANDBOX = "failed in sandbox"
+_EXIT_IN_SANDBOX = ", exit code: "
+"""How version 0.40 gave the exit code of a command that its sandbox stopped."""
 _FAILED = (
     *("unsupported call: ", "unsupported custom tool call: ", "failed to parse function arguments"),
     *("apply_patch verification failed", "exec_command failed", "write_stdin failed", "execution error: "),
-    *("failed in sandbox", "command timed out", "tool call error: ", "err: ", "approval policy is "),
+    *(_SANDBOX, "command timed out", "tool call error: ", "err: ", "approval policy is "),
     *("unable to locate image at ", "invalid patch"),
 )
 """The beginnings of the messages that Codex returns instead of a result."""
@@ -113,6 +116,9 @@ def _of_head(whole: str) -> Output:
     """Return the output after its head, and what the head says."""
     if whole.startswith(_ABORTED):
         return Output(whole, is_aborted=True)
+    if whole.startswith(_SANDBOX):
+        digits = whole[:_MOST_HEAD].partition(_EXIT_IN_SANDBOX)[2].partition(",")[0]
+        return Output(whole, number({"code": digits}, "code"), succeeded=False)
     if not whole.startswith(_HEADS):
         return Output(whole)
     output, end = Output("", has_head=True), 0

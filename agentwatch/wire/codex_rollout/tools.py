@@ -109,6 +109,10 @@ def _search(name: str, arguments: Fields, _whole: str) -> Use:
     return search_use(name, search_query(arguments, text(arguments, "query")))
 
 
+def _tool_search(name: str, arguments: Fields, _whole: str) -> Use:
+    return Use(name, ToolKind.SEARCH, USED, f"{name} {text(arguments, 'query') or ''}".rstrip())
+
+
 def _question(name: str, arguments: Fields, _whole: str) -> Use:
     return Use(name, ToolKind.OTHER, USED, f"{name} {first_question(arguments) or ''}".rstrip())
 
@@ -155,7 +159,7 @@ _TOOLS: dict[str, Callable[[str, Fields, str], Use]] = {
     "grep_files": _pattern(SEARCHED),
     "glob_file_search": _pattern(FOUND),
     "web_search": _search,
-    "tool_search": _search,
+    "tool_search": _tool_search,
     **dict.fromkeys(
         (
             *("spawn_agent", "send_input", "send_message", "followup_task", "assign_task", "resume_agent"),

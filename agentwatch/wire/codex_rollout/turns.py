@@ -101,6 +101,7 @@ class Turns:
                 return self.texts.turn_ended(_turn_complete(event))
             case "turn_aborted":
                 duration_ms = number(event, "duration_ms")
+                self.calls.abort(at_ms)
                 return self.texts.turn_ended(TurnEnded(Outcome.CANCELLED, duration_ms=duration_ms))
             case "thread_rolled_back":
                 return [Rewound(number(event, "num_turns") or 0)]

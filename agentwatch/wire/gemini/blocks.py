@@ -7,25 +7,18 @@ from collections.abc import Iterator
 from agentwatch.blocks import (
     BinaryBlock,
     Block,
-    ChangeBlock,
     ContentBlock,
     ErrorBlock,
-    FieldsBlock,
     MarkdownBlock,
     OutputBlock,
-    PlanBlock,
     TextBlock,
 )
-from agentwatch.events import ToolKind
+from agentwatch.events import PlanEntry, ToolKind
+from agentwatch.wire.argument_blocks import argument_blocks
 from agentwatch.wire.fields import Fields, items, mapping, number, text
-from agentwatch.wire.gemini.changes import change
 from agentwatch.wire.gemini.plans import plan_entries
 from agentwatch.wire.gemini.tools import name_in_id, tool_named
 from agentwatch.wire.tool import SEARCHED_WEB, Tool
-
-_EMPTY: tuple[object, ...] = ("", None, [], {})
-_CHANGED = ("content", "old_string", "new_string")
-"""The arguments that a diff of the file repeats."""
 
 
 def line_blocks(fields: Fields) -> Iterator[Block]:
@@ -34,7 +27,8 @@ def line_blocks(fields: Fields) -> Iterator[Block]:
     name = text(fields, "tool_name") or name_in_id(call_id)
     tool = tool_named(name)
     if fields.get("type") == "tool_use":
-        yield from argument_blocks(tool, mapping(fields.get("parameters")))
+        arguments = mapping(fields.get("parameters"))
+        yield from argument_blocks(tool.kind, arguments, plan_of(tool, arguments))
         return
     error, output = mapping(fields.get("error")), text(fields, "output")
     reason = text(error, "message") or text(fields, "error")
@@ -44,40 +38,9 @@ def line_blocks(fields: Fields) -> Iterator[Block]:
         yield content_block(tool, output)
 
 
-def argument_blocks(tool: Tool, arguments: Fields, *, is_change_known: bool = False) -> Iterator[Block]:
-    """Yield the arguments: the change or the to-do list, the short fields in one block, then long texts.
-
-    Args:
-        tool: The tool of the call.
-        arguments: Its arguments.
-        is_change_known: Whether the result contains the change of the file.
-    """
-    rest = dict(arguments)
-    if tool.kind is ToolKind.EDIT:
-        if not is_change_known:
-            yield from _change_block(rest)
-        for key in _CHANGED:
-            rest.pop(key, None)
-    if tool.kind is ToolKind.EXECUTE and (description := text(rest, "description")):
-        yield TextBlock("description", description)
-        del rest["description"]
-    if tool.kind is ToolKind.PLAN and (entries := plan_entries(rest.get("todos"))):
-        yield PlanBlock(entries)
-        del rest["todos"]
-    names = [key for key, value in rest.items() if isinstance(value, str) and "\n" in value]
-    texts = {name: rest.pop(name) for name in names}
-    if present := {key: value for key, value in rest.items() if value not in _EMPTY}:
-        yield FieldsBlock("arguments", present)
-    for name, value in texts.items():
-        yield TextBlock(name, value)
-
-
-def _change_block(arguments: Fields) -> Iterator[Block]:
-    before, after, content = (arguments.get(key) for key in ("old_string", "new_string", "content"))
-    if isinstance(before, str) and isinstance(after, str):
-        yield ChangeBlock(change(before, after).diff)
-    elif isinstance(content, str):
-        yield ChangeBlock(None, after=content)
+def plan_of(tool: Tool, arguments: Fields) -> tuple[PlanEntry, ...]:
+    """Return the to-do list in the arguments of a call; empty for another tool."""
+    return plan_entries(arguments.get("todos")) if tool.kind is ToolKind.PLAN else ()
 
 
 def content_block(tool: Tool, output: str, arguments: Fields | None = None) -> Block:

@@ -6,8 +6,9 @@ from typing import NamedTuple
 
 from agentwatch.events import Outcome, ToolKind
 from agentwatch.plurals import plural
+from agentwatch.wire.changes.replacement import replacement
 from agentwatch.wire.fields import Fields, in_words, mapping, text
-from agentwatch.wire.gemini.changes import change, counted_lines
+from agentwatch.wire.gemini.changes import counted_lines
 from agentwatch.wire.tool import CREATED, EDITED, NO_FACTS, Facts, Tool
 
 _REFUSED = "policy_violation"
@@ -17,8 +18,8 @@ _REFUSED_WORDS = "Tool execution denied by policy"
 """The beginning of the message with which the agent refuses a call by a rule."""
 _CANCELLED_WORDS = "[Operation Cancelled]"
 """The beginning of the response of a call that was cancelled."""
-_CANCELLED = frozenset(("cancelled", "canceled"))
-_FAILED = frozenset(("error", "failed"))
+_CANCELLED = ("cancelled", "canceled")
+_FAILED = ("error", "failed")
 _NOTE_KINDS = (ToolKind.READ, ToolKind.SEARCH, ToolKind.FETCH)
 _MOST_NOTE = 60
 
@@ -68,7 +69,7 @@ def argument_facts(name: str, arguments: Fields) -> Facts:
         or is_multiple(arguments)
     ):
         return NO_FACTS
-    found = change(before, after)
+    found = replacement(before, after)
     if not before:  # the tool creates a file if there is nothing to look for
         note = plural(found.added, "line")
         return Facts(note, CREATED, is_new_file=True, lines_added=found.added, lines_removed=0)

@@ -9,7 +9,7 @@ _MOST_CHARACTERS = 40
 
 
 def time_in(value: object) -> int | None:
-    """Return a time in milliseconds since the epoch; None if the value is not a time.
+    """Return a time in milliseconds since the epoch; None if the value is not a time since 1970.
 
     Example:
         >>> time_in("2026-11-20T20:56:10.529Z")
@@ -20,6 +20,7 @@ def time_in(value: object) -> int | None:
     try:
         found = datetime.fromisoformat(value)
         found = found if found.tzinfo is not None else found.replace(tzinfo=UTC)
-        return round(found.timestamp() * 1000)
+        at_ms = round(found.timestamp() * 1000)
     except (ValueError, OverflowError):
         return None
+    return at_ms if at_ms >= 0 else None

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 from agentwatch.blocks import Block, ChangeBlock, ErrorBlock
 from agentwatch.events import ToolKind
+from agentwatch.wire.argument_blocks import argument_blocks
 from agentwatch.wire.fields import Fields, items, mapping, text
-from agentwatch.wire.gemini.blocks import argument_blocks, content_block, part_blocks
+from agentwatch.wire.gemini.blocks import content_block, part_blocks, plan_of
 from agentwatch.wire.gemini_chat.calls import CallLine, call_of, reason_of
 from agentwatch.wire.gemini_chat.messages import content_text
 
@@ -29,7 +30,8 @@ def call_blocks(fields: Fields, call_id: str) -> Iterator[Block]:
     shown = found.shown
     display = mapping(shown)
     has_change = "fileDiff" in display
-    yield from argument_blocks(found.tool, found.arguments, is_change_known=has_change)
+    entries = plan_of(found.tool, found.arguments)
+    yield from argument_blocks(found.tool.kind, found.arguments, entries, is_change_known=has_change)
     if has_change:
         before, after = display.get("originalContent"), display.get("newContent")
         yield ChangeBlock(

@@ -14,6 +14,8 @@ from agentwatch.events import (
     RunInfo,
     Text,
     TextEnded,
+    ToolEnded,
+    ToolStarted,
     TurnEnded,
     Unknown,
 )
@@ -39,6 +41,7 @@ _MOST_ID = 128
 """The length of an id that is kept. The ids of messages have 36 characters."""
 _MOST_REASON = 4096
 _ANSWERS = ("gemini", "model")
+_CALLS = (ToolStarted, ToolEnded)
 _NOTICES = ("info", "warning", "error")
 _CANCELLED = "Request cancelled."
 """What the agent notes when the user interrupts it."""
@@ -202,7 +205,7 @@ class Chat:
         is_rewound = bool(events)
         for message in _without_first(messages, entries, same):
             events += self.message(message)
-        if same == len(present):
+        if same == len(present) and not any(type(event) in _CALLS for event in events):
             ends_well = is_rewound and self._history.ends_in_answer
             self._awaits_end, self._is_over = (ends_well, state[1] and not is_rewound) if is_cut else state
         return events

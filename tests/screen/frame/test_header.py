@@ -9,13 +9,26 @@ from textual.app import App, ComposeResult
 from textual.widget import Widget
 
 from agentwatch.analysis.integrity import integrity
+from agentwatch.events import (
+    Event,
+    FormatDetected,
+    Outcome,
+    Prompt,
+    RunStarted,
+    Tokens,
+    Traits,
+    TurnEnded,
+    Usage,
+    UsageScope,
+)
 from agentwatch.feed import Feed
 from agentwatch.recording import open_saved
 from agentwatch.resources import stylesheets
 from agentwatch.safe_text import SafeText
+from agentwatch.screen.frame.figures import figures
 from agentwatch.screen.frame.header import HeaderLine
 from agentwatch.screen.frame.status_line import StatusLine
-from agentwatch.session import Session
+from agentwatch.session import Place, Session
 from tests.builders.lines import event
 from tests.builders.screen.app import bundled
 from tests.builders.screen.lines import init, result, shell
@@ -68,6 +81,60 @@ async def status(words: str, view: str, width: int) -> str:
         app.status.show_status(SafeText(words), SafeText(view), NO_PROBLEMS)
         await pilot.pause()
         return row_of(app.status)
+
+
+def session_of(*events: Event) -> Session:
+    """Return the session with these events applied, a second apart."""
+    made = Session()
+    for number, each in enumerate(events):
+        made.apply([each], Place(number, 1, 1_000_000 + 1000 * number))
+    return made
+
+
+CLAUDE = (
+    FormatDetected("claude-code", Traits(), "claude"),
+    RunStarted("claude-code", "0123456789", "opus", "/src/tidepool", "default", "none", "2.1.285"),
+    Prompt("Do it."),
+    Usage(Tokens(124_300, 90_000, 3_210, 0.41, 124_000, 200_000), UsageScope.RUN),
+)
+
+
+async def test_the_figures_give_way_before_the_facts() -> None:
+    """In fewer columns the cost is left out first, then the context and the tokens, then the facts."""
+    read = session_of(*CLAUDE)
+    whole = ("in 124k out 3.2k", "ctx 62 %", "$0.41")
+    for width, count in ((125, 3), (119, 2), (108, 1), (90, 0)):
+        shown = await header(read, width)
+        assert shown.startswith(" ◐ running │ claude 2.1.285 · opus │ ")
+        assert "tidepool │ 01234567 │ default · none " in shown
+        assert shown.split("  ")[-1].strip() == " · ".join(("0 calls", *whole[:count]))
+    assert (await header(read, 50)).startswith(" ◐ running │ claude · opus │ tidepool ")
+
+
+async def test_from_the_second_turn_on_its_number_and_its_clock_are_shown() -> None:
+    """The clock of a later turn starts with its prompt, and its number stands before the counts."""
+    ended = TurnEnded(Outcome.SUCCEEDED, "x", duration_ms=999_000)
+    assert "turn" not in await header(session_of(*CLAUDE, ended), 120)
+    read = session_of(*CLAUDE, ended, Prompt("And this."))
+    shown = await header(read, 120, 1_000_000 + 5_000 + 8_000)
+    assert shown.startswith(" ◐ running 0:08 ")
+    assert "  turn 2 · 0 calls · " in shown
+
+
+@pytest.mark.parametrize(
+    ("tokens", "shown"),
+    [
+        (Tokens(context_used=54_321), ["ctx 54k"]),
+        (Tokens(input=999, output=9_960), ["in 999 out 10k"]),
+        (Tokens(output=1_234_567, cost_usd=0.001), ["out 1.2M", "<$0.01"]),
+        (Tokens(input=-1, output=10**30, cost_usd=float("nan"), context_used=10**30), []),
+        (Tokens(context_used=5, context_size=0), ["ctx 5"]),
+        (Tokens(cost_usd=1234.5), ["$1,234.50"]),
+    ],
+)
+def test_only_what_the_agent_reports_is_shown(tokens: Tokens, shown: list[str]) -> None:
+    """Unknown counts are left out, and so are numbers that no agent can mean."""
+    assert list(figures(tokens)) == shown
 
 
 async def test_all_facts_of_a_run() -> None:

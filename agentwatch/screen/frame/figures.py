@@ -1,0 +1,53 @@
+"""The figures of a run in the header: its turn, its tokens, its context and its cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import isfinite
+
+from agentwatch.events import Tokens
+from agentwatch.safe_text import SafeText
+from agentwatch.session import Run
+
+_MOST_SHOWN = 10**12
+"""A larger count is no real one, and is not shown."""
+
+
+def turn_words(run: Run) -> SafeText | None:
+    """Return the number of the turn from the second one on: `turn 3`; None in the first turn."""
+    return SafeText(f"turn {run.turns:,}") if run.turns > 1 else None
+
+
+def figures(tokens: Tokens) -> Iterator[SafeText]:
+    """Yield the tokens, the context and the cost, as far as the agent reports them; the last give way first.
+
+    Examples: `in 124k out 3.2k`, `ctx 62 %`, `$0.41`.
+    """
+    counts = (("in", tokens.input), ("out", tokens.output))
+    if words := " ".join(f"{name} {short_count(count)}" for name, count in counts if _is_shown(count)):
+        yield SafeText(words)
+    used, size = tokens.context_used, tokens.context_size
+    if used is not None and _is_shown(used):
+        is_share = size is not None and size > 0
+        yield SafeText(f"ctx {100 * used // (size or 1)} %" if is_share else f"ctx {short_count(used)}")
+    cost = tokens.cost_usd
+    if cost is not None and isfinite(cost) and 0 <= cost < _MOST_SHOWN:
+        yield SafeText("<$0.01" if 0 < cost < 0.01 else f"${cost:,.2f}")
+
+
+def short_count(count: int | None) -> str:
+    """Return a count in at most four digits: `840`, `3.2k`, `124k`, `1.2M`."""
+    count = count or 0
+    if count < 1000:
+        return str(count)
+    for divisor, unit in ((1_000, "k"), (1_000_000, "M"), (1_000_000_000, "G")):
+        value = count / divisor
+        if value < 9.95:
+            return f"{value:.1f}{unit}"
+        if value < 999.5:
+            return f"{value:.0f}{unit}"
+    return f"{count:.0e}"
+
+
+def _is_shown(count: int | None) -> bool:
+    return count is not None and 0 <= count < _MOST_SHOWN

@@ -1,0 +1,102 @@
+"""Whether an agent still writes one of its own files.
+
+An agent keeps no such file open and locks none, so nobody knows it for certain. Claude Code writes down which
+session each of its processes has open, in `sessions/PID.json`. Of the other agents only the time of the last
+change is known.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+
+import orjson
+
+from agentwatch.recording import open_regular
+
+_FRESH_SECONDS = 600
+"""A file that has not changed for this time counts as complete. Half of the pauses of a session are shorter
+than a minute; a longer one is a question to a user who is away, or the end."""
+_FOLDERS = (
+    ("CLAUDE_CONFIG_DIR", ".claude", "projects"),
+    ("QWEN_RUNTIME_DIR", ".qwen", "projects"),
+    ("QWEN_HOME", ".qwen", "projects"),
+    ("CODEX_HOME", ".codex", "sessions"),
+    ("GEMINI_CLI_HOME", ".gemini", "tmp"),
+    ("PI_CODING_AGENT_DIR", ".pi/agent", "sessions"),
+    ("COPILOT_HOME", ".copilot", "session-state"),
+    ("", ".cursor", "projects"),
+)
+"""Where agents keep the files of their sessions: the variable that names the agent's folder, the default for
+it below the home folder, and the folder of sessions in it."""
+_MOST_RECORDS = 1000
+_MOST_RECORD_BYTES = 1 << 16
+_START_TICKS = 19
+"""The index of `starttime` in the fields of /proc/PID/stat after the name; see proc(5)."""
+
+
+def is_still_written(path: Path) -> bool:
+    """Return whether a file is an agent's own, and the agent probably still writes it.
+
+    It does if a live process of Claude Code has the session open, or if the file has changed in the last ten
+    minutes.
+    """
+    real = Path(os.path.realpath(path))
+    if not any(real.is_relative_to(folder) for folder in _session_folders()):
+        return False
+    try:
+        age = time.time() - real.stat().st_mtime
+    except OSError:
+        return False
+    return age < _FRESH_SECONDS or _has_process(real)
+
+
+def _session_folders() -> Iterator[str]:
+    for variable, default, sessions in _FOLDERS:
+        root = os.environ.get(variable) or os.path.expanduser(f"~/{default}")
+        yield os.path.realpath(os.path.join(root, sessions))
+
+
+def _has_process(transcript: Path) -> bool:
+    """Return whether a live process has registered the session, in the folder of the agent."""
+    registry = transcript.parent.parent.parent / "sessions"
+    try:
+        with os.scandir(registry) as entries:
+            records = [
+                Path(each.path) for each in islice(entries, _MOST_RECORDS) if each.name.endswith(".json")
+            ]
+    except OSError:
+        return False
+    return any(_is_of(record, transcript.stem) for record in records)
+
+
+def _is_of(record: Path, session_id: str) -> bool:
+    """Return whether a record is of this session, and its process lives: its id may be used again."""
+    if not record.stem.isdecimal():
+        return False
+    try:
+        fd = open_regular(record)
+    except OSError:
+        return False
+    try:
+        described = orjson.loads(os.pread(fd, _MOST_RECORD_BYTES, 0))
+    except (OSError, ValueError):
+        return False
+    finally:
+        os.close(fd)
+    if not isinstance(described, dict) or described.get("sessionId") != session_id:
+        return False
+    started = described.get("procStart")
+    return started is not None and str(started)[:20] == _start_of(record.stem)
+
+
+def _start_of(pid: str) -> str | None:
+    """Return when a process was started, in clock ticks since the boot; None if it does not live."""
+    try:
+        with open(f"/proc/{pid[:20]}/stat", "rb") as file:
+            return file.read().rpartition(b")")[2].split()[_START_TICKS].decode("ascii", "replace")
+    except (OSError, IndexError):
+        return None

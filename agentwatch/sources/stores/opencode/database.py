@@ -1,0 +1,244 @@
+"""Reads the rows of a session from `opencode.db`, an SQLite database in which opencode keeps all sessions.
+
+The database is opened for each reading, and closed again: an open connection would keep opencode from
+removing its write-ahead log. The size and the modification time of the files show whether anything changed.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from agentwatch.sources.stores.opencode.rows import (
+    MessageRow,
+    PartRow,
+    Rows,
+    SessionRow,
+    as_object,
+    as_text,
+    as_time,
+)
+
+if TYPE_CHECKING:
+    import sqlite3
+
+_TABLES = ("session", "message", "part")
+"""The tables that are read. Others hold the user's credentials."""
+_NEEDED = ("id", "parent_id", "directory", "version", "time_created", "time_updated")
+_OPTIONAL = ("title", "agent", "model")
+"""Columns of `session` that older versions lack."""
+_BUSY_SECONDS = 0.05
+_MOST_SESSIONS = 10_000
+_TRIES = 3
+_FRESH_NS = 100_000_000
+"""Files that were written less than 100 ms before a reading are read again: the clock of a file system may
+advance only every 10 ms, and another write in that time would not be noticed."""
+_WRITE_VERSION = 18
+_WAL = 2
+"""The write version, in byte 18 of the file, of a database with a write-ahead log."""
+_SQLITE_SELECT, _SQLITE_READ, _SQLITE_PRAGMA, _SQLITE_TRANSACTION = 21, 20, 19, 22
+_SQLITE_OK, _SQLITE_DENY = 0, 1
+
+
+class Database:
+    """Reads one session, and its subagents' sessions, from a database."""
+
+    def __init__(self, path: Path, session_id: str | None) -> None:
+        """Read a session.
+
+        Args:
+            path: The database.
+            session_id: The session; None for the main session that was changed last.
+        """
+        self._path = path
+        self._session_id = session_id
+        self._seen: tuple[object, ...] = ()
+        """The sizes and times of the files when they were read last."""
+        self._is_fresh = False
+        self._updated: dict[str, int] = {}
+        """When each message and part was changed last, by its id."""
+
+    def has_changed(self) -> bool:
+        """Return whether the files have changed since they were read."""
+        return self._is_fresh or self._signature() != self._seen
+
+    def read(self) -> Rows:
+        """Return all sessions, and the messages and parts that were changed since the last reading.
+
+        Raises:
+            OSError: The database cannot be read: it is locked, damaged, or not opencode's.
+        """
+        import sqlite3
+
+        signature, now_ns = self._signature(), time.time_ns()
+        try:
+            rows = self._read()
+        except sqlite3.Error as error:
+            raise _as_os_error(error, self._path) from None
+        self._seen = signature
+        self._is_fresh = any(abs(now_ns - each[2]) < _FRESH_NS for each in signature)
+        return rows
+
+    def _signature(self) -> tuple[tuple[int, int, int], ...]:
+        """Return the inode, size and modification time of the database and of its write-ahead log."""
+        found = []
+        for name in (self._path, _log_of(self._path)):
+            try:
+                status = os.stat(name)
+            except FileNotFoundError:
+                continue
+            found.append((status.st_ino, status.st_size, status.st_mtime_ns))
+        return tuple(found)
+
+    def _read(self) -> Rows:
+        for _ in range(_TRIES):
+            before = self._signature()
+            with _opened(self._path) as (connection, is_frozen):
+                rows = self._rows(connection)
+            if not is_frozen or before == self._signature():
+                self._updated |= rows[1]
+                return rows[0]
+        raise OSError(errno.EBUSY, "it changes while it is read", str(self._path))
+
+    def _rows(self, connection: sqlite3.Connection) -> tuple[Rows, dict[str, int]]:
+        connection.execute("BEGIN")
+        sessions = self._sessions(connection)
+        messages: list[MessageRow] = []
+        parts: list[PartRow] = []
+        updated: dict[str, int] = {}
+        for session in sessions:
+            messages += (
+                MessageRow(row[0], session.id, as_time(row[2]), as_object(row[3]))
+                for row in _changed(connection, _MESSAGES, session.id, self._updated, updated)
+            )
+            parts += (
+                PartRow(row[0], row[4], session.id, as_time(row[2]), as_object(row[3]))
+                for row in _changed(connection, _PARTS, session.id, self._updated, updated)
+            )
+        return Rows(sessions, messages, parts), updated
+
+    def _sessions(self, connection: sqlite3.Connection) -> list[SessionRow]:
+        """Return the session that is shown, and its subagents' sessions, each after its parent."""
+        kinds = dict(
+            connection.execute("SELECT name, type FROM sqlite_master WHERE name IN (?, ?, ?)", _TABLES)
+        )
+        columns = {row[1] for row in connection.execute("PRAGMA table_info(session)")}
+        if kinds != dict.fromkeys(_TABLES, "table") or not columns.issuperset(_NEEDED):
+            raise OSError(errno.EINVAL, "it has no sessions that this version can read", str(self._path))
+        chosen = [*_NEEDED, *(name for name in _OPTIONAL if name in columns)]
+        select = f"SELECT {', '.join(chosen)} FROM session "  # noqa: S608 - the names are constants
+        if self._session_id is None:
+            where = "WHERE parent_id IS NULL ORDER BY time_updated DESC, id LIMIT 1"
+            found = connection.execute(select + where).fetchall()
+        else:
+            found = connection.execute(select + "WHERE id = ?", (self._session_id,)).fetchall()
+        if not found:
+            name = "session" if self._session_id is None else f"session {self._session_id}"
+            raise OSError(errno.ENOENT, f"it has no {name}", str(self._path))
+        sessions: list[SessionRow] = []
+        known: set[str] = set()
+        while found and len(sessions) < _MOST_SESSIONS:
+            row = dict(zip(chosen, found.pop(0), strict=True))
+            session = _session(row)
+            if session.id in known:
+                continue
+            known.add(session.id)
+            sessions.append(session)
+            found += connection.execute(select + "WHERE parent_id = ? ORDER BY time_created", (session.id,))
+        self._session_id = sessions[0].id
+        return sessions
+
+
+_KINDS = "SELECT name, type FROM sqlite_master WHERE name IN (?, ?, ?)"
+_MESSAGES = (
+    "SELECT id, time_updated FROM message WHERE session_id = ?",
+    "SELECT id, time_updated, time_created, data, session_id FROM message WHERE id = ?",
+)
+_PARTS = (
+    "SELECT id, time_updated FROM part WHERE session_id = ?",
+    "SELECT id, time_updated, time_created, data, message_id FROM part WHERE id = ?",
+)
+
+
+def _changed(
+    connection: sqlite3.Connection,
+    queries: tuple[str, str],
+    session_id: str,
+    known: dict[str, int],
+    updated: dict[str, int],
+) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows of a session that are new or were changed, and note the times of their changes."""
+    times, row_by_id = queries
+    for row_id, changed in connection.execute(times, (session_id,)).fetchall():
+        if isinstance(row_id, str) and (row_id not in known or known[row_id] != changed):
+            for row in connection.execute(row_by_id, (row_id,)):
+                if isinstance(row[4], str):
+                    updated[row_id] = changed
+                    yield row
+
+
+def _session(row: dict[str, Any]) -> SessionRow:
+    info = {
+        "id": row["id"],
+        "parentID": as_text(row["parent_id"]),
+        **{key: as_text(row.get(key)) for key in ("directory", "title", "version", "agent")},
+        "model": as_object(row.get("model")) or None,
+    }
+    return SessionRow(as_text(row["id"]) or "", as_text(row["parent_id"]), as_time(row["time_created"]), info)
+
+
+def _log_of(path: Path) -> str:
+    """Return the path of a database's write-ahead log."""
+    return f"{path}-wal"
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[tuple[sqlite3.Connection, bool]]:
+    """Open a database for reading, and yield it with whether it is read as a file that does not change.
+
+    Reading a database in the mode of a write-ahead log creates the log and its index if they are missing.
+    Without a log no program has it open, so that it is read as it is.
+    """
+    import sqlite3
+
+    fd = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0))
+    try:
+        mode = os.pread(fd, 1, _WRITE_VERSION)
+    finally:
+        os.close(fd)
+    is_frozen = mode == bytes([_WAL]) and not os.path.exists(_log_of(path))
+    uri = f"file:{quote(os.path.abspath(path))}?mode=ro{'&immutable=1' if is_frozen else ''}"
+    connection = sqlite3.connect(uri, uri=True, timeout=_BUSY_SECONDS, isolation_level=None)
+    with closing(connection):
+        connection.text_factory = lambda data: data.decode("utf-8", "replace")
+        connection.execute("PRAGMA query_only = 1")
+        connection.execute("PRAGMA trusted_schema = 0")
+        connection.set_authorizer(_is_allowed)
+        yield connection, is_frozen
+
+
+def _is_allowed(action: int, first: str | None, second: str | None, _db: str | None, _by: str | None) -> int:
+    """Allow to read the tables of sessions, and nothing else; a view or a trigger could read the others."""
+    if action == _SQLITE_READ:
+        return _SQLITE_OK if first in (*_TABLES, "sqlite_master") else _SQLITE_DENY
+    if action == _SQLITE_PRAGMA:
+        return _SQLITE_OK if (first, second) == ("table_info", "session") else _SQLITE_DENY
+    return _SQLITE_OK if action in (_SQLITE_SELECT, _SQLITE_TRANSACTION) else _SQLITE_DENY
+
+
+def _as_os_error(error: sqlite3.Error, path: Path) -> OSError:
+    """Return why a database cannot be read, in words for the user."""
+    name = getattr(error, "sqlite_errorname", "")
+    if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+        return OSError(errno.EBUSY, "it is locked by another program", str(path))
+    if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
+        return OSError(errno.EIO, "the database is damaged", str(path))
+    if name in ("SQLITE_ERROR", "SQLITE_AUTH"):  # a table or a column is missing, or is no plain table
+        return OSError(errno.EINVAL, "it has no sessions that this version can read", str(path))
+    return OSError(errno.EIO, f"{error}".partition("\n")[0] or "the database cannot be read", str(path))

@@ -1,0 +1,96 @@
+"""The tool calls of a transcript, and the questions to the user that some of them are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from agentwatch.events import Event, Outcome, Permission, ToolEnded
+from agentwatch.wire.claude.calls import Calls as ClaudeCalls
+from agentwatch.wire.claude.tools import tool_named
+from agentwatch.wire.fields import Fields, items, mapping, text
+from agentwatch.wire.on_disk.iso_time import iso_ms
+
+_MOST_OPEN = 1024
+_ASKING = ("AskUserQuestion", "ExitPlanMode")
+"""Tools whose calls wait until the user has answered."""
+_INTERRUPTED = ("interrupted", "cancelled")
+"""Values of `toolDenialKind` of a call that nobody refused."""
+_ANSWERS = {Outcome.SUCCEEDED: "answered", Outcome.REJECTED: "rejected", Outcome.CANCELLED: "cancelled"}
+
+
+class Calls:
+    """The calls that have not ended."""
+
+    def __init__(self) -> None:
+        self._calls = ClaudeCalls(tool_named)
+        self._open: dict[str, str | None] = {}
+        """The subagents of the open calls, by the calls' ids; None for the main agent."""
+
+    def is_open(self, call_id: str) -> bool:
+        """Return whether the call with this id is open."""
+        return self._calls.is_open(call_id)
+
+    def has_open(self) -> bool:
+        """Return whether a call of the main agent is open."""
+        return None in self._open.values()
+
+    def started(
+        self, block: Fields, call_id: str, fields: Fields, folder: str, agent: str | None
+    ) -> Iterator[Event]:
+        """Yield the events of a `tool_use` block.
+
+        Args:
+            block: The block.
+            call_id: The id of the call.
+            fields: The line of the block.
+            folder: The folder to which paths are shown relative.
+            agent: The id of the call whose subagent makes the call; None for the main agent.
+        """
+        self._calls.cwd = folder
+        self._open[call_id] = agent
+        if len(self._open) > _MOST_OPEN:
+            del self._open[next(iter(self._open))]
+        at_ms, group = iso_ms(fields.get("timestamp")), text(mapping(fields.get("message")), "id")
+        yield self._calls.start({**block, "id": call_id}, agent=agent, group=group, at_ms=at_ms)
+        name = text(block, "name")
+        if name in _ASKING and agent is None:
+            question = _questions(mapping(block.get("input")))
+            yield Permission(name, None, at_ms=at_ms, key=call_id, call_id=call_id, target=question)
+
+    def ended(
+        self, block: Fields, call_id: str, fields: Fields, structured: object, agent: str | None
+    ) -> Iterator[Event]:
+        """Yield the events of a `tool_result` block.
+
+        Args:
+            block: The block.
+            call_id: The id of the call.
+            fields: The line of the block.
+            structured: The structured result, if the line has one for this block.
+            agent: The id of the call whose subagent made the call; None for the main agent.
+        """
+        self._open.pop(call_id, None)
+        denial, at_ms = text(fields, "toolDenialKind"), iso_ms(fields.get("timestamp"))
+        if denial is not None and denial not in _INTERRUPTED:
+            self._calls.deny(call_id)
+        for event in self._calls.end({**block, "tool_use_id": call_id}, structured, agent=agent, at_ms=at_ms):
+            if not isinstance(event, ToolEnded):
+                yield event
+                continue
+            ended = event._replace(outcome=Outcome.CANCELLED) if denial in _INTERRUPTED else event
+            if ended.tool in _ASKING and ended.agent is None:
+                answer = _answers(structured) or _ANSWERS.get(ended.outcome, "answered")
+                yield Permission(ended.tool, answer, at_ms=at_ms, key=call_id, call_id=call_id)
+            yield ended
+
+
+def _questions(arguments: Fields) -> str | None:
+    """Return the questions to the user; of a plan, its first line."""
+    asked = [text(mapping(each), "question") for each in items(arguments.get("questions"))]
+    plan = (text(arguments, "plan") or "").strip().partition("\n")[0]
+    return " ".join(filter(None, asked)) or plan or None
+
+
+def _answers(structured: object) -> str:
+    answers = mapping(mapping(structured).get("answers")).values()
+    return ", ".join(each for each in answers if isinstance(each, str))

@@ -1,0 +1,91 @@
+"""Divides the arguments and the result of a Copilot tool call into blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from agentwatch.blocks import (
+    BinaryBlock,
+    Block,
+    ChangeBlock,
+    ContentBlock,
+    ErrorBlock,
+    FieldsBlock,
+    MarkdownBlock,
+    OutputBlock,
+    PlanBlock,
+    TextBlock,
+)
+from agentwatch.wire.changes.unified import changed_lines
+from agentwatch.wire.copilot.results import is_diff
+from agentwatch.wire.copilot.tools import plan_entries, read_arguments
+from agentwatch.wire.fields import Fields, items, mapping, number, text
+
+_EMPTY: tuple[object, ...] = ("", None, [], {})
+_CONTENTS = ("file_text", "content")
+"""Arguments that are the content of a file."""
+_SHOWN = frozenset({"content", "detailedContent", "contents", "binaryResultsForLlm"})
+_DATA = ("data", "blob")
+
+
+def blocks(fields: Fields) -> Iterator[Block]:
+    """Yield the blocks of a line that starts or ends a call."""
+    data = mapping(fields.get("data"))
+    if fields.get("type") == "tool.execution_complete":
+        yield from _result_blocks(data)
+    else:
+        yield from _argument_blocks(read_arguments(data.get("arguments")))
+
+
+def _argument_blocks(arguments: Fields) -> Iterator[Block]:
+    """Yield the to-do list, then all short arguments in one block, then each text of several lines."""
+    rest = dict(arguments)
+    if entries := plan_entries(rest):
+        yield PlanBlock(entries)
+        del rest["todos"]
+    texts = {key: value for key, value in rest.items() if isinstance(value, str) and "\n" in value}
+    short = {key: value for key, value in rest.items() if key not in texts and value not in _EMPTY}
+    if short:
+        yield FieldsBlock("arguments", short)
+    for name, value in texts.items():
+        yield ContentBlock(value) if name in _CONTENTS else TextBlock(name, value)
+
+
+def _result_blocks(data: Fields) -> Iterator[Block]:
+    """Yield the result: a change of a file as a diff, the output of a command, or a text.
+
+    The line does not repeat the tool's name. Only a command has an exit code.
+    """
+    result = mapping(data.get("result"))
+    content = text(result, "content") or text(data, "result") or ""
+    detailed = text(result, "detailedContent") or ""
+    error = mapping(data.get("error"))
+    if message := text(error, "message") or text(data, "error"):
+        yield ErrorBlock(message)
+    if is_diff(detailed) and any(changed_lines(detailed)):
+        yield ChangeBlock(detailed.lstrip("\n"))
+    elif "shellExecution" in data or content.rstrip().endswith(">"):
+        yield from [OutputBlock("stdout", content)] if content else []
+    elif content and not is_diff(detailed) and "\n#" in f"\n{detailed}":
+        yield MarkdownBlock(detailed)
+    elif content:
+        yield ContentBlock(content)
+    for part in (*items(result.get("contents")), *items(result.get("binaryResultsForLlm"))):
+        yield from _binary_blocks(mapping(part))
+    rest = {key: value for key, value in result.items() if key not in _SHOWN and value not in _EMPTY}
+    if edits := data.get("fileEdits"):
+        rest["fileEdits"] = edits
+    if rest:
+        yield FieldsBlock("result", rest)
+
+
+def _binary_blocks(part: Fields) -> Iterator[Block]:
+    """Yield an image or another binary result, by its type and size."""
+    inner = mapping(part.get("resource")) or part
+    encoded = next((found for key in _DATA if (found := text(inner, key))), None)
+    media_type = text(inner, "mimeType")
+    if encoded is not None:
+        size = len(encoded) * 3 // 4 - encoded[-2:].count("=")
+        yield BinaryBlock(media_type or "binary", size)
+    elif media_type is not None and "byteLength" in part:
+        yield BinaryBlock(media_type, number(part, "byteLength"))

@@ -1,0 +1,45 @@
+"""Divides the arguments and the result of a Droid call into blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from agentwatch.blocks import (
+    Block,
+    ContentBlock,
+    ErrorBlock,
+    FieldsBlock,
+    MarkdownBlock,
+    OutputBlock,
+    TextBlock,
+)
+from agentwatch.events import ToolKind
+from agentwatch.wire.argument_blocks import argument_blocks
+from agentwatch.wire.droid.tools import plan_entries, tool_named
+from agentwatch.wire.fields import Fields, mapping, text
+
+
+def line_blocks(fields: Fields) -> Iterator[Block]:
+    """Yield the blocks of a line that starts or ends a call."""
+    tool = tool_named(text(fields, "toolName") or text(fields, "toolId") or "")
+    if fields.get("type") == "tool_call":
+        arguments = mapping(fields.get("parameters"))
+        yield from argument_blocks(tool.kind, arguments, plan_entries(tool, arguments))
+        return
+    value = fields.get("value")
+    if not isinstance(value, str):
+        if value not in (None, [], {}):
+            yield FieldsBlock("result", {"value": value})
+    elif value:
+        yield ErrorBlock(value) if fields.get("isError") is True else _content(tool.kind, value)
+
+
+def _content(kind: ToolKind, value: str) -> Block:
+    match kind:
+        case ToolKind.EXECUTE:
+            return OutputBlock("stdout", value)
+        case ToolKind.FETCH:
+            return MarkdownBlock(value)
+        case ToolKind.EDIT | ToolKind.PLAN:
+            return TextBlock("message", value)
+    return ContentBlock(value)

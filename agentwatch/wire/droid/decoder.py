@@ -1,0 +1,199 @@
+"""Decodes Droid's stream. Its texts, thoughts and calls are lines of their own."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from agentwatch.events import (
+    Channel,
+    Event,
+    Notice,
+    Outcome,
+    Plan,
+    Prompt,
+    RunStarted,
+    Text,
+    TextEnded,
+    Tokens,
+    ToolEnded,
+    ToolStarted,
+    TurnEnded,
+    TurnStarted,
+    Unknown,
+    Usage,
+    UsageScope,
+)
+from agentwatch.paths import relative_to
+from agentwatch.wire.droid.tools import plan_entries, tool_named
+from agentwatch.wire.fields import Fields, in_words, mapping, number, text
+from agentwatch.wire.tool import Tool
+
+FORMAT = "droid"
+_MOST_OPEN = 1000
+_MOST_REASON = 4096
+
+
+class _Open(NamedTuple):
+    """What the start of a call says about its end."""
+
+    name: str
+    tool: Tool
+    plan: Plan | None = None
+
+
+class Decoder:
+    """Decodes Droid's lines into events, and keeps the state that later lines depend on."""
+
+    def __init__(self) -> None:
+        self._open: dict[str, _Open] = {}
+        self._last: dict[str, tuple[str, int]] = {}
+        """By type, the id and a digest of the last text: a thought is written twice."""
+        self._last_error: str | None = None
+        """The last error, if nothing but the end of the turn came after it."""
+        self._cwd = ""
+        self._is_over = False
+
+    def decode(self, fields: Fields) -> list[Event]:
+        """Return the events of one line."""
+        kind = fields.get("type")
+        match kind, fields.get("subtype"):
+            case "system", "init":
+                return [self._run_started(fields)]
+            case "error", _:
+                return [self._error(fields)]
+            case "completion", _:
+                return self._completed(fields)
+        self._last_error = None
+        match kind:
+            case "message" | "reasoning" as channel:
+                return self._text(channel, fields)
+            case "tool_call":
+                return [*self._continued(), *self._tool_started(fields)]
+            case "tool_result":
+                return self._tool_ended(fields)
+        subtype = "" if "subtype" not in fields else f"/{in_words(fields['subtype'])}"
+        return [Unknown(f"type {in_words(kind)}{subtype}")]
+
+    def end(self) -> list[Event]:
+        """Return the end of the turn, if the last line is an error."""
+        if self._last_error is None or self._is_over:
+            return []
+        return [TurnEnded(Outcome.FAILED, result=self._last_error)]
+
+    def _run_started(self, fields: Fields) -> RunStarted:
+        cwd = text(fields, "cwd")
+        self._open.clear()
+        self._last.clear()
+        self._last_error = None
+        self._is_over = False
+        self._cwd = (cwd or "").rstrip("/\\")
+        return RunStarted(FORMAT, session_id=text(fields, "session_id"), model=text(fields, "model"), cwd=cwd)
+
+    def _continued(self) -> list[Event]:
+        """Return the start of a turn, if the last one has ended."""
+        is_over, self._is_over = self._is_over, False
+        return [TurnStarted()] if is_over else []
+
+    def _text(self, kind: str, fields: Fields) -> list[Event]:
+        """Return a prompt, an answer or a thought, unless the line before was the same."""
+        role = fields.get("role")
+        words, at_ms = text(fields, "text"), number(fields, "timestamp")
+        if words is None:
+            return [Unknown(f"{kind} without text")]
+        key = text(fields, "id")
+        if key is not None and self._last.get(kind) == (key, hash(words)):
+            return []
+        self._last[kind] = (key or "", hash(words))
+        if kind == "message" and role == "user":
+            self._is_over = False
+            return [Prompt(words)]
+        if kind == "message" and role != "assistant":
+            return [Unknown(f"message of role {in_words(role)}")]
+        channel = Channel.REASONING if kind == "reasoning" else Channel.ANSWER
+        return [*self._continued(), Text(channel, words, at_ms), TextEnded(channel, at_ms)]
+
+    def _tool_started(self, fields: Fields) -> list[Event]:
+        call_id, name = text(fields, "id") or "", _name(fields)
+        tool, arguments = tool_named(name), mapping(fields.get("parameters"))
+        entries = plan_entries(tool, arguments)
+        self._open[call_id] = _Open(name, tool, Plan(entries) if entries else None)
+        if len(self._open) > _MOST_OPEN:
+            del self._open[next(iter(self._open))]
+        paths = tool.paths(arguments)
+        shown = ", ".join(relative_to(path, self._cwd) or path for path in paths)
+        return [
+            ToolStarted(
+                call_id=call_id,
+                session_id=None,
+                tool=name,
+                kind=tool.kind,
+                phrase=tool.phrase,
+                target=shown or tool.target(arguments),
+                path=paths[0] if paths else None,
+                group=text(fields, "messageId"),
+                more_paths=tuple(paths[1:]),
+                at_ms=number(fields, "timestamp"),
+            )
+        ]
+
+    def _tool_ended(self, fields: Fields) -> list[Event]:
+        call_id, name = text(fields, "id") or "", _name(fields)
+        use = self._open.pop(call_id, None) or _Open(name, tool_named(name))
+        is_error, value = fields.get("isError"), fields.get("value")
+        outcome, error = Outcome.SUCCEEDED, None
+        if is_error is True:
+            outcome, error = Outcome.FAILED, value if isinstance(value, str) and value else None
+        elif is_error is not False:
+            outcome, error = Outcome.RETURNED, "came back without a status"
+        ended = ToolEnded(
+            call_id=call_id,
+            session_id=None,
+            tool=use.name,
+            kind=use.tool.kind,
+            outcome=outcome,
+            phrase=use.tool.phrase,
+            error=error,
+            at_ms=number(fields, "timestamp"),
+        )
+        return [ended, use.plan] if use.plan is not None and outcome is Outcome.SUCCEEDED else [ended]
+
+    def _error(self, fields: Fields) -> Notice:
+        message = _reason(fields) or "error without a message"
+        self._last_error = message
+        return Notice(message, number(fields, "timestamp"), is_error=True)
+
+    def _completed(self, fields: Fields) -> list[Event]:
+        """Read the end of a turn. An error just before it is why it failed, unless there is an answer."""
+        result, usage = text(fields, "finalText"), mapping(fields.get("usage"))
+        reason, self._last_error = self._last_error, None
+        has_failed = reason is not None and result is None
+        self._is_over = True
+        events: list[Event] = [Usage(_tokens(usage), UsageScope.TURN)] if usage else []
+        ended = TurnEnded(
+            outcome=Outcome.FAILED if has_failed else Outcome.SUCCEEDED,
+            result=reason if has_failed else result,
+            session_id=text(fields, "session_id"),
+            duration_ms=number(fields, "durationMs"),
+            usage={key: value for key in usage if (value := number(usage, key)) is not None} or None,
+        )
+        return [*events, ended]
+
+
+def _name(fields: Fields) -> str:
+    return text(fields, "toolName") or text(fields, "toolId") or "unknown"
+
+
+def _reason(fields: Fields) -> str | None:
+    words = text(fields, "message") or text(mapping(fields.get("error")), "message") or text(fields, "error")
+    return f"{words[: _MOST_REASON - 1]}…" if words and len(words) > _MOST_REASON else words
+
+
+def _tokens(usage: Fields) -> Tokens:
+    """Return the tokens of a turn. The counts are named as Anthropic's: the input excludes the cache."""
+    keys = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+    counts = [number(usage, key) for key in keys]
+    return Tokens(
+        input=None if counts[0] is None else sum(count or 0 for count in counts),
+        cached=counts[1],
+        output=number(usage, "output_tokens"),
+    )

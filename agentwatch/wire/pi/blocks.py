@@ -1,0 +1,83 @@
+"""Divides the arguments and the result of a Pi tool call into blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from agentwatch.blocks import (
+    BinaryBlock,
+    Block,
+    ChangeBlock,
+    ContentBlock,
+    ErrorBlock,
+    FieldsBlock,
+    OutputBlock,
+    TextBlock,
+)
+from agentwatch.events import ToolKind
+from agentwatch.wire.fields import Fields, items, mapping, text
+from agentwatch.wire.pi.diffs import unified
+from agentwatch.wire.pi.messages import content_text, tool_calls
+from agentwatch.wire.pi.tools import tool_named
+
+_EMPTY: tuple[object, ...] = ("", None, [], {})
+_SHOWN_DETAILS = ("diff", "patch")
+
+
+def blocks(fields: Fields, call_id: str) -> Iterator[Block]:
+    """Yield the blocks of a line that starts or ends a call, of the stream or of a session file.
+
+    Args:
+        fields: The line.
+        call_id: The id of the call: an assistant's message may have several.
+    """
+    message = mapping(fields.get("message"))
+    if message.get("role") == "toolResult":
+        yield from _result_blocks(message.get("toolName"), message, message.get("isError"))
+    elif message:
+        for call in tool_calls(message):
+            if (text(call, "id") or "") == call_id:
+                yield from _argument_blocks(mapping(call.get("arguments")))
+    elif "result" in fields:
+        yield from _result_blocks(fields.get("toolName"), mapping(fields["result"]), fields.get("isError"))
+    else:
+        yield from _argument_blocks(mapping(fields.get("args")))
+
+
+def _argument_blocks(arguments: Fields) -> Iterator[Block]:
+    """Yield all short arguments in one block, then each text of several lines."""
+    texts = {key: value for key, value in arguments.items() if isinstance(value, str) and "\n" in value}
+    rest = {key: value for key, value in arguments.items() if key not in texts and value not in _EMPTY}
+    if rest:
+        yield FieldsBlock("arguments", rest)
+    for name, value in texts.items():
+        yield ContentBlock(value) if name == "content" else TextBlock(name, value)
+
+
+def _result_blocks(name: object, result: Fields, is_error: object) -> Iterator[Block]:
+    tool = tool_named(name if isinstance(name, str) else "")
+    words = content_text(result.get("content"))
+    details = mapping(result.get("details"))
+    diff = unified(details)
+    if tool.kind is ToolKind.EXECUTE:
+        yield from [OutputBlock("stdout", words)] if words else []
+    elif is_error is True:
+        yield ErrorBlock(words or "the tool failed")
+    elif diff is not None:
+        yield ChangeBlock(diff)
+    elif words:
+        yield ContentBlock(words)
+    yield from _binary_blocks(result.get("content"))
+    if rest := {
+        key: value for key, value in details.items() if key not in _SHOWN_DETAILS and value not in _EMPTY
+    }:
+        yield FieldsBlock("result", rest)
+
+
+def _binary_blocks(content: object) -> Iterator[Block]:
+    """Yield the images of a result, by their type and size."""
+    for part in map(mapping, items(content)):
+        if part.get("type") == "image":
+            data = text(part, "data") or ""
+            size = len(data) * 3 // 4 - data[-2:].count("=")
+            yield BinaryBlock(text(part, "mimeType") or "image", size if data else None)

@@ -1,0 +1,75 @@
+"""Reads how a call of a Qwen chat ended: the agent's own word, the reason of a failure, and the facts."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from agentwatch.events import Outcome, ToolKind
+from agentwatch.plurals import plural
+from agentwatch.wire.changes.arguments import replaced_lines
+from agentwatch.wire.claude.tools import created
+from agentwatch.wire.fields import Fields, in_words, mapping, text
+from agentwatch.wire.tool import EDITED, NO_FACTS, Facts, Tool
+
+_REFUSED = frozenset(("execution_denied", "permission_denied_by_user", "policy_violation"))
+"""Types of the error of a call that a person or a rule refused."""
+_CANCELLED_WORDS = "[Operation Cancelled]"
+_REFUSED_WORDS = ("requires approval", "User did not allow", "denied by", "rejected by")
+_READ_CHARACTERS = 1000
+"""The beginning of a reason in which words of a refusal are searched."""
+_HEADERS = ("+++", "---")
+
+
+class Ending(NamedTuple):
+    """How a call ended."""
+
+    outcome: Outcome
+    error: str | None = None
+
+
+def ending(status: object, reason: str | None, error_type: str | None) -> Ending:
+    """Return the outcome of a call.
+
+    Args:
+        status: The agent's word.
+        reason: The message of the error, if there is one.
+        error_type: The type of the error.
+    """
+    words = reason or error_type
+    if status == "success":
+        return Ending(Outcome.SUCCEEDED)
+    if status == "cancelled" or (words or "").startswith(_CANCELLED_WORDS):
+        return Ending(Outcome.CANCELLED, words)
+    if error_type in _REFUSED or any(each in (reason or "")[:_READ_CHARACTERS] for each in _REFUSED_WORDS):
+        return Ending(Outcome.REJECTED, words)
+    if status == "error" or words is not None:
+        return Ending(Outcome.FAILED, words)
+    if status is None:
+        return Ending(Outcome.RETURNED)
+    return Ending(Outcome.RETURNED, f"unknown status {in_words(status)}")
+
+
+def argument_facts(tool: Tool, arguments: Fields) -> Facts:
+    """Return the facts that the arguments of a call contain about a successful result."""
+    if tool.kind is not ToolKind.EDIT:
+        return NO_FACTS
+    content = arguments.get("content")
+    return created(content) if isinstance(content, str) else replaced_lines(arguments)
+
+
+def shown_facts(shown: object, facts: Facts) -> Facts:
+    """Return the facts in the displayed result of a call that changed a file; others have their arguments'.
+
+    Args:
+        shown: The displayed result.
+        facts: The facts in the arguments.
+    """
+    fields = mapping(shown)
+    diff = text(fields, "fileDiff")
+    if diff is None or fields.get("fileDiffTruncated") is True:
+        return facts
+    lines = [line for line in diff.split("\n") if not line.startswith(_HEADERS)]
+    added, removed = (sum(line.startswith(sign) for line in lines) for sign in "+-")
+    if fields.get("originalContent", diff) in (None, ""):
+        return Facts(plural(added, "line"), is_new_file=True, lines_added=added, lines_removed=removed)
+    return Facts(phrase=EDITED, lines_added=added, lines_removed=removed)

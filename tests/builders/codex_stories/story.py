@@ -1,0 +1,145 @@
+"""A session of Codex as a story: turns of steps, and the facts that follow from it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+Json = dict[str, Any]
+CWD = "/home/ada/app"
+
+
+@dataclass(frozen=True)
+class Say:
+    """The model writes a message."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Think:
+    """The model writes the summary of its reasoning."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Cut:
+    """The connection is lost: the stream reports a retry, and repeats the texts of the present answer."""
+
+
+@dataclass(frozen=True)
+class Command:
+    """The model runs a command."""
+
+    script: str
+    shown: str
+    """The first line of the script."""
+    output: str
+    exit_code: int | None
+    """None for one that was declined."""
+
+
+@dataclass(frozen=True)
+class Patch:
+    """The model changes files."""
+
+    files: tuple[tuple[str, str], ...]
+    """The path of each file below the cwd, and the kind of its change."""
+    succeeds: bool
+
+
+@dataclass(frozen=True)
+class Mcp:
+    """The model calls a tool of an MCP server."""
+
+    server: str
+    tool: str
+    error: str | None
+    """None for a call that succeeds."""
+
+
+@dataclass(frozen=True)
+class Search:
+    """The model searches the web."""
+
+    query: str
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The model updates its to-do list."""
+
+    entries: tuple[tuple[str, bool], ...]
+    """The text of each entry, and whether it is done."""
+
+
+Step = Say | Think | Cut | Command | Patch | Mcp | Search | Plan
+
+
+@dataclass(frozen=True)
+class Turn:
+    """A turn: the prompt, what the model does, and the end."""
+
+    prompt: str
+    steps: tuple[Step, ...]
+    end: str
+    """`completed`, `failed`, or `cut` for a stream that ends inside the turn."""
+
+
+@dataclass(frozen=True)
+class Story:
+    """A session."""
+
+    turns: tuple[Turn, ...]
+
+    @property
+    def steps(self) -> Iterator[Step]:
+        """All steps in order."""
+        return (step for turn in self.turns for step in turn.steps)
+
+
+def outcome_of(story: Story) -> str:
+    """Return the outcome of the last turn."""
+    return {"completed": "succeeded", "failed": "failed", "cut": "unfinished"}[story.turns[-1].end]
+
+
+def text_of(story: Story) -> str:
+    """Return all messages."""
+    return "".join(step.text for step in story.steps if isinstance(step, Say))
+
+
+def thoughts_of(story: Story) -> str:
+    """Return all reasoning."""
+    return "".join(step.text for step in story.steps if isinstance(step, Think))
+
+
+def calls_of(story: Story, *, with_plans: bool, folder: str) -> list[tuple[Any, ...]]:
+    """Return the kind, target, outcome, exit code and error of each call.
+
+    Args:
+        story: The story.
+        with_plans: Whether updates of the to-do list are calls, as in a rollout.
+        folder: What stands before each path that is shown.
+    """
+    found: list[tuple[Any, ...]] = []
+    for step in story.steps:
+        match step:
+            case Command(exit_code=None):
+                found.append(("execute", step.shown, "rejected", None))
+            case Command():
+                outcome = "failed" if step.exit_code else "succeeded"
+                found.append(("execute", step.shown, outcome, step.exit_code))
+            case Patch():
+                kind = "delete" if {each for _, each in step.files} == {"delete"} else "edit"
+                target = ", ".join(folder + path for path, _ in step.files)
+                found.append((kind, target, "succeeded" if step.succeeds else "failed", None))
+            case Mcp():
+                outcome = "succeeded" if step.error is None else "failed"
+                found.append(("mcp", f"{step.server} {step.tool}", outcome, None))
+            case Search():
+                found.append(("search", step.query, "succeeded", None))
+            case Plan() if with_plans:
+                found.append(("plan", None, "succeeded", None))
+    return found

@@ -1,0 +1,69 @@
+"""An agent whose lines mean whatever events a test wants, beside those that the project knows.
+
+Each line of its recordings names one event of a list. The screen can so be tested with sessions of any agent.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import pytest
+
+from agentwatch.blocks import Block
+from agentwatch.events import Event, Traits
+from agentwatch.wire import LineRole, agents
+from agentwatch.wire.agent import Agent
+from agentwatch.wire.fields import Fields
+
+_START_MS = 1_770_000_000_000
+
+
+class MadeSession:
+    """The events of a recording, one per line, and the blocks of its calls."""
+
+    def __init__(self, events: Sequence[Event], blocks: dict[str, Sequence[Block]] | None = None) -> None:
+        self.events = list(events)
+        self.blocks = blocks or {}
+        self.traits = Traits()
+
+    def decode(self, fields: Fields) -> list[Event]:
+        """Return the event that a line names."""
+        number = fields.get("event")
+        return [self.events[number]] if isinstance(number, int) else []
+
+    def end(self) -> list[Event]:
+        """Return nothing: no state is kept."""
+        return []
+
+    def save(self, path: Path, *, seconds_apart: float = 1.0) -> Path:
+        """Write the recording with the arrival times of its lines, and return its path."""
+        lines = [json.dumps({"type": "made", "event": number}) for number in range(len(self.events))]
+        path.write_text("".join(f"{each}\n" for each in lines))
+        offset, times = 0, []
+        for number, each in enumerate(lines):
+            times.append(f"{offset} {_START_MS + round(1000 * seconds_apart * number)}\n")
+            offset += len(each) + 1
+        path.with_suffix(".times").write_text("".join(times))
+        return path
+
+    def use(self, monkeypatch: pytest.MonkeyPatch, traits: Traits | None = None) -> None:
+        """Add the agent to the known ones for the duration of a test."""
+        monkeypatch.setattr(agents, "AGENTS", (*agents.AGENTS, self.agent(traits)))
+
+    def agent(self, traits: Traits | None = None) -> Agent:
+        """Return the agent."""
+
+        def blocks(_fields: Fields, call_id: str) -> Iterable[Block]:
+            return self.blocks.get(call_id, ())
+
+        return Agent(
+            name="made-format",
+            agent="made",
+            recognises=lambda fields: fields.get("type") == "made",
+            role=lambda _fields: LineRole.OTHER,
+            decoder=lambda: self,
+            blocks=blocks,
+            traits=traits or self.traits,
+        )

@@ -1,0 +1,86 @@
+"""A small `opencode.db`, written as opencode does: in the mode of a write-ahead log."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+SESSION = "ses_main"
+BEGAN = 1_790_000_000_000
+_SCHEMA = """
+CREATE TABLE session (id text PRIMARY KEY, project_id text, parent_id text, directory text NOT NULL,
+  title text, version text, agent text, model text, time_created integer, time_updated integer);
+CREATE TABLE message (id text PRIMARY KEY, session_id text, time_created integer, time_updated integer,
+  data text NOT NULL);
+CREATE TABLE part (id text PRIMARY KEY, message_id text, session_id text, time_created integer,
+  time_updated integer, data text NOT NULL);
+CREATE TABLE credential (id text PRIMARY KEY, value text NOT NULL);
+INSERT INTO credential VALUES ('1', 'top secret');
+"""
+
+
+class OpencodeDatabase:
+    """A database that a test fills. Its connection stays open, as that of a running opencode."""
+
+    def __init__(self, path: Path, *, is_wal: bool = True) -> None:
+        """Create the database."""
+        self.path = path
+        self.connection = sqlite3.connect(path, isolation_level=None)
+        if is_wal:
+            self.connection.execute("PRAGMA journal_mode = wal")
+        self.connection.executescript(_SCHEMA)
+        self.now = BEGAN
+
+    def session(self, session_id: str = SESSION, parent: str | None = None, **columns: Any) -> None:
+        """Add a session."""
+        self.now += 1000
+        model = json.dumps({"id": "some-model", "providerID": "someone"})
+        values: dict[str, Any] = {
+            "directory": "/home/ada/app",
+            "title": "A title",
+            "version": "1.18.33",
+            "model": model,
+        }
+        values |= {"id": session_id, "parent_id": parent, "time_created": self.now, "time_updated": self.now}
+        self._insert("session", values | columns)
+
+    def message(self, message_id: str, role: str, session_id: str = SESSION, **data: Any) -> None:
+        """Add a message, or replace it."""
+        self.now += 10
+        times = {"time": {"created": self.now}}
+        self._write("message", message_id, {"session_id": session_id}, {"role": role} | times | data)
+
+    def part(self, part_id: str, message_id: str, kind: str, session_id: str = SESSION, **data: Any) -> None:
+        """Add a part, or replace it."""
+        self.now += 10
+        of = {"session_id": session_id, "message_id": message_id}
+        self._write("part", part_id, of, {"type": kind} | data)
+
+    def call(
+        self, part_id: str, message_id: str, status: str, session_id: str = SESSION, **state: Any
+    ) -> None:
+        """Add a call of `bash`, or replace its state."""
+        whole = {"status": status, "input": {"command": "make"}, "time": {"start": self.now}} | state
+        call_id = f"call_{part_id}"
+        self.part(part_id, message_id, "tool", session_id, tool="bash", callID=call_id, state=whole)
+
+    def prompt(self, text: str, session_id: str = SESSION, message_id: str = "msg_1") -> None:
+        """Add a message of the user with one text."""
+        self.message(message_id, "user", session_id)
+        self.part(f"prt_{message_id}", message_id, "text", session_id, text=text)
+
+    def close(self) -> None:
+        """Close the database, which removes its log."""
+        self.connection.close()
+
+    def _write(self, table: str, row_id: str, of: dict[str, str], data: dict[str, Any]) -> None:
+        row = {"id": row_id, **of, "time_created": self.now, "time_updated": self.now}
+        self._insert(table, row | {"data": json.dumps(data)})
+
+    def _insert(self, table: str, values: dict[str, Any]) -> None:
+        names, marks = ", ".join(values), ", ".join("?" for _ in values)
+        self.connection.execute(
+            f"INSERT OR REPLACE INTO {table} ({names}) VALUES ({marks})", tuple(values.values())
+        )

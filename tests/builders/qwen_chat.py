@@ -1,0 +1,73 @@
+"""Lines of a chat file of Qwen Code, as it writes them to disk."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from agentwatch.events import Event
+from agentwatch.session import Place, Session
+from agentwatch.wire.fields import Fields
+from agentwatch.wire.qwen_chat.decoder import Decoder
+
+AT = "2026-11-21T22:50:55.616Z"
+AT_MS = 1795301455616
+
+
+def line(
+    kind: str, *parts: object, uuid: str | None = None, parent: str | None = None, **more: Any
+) -> dict[str, Any]:
+    """Return a line with the parts of a message."""
+    common = {"type": kind, "uuid": uuid, "parentUuid": parent, "sessionId": "s", "timestamp": AT}
+    return {**common, "cwd": "/w", "version": "0.24.4", "message": {"parts": list(parts)}, **more}
+
+
+def user(text: str, **more: Any) -> dict[str, Any]:
+    """Return a prompt."""
+    return line("user", {"text": text}, **more)
+
+
+def said(text: str, **more: Any) -> dict[str, Any]:
+    """Return an answer without calls, which ends its turn."""
+    return line("assistant", {"text": text}, model="qwen3", **more)
+
+
+def call(call_id: str, name: str = "run_shell_command", **given: Any) -> dict[str, Any]:
+    """Return a line with a call."""
+    return line(
+        "assistant", {"functionCall": {"id": call_id, "name": name, "args": given or {"command": "ls"}}}
+    )
+
+
+def returned(
+    call_id: str, name: str = "run_shell_command", response: object = None, **about: Any
+) -> dict[str, Any]:
+    """Return a line with the result of a call."""
+    part = {"functionResponse": {"id": call_id, "name": name, "response": response or {"output": "ok"}}}
+    return line("tool_result", part, toolCallResult={"callId": call_id, "status": "success", **about})
+
+
+def system(subtype: object, payload: object = None, **more: Any) -> dict[str, Any]:
+    """Return a system line."""
+    return line("system", subtype=subtype, systemPayload=payload, **more)
+
+
+def telemetry(name: str, **event: Any) -> dict[str, Any]:
+    """Return a line with a telemetry event."""
+    return system("ui_telemetry", {"uiEvent": {"event.name": f"qwen-code.{name}", **event}})
+
+
+def decoded(*lines: Fields) -> list[Event]:
+    """Return the events of lines, without those about the run."""
+    decoder = Decoder()
+    events = [event for each in lines for event in decoder.decode(each)] + decoder.end()
+    return [event for event in events if type(event).__name__ not in ("RunStarted", "RunInfo")]
+
+
+def session_of(*lines: Fields) -> Session:
+    """Return the session after lines."""
+    decoder, session = Decoder(), Session()
+    for number, each in enumerate(lines):
+        session.apply(decoder.decode(each), Place(number, 1, None))
+    session.apply(decoder.end(), Place(len(lines), 0, None), 0)
+    session.close()
+    return session

@@ -1,0 +1,75 @@
+"""Lines of a transcript of Claude Code, as it writes them to disk."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+
+from agentwatch.events import Event
+from agentwatch.session import Place, Session
+from agentwatch.wire.claude_transcript.decoder import Decoder
+from agentwatch.wire.fields import Fields
+
+AT = "2026-11-21T22:50:55.616Z"
+AT_MS = 1795301455616
+
+
+def line(kind: str, uuid: str | None = None, parent: str | None = None, **more: Any) -> dict[str, Any]:
+    """Return a line of the main agent."""
+    common = {"type": kind, "uuid": uuid, "parentUuid": parent, "sessionId": "s", "timestamp": AT}
+    return {**common, "isSidechain": False, "cwd": "/w", "version": "2.1.330", **more}
+
+
+def user(text: object, uuid: str | None = None, parent: str | None = None, **more: Any) -> dict[str, Any]:
+    """Return a line with a user's text, or with blocks."""
+    return line("user", uuid, parent, message={"role": "user", "content": text}, **more)
+
+
+def answer(
+    *blocks: dict[str, Any], uuid: str | None = None, parent: str | None = None, **more: Any
+) -> dict[str, Any]:
+    """Return a line of the agent, with its blocks."""
+    message = {"role": "assistant", "model": "opus", "content": list(blocks), **more.pop("message", {})}
+    return line("assistant", uuid, parent, message=message, **more)
+
+
+def said(text: str, **more: Any) -> dict[str, Any]:
+    """Return a line with a text of the agent."""
+    return answer({"type": "text", "text": text}, **more)
+
+
+def ended(text: str = "Done.", **more: Any) -> dict[str, Any]:
+    """Return a line with the last text of a turn."""
+    return said(text, message={"stop_reason": "end_turn", **more.pop("message", {})}, **more)
+
+
+def call(call_id: str, name: str = "Bash", given: object = None, **more: Any) -> dict[str, Any]:
+    """Return a line with a tool call."""
+    block = {"type": "tool_use", "id": call_id, "name": name, "input": given or {"command": "ls"}}
+    return answer(block, **more)
+
+
+def returned(call_id: str, content: object = "ok", **more: Any) -> dict[str, Any]:
+    """Return a line with the result of a call."""
+    block = {"type": "tool_result", "tool_use_id": call_id, "content": content}
+    if "is_error" in more:
+        block["is_error"] = more.pop("is_error")
+    return user([block], **more)
+
+
+def decoded(*lines: Fields) -> list[Event]:
+    """Return the events of lines, without those about the run."""
+    decoder = Decoder()
+    events = [event for each in lines for event in decoder.decode(each)] + decoder.end()
+    return [event for event in events if type(event).__name__ not in ("RunStarted", "RunInfo")]
+
+
+def session_of(*lines: Fields) -> Session:
+    """Return the session after lines."""
+    decoder, session = Decoder(), Session()
+    for number, each in enumerate(lines):
+        session.apply(decoder.decode(each), Place(number, len(orjson.dumps(each)), None))
+    session.apply(decoder.end(), Place(len(lines), 0, None), 0)
+    session.close()
+    return session

@@ -1,0 +1,344 @@
+"""A session in `opencode.db` is read as it is, followed while it changes, and nothing else is read."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agentwatch.feed import Feed
+from agentwatch.sources.open import saved_source
+from agentwatch.sources.stores.known import store_for
+from agentwatch.sources.stores.opencode import store as store_module
+from tests.builders.opencode import SESSION, OpencodeDatabase
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Iterator[OpencodeDatabase]:
+    """Return an empty database in the mode of a write-ahead log, which opencode has open."""
+    made = OpencodeDatabase(tmp_path / "opencode.db")
+    yield made
+    made.close()
+
+
+@pytest.fixture(autouse=True)
+def quickly(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a followed store be asked as often as it is polled."""
+    monkeypatch.setattr(store_module, "_POLL_SECONDS", 0.0)
+
+
+def lines(path: Path) -> list[dict[str, Any]]:
+    """Return the lines that a store has now."""
+    store = store_for(path)
+    assert store is not None
+    return [json.loads(line) for line in store.new_lines()]
+
+
+def printed(path: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run the program on a path."""
+    command = [sys.executable, "-m", "agentwatch", *arguments, str(path)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+
+
+@pytest.fixture
+def followed() -> Iterator[Callable[[Path], Feed]]:
+    """Return a function that returns the feed of a store, which is followed until the test ends."""
+    sources = []
+
+    def follow(path: Path) -> Feed:
+        source = saved_source(path, follow_store=True)
+        sources.append(source)
+        feed = Feed(source.reader)
+        feed.advance()
+        return feed
+
+    yield follow
+    for source in sources:
+        source.leave()
+
+
+def wait_for(feed: Feed, condition: Callable[[], object]) -> None:
+    """Advance a feed until a condition holds."""
+    until = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < until
+        feed.advance()
+        time.sleep(0.01)
+
+
+def test_a_path_names_the_newest_main_session_or_one_of_them(database: OpencodeDatabase) -> None:
+    """The database alone means the main session that was changed last; a session may follow its path."""
+    for name, parent in (("ses_old", None), (SESSION, None), ("ses_child", SESSION)):
+        database.session(name, parent)
+    assert {line["sessionID"] for line in lines(database.path)} == {SESSION}
+    assert {line["sessionID"] for line in lines(database.path / "ses_old")} == {"ses_old"}
+    assert {line["sessionID"] for line in lines(database.path / "ses_child")} == {"ses_child"}
+
+
+def test_a_file_of_that_name_comes_first(tmp_path: Path) -> None:
+    """A path that exists is that file, whatever its parent is called."""
+    folder = tmp_path / "opencode.db"
+    folder.mkdir()
+    (folder / SESSION).write_text('{"type":"x"}\n')
+    assert store_for(folder / SESSION) is None
+
+
+def test_a_call_that_ended_has_two_lines(database: OpencodeDatabase) -> None:
+    """A row has only its last state; the line before shows the call as it was when it started."""
+    database.session()
+    database.message("msg_2", "assistant")
+    database.call(
+        "prt_2", "msg_2", "completed", output="x", metadata={"exit": 0}, time={"start": 5, "end": 9}
+    )
+    states = [line["part"]["state"] for line in lines(database.path) if line["type"] == "part"]
+    assert states[0] == {"status": "running", "input": {"command": "make"}, "time": {"start": 5}}
+    assert states[1]["status"] == "completed"
+
+
+def test_lines_are_in_the_order_of_time(database: OpencodeDatabase) -> None:
+    """A call that started first and ended last surrounds the other, and the subagent's lines."""
+    database.session()
+    database.session("ses_child", SESSION)
+    database.message("msg_2", "assistant", time={"created": 100})
+    task: dict[str, Any] = {
+        "metadata": {"sessionId": "ses_child"},
+        "time": {"start": 110, "end": 190},
+        "output": "x",
+    }
+    database.call("prt_a", "msg_2", "completed", **task)
+    database.call("prt_b", "msg_2", "completed", time={"start": 120, "end": 130}, output="", metadata={})
+    database.message("msg_3", "assistant", "ses_child", time={"created": 140})
+    database.call("prt_c", "msg_3", "completed", "ses_child", time={"start": 150, "end": 160}, output="")
+    found = [
+        (line["part"]["callID"], line["part"]["state"]["status"], line.get("agent"), line["timestamp"])
+        for line in lines(database.path)
+        if line["type"] == "part"
+    ]
+    assert found == [
+        ("call_prt_a", "running", None, 110),
+        ("call_prt_b", "running", None, 120),
+        ("call_prt_b", "completed", None, 130),
+        ("call_prt_c", "running", "call_prt_a", 150),
+        ("call_prt_c", "completed", "call_prt_a", 160),
+        ("call_prt_a", "completed", None, 190),
+    ]
+
+
+def test_a_followed_database_shows_new_calls(
+    database: OpencodeDatabase, followed: Callable[[Path], Feed]
+) -> None:
+    """A call is open while its row says so, grows with its output, and ends with its result."""
+    database.session()
+    database.prompt("Build it")
+    feed = followed(database.path)
+    session = feed.session
+    assert session.run.prompt == "Build it"
+    database.message("msg_2", "assistant", modelID="some-model")
+    database.call("prt_2", "msg_2", "pending", input={})
+    wait_for(feed, lambda: len(session.calls))
+    database.call("prt_2", "msg_2", "running", metadata={"output": "building …"})
+    wait_for(feed, lambda: session.calls[0].output == "building …")
+    assert (session.calls[0].target, session.calls[0].outcome) == ("make", "running")
+    database.call("prt_2", "msg_2", "completed", output="done", metadata={"exit": 2})
+    wait_for(feed, lambda: session.calls[0].exit_code)
+    assert (session.calls[0].outcome, session.calls[0].exit_code) == ("failed", 2)
+    database.part("prt_3", "msg_2", "text", text="", time={"start": database.now})
+    database.part("prt_3", "msg_2", "text", text="It failed.", time={"start": 1, "end": database.now})
+    database.part("prt_4", "msg_2", "step-finish", reason="stop", tokens={"input": 1})
+    wait_for(feed, lambda: session.text == "It failed.")
+    assert len(session.calls) == 1
+
+
+def test_what_has_not_changed_is_not_repeated(database: OpencodeDatabase) -> None:
+    """A store returns each line once, and nothing while nothing changes."""
+    database.session()
+    database.prompt("Build it")
+    database.message("msg_2", "assistant")
+    database.call("prt_2", "msg_2", "running")
+    store = store_for(database.path)
+    assert store is not None
+    assert len(store.new_lines()) == 5
+    assert store.new_lines() == []
+    database.message("msg_2", "assistant", time={"created": 1}, cost=1)
+    database.call("prt_2", "msg_2", "running", time={"start": 7})
+    assert [json.loads(line)["type"] for line in store.new_lines()] == ["part"]
+
+
+def test_reading_leaves_nothing_behind(tmp_path: Path) -> None:
+    """Reading a database that no program has open creates neither a log nor its index."""
+    database = OpencodeDatabase(tmp_path / "opencode.db")
+    database.session()
+    database.close()
+    assert os.listdir(tmp_path) == ["opencode.db"]
+    before = database.path.read_bytes()
+    assert len(lines(database.path)) == 1
+    assert os.listdir(tmp_path) == ["opencode.db"]
+    assert database.path.read_bytes() == before
+
+
+def test_opencode_may_close_the_database_while_it_is_followed(
+    database: OpencodeDatabase, followed: Callable[[Path], Feed]
+) -> None:
+    """No connection is kept that would hold the log; the session can be read afterwards."""
+    database.session()
+    feed = followed(database.path)
+    database.prompt("Build it")
+    database.close()
+    assert os.listdir(database.path.parent) == ["opencode.db"]
+    wait_for(feed, lambda: feed.session.run.prompt == "Build it")
+
+
+def test_no_other_table_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No statement names a table with secrets or all columns of one, and the connection may not read it."""
+    database = OpencodeDatabase(tmp_path / "opencode.db")
+    database.session()
+    database.prompt("Build it")
+    statements: list[str] = []
+    allowed: list[bool] = []
+    connect = sqlite3.connect
+
+    class Traced(sqlite3.Connection):
+        def close(self) -> None:
+            try:
+                self.execute("SELECT value FROM credential").fetchall()
+            except sqlite3.DatabaseError:
+                allowed.append(False)
+            super().close()
+
+    def traced(*arguments: Any, **options: Any) -> sqlite3.Connection:
+        connection: sqlite3.Connection = connect(*arguments, **options, factory=Traced)
+        connection.set_trace_callback(statements.append)
+        return connection
+
+    monkeypatch.setattr(sqlite3, "connect", traced)
+    assert len(lines(database.path)) == 3
+    database.close()
+    read = [each for each in statements if "credential" not in each]
+    assert any("FROM part" in each for each in read)
+    assert not any("*" in each for each in read)
+    assert allowed == [False]
+
+
+@pytest.mark.parametrize(
+    "trick",
+    [
+        "DROP TABLE part; CREATE VIEW part AS SELECT id, id session_id, value data FROM credential",
+        "DROP TABLE part",
+        "ALTER TABLE message DROP COLUMN data",
+        "ALTER TABLE session DROP COLUMN version",
+        "DROP TABLE session",
+    ],
+)
+def test_a_database_with_other_tables_is_refused(database: OpencodeDatabase, trick: str) -> None:
+    """A view in the place of a table, a missing table and a missing column end in one line."""
+    database.session()
+    database.prompt("Build it")
+    database.connection.executescript(trick)
+    done = printed(database.path, "--print")
+    assert (done.returncode, done.stdout) == (2, "")
+    said = "it has no sessions that this version can read"
+    assert done.stderr == f"agentwatch: cannot open {database.path}: {said}\n"
+
+
+def test_an_older_database_lacks_columns_that_are_not_needed(database: OpencodeDatabase) -> None:
+    """The title and the model of a session are optional: the model is in each message too."""
+    database.session()
+    database.connection.executescript(
+        "ALTER TABLE session DROP COLUMN model; ALTER TABLE session DROP COLUMN agent;"
+        "ALTER TABLE session DROP COLUMN title"
+    )
+    [line] = lines(database.path)
+    assert line["info"]["directory"] == "/home/ada/app"
+    assert line["info"]["model"] is None
+
+
+def test_a_locked_database_is_one_line(tmp_path: Path) -> None:
+    """A database without a log that another program writes cannot be read; it is not waited for."""
+    database = OpencodeDatabase(tmp_path / "opencode.db", is_wal=False)
+    database.session()
+    database.connection.execute("BEGIN EXCLUSIVE")
+    done = printed(database.path, "--print")
+    database.close()
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f"agentwatch: cannot open {database.path}: it is locked by another program\n"
+
+
+def test_a_damaged_database_is_one_line(tmp_path: Path) -> None:
+    """A database whose pages are overwritten is reported, without a traceback."""
+    path = tmp_path / "opencode.db"
+    path.write_bytes(b"SQLite format 3\0" + bytes(range(256)) * 64)
+    done = printed(path, "--print")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f"agentwatch: cannot open {path}: the database is damaged\n"
+
+
+@pytest.mark.parametrize("name", ["opencode.db", "opencode.db/ses_gone"])
+def test_a_session_that_is_not_there_is_one_line(tmp_path: Path, name: str) -> None:
+    """A database without the session, or without any, says so."""
+    database = OpencodeDatabase(tmp_path / "opencode.db")
+    database.close()
+    done = printed(tmp_path / name, "--print")
+    assert done.returncode == 2
+    said = "it has no session ses_gone" if "gone" in name else "it has no session"
+    assert done.stderr == f"agentwatch: cannot open {tmp_path / name}: {said}\n"
+
+
+@pytest.mark.parametrize("command", ["log", "replay", "drift"])
+def test_each_command_opens_a_database(database: OpencodeDatabase, command: str) -> None:
+    """A database can be given wherever a recording can."""
+    database.session()
+    database.prompt("Build it")
+    database.message("msg_2", "assistant")
+    database.call("prt_2", "msg_2", "completed", output="x", metadata={"exit": 0})
+    options = ["--print", "--speed", "1000"] if command == "replay" else []
+    done = printed(database.path, command, *options)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert ("make" in done.stdout) is (command != "drift")
+
+
+@pytest.mark.parametrize("value", ["", "[]", "{", "null", '{"a":NaN}', "[" * 3000, '{"type":"\\ud800"}'])
+@pytest.mark.parametrize("table", ["message", "part"])
+def test_data_of_any_form_is_read(database: OpencodeDatabase, table: str, value: str) -> None:
+    """A row whose data is no object, or cannot be parsed, ends nothing."""
+    database.session()
+    database.prompt("Build it")
+    database.connection.execute(f"UPDATE {table} SET data = ?", (value,))
+    assert lines(database.path)[0]["type"] == "session"
+
+
+@pytest.mark.parametrize("value", [None, b"\xff", 1.5, -1, 10**18, "x", ""])
+@pytest.mark.parametrize(
+    "column",
+    [
+        *("session.parent_id", "session.directory", "session.model", "session.time_created"),
+        *("message.id", "message.time_created", "message.time_updated", "message.data"),
+        *("part.id", "part.message_id", "part.time_created", "part.time_updated", "part.data"),
+    ],
+)
+def test_a_column_of_any_type_is_read(database: OpencodeDatabase, column: str, value: object) -> None:
+    """SQLite checks no types: a column with a value of any type, or with none, ends nothing."""
+    table, name = column.split(".")
+    database.connection.executescript(
+        "".join(
+            f"ALTER TABLE {each} RENAME TO old; CREATE TABLE {each} AS SELECT * FROM old; DROP TABLE old;"
+            for each in ("session", "message", "part")
+        )
+    )
+    database.session()
+    database.prompt("Build it")
+    database.connection.execute(f"UPDATE {table} SET {name} = ?", (value,))
+    found = lines(database.path / SESSION)
+    assert found[0]["type"] == "session"
+    if name in {"time_created", "time_updated"}:
+        assert [line["type"] for line in found] == ["session", "message", "part"]
+    feed = Feed(saved_source(database.path / SESSION).reader)
+    feed.advance()
+    assert feed.session.lines.malformed == 0

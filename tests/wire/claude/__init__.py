@@ -1,0 +1,1 @@
+"""Tests of the grammar that Claude Code, Qwen Code and Amp share."""

@@ -1,0 +1,190 @@
+"""The lines of a transcript that are no messages: facts, counts, compactions, retries, notices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from agentwatch.events import Compaction, Event, Notice, Retry, RunInfo, Tokens, Unknown
+from agentwatch.wire.agent import LineRole
+from agentwatch.wire.claude_transcript import AGENT
+from agentwatch.wire.claude_transcript.decoder import Decoder
+from agentwatch.wire.claude_transcript.requests import Requests
+from tests.builders.transcript import AT, AT_MS, answer, call, decoded, line, returned, said, session_of, user
+
+
+def system(subtype: object, **more: Any) -> dict[str, Any]:
+    """Return a system line."""
+    return line("system", subtype=subtype, **more)
+
+
+@pytest.mark.parametrize(
+    ("made", "expected"),
+    [
+        (
+            system(
+                "compact_boundary", compactMetadata={"trigger": "auto", "preTokens": 155250, "postTokens": 9}
+            ),
+            [Compaction(True, "auto", 155250, 9, AT_MS)],
+        ),
+        (system("microcompact_boundary"), [Compaction(True, at_ms=AT_MS)]),
+        (
+            system(
+                "api_error", error={"message": "overloaded"}, retryAttempt=4, maxRetries=10, retryInMs=558.9
+            ),
+            [Retry("overloaded", 4, 10, 558, AT_MS)],
+        ),
+        (
+            system("api_error", error={"status": 503, "error": {"error": {"message": "x"}}}),
+            [Retry("x", at_ms=AT_MS)],
+        ),
+        (system("api_error", error={"cause": {"code": "ECONN"}}), [Retry("ECONN", at_ms=AT_MS)]),
+        (system("api_error", error={"status": 529}, retryInMs=True), [Retry("status 529", at_ms=AT_MS)]),
+        (system("api_error", retryInMs=1e300), [Retry("", at_ms=AT_MS)]),
+        (system("local_command", content="<command-name>/model</command-name>"), [Notice("/model", AT_MS)]),
+        (system("local_command", content="<local-command-stdout></local-command-stdout>"), []),
+        (system("local_command"), []),
+        (system("session_start"), []),
+        (system("informational", content="Switched"), [Notice("Switched", AT_MS)]),
+        (system("error", error={"message": "bad"}, level="error"), [Notice("bad", AT_MS, is_error=True)]),
+        (
+            system("stop_hook_summary", hookErrors=["no", {"message": "why"}]),
+            [
+                Notice("hook failed: no", AT_MS),
+                Notice("hook failed: why", AT_MS),
+            ],
+        ),
+        (system("hologram"), [Unknown("type system/hologram")]),
+        (system(["x"]), [Unknown("type system/an array")]),
+    ],
+)
+def test_a_system_line_is_read(made: dict[str, Any], expected: list[Event]) -> None:
+    """Compactions, retries, commands and errors are reported; an unknown subtype is counted."""
+    assert decoded(made) == expected
+
+
+@pytest.mark.parametrize(
+    ("attached", "expected"),
+    [
+        ({"type": "queued_command", "prompt": "also push"}, [Notice("queued: also push", AT_MS)]),
+        ({"type": "queued_command", "prompt": "<bash-input>ls</bash-input>"}, [Notice("! ls", AT_MS)]),
+        ({"type": "queued_command", "prompt": [{"type": "image"}]}, []),
+        (
+            {"type": "hook_blocking_error", "hookName": "Stop", "blockingError": {"blockingError": "lint"}},
+            [Notice("hook Stop failed: lint", AT_MS)],
+        ),
+        (
+            {"type": "hook_non_blocking_error", "hookEvent": "Stop", "stderr": "no"},
+            [Notice("hook Stop failed: no", AT_MS)],
+        ),
+        ({"type": "hook_stopped_continuation", "hookName": "x"}, [Notice("hook x failed", AT_MS)]),
+        ({"type": "prompt_snapshot", "systemPrompt": ["x"]}, []),
+        ({"type": ["x"]}, []),
+        ("x", []),
+    ],
+)
+def test_an_attachment_is_read(attached: object, expected: list[Event]) -> None:
+    """Of what is attached for the model, only a queued prompt and the failure of a hook are shown."""
+    assert decoded(line("attachment", attachment=attached)) == expected
+
+
+@pytest.mark.parametrize(
+    "kind", ["mode", "api-request-blob", "file-history-snapshot", "queue-operation", "tools-used"]
+)
+def test_other_lines_say_nothing(kind: str) -> None:
+    """Snapshots, requests and settings are understood, and report nothing."""
+    assert (
+        decoded({"type": kind, "sessionId": "s", "message": {"content": [{"type": "text", "text": "x"}]}})
+        == []
+    )
+
+
+def test_the_facts_of_the_run_follow_the_lines() -> None:
+    """Each fact is reported when it changes; a change of the session's id begins no run."""
+    decoder = Decoder()
+    first = decoder.decode({"type": "permission-mode", "permissionMode": "default", "sessionId": "s"})
+    assert first[1] == RunInfo(session_id="s", permission_mode="default")
+    assert decoder.decode(said("A", permissionMode="plan", sessionId="t"))[0] == RunInfo(
+        session_id="t", model="opus", cwd="/w", permission_mode="plan", agent_version="2.1.330"
+    )
+    assert not any(isinstance(event, RunInfo) for event in decoder.decode(said("B", sessionId="t")))
+    synthetic = said("x", message={"model": "<synthetic>"}, sessionId="t")
+    assert not any(isinstance(event, RunInfo) for event in decoder.decode(synthetic))
+
+
+def test_each_message_is_counted_once() -> None:
+    """The lines of a message repeat its counts; the last has the final count of its output."""
+    usage = {
+        "input_tokens": 3,
+        "cache_read_input_tokens": 10,
+        "cache_creation_input_tokens": 5,
+        "output_tokens": 1,
+    }
+    first = said("A", message={"id": "m", "usage": usage})
+    last = call("c", message={"id": "m", "usage": {**usage, "output_tokens": 40}})
+    other = said("B", message={"id": "n", "usage": {"output_tokens": 2}})
+    none = said("C", message={"id": "o", "usage": {"input_tokens": 0, "output_tokens": 0}})
+    run = session_of(user("Go"), first, first, last, other, none).run
+    assert run.tokens == Tokens(18, 10, 42, context_used=18)
+    requests = Requests()
+    for number in range(100):
+        assert requests.usage({"id": f"{number}", "usage": usage}, None) is not None
+    assert requests.usage({"usage": usage}, None) is None
+
+
+def test_the_cost_is_the_last_that_was_written() -> None:
+    """A cost is that of the process so far: the last one counts, and no other type of value does."""
+    lines = [line("cost-state", totalCostUSD=cost) for cost in (0.1, 0.2, "x", True, -1, float("nan"))]
+    assert session_of(user("Go"), *lines).run.tokens.cost_usd == 0.2
+
+
+@pytest.mark.parametrize(
+    ("made", "role"),
+    [
+        (user("Go"), LineRole.START),
+        (line("mode"), LineRole.START),
+        (line("attachment"), LineRole.START),
+        (said("A"), LineRole.OTHER),
+        (call("c"), LineRole.CALL),
+        (returned("c"), LineRole.CALL),
+        (line("progress"), LineRole.OTHER),
+        (line("cost-state"), LineRole.OTHER),
+        ({"type": ["x"]}, LineRole.OTHER),
+        (user([5]), LineRole.START),
+        (line("assistant", message=5), LineRole.OTHER),
+    ],
+)
+def test_the_role_of_a_line(made: dict[str, Any], role: LineRole) -> None:
+    """The lines before the first answer belong to the start; calls are found for the preview."""
+    assert AGENT.role(made) is role
+
+
+@pytest.mark.parametrize(
+    ("made", "is_own"),
+    [
+        (user("Go"), True),
+        (said("A", session_id="both"), True),
+        ({"type": "mode", "sessionId": "s"}, True),
+        ({"type": "progress", "sessionId": "s", "data": {}}, True),
+        ({"type": "summary", "summary": "x", "leafUuid": "y"}, True),
+        ({"type": "summary"}, False),
+        ({"type": "file-history-snapshot", "snapshot": {}}, True),
+        ({"type": "file-history-snapshot"}, False),
+        ({"type": "user", "session_id": "s"}, False),
+        ({"type": "user", "sessionId": "s", "data": {}}, False),
+        ({"type": ["user"], "sessionId": "s"}, False),
+        ({"type": "result", "sessionId": "s"}, False),
+    ],
+)
+def test_only_lines_of_a_transcript_are_recognised(made: dict[str, Any], is_own: bool) -> None:
+    """A transcript has `sessionId`, the stream `session_id`; other agents have data beside it."""
+    assert AGENT.recognises(made) is is_own
+
+
+def test_a_line_has_the_time_of_the_agents_clock() -> None:
+    """The timestamp of a line is its time."""
+    assert AGENT.time_of is not None
+    assert AGENT.time_of({"timestamp": AT}) == AT_MS
+    assert AGENT.time_of({"timestamp": 5}) is None
+    assert answer()["type"] == "assistant"

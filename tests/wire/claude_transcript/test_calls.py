@@ -1,0 +1,110 @@
+"""The calls of a transcript are paired, and have the outcome that the agent says."""
+
+from __future__ import annotations
+
+import pytest
+
+from agentwatch.events import Outcome, Permission, Plan, ToolEnded, ToolStarted
+from agentwatch.wire.claude_transcript.calls import Calls
+from tests.builders.transcript import AT_MS, answer, call, decoded, line, returned, session_of, user
+
+REFUSED = "The user doesn't want to proceed with this tool use. The tool use was rejected"
+
+
+def end_of(*lines: dict[str, object]) -> ToolEnded:
+    """Return the only end of a call."""
+    (end,) = [event for event in decoded(*lines) if isinstance(event, ToolEnded)]
+    return end
+
+
+@pytest.mark.parametrize(
+    ("made", "outcome", "exit_code"),
+    [
+        (returned("c"), Outcome.SUCCEEDED, None),
+        (returned("c", is_error=False), Outcome.SUCCEEDED, None),
+        (returned("c", "Exit code 3\nno", is_error=True), Outcome.FAILED, 3),
+        (returned("c", "no such file", is_error=True), Outcome.FAILED, None),
+        (returned("c", REFUSED, is_error=True), Outcome.REJECTED, None),
+        (returned("c", "no", is_error=True, toolDenialKind="user-rejected"), Outcome.REJECTED, None),
+        (returned("c", "no", is_error=True, toolDenialKind="interrupted"), Outcome.CANCELLED, None),
+        (returned("c", toolUseResult={"interrupted": True}), Outcome.CANCELLED, None),
+        (returned("c", toolUseResult={"backgroundTaskId": "b1"}), Outcome.RETURNED, None),
+    ],
+)
+def test_the_outcome_is_the_agents(made: dict[str, object], outcome: Outcome, exit_code: int | None) -> None:
+    """A failure, a refusal, an interruption and a command in the background are told apart."""
+    found = end_of(call("c"), made)
+    assert (found.outcome, found.exit_code, found.at_ms) == (outcome, exit_code, AT_MS)
+
+
+def test_a_call_without_an_id_has_that_of_its_line() -> None:
+    """The first call of a line without ids has the line's id; its result names that line."""
+    block = {"type": "tool_use", "name": "bash", "input": {"command": "ls"}}
+    events = decoded(
+        answer(block, block, uuid="a1"),
+        user([{"type": "tool_result", "content": "ok"}], parent="a1"),
+        user([{"type": "tool_result", "content": "ok"}], sourceToolAssistantUUID="a1#1"),
+        user([{"type": "tool_result", "content": "ok"}]),
+    )
+    started = [event.call_id for event in events if isinstance(event, ToolStarted)]
+    assert started == ["a1", "a1#1"]
+    assert [event.call_id for event in events if isinstance(event, ToolEnded)] == ["a1", "a1#1", ""]
+
+
+def test_paths_are_shown_relative_to_the_first_folder() -> None:
+    """The folder may change from line to line; a file keeps its name."""
+    first = call("c", "Read", {"file_path": "/w/a.py"})
+    second = call("d", "Read", {"file_path": "/w/a.py"}, cwd="/w/sub")
+    started = [event for event in decoded(first, second) if isinstance(event, ToolStarted)]
+    assert [event.target for event in started] == ["a.py", "a.py"]
+
+
+def test_a_question_to_the_user_is_asked_and_answered() -> None:
+    """The calls that wait for the user are questions, with their answers."""
+    asked = call("c", "AskUserQuestion", {"questions": [{"question": "Which?"}, 5]})
+    question = Permission("AskUserQuestion", None, at_ms=AT_MS, key="c", call_id="c", target="Which?")
+    assert question in decoded(asked)
+    answered = returned("c", toolUseResult={"answers": {"Which?": "SQLite", "x": 5}})
+    events = decoded(asked, answered)
+    assert question._replace(answer="SQLite", target=None) in events
+    plan = call("c", "ExitPlanMode", {"plan": "\n# Plan\nmore"})
+    assert decoded(plan)[1] == question._replace(subject="ExitPlanMode", target="# Plan")
+    refused = decoded(plan, returned("c", REFUSED, is_error=True))
+    assert Permission("ExitPlanMode", "rejected", at_ms=AT_MS, key="c", call_id="c") in refused
+    failed = decoded(asked, returned("c", "no", is_error=True))
+    assert question._replace(answer="answered", target=None) in failed
+
+
+def test_a_to_do_list_is_a_plan() -> None:
+    """A to-do list that was written is the plan."""
+    todos = [{"content": "A", "status": "completed"}]
+    written = decoded(
+        call("c", "TodoWrite", {"todos": todos}), returned("c", toolUseResult={"newTodos": todos})
+    )
+    assert [event.entries[0].text for event in written if isinstance(event, Plan)] == ["A"]
+
+
+def test_results_of_the_services_own_tools_are_paired() -> None:
+    """A search that the service makes is answered in a line of the agent."""
+    search = answer({"type": "server_tool_use", "id": "s", "name": "web_search", "input": {"query": "x"}})
+    found = answer({"type": "web_search_tool_result", "tool_use_id": "s", "content": []})
+    assert end_of(search, found).outcome is Outcome.SUCCEEDED
+
+
+def test_the_output_of_a_running_command_is_its_progress() -> None:
+    """Progress lines replace the output of the open call."""
+    progress = line("progress", data={"type": "bash_progress", "fullOutput": "50 %"}, parentToolUseID="c")
+    session = session_of(call("c"), progress)
+    assert session.calls[0].output == "50 %"
+    assert decoded(line("progress", data={"type": "bash_progress"})) == []
+    assert decoded(line("progress", data={"type": "hook_progress"})) == []
+
+
+def test_only_the_newest_open_calls_are_kept() -> None:
+    """A call that never ends is forgotten in the end, so it cannot keep its turn open for ever."""
+    calls = Calls()
+    for number in range(2000):
+        list(calls.started({"name": "Bash"}, str(number), {}, "", None))
+    assert not calls.is_open("0")
+    assert calls.is_open("1999")
+    assert calls.has_open()

@@ -1,0 +1,1 @@
+"""Tests of the decoder of `codex exec --json`."""

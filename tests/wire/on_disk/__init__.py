@@ -1,0 +1,1 @@
+"""Tests of what the formats of files on disk share."""
