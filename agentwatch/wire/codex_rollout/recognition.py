@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agentwatch.wire.agent import LineRole
 from agentwatch.wire.fields import Fields
-from agentwatch.wire.iso_time import iso_ms
+from agentwatch.wire.on_disk.iso_time import iso_ms
 
 _TYPES = frozenset(
     {
