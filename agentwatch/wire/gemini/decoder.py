@@ -33,7 +33,7 @@ from agentwatch.wire.fields import Fields, in_words, items, mapping, number, tex
 from agentwatch.wire.gemini.plans import plan_in
 from agentwatch.wire.gemini.results import argument_facts, ending, shown_facts
 from agentwatch.wire.gemini.tools import name_in_id, target_of, tool_named
-from agentwatch.wire.iso_time import iso_ms
+from agentwatch.wire.on_disk.iso_time import iso_ms
 from agentwatch.wire.segment_text import SegmentText
 from agentwatch.wire.tool import NO_FACTS, Facts, Tool
 

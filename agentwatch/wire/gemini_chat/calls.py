@@ -10,7 +10,7 @@ from agentwatch.wire.fields import Fields, items, mapping, text
 from agentwatch.wire.gemini.plans import plan_in
 from agentwatch.wire.gemini.results import argument_facts, ending, shown_facts
 from agentwatch.wire.gemini.tools import target_of, tool_named
-from agentwatch.wire.iso_time import iso_ms
+from agentwatch.wire.on_disk.iso_time import iso_ms
 from agentwatch.wire.tool import NO_FACTS, Tool
 
 _OPEN = frozenset(("validating", "scheduled", "executing", "awaiting_approval"))

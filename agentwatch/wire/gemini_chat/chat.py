@@ -33,7 +33,7 @@ from agentwatch.wire.gemini_chat.messages import (
     shell_command,
     thoughts_in,
 )
-from agentwatch.wire.iso_time import iso_ms
+from agentwatch.wire.on_disk.iso_time import iso_ms
 
 _MOST_MESSAGES = 50_000
 _MOST_CALLS = 10_000

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentwatch.wire.fields import Fields, items, mapping
-from agentwatch.wire.iso_time import iso_ms
+from agentwatch.wire.on_disk.iso_time import iso_ms
 
 
 def line_time(fields: Fields) -> int | None:
