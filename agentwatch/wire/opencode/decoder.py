@@ -151,7 +151,7 @@ class Decoder:
                 self._calls_in_step = self._calls_in_step or agent is None
                 return [*self._texts.close(), *self._tool(line, part, agent)]
             case "step-start":
-                return self._step_started(agent)
+                return self._step_started(message, agent)
             case "step-finish":
                 return self._step_finished(part, message, agent)
             case "compaction":
@@ -179,9 +179,9 @@ class Decoder:
         self._is_over = False
         return [*self._texts.close(), Prompt(words)]
 
-    def _step_started(self, agent: str | None) -> list[Event]:
+    def _step_started(self, message: Fields, agent: str | None) -> list[Event]:
         events = self._texts.close()
-        if agent is not None:
+        if agent is not None or message.get("summary") is True:
             return events
         self._calls_in_step = False
         if not self._is_over:
