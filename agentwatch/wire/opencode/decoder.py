@@ -44,6 +44,14 @@ from agentwatch.wire.tool import Tool
 FORMAT = "opencode"
 _WITHOUT_EVENTS = ("snapshot", "patch", "agent", "file")
 """Parts that repeat what other parts report, and the files that the user attached."""
+_PART_OF = {
+    "step_start": "step-start",
+    "step_finish": "step-finish",
+    "tool_use": "tool",
+    "text": "text",
+    "reasoning": "reasoning",
+}
+"""The type of the part in a line of the stream, if the part does not name it."""
 _MOST_PROMPTS = 1000
 """The number of the last prompts to which the user may go back."""
 
@@ -139,7 +147,7 @@ class Decoder:
 
     def _part(self, line: Fields, part: Fields, agent: str | None) -> list[Event]:
         message = mapping(line.get("message"))
-        match part.get("type"):
+        match part.get("type", _PART_OF.get(in_words(line.get("type")))):
             case "text" if message.get("role") == "user":
                 return self._prompt(part, message, agent)
             case "text":
