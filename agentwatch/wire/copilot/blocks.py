@@ -16,7 +16,7 @@ from agentwatch.blocks import (
     TextBlock,
 )
 from agentwatch.events import ToolKind
-from agentwatch.wire.argument_blocks import argument_blocks
+from agentwatch.wire.changes.argument_blocks import argument_blocks
 from agentwatch.wire.changes.unified import changed_lines
 from agentwatch.wire.copilot.results import is_diff
 from agentwatch.wire.copilot.tools import plan_entries, read_arguments, tool_of

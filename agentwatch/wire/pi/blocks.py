@@ -15,7 +15,7 @@ from agentwatch.blocks import (
     TextBlock,
 )
 from agentwatch.events import ToolKind
-from agentwatch.wire.argument_blocks import argument_blocks
+from agentwatch.wire.changes.argument_blocks import argument_blocks
 from agentwatch.wire.fields import Fields, items, mapping, text
 from agentwatch.wire.pi.diffs import unified
 from agentwatch.wire.pi.messages import content_text, tool_calls
