@@ -123,19 +123,14 @@ class Decoder:
         return [Unknown(f"type {in_words(fields.get('type'))}")]
 
     def may_batch(self, line: bytes) -> bool:
-        """Return whether a line may be a delta or a count of thinking tokens."""
-        return b'"content_block_delta"' in line or b'"thinking_tokens"' in line
+        """Return whether a line may be a delta or a count of thinking tokens, and cannot start a turn."""
+        is_short = b'"content_block_delta"' in line or b'"thinking_tokens"' in line
+        return is_short and self._has_turn and self._detect is None
 
-    def batch(self, lines: list[Fields]) -> list[Event] | None:
-        """Return the texts of consecutive deltas, those of a channel joined.
-
-        Returns:
-            None if one of the lines is no such line, or if a line could start a turn or decide the agent.
-        """
-        if not self._has_turn or self._detect is not None:
-            return None
-        texts = texts_of(lines)
-        return None if texts is None else [event for found in texts for event in self._text.add(*found)]
+    def batch(self, lines: list[Fields]) -> tuple[list[Event], int]:
+        """Return the texts of consecutive deltas, those of a channel joined, and the number of lines read."""
+        texts, count = texts_of(lines)
+        return [event for found in texts for event in self._text.add(*found)], count
 
     def end(self) -> list[Event]:
         """Return the events that follow from the end of the stream: none."""
