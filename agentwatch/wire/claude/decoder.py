@@ -35,11 +35,13 @@ from agentwatch.wire.claude.text import (
     delta_text,
     ends_with,
     line_ms,
+    model_in,
     texts_of,
 )
 from agentwatch.wire.claude.turns import (
     INTERRUPTED,
     is_agents_own,
+    more_output,
     output_so_far,
     run_info,
     run_started,
@@ -68,6 +70,7 @@ class Decoder:
         self.dialect = dialect
         self._detect = detect
         self._calls = Calls(dialect.tool_named)
+        self._calls.commands_return_json = dialect.commands_return_json
         self._text = MainText()
         self._incidents = Incidents(self._calls)
         self._permissions = Permissions()
@@ -81,6 +84,8 @@ class Decoder:
         """Whether the conversation is being shortened: another init may come before it is."""
         self._is_interrupted = False
         self._model: str | None = None
+        self._output = 0
+        """The tokens that the main agent's newest message has written so far."""
         self._message: str | None = None
         """The id of the main agent's newest message."""
 
@@ -189,8 +194,7 @@ class Decoder:
         events: list[Event] = [TurnStarted()]
         if not self._has_run:
             self._has_run, self._session_id = True, text(fields, "session_id")
-            model = text(mapping(fields.get("message")), "model")
-            events = [RunInfo(session_id=self._session_id, model=model), *events]
+            events = [RunInfo(self._session_id, model_in(fields)), *events]
         self._begin_turn()
         self._has_content = True
         return events
@@ -205,9 +209,11 @@ class Decoder:
                 lead = [] if self._has_turn else self._content(fields)
                 return lead if found is None else [*lead, *self._text.add(*found)]
             case "message_start":
+                self._output = 0
                 return [*self._content(fields), *self._text.message_started()]
             case "message_delta":
-                return output_so_far(mapping(event.get("usage")), self.dialect)
+                before, self._output = self._output, output_so_far(event.get("usage"), self._output)
+                return more_output(self._output - before)
         return []
 
     def _assistant(self, fields: Fields) -> list[Event]:
@@ -246,8 +252,7 @@ class Decoder:
         if not tokens.input or (key and key == self._message):
             return []
         self._message = key
-        model = text(message, "model")
-        self._model = self._model or (model and model[:_MOST_MODEL])
+        self._model = self._model or (text(message, "model") or "")[:_MOST_MODEL]
         return [Usage(tokens._replace(context_used=tokens.input), UsageScope.REQUEST)]
 
     def _user(self, fields: Fields) -> list[Event]:

@@ -141,6 +141,12 @@ def ends_with(block: Fields, ending: str) -> bool:
     return isinstance(kind, str) and kind.endswith(ending)
 
 
+def model_in(fields: Fields) -> str | None:
+    """Return the model that wrote a message; None for `<synthetic>`: the agent wrote it itself."""
+    model = text(mapping(fields.get("message")), "model")
+    return None if model is None or model.startswith("<") else model
+
+
 def line_ms(fields: Fields) -> int | None:
     """Return the time of a line, in milliseconds since the epoch; None without a `timestamp` in ISO form."""
     written = text(fields, "timestamp")
