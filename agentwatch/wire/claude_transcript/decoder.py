@@ -20,6 +20,7 @@ from agentwatch.events import (
 )
 from agentwatch.wire.claude.tools import tool_named
 from agentwatch.wire.claude_transcript import beside
+from agentwatch.wire.claude_transcript.answers import Answers
 from agentwatch.wire.claude_transcript.calls import Calls
 from agentwatch.wire.claude_transcript.recognition import BESIDE, FORMAT, SILENT
 from agentwatch.wire.claude_transcript.requests import Requests, cost
@@ -45,6 +46,7 @@ class Decoder:
         self._facts = Facts()
         self._tree = Tree()
         self._turns = Turns()
+        self._answers = Answers()
         self._calls = Calls()
         self._requests = Requests()
         self._subagents = Subagents()
@@ -130,6 +132,7 @@ class Decoder:
             if rewound:
                 yield Rewound(rewound)
             self._turns.prompted(text(fields, "promptId"))
+            self._answers.begin_turn()
             yield Prompt(said.text)
             return
         is_of_last_turn = bool(results) or self._turns.is_present(text(fields, "promptId"))
@@ -160,8 +163,11 @@ class Decoder:
         if fields.get("isApiErrorMessage") is True:
             yield from self._api_error(fields, agent, at_ms)
             return
+        if agent is None and (retracted := self._answers.retracted(fields)) is not None:
+            yield retracted
         content = message.get("content")
         blocks = [{"type": "text", "text": content}] if isinstance(content, str) else items(content)
+        texts = [block for block in map(mapping, blocks) if block.get("type") == "text"]
         for index, block in enumerate(map(mapping, blocks)):
             yield from self._block(block, index, fields, agent)
         if agent is not None:
@@ -170,8 +176,9 @@ class Decoder:
         if usage is not None:
             yield usage
         self._turns.wrote(message_id)
+        self._answers.wrote(fields.get("uuid"), sum(len(text(each, "text") or "") for each in texts))
         is_last = message.get("stop_reason") == "end_turn" and not self._calls.has_open()
-        if is_last and any(mapping(block).get("type") == "text" for block in blocks):
+        if is_last and texts:
             yield from self._turns.end(Outcome.SUCCEEDED)
 
     def _block(self, block: Fields, index: int, fields: Fields, agent: str | None) -> Iterator[Event]:
@@ -221,6 +228,8 @@ class Decoder:
         if subtype == "turn_duration":
             yield from self._turns.end(Outcome.SUCCEEDED, duration_ms=number(fields, "durationMs"))
             return
+        if (retracted := self._answers.retracted(fields)) is not None:
+            yield retracted
         yield from beside.system(fields)
         has_blocked = items(fields.get("hookErrors")) or fields.get("preventedContinuation") is True
         if subtype == "stop_hook_summary" and not has_blocked and not self._calls.has_open():
