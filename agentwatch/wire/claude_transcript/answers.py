@@ -12,6 +12,8 @@ from agentwatch.events import TextRetracted
 from agentwatch.wire.fields import Fields, items
 
 _MOST_LINES = 256
+_MOST_ID = 100
+"""In characters."""
 _NAMES = ("supersedesUuids", "retractedMessageUuids")
 
 
@@ -19,11 +21,11 @@ class Answers:
     """The lengths of the last texts of the main agent's answer, by the ids of their lines."""
 
     def __init__(self) -> None:
-        self._written: deque[tuple[object, int]] = deque(maxlen=_MOST_LINES)
+        self._written: deque[tuple[str, int]] = deque(maxlen=_MOST_LINES)
 
     def wrote(self, line: object, characters: int) -> None:
         """Note the text of a line."""
-        if characters:
+        if characters and isinstance(line, str) and len(line) <= _MOST_ID:
             self._written.append((line, characters))
 
     def begin_turn(self) -> None:

@@ -13,6 +13,8 @@ from agentwatch.wire.fields import Fields, text
 
 _MOST_CALLS = 256
 _MOST_LINES = 4096
+_MOST_ID = 1000
+"""In characters. Longer ids are not remembered."""
 _MOST_PROMPT = 200
 """In characters: the beginning of a prompt, by which the call of a subagent is found."""
 
@@ -73,6 +75,7 @@ def _beginning(prompt: str | None) -> str:
 
 
 def _keep(kept: OrderedDict[str, str], key: str, value: str, most: int) -> None:
-    kept[key] = value
+    if len(key) <= _MOST_ID and len(value) <= _MOST_ID:
+        kept[key] = value
     if len(kept) > most:
         kept.popitem(last=False)

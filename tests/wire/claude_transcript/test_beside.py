@@ -141,6 +141,7 @@ def test_each_message_is_counted_once() -> None:
     for number in range(100):
         assert requests.usage({"id": f"{number}", "usage": usage}, None) is not None
     assert requests.usage({"usage": usage}, None) is None
+    assert requests.usage({"id": "x" * 5000, "usage": usage}, None) is None
 
 
 def test_the_cost_is_the_last_that_was_written() -> None:

@@ -129,5 +129,7 @@ def test_only_the_newest_subagents_are_kept() -> None:
         found.of_line({"uuid": f"u{number}"}, None)
     assert found.of_line({"agentId": "a0"}, None) == "a0"
     assert found.of_line({"agentId": "a4999"}, None) == "c4999"
+    found.link("long", "x" * 5000)
+    assert found.of_line({"agentId": "long"}, None) == "long"
     found.link(None, "c")
     found.link("a", None)
