@@ -35,6 +35,7 @@ from agentwatch.wire.on_disk.turns import Turns
 _TOOL_USES = ("tool_use", "server_tool_use", "mcp_tool_use")
 
 _CHANNELS = {"text": Channel.ANSWER, "thinking": Channel.REASONING}
+_MOST_COMPARED = 200
 _SYNTHETIC = "<synthetic>"
 """The model of an answer that Claude Code wrote itself."""
 
@@ -50,6 +51,8 @@ class Decoder:
         self._calls = Calls()
         self._requests = Requests()
         self._subagents = Subagents()
+        self._queued = ""
+        """The beginning of the last notice about a queued prompt or an attachment."""
         self._is_first = True
         self._own_agent: str | bool | None = False
         """The `agentId` of a subagent whose own file this is, which may be None; False for a session."""
@@ -83,13 +86,23 @@ class Decoder:
             case "attachment":
                 if not self._tree.has(fields.get("uuid")):
                     self._tree.add(fields.get("uuid"), fields.get("parentUuid"))
-                    return beside.attachment(fields)
+                    return self._once(beside.attachment(fields))
+            case "queue-operation":
+                return self._once(beside.queue(fields))
             case "cost-state":
                 usage = cost(fields)
                 return () if usage is None else (usage,)
             case "subagent-meta":
                 self._subagents.link(text(fields, "agentId"), text(fields, "toolUseId"))
         return ()
+
+    def _once(self, events: list[Event]) -> list[Event]:
+        """Return the events of what was queued, unless the line before has reported the same."""
+        words = events[0].message[:_MOST_COMPARED] if events and isinstance(events[0], Notice) else ""
+        if words and words == self._queued:
+            return []
+        self._queued = words or self._queued
+        return events
 
     def _message(self, kind: object, fields: Fields, agent: str | None) -> Iterable[Event]:
         match kind:
@@ -149,7 +162,10 @@ class Decoder:
         for block in results:
             call_id = text(block, "tool_use_id") or text(fields, "sourceToolAssistantUUID")
             call_id = call_id or text(fields, "parentUuid") or ""
-            self._subagents.link(text(mapping(structured), "agentId"), call_id)
+            agent_id = text(mapping(structured), "agentId")
+            if agent is None:
+                agent_id = agent_id or text(fields, "agentId")
+            self._subagents.link(agent_id, call_id)
             yield from self._calls.ended(block, call_id, fields, structured, agent)
 
     def _assistant(self, fields: Fields, agent: str | None) -> Iterator[Event]:

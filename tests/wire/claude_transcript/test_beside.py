@@ -110,6 +110,19 @@ def test_other_lines_say_nothing(kind: str) -> None:
     assert decoded(made, user("Go"), made) == decoded(user("Go"))
 
 
+def test_a_queued_prompt_is_reported_once() -> None:
+    """A prompt that is handed over during a turn has no line of its own, but one or two about the queue."""
+    removed = line("queue-operation", operation="remove", content="the parser first")
+    attached = line("attachment", attachment={"type": "queued_command", "prompt": "the parser first"})
+    expected = [Notice("queued: the parser first", AT_MS)]
+    assert decoded(user("Go"), removed, attached)[1:] == expected
+    assert decoded(user("Go"), attached, removed)[1:] == expected
+    assert decoded(line("queue-operation", operation="enqueue", content="x")) == []
+    assert decoded(line("queue-operation", operation="remove")) == []
+    other = line("queue-operation", operation="remove", content="other")
+    assert len(decoded(removed, other, removed)) == 3
+
+
 def test_the_facts_of_the_run_follow_the_lines() -> None:
     """Each fact is reported when it changes; a change of the session's id begins no run."""
     decoder = Decoder()
