@@ -24,7 +24,16 @@ Saver = Callable[..., Path]
 SLOW = ("tests/pty", "tests/harness", "tests/cli", "tests/sources", "tests/project", "tests/screen/overlays")
 """Folders of tests that start programs, terminals or the whole app."""
 SLOW_FILES = (
-    *("test_every_key", "test_hostile", "test_keys", "test_large_files", "test_panes", "test_replay_keys"),
+    *("test_hostile_formats", "test_hostile_fields", "test_wrong_types"),
+    *(
+        "test_every_key",
+        "test_hostile",
+        "test_hostile_formats",
+        "test_keys",
+        "test_large_files",
+        "test_panes",
+        "test_replay_keys",
+    ),
     *("test_snapshots", "test_snapshots_midway", "test_tabs", "test_workspace", "test_compositor"),
     *("test_editor", "test_attention", "test_back_to_transcript", "test_reading_place", "test_filter_keys"),
     *("test_found_in_calls", "test_found_side_by_side", "test_recordings", "test_mangled", "test_generated"),

@@ -86,12 +86,19 @@ _pacing = _together(
 )
 
 
+_NAME_COLUMNS = 44
+"""The columns beside the names of the options, on a terminal of 80 columns."""
+
+
 class _FormatOption(click.Option):
     """The option `--format`, whose help names all formats."""
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
         """Return the option and its help."""
-        self.help = f"Read the stream as NAME instead of detecting its format: {', '.join(_format_names())}."
+        from textwrap import wrap  # click breaks names at their hyphens
+
+        names = wrap(", ".join(_format_names()), _NAME_COLUMNS, break_on_hyphens=False)
+        self.help = "\n".join(("Read the stream as NAME instead of detecting its format.", "", "\b", *names))
         return super().get_help_record(ctx)
 
 

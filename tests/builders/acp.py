@@ -34,7 +34,7 @@ def refused(number: Any, message: str, code: int = -32603, data: Any = None) -> 
     return line({"jsonrpc": "2.0", "id": number, "error": error})
 
 
-def opening(session: str = SESSION, cwd: str = CWD, **result: Any) -> bytes:
+def opening(session: str = SESSION, cwd: str = CWD, /, **result: Any) -> bytes:
     """Return the lines that connect to an agent and create a session."""
     info = {"name": "tern", "version": "2.1"}
     return (

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import unicodedata
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -15,11 +14,11 @@ from agentwatch.analysis.status import status
 from agentwatch.screen.detail.pane import DetailView
 from agentwatch.screen.frame.header import HeaderLine
 from agentwatch.screen.frame.status_line import StatusLine
-from agentwatch.screen.lines.line_view import LineView
 from agentwatch.screen.transcript.pane import Transcript
 from agentwatch.session import Session
 from tests.builders.lines import event
-from tests.builders.screen.app import Stage, lines_of, opened
+from tests.builders.screen.app import lines_of, opened
+from tests.builders.screen.hostile import acting, check_drawn, check_panes
 from tests.builders.screen.lines import answer, ended, init, prompt, started, thinking
 from tests.conftest import RECORDINGS, ROOT, Saver
 
@@ -114,29 +113,6 @@ def run_of(number: int, text: str) -> bytes:
 def shell_of(text: str) -> bytes:
     """Return the start of a shell command that is still running."""
     return started(text, "shell", {"command": text})
-
-
-def acting(text: str) -> set[str]:
-    """Return the characters of a drawn line that control a terminal or change how the line reads."""
-    return {
-        f"U+{ord(char):04X}" for char in text if unicodedata.category(char) in ("Cc", "Cf", "Cs", "Zl", "Zp")
-    }
-
-
-def check_drawn(stage: Stage) -> None:
-    """Check that nothing on the screen controls the terminal, can be clicked or holds a link."""
-    for segment in stage.segments():
-        assert not acting(segment.text), segment
-        if segment.style is not None:
-            assert segment.style.link is None
-            assert not segment.style._meta or not [key for key in segment.style.meta if "click" in key]
-
-
-def check_panes(*panes: LineView) -> None:
-    """Check every line of the panes, visible or not."""
-    for pane in panes:
-        for text in lines_of(pane):
-            assert not acting(text), (pane.id, text)
 
 
 TEXTS = list(dict.fromkeys([*OWN_TEXTS, *shared_payloads(), *recorded_texts()]))

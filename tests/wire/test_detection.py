@@ -13,29 +13,12 @@ from agentwatch.session import Session
 from agentwatch.wire import Decoder
 from agentwatch.wire.agents import AGENTS, agent_named
 from tests.builders.lines import delta, event, final, init, result, segment, started, thought, user
+from tests.builders.samples import KNOWN, SAMPLES
 from tests.builders.unknown_agents import FOREIGN, STREAMS
 from tests.conftest import RECORDINGS, SHARED, Saver
 
-FORMATS = {
-    **{f"agents/{name}": name for name in ("acp", "amp", "claude-code", "claude-transcript", "codex")},
-    **{f"agents/{name}": name for name in ("codex-rollout", "gemini", "opencode", "pi", "qwen", "copilot")},
-    **{f"disk/{name}": name for name in ("claude-transcript", "codex-rollout", "gemini-chat", "qwen-chat")},
-    "disk/copilot-events": "copilot",
-    "disk/pi-session": "pi-session",
-    "disk/cursor-transcript": None,
-}
-"""The format of the samples in each folder; None: no known one."""
-OF_NO_FORMAT = ("meawoppl-sse-event-stream",)
-"""Samples of other formats than that of their folder."""
 FAMILY = frozenset({"claude-code", "qwen", "amp"})
 """Formats of one grammar. Their lines in the middle of a session may not say which of them wrote them."""
-KNOWN = frozenset(agent.name for agent in AGENTS)
-SAMPLES = [
-    (path, None if path.stem in OF_NO_FORMAT else name)
-    for folder, name in FORMATS.items()
-    for path in sorted((SHARED / folder).rglob("*.jsonl"))
-    if name is None or name in KNOWN
-]
 LIVE = [
     (path, name)
     for path, name in {name: (path, name) for path, name in reversed(SAMPLES)}.values()

@@ -7,11 +7,11 @@ server have both of them in `properties`: they are another format, which is not 
 from __future__ import annotations
 
 from agentwatch.wire.agent import LineRole
-from agentwatch.wire.fields import Fields, mapping, number
+from agentwatch.wire.fields import Fields, mapping, number, text
 
 _STREAMED = frozenset({"step_start", "step_finish", "text", "reasoning", "tool_use", "error"})
-_STORED = frozenset({"session", "message", "part"})
-_TYPES = _STREAMED | _STORED
+_STORED = ("session", "message", "part")
+_TYPES = _STREAMED.union(_STORED)
 
 
 def recognises(fields: Fields) -> bool:
@@ -39,4 +39,4 @@ def time_of(fields: Fields) -> int | None:
 
     A line of a stream has a time too, but it is not the time at which the line arrived in a recording.
     """
-    return number(fields, "timestamp") if fields.get("type") in _STORED else None
+    return number(fields, "timestamp") if text(fields, "type") in _STORED else None

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import time
+from importlib.util import find_spec
 from pathlib import Path
 
 from agentwatch.sources.stores.opencode.database import Database
@@ -22,6 +24,8 @@ class SessionStore:
         self._reader = reader
         self._lines = SessionLines()
         self._due = 0.0
+        self._error: OSError | None = None
+        """Why the last reading failed."""
 
     def new_lines(self) -> list[bytes]:
         """Return the lines that no earlier call has returned, each with its line end.
@@ -29,10 +33,18 @@ class SessionStore:
         Raises:
             OSError: The store cannot be read now.
         """
-        if time.monotonic() < self._due:
-            return []
-        self._due = time.monotonic() + _POLL_SECONDS
-        return self._lines.of(self._reader.read()) if self._reader.has_changed() else []
+        if time.monotonic() >= self._due:
+            self._due = time.monotonic() + _POLL_SECONDS
+            try:
+                found = self._lines.of(self._reader.read()) if self._reader.has_changed() else []
+            except OSError as error:
+                self._error = error
+                raise
+            self._error = None
+            return found
+        if self._error is not None:  # it still holds
+            raise self._error
+        return []
 
     def close(self) -> None:
         """Do nothing: no file stays open."""
@@ -42,7 +54,12 @@ def database_at(path: Path) -> Store:
     """Return the store of a path `opencode.db`, or `opencode.db/ses_…` for one of its sessions.
 
     Without a session, the main session that was changed last is meant.
+
+    Raises:
+        OSError: This Python was built without SQLite.
     """
+    if find_spec("_sqlite3") is None:
+        raise OSError(errno.ENOTSUP, "this Python cannot read SQLite databases", str(path))
     is_file = path.is_file()
     return SessionStore(Database(path if is_file else path.parent, None if is_file else path.name))
 

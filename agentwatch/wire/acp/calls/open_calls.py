@@ -76,6 +76,8 @@ class _Call:
     """The outcome if the call fails: a person refused it or cancelled the turn."""
     after_cancel: bool = False
     exit_code: int | None = None
+    has_said: bool = False
+    """Whether the output began with the exit code."""
     change: Change | None = None
 
 
@@ -155,11 +157,11 @@ class Calls:
     def _read(self, call: _Call, fields: Fields) -> None:
         """Keep what a line says about the result of a call."""
         kind = call.described.described("").kind
-        found = exit_code_in(fields, kind)
-        call.exit_code = call.exit_code if found is None else found
         said = said_exit_code(terminal_output(fields) or next(texts_in(fields.get("content")), ""))
-        if said is not None and kind is ToolKind.EXECUTE:
-            call.exit_code = said
+        call.has_said = call.has_said or (said is not None and kind is ToolKind.EXECUTE)
+        found = said if said is not None and call.has_said else exit_code_in(fields, kind)
+        if found is not None and (said is not None or not call.has_said):
+            call.exit_code = found
         call.change = change_in(fields) or call.change
 
     def _described(self, call: _Call, *, explains: bool) -> list[Event]:

@@ -1,0 +1,1 @@
+"""Lines of several formats, and recordings of them with fields of other types."""

@@ -1,0 +1,162 @@
+"""The samples of all formats, and how they are read in memory."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agentwatch.events import FormatDetected
+from agentwatch.feed.line_joiner import LineJoiner
+from agentwatch.session import Place, Session
+from agentwatch.wire import Agent, Decoder
+from agentwatch.wire.agents import AGENTS, agent_named
+from tests.builders import lines
+from tests.conftest import RECORDINGS, SHARED
+
+FORMATS = {
+    **{f"agents/{name}": name for name in ("acp", "amp", "claude-code", "claude-transcript", "codex")},
+    **{f"agents/{name}": name for name in ("codex-rollout", "gemini", "opencode", "pi", "qwen", "copilot")},
+    **{f"disk/{name}": name for name in ("claude-transcript", "codex-rollout", "gemini-chat", "qwen-chat")},
+    "disk/copilot-events": "copilot",
+    "disk/pi-session": "pi-session",
+    "disk/cursor-transcript": None,
+}
+"""The format of the samples in each folder; None: no known one."""
+OF_NO_FORMAT = ("meawoppl-sse-event-stream",)
+"""Samples of other formats than that of their folder."""
+KNOWN = frozenset(agent.name for agent in AGENTS)
+SAMPLES: list[tuple[Path, str | None]] = [
+    (path, None if path.stem in OF_NO_FORMAT else name)
+    for folder, name in FORMATS.items()
+    for path in sorted((SHARED / folder).rglob("*.jsonl"))
+    if name is None or name in KNOWN
+]
+_DROID: tuple[dict[str, Any], ...] = (
+    {"type": "system", "subtype": "init", "cwd": "/a", "session_id": "s-1", "tools": ["Read"], "model": "m"},
+    {"type": "message", "role": "user", "id": "m-1", "text": "Read it.", "timestamp": 1, "session_id": "s-1"},
+    {"type": "reasoning", "id": "r-1", "text": "Hm.", "session_id": "s-1"},
+    {
+        "type": "tool_call",
+        "id": "c-1",
+        "messageId": "m-2",
+        "toolId": "Execute",
+        "toolName": "Execute",
+        "parameters": {"command": "make"},
+        "timestamp": 2,
+        "session_id": "s-1",
+    },
+    {
+        "type": "tool_result",
+        "id": "c-1",
+        "messageId": "m-3",
+        "toolId": "Execute",
+        "isError": True,
+        "value": "failed",
+        "timestamp": 3,
+        "session_id": "s-1",
+    },
+    {"type": "error", "message": "no quota", "session_id": "s-1"},
+    {
+        "type": "completion",
+        "finalText": "Done.",
+        "numTurns": 1,
+        "durationMs": 5,
+        "usage": {"input_tokens": 3},
+    },
+)
+_REQUEST = {"status": "success", "value": {"name": "developer__shell", "arguments": {"command": "ls"}}}
+_RESPONSE = {"status": "success", "value": [{"type": "text", "text": "a.txt"}]}
+_GOOSE: tuple[dict[str, Any], ...] = (
+    {
+        "type": "message",
+        "message": {"id": "1", "role": "user", "created": 1, "content": [{"type": "text", "text": "Go"}]},
+    },
+    *(
+        {"type": "message", "message": {"id": "2", "role": role, "created": 2, "content": [part]}}
+        for role, part in (
+            ("assistant", {"type": "thinking", "thinking": "Hm."}),
+            ("assistant", {"type": "toolRequest", "id": "c-1", "toolCall": _REQUEST}),
+            ("user", {"type": "toolResponse", "id": "c-1", "toolResult": _RESPONSE}),
+            ("assistant", {"type": "text", "text": "Done."}),
+        )
+    ),
+    {"type": "notification", "extension_id": "developer", "log": {"message": "x"}},
+    {"type": "error", "error": "no quota"},
+    {"type": "complete", "total_tokens": 7},
+)
+"""Lines of formats without samples, as others have published them."""
+
+
+def _data() -> Iterator[tuple[str, bytes, str]]:
+    for path, name in (*SAMPLES, (RECORDINGS / "plain.ndjson", "cursor")):
+        if name is not None:
+            yield f"{name}-{path.stem}", path.read_bytes(), name
+    for name, rows in (("droid", _DROID), ("goose", _GOOSE)):
+        if name in KNOWN:
+            yield name, b"".join(lines.line(dict(row)) for row in rows), name
+
+
+OF_A_FORMAT = [*_data()]
+"""The name, the bytes and the format of each sample."""
+every_sample = pytest.mark.parametrize(
+    ("data", "name"), [each[1:] for each in OF_A_FORMAT], ids=[each[0] for each in OF_A_FORMAT]
+)
+
+
+def named(name: str) -> Agent:
+    """Return the agent of a format."""
+    agent = agent_named(name)
+    assert agent is not None
+    return agent
+
+
+def read(data: bytes, name: str) -> Session:
+    """Return the session of a recording in a format."""
+    agent = named(name)
+    decoder, session = Decoder(agent), Session()
+    detected = FormatDetected(agent.name, agent.traits, agent.agent)
+    session.apply([detected], Place(0, 0, None), 0)
+    joiner = LineJoiner(decoder)
+    for piece in lines.physical_lines(data):
+        for found in joiner.take(piece):
+            session.apply(*found)
+    for found in joiner.rest():
+        session.apply(*found)
+    session.apply(decoder.end(), Place(0, 0, None), 0)
+    session.close()
+    return session
+
+
+def strings(value: Any) -> Iterator[str]:
+    """Yield every string and number in a JSON value, keys included."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield key
+            yield from strings(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from strings(inner)
+    elif isinstance(value, str):
+        yield value
+        if value[:1] in "{[":  # arguments may be JSON in a string
+            with suppress(ValueError):
+                yield from strings(json.loads(value))
+    elif value is not None:
+        yield str(value)
+
+
+def written(data: bytes) -> set[str]:
+    """Return every string in the lines of a recording."""
+    found: set[str] = set()
+    for row in data.split(b"\n"):
+        try:
+            value = json.loads(row.decode("utf-8", "replace"))
+        except ValueError:
+            continue
+        found |= {*strings(value)}
+    return found
