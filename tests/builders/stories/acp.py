@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
-from tests.builders.acp import (
+from tests.builders.formats.acp import (
     called,
     changed,
     chose,

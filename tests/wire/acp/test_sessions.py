@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agentwatch.events import Tokens
 from agentwatch.session import Kind, Session
-from tests.builders.acp import (
+from tests.builders.formats.acp import (
     SESSION,
     called,
     changed,

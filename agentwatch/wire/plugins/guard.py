@@ -1,84 +1,27 @@
-"""Formats that other packages provide, by the entry point group `agentwatch.agents`.
-
-They are loaded when no built-in format recognises a line, or when `--format` names one. A plugin that fails
-is reported once, and its lines are lines of no known agent. Code of other packages may raise any exception,
-so this module catches all of them.
-"""
+"""Calls the functions of plugins, which are other people's code and may raise any exception."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache
-from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
-from agentwatch.events import Event, Notice, Traits, Unknown
+from agentwatch.events import Event, Notice, Unknown
 from agentwatch.wire.agent import Agent, AgentDecoder, LineRole
 from agentwatch.wire.fields import Fields
+from agentwatch.wire.plugins.failures import problems, report
 
 if TYPE_CHECKING:
     from agentwatch.blocks import Block
 
-GROUP = "agentwatch.agents"
-_MOST_WORDS = 300
 _EVENTS = get_args(Event)
 _Value = TypeVar("_Value")
 
-problems: list[str] = []
-"""One line for each plugin that failed, in the order in which they failed."""
 
-
-def plugin_names() -> list[str]:
-    """Return the names of the formats that other packages provide, without loading them."""
-    return list(_points())
-
-
-def plugin_agents() -> list[Agent]:
-    """Return the agents that other packages provide, without those that failed."""
-    return [agent for name in _points() if (agent := plugin_agent(name)) is not None]
-
-
-@cache
-def plugin_agent(name: str) -> Agent | None:
-    """Return the agent of a plugin; None if there is no plugin of this name, or if it cannot be loaded."""
-    point = _points().get(name)
-    if point is None:
-        return None
-    try:
-        agent = point.load()
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - other people's code
-        _report(name, error)
-        return None
-    if not _is_agent(agent):
-        _report(name, f"{point.value} is no agentwatch.wire.Agent")
-        return None
-    if agent.name != name:
-        _report(name, "its agent has another name than its entry point")
-        return None
-    return _Guard(agent).agent()
-
-
-def problem_of(name: str) -> str:
-    """Return why a plugin failed."""
-    return next(
-        (problem for problem in problems if problem.startswith(_words(name, ""))), _words(name, "failed")
-    )
-
-
-@cache
-def _points() -> dict[str, EntryPoint]:
-    """Return the entry points of the group by name, from the metadata of all installed packages."""
-    try:
-        return {point.name: point for point in entry_points(group=GROUP)}
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - the metadata is other people's
-        problems.append(_words("all", _reason(error)))
-        return {}
-
-
-class _Guard:
+class Guard:
     """Calls the functions of a plugin. After the first exception of one it is not asked again."""
 
     def __init__(self, agent: Agent) -> None:
+        """Guard the functions of an agent."""
         self._agent = agent
         self._has_failed = False
 
@@ -111,7 +54,7 @@ class _Guard:
     def fail(self, reason: BaseException | str) -> None:
         """Report the plugin, and stop asking it."""
         self._has_failed = True
-        _report(self._agent.name, reason)
+        report(self._agent.name, reason)
 
     def _role(self, fields: Fields) -> LineRole:
         role = self.call(LineRole.OTHER, lambda: self._agent.role(fields))
@@ -139,7 +82,7 @@ class _Guard:
 class _GuardedDecoder:
     """The decoder of a plugin. Once it has failed, its lines are unknown."""
 
-    def __init__(self, guard: _Guard, agent: Agent, decoder: AgentDecoder | None) -> None:
+    def __init__(self, guard: Guard, agent: Agent, decoder: AgentDecoder | None) -> None:
         self._guard = guard
         self._agent = agent
         self._decoder = decoder
@@ -165,27 +108,3 @@ class _GuardedDecoder:
             return events
         self._guard.fail("its decoder returned something that is no event")
         return None
-
-
-def _is_agent(value: object) -> bool:
-    """Return whether a value has the parts of an agent that are used without being called."""
-    return isinstance(value, Agent) and isinstance(value.name, str) and isinstance(value.traits, Traits)
-
-
-def _report(name: str, reason: BaseException | str) -> None:
-    problem = _words(name, reason if isinstance(reason, str) else _reason(reason))
-    if problem not in problems:
-        problems.append(problem)
-
-
-def _words(name: str, reason: str) -> str:
-    return f"format plugin {name}: {reason}"
-
-
-def _reason(error: BaseException) -> str:
-    """Return an exception in one line. Its message is foreign, and making it may fail too."""
-    try:
-        words = str(error)[:_MOST_WORDS]
-    except Exception:  # noqa: BLE001 - other people's code
-        words = ""
-    return f"{type(error).__name__}: {words}" if words else type(error).__name__

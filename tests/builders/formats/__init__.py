@@ -1,0 +1,1 @@
+"""Lines, samples and plugins of agents' formats."""
