@@ -33,7 +33,7 @@ class FileAction(StrEnum):
     """The call failed, was rejected, has no known outcome or never completed."""
 
 
-_CHANGES = (ToolKind.EDIT, ToolKind.DELETE)
+_CHANGES = (ToolKind.EDIT, ToolKind.DELETE, ToolKind.MOVE)
 
 
 @dataclass(slots=True, eq=False)
@@ -85,6 +85,8 @@ class TouchedFile:
             and call.ended is not None
         ):
             self._known_from = call.ended.offset
+        if call.more_paths:
+            return  # the call reports the changed lines of all its files together
         if call.lines_added is not None:
             self.lines_added = (self.lines_added or 0) + call.lines_added
         if call.lines_removed is not None:
@@ -123,8 +125,10 @@ class TouchedFiles:
         end = min(self._calls_read + most, len(ended))
         for number in range(self._calls_read, end):
             call = ended[number]
-            if call.path and (call.kind is ToolKind.READ or call.kind in _CHANGES):
-                self._touch(call, call.path)
+            if call.kind is ToolKind.READ or call.kind in _CHANGES:
+                for path in dict.fromkeys((call.path, *call.more_paths)):
+                    if path:
+                        self._touch(call, path)
         self._calls_read = end
         return end < len(ended)
 
@@ -223,7 +227,7 @@ _Content = tuple[bool, str | None]
 def _contents(call: Call, feed: Feed) -> tuple[_Content | None, _Content | None]:
     """Return the contents of a file before and after a call changed it; None for an unknown one."""
     place = call.ended
-    if place is None or place.length > _MOST_COMPARED_BYTES:
+    if place is None or place.length > _MOST_COMPARED_BYTES or call.more_paths:
         return None, None
     change = next(
         (block for block in feed.blocks(place, call.call_id) if isinstance(block, ChangeBlock)), None

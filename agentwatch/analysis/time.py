@@ -29,7 +29,7 @@ class Share(StrEnum):
     WRITING = "writing"
     THINKING = "thinking"
     BETWEEN_RUNS = "between runs"
-    """From the result of a run to the first line of the next. It is not part of the whole."""
+    """From the result of a run or turn to the first line of the next. It is not part of the whole."""
     UNATTRIBUTED = "unattributed"
     """Activity of unknown duration."""
     NOTICED = "waiting (notice)"
@@ -144,6 +144,8 @@ class TimeBreakdown:
         self._agent = Timeline(lambda call: call.duration_ms)
         self._seen = Timeline(lambda call: call.seen_duration_ms)
         self._entries = self._calls = self._runs = 0
+        self._pauses = 0
+        """The number of pauses between turns of the last run that were read so far."""
         self._latest_ms: int | None = None
         """The latest time at which an entry began or a text ended, in the transcript so far."""
         self._gap: Share | None = None
@@ -216,6 +218,8 @@ class TimeBreakdown:
             self._extend_to(start_ms)
 
     def _add_untimed(self, entry: Entry) -> None:
+        if entry.kind is Kind.PROMPT and entry.parent is not None:
+            return  # the main agent gave it to a subagent, which takes no time
         if entry.kind in (Kind.PROMPT, Kind.RESULT):
             self._gap = Share.BETWEEN_RUNS
         elif entry.kind is not Kind.NOTICE and self._gap is not Share.BETWEEN_RUNS:
@@ -242,6 +246,12 @@ class TimeBreakdown:
 
     def _add_runs(self) -> None:
         runs = self._session.runs
+        for index in range(max(self._runs - 1, 0), len(runs)):
+            pauses = runs[index].pauses
+            first = self._pauses if index == self._runs - 1 else 0
+            for start_ms, end_ms in pauses[first:]:
+                self._seen.add(Share.BETWEEN_RUNS, start_ms, end_ms)
+            self._pauses = len(pauses)
         for index in range(self._runs, len(runs)):
             self._seen.extend_to(runs[index].began_seen_ms)
             before = runs[index - 1].ended if index else None

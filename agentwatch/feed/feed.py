@@ -90,9 +90,9 @@ class Feed:
         while (decoded := self._next or next(self._decoded, None) or self._read_on()) is not None:
             events, place, count = self._next = decoded
             if events and type(events[0]) is LineTime and place.seen_ms is None:
-                place = place._replace(seen_ms=events[0].at_ms)
-                self._next = decoded._replace(place=place)
+                place = Place(place.offset, place.length, events[0].at_ms)
             if self.pace is not None:
+                self._next = decoded._replace(place=place)
                 if not self.pace.is_due(place.seen_ms, events):
                     break
                 place = place._replace(seen_ms=self.pace.seen_ms())

@@ -29,5 +29,6 @@ def preview_feed(reader: LineReader, agent: Agent | None = None) -> Feed:
     feed = Feed(preview_reader(reader, agent), agent=agent)
     feed.advance()
     for run in feed.session.runs:
-        run.forget_result()
+        if run.turn_result is not None:
+            run.turn_result.forget_text()
     return feed

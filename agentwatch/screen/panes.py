@@ -75,6 +75,7 @@ class Panes:
         self.transcript.sync(are_calls_new=are_calls_new)
         if are_calls_new:
             self.calls.sync(now_ms)
+        if are_calls_new or self.detail.is_growing:
             self.detail.sync()
         self.log.sync()
 

@@ -181,7 +181,9 @@ class WatchScreen(Screen[None]):
         below = workspace.panes.named(workspace.pane).below if self.has_class("-narrow") else 0
         view = view_words(self._source, self._feed, self._survivors, is_frozen=self.is_frozen, below=below)
         facts, room = self._source.agent_facts(), self._status.size.width - columns(view) - 3
-        self._status.show_status(status(session, now, facts, room), view, self._integrity)
+        is_asking = session.asked.oldest is not None
+        words = status(session, now, facts, room)
+        self._status.show_status(words, view, self._integrity, is_asking=is_asking)
         self._hints.name_freeze(freeze_words(self._feed, is_frozen=self.is_frozen))
         words = status(session, now, facts)
         for warning in self.notices.update(words, is_quiet=is_stalled(session, now, facts)):

@@ -16,8 +16,9 @@ from agentwatch.session.entry import Entry, Kind
 from agentwatch.session.line_counts import LineCounts, OddLine
 from agentwatch.session.outcome_counts import calls_by_outcome
 from agentwatch.session.rhythm import Phase, Rhythm, usually_under
-from agentwatch.session.runs import Run, TurnResult
+from agentwatch.session.runs import Run
 from agentwatch.session.session import Session
+from agentwatch.session.turns.turn_result import TurnResult
 
 __all__ = [
     "Call",

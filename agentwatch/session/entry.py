@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from enum import StrEnum
 
 from agentwatch.session.call import Call
-from agentwatch.session.runs import TurnResult
 from agentwatch.session.storage.growing_text import GrowingText
+from agentwatch.session.turns.turn_result import TurnResult
 
 
 class Kind(StrEnum):

@@ -11,10 +11,10 @@ from agentwatch.events import Channel
 from agentwatch.session.bounds import bounded
 from agentwatch.session.call_store import Calls
 from agentwatch.session.entry import Entry, Kind
-from agentwatch.session.runs import TurnResult
 from agentwatch.session.storage.growing_text import GrowingText
 from agentwatch.session.storage.numbers import Numbers
 from agentwatch.session.storage.spill import Spill
+from agentwatch.session.turns.turn_result import TurnResult
 
 _MOST_NOTED = 1000
 _MOST_MALFORMED = 10_000

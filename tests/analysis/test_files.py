@@ -10,8 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentwatch.analysis.files import FileAction, TouchedFile, TouchedFiles, is_back_to_start, named
+from agentwatch.events import Outcome, RunStarted, ToolEnded, ToolKind
 from agentwatch.feed import Feed
 from agentwatch.recording import open_saved
+from agentwatch.session import Place, Session
 from tests.builders.lines import CURSOR_SHAPED, CWD, PROPERTY, completed, init, line, result, session, started
 
 FAILED = {"error": {"error": "no such file"}}
@@ -249,3 +251,18 @@ def test_any_lines_have_a_list_of_files(fields: list[dict[str, Any]]) -> None:
     found = TouchedFiles(session(*map(line, fields)))
     found.update()
     assert len(found.by_name()) == len(found.newest_first())
+
+
+def test_a_call_about_several_files_counts_for_each() -> None:
+    """Each file has the call, but not its changed lines: the call reports those of all files together."""
+    read = Session()
+    ended = ToolEnded("c", None, "apply_patch", ToolKind.EDIT, Outcome.SUCCEEDED, "Edited file", True)
+    several = ended._replace(path="a.py", more_paths=("b.py", "a.py"), lines_added=7, lines_removed=2)
+    one = ended._replace(call_id="d", path="b.py", lines_added=3)
+    for event in (RunStarted("x", cwd="/src"), several, one):
+        read.apply([event], Place(0, 1, None))
+    touched = TouchedFiles(read)
+    touched.update()
+    shown = [(file.shown, len(file.calls), file.lines_added) for file in touched.by_name()]
+    assert shown == [("a.py", 1, None), ("b.py", 2, 3)]
+    assert touched.by_name()[0].file_actions == {FileAction.EDITED: 1}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agentwatch.analysis.time import Share, TimeBreakdown
+from agentwatch.events import Prompt, RunStarted
 from tests.builders.timed_events import (
     INIT,
     NOTICE,
@@ -162,3 +163,29 @@ def test_take_reads_a_limited_number_of_entries() -> None:
         takes += 1
     assert takes == 4
     assert breakdown.account().parts[Share.TOOLS] == 10
+
+
+def test_the_time_between_turns_is_no_part_of_the_whole() -> None:
+    """The pause from the end of a turn to the next prompt counts as between runs, by arrival times too."""
+    turns: list[TimedEvent] = [
+        (RunStarted("x"), 0),
+        (Prompt("One."), 0),
+        over(4_000, 4_000),
+        (Prompt("Two."), 60_000),
+        over(5_000, 65_000),
+    ]
+    found = account(*turns)
+    assert (found.whole_ms, found.between_runs_ms) == (9_000, 56_000)
+
+
+def test_the_duration_of_a_run_is_that_of_its_turns() -> None:
+    """The durations that the agent reported for the turns of a run are added."""
+    first = (INIT, PROMPT, says(1_000), says(3_000), over(4_000))
+    assert account(*first, PROMPT, says(60_000), says(61_000), over(5_000)).whole_ms == 9_000
+
+
+def test_the_prompt_of_a_subagent_is_no_pause() -> None:
+    """The time after the prompt of a subagent is not between runs."""
+    sub: TimedEvent = Prompt("Find it.", agent="t"), None
+    found = account(INIT, PROMPT, says(1_000), sub, begins(1, 9_000), ends(1, 10_000), over())
+    assert found.between_runs_ms == 0

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from agentwatch.session import Place, Session, runs
+from agentwatch.session import Place, Session
 from agentwatch.session.storage.growing_text import GrowingText, is_joined
+from agentwatch.session.turns import turn_result
 from agentwatch.wire import Decoder
 from tests.builders.lines import final, init, result, segment
 
@@ -25,7 +26,7 @@ def test_the_text_is_compared_once_with_its_result(monkeypatch: pytest.MonkeyPat
         compared += 1
         return is_joined(whole, pieces)
 
-    monkeypatch.setattr(runs, "is_joined", counted)
+    monkeypatch.setattr(turn_result, "is_joined", counted)
     read, decoder = Session(), Decoder()
     apply(read, decoder, init(), segment("a"), result("ab"))
     assert [read.run.text_matches_result for _ in range(3)] == [False] * 3

@@ -130,9 +130,13 @@ def test_text_is_compared_with_the_result_if_there_is_one(
 
 def test_an_error_may_repeat_the_text() -> None:
     """Whether a result repeats the text, so that it need not be shown, is known for an error message too."""
-    assert session(init(), final("x"), result("x", is_error=True)).run.has_streamed_result
-    assert not session(init(), final("x"), result("no credit", is_error=True)).run.has_streamed_result
-    assert not session(init(), final("x")).run.has_streamed_result
+    same = session(init(), final("x"), result("x", is_error=True)).run.turn_result
+    other = session(init(), final("x"), result("no credit", is_error=True)).run.turn_result
+    assert same is not None
+    assert same.is_streamed
+    assert other is not None
+    assert not other.is_streamed
+    assert not session(init(), final("x")).run.turn_result
 
 
 def test_the_transcript_is_in_order_of_arrival() -> None:
@@ -168,11 +172,12 @@ def test_texts_can_be_forgotten() -> None:
 
 
 def test_a_result_can_be_forgotten() -> None:
-    """After `forget_result` there is no result to compare with the text."""
+    """After `forget_text` there is no result to compare with the text."""
     read = session(init(), final("a"), result("b"))
     assert integrity(read).text_matches_result is False
     assert (read.run.result_length, read.run.result_part(0, 9)) == (1, "b")
-    read.run.forget_result()
+    assert read.run.turn_result is not None
+    read.run.turn_result.forget_text()
     assert (read.run.result, read.run.result_length, read.run.result_part(0, 9)) == (None, 0, "")
     assert integrity(read).text_matches_result is None
 

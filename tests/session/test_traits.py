@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from agentwatch.analysis.integrity import integrity
 from agentwatch.analysis.status import status
-from agentwatch.events import Event, FormatDetected, Outcome, RunStarted, ToolEnded, ToolKind, Traits
+from agentwatch.events import (
+    Event,
+    FormatDetected,
+    Outcome,
+    RunStarted,
+    ToolEnded,
+    ToolKind,
+    ToolStarted,
+    Traits,
+)
 from agentwatch.session import Place, Session
 
 START = RunStarted("other", session_id="s", model="one")
@@ -38,3 +47,15 @@ def test_the_end_of_a_format_without_a_result_line_is_no_lack() -> None:
     """The status says that a result is missing only if the format has one."""
     assert status(session_of(Traits(), START), None) == "ended without a result"
     assert status(session_of(Traits(has_result=False), START), None) == "ended"
+
+
+def test_calls_without_start_lines_are_counted_and_not_paired() -> None:
+    """A format whose calls have no start line says how many there are, or how many of them ended."""
+    traits = Traits(announces_calls=False, has_result=False)
+    found = integrity(session_of(traits, START, ENDED))
+    assert found.line() == "no result line in this format · 1 call · 0 malformed · 0 unknown"
+    assert found.passes
+    begun = ToolStarted("d", "s", "Bash", ToolKind.EXECUTE, "Ran", None)
+    found = integrity(session_of(traits, START, ENDED, begun))
+    assert "1 of 2 calls ended" in found.line()
+    assert found.problems() == "1 call not ended"

@@ -13,9 +13,9 @@ from hypothesis import given
 
 from agentwatch.outputs.summary import summary
 from agentwatch.session import Kind, Session
-from tests.builders.codex_stories.any_story import STORIES
-from tests.builders.codex_stories.rollout import rollout
-from tests.builders.codex_stories.story import (
+from tests.builders.codex.any_story import STORIES
+from tests.builders.codex.rollout import rollout
+from tests.builders.codex.story import (
     CWD,
     Plan,
     Story,
@@ -24,7 +24,7 @@ from tests.builders.codex_stories.story import (
     text_of,
     thoughts_of,
 )
-from tests.builders.codex_stories.stream import stream
+from tests.builders.codex.stream import stream
 from tests.builders.lines import session
 from tests.truth.test_generated import GENERATED
 

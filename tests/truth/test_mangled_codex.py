@@ -14,8 +14,8 @@ import pytest
 from agentwatch.events import Outcome
 from agentwatch.session import Session
 from agentwatch.wire.agents import agent_named
-from tests.builders.codex_stories.rollout import rollout
-from tests.builders.codex_stories.story import (
+from tests.builders.codex.rollout import rollout
+from tests.builders.codex.story import (
     Command,
     Cut,
     Mcp,
@@ -27,7 +27,7 @@ from tests.builders.codex_stories.story import (
     Think,
     Turn,
 )
-from tests.builders.codex_stories.stream import stream
+from tests.builders.codex.stream import stream
 from tests.builders.lines import session
 from tests.conftest import SHARED
 

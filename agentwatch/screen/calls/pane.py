@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
 
 from textual.binding import Binding
 from textual.content import Content
@@ -65,6 +64,8 @@ class CallTable(HeadedView):
         self._list = CallList(feed.session)
         self.verdicts = VerdictCache(feed, self, self.painter.refresh)
         self._renderer = CallRenderer(self, self._list, self.verdicts, has_numbers=has_numbers)
+        self.delegating = self._list.delegating
+        """Returns the calls that started subagents."""
         self._scales: Scales = {}
         self._is_on_open_fold = False
         self._call_before: Call | None = None
@@ -194,10 +195,6 @@ class CallTable(HeadedView):
         """Toggle between the slowest calls first and the order by time."""
         self._list.request(by_duration=not self._list.is_by_duration)
         self._build_rows()
-
-    def delegating(self) -> Sequence[Call]:
-        """Return the calls that started subagents, in order."""
-        return self._list.delegating()
 
     @property
     def filter(self) -> str:

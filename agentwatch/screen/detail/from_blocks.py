@@ -95,6 +95,10 @@ class BlockSections:
                 words = f"… {left_out:,} more {'line' if left_out == 1 else 'lines'}"
                 yield Section([SafeText(words + _whereabouts(place))], "muted")
 
+    def output(self, text: str) -> Section:
+        """Return what a running command has printed so far."""
+        return shell_section(text, "plain", self._pane.rich_style, MOST_LINES)[0]
+
     def raw(self, data: bytes, place: Place) -> Iterator[Section]:
         """Yield a line of the recording as formatted JSON, one line per member."""
         lines, left_out = bounded(pretty(data.decode("utf-8", "replace")), MOST_LINES)

@@ -110,7 +110,7 @@ class DetailView(LineView):
         call = self.call
         has_frame = bool(self.styles.border_top[0])
         state = (call, call and call.outcome, call and call.ended, self.is_raw, self.app.theme)
-        now = (*state, has_frame, self._is_held)
+        now = (*state, has_frame, self._is_held, call and call.output, call and call.arguments_place)
         if call is None or not self._is_in_sight:
             return
         if now != self._shown:
@@ -130,6 +130,11 @@ class DetailView(LineView):
         self._view.mark(query, match_shown)
         self.sync()
         self.refresh()
+
+    @property
+    def is_growing(self) -> bool:
+        """Whether the call that is shown is running, so that its output may grow."""
+        return self.call is not None and self.call.ended is None
 
     def toggle_raw(self) -> None:
         """Toggle between the raw lines of the recording and their decoded content."""
@@ -249,7 +254,7 @@ def _name_border(pane: DetailView, call: Call | None, *, is_held: bool, has_outc
 
 def _raw_sections(call: Call, feed: Feed, made: BlockSections) -> Iterator[Section]:
     """Yield the raw lines of a call."""
-    for words, place in (("started", call.started), ("ended", call.ended)):
+    for words, place in (("started", call.started), ("described", call.described), ("ended", call.ended)):
         if place:
             heading = f"{words} · byte {place.offset} · {place.length} bytes"
             yield Section([SafeText(heading)], "heading")

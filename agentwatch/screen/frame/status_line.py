@@ -17,16 +17,19 @@ class StatusLine(Static):
         super().__init__(id="status")
         self._drawn: tuple[object, ...] = ()
 
-    def show_status(self, words: SafeText, view: SafeText, integrity: Integrity) -> None:
+    def show_status(
+        self, words: SafeText, view: SafeText, integrity: Integrity, *, is_asking: bool = False
+    ) -> None:
         """Show the status; redraw only if something changed.
 
         Args:
             words: The status of the session.
             view: The state of the view; if it is empty, the integrity is shown in its place.
             integrity: The result of the integrity checks, shortened to the space available.
+            is_asking: Whether the agent waits for an answer of the user; the status then stands out.
         """
         dim = muted(self.app.current_theme)
-        drawn = (words, view, integrity, self.size.width, dim)
+        drawn = (words, view, integrity, is_asking, self.size.width, dim)
         if drawn == self._drawn:
             return
         self._drawn = drawn
@@ -38,7 +41,8 @@ class StatusLine(Static):
             shown = SafeText(shown[: room - 1] if len(shown) >= room else shown[:-2])
         gap = " " * max(room - columns(shown) + 1, 0)
         style = dim if is_integrity and integrity.passes else "$text-accent"
-        self.update(Content.assemble(f" {shown}{gap}", (view, style), " "), layout=False)
+        own = "bold $text-warning" if is_asking else ""
+        self.update(Content.assemble((f" {shown}{gap}", own), (view, style), " "), layout=False)
 
     def _fitting(self, integrity: Integrity, room: int) -> SafeText:
         lines = (integrity.line(), integrity.problems() or SafeText("checks pass"), SafeText("i: integrity"))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from textual import events
 from textual.binding import Binding
 from textual.message import Message
@@ -214,7 +216,7 @@ class Transcript(LineView):
         if self._renderer.chosen in seen:
             call = self._session.transcript[self._renderer.chosen].call
             if call is not None and self._blocks.subagents.tally(call.number) is not None:
-                self._turn_subagent(call.number)
+                _turn(self, self.thoughts.toggle_subagent_by_user, call.number)
             else:
                 self._open(self._renderer.chosen, goes_there=True)
         else:
@@ -234,7 +236,7 @@ class Transcript(LineView):
         root = self._blocks.subagents.root(block.entry)
         if head and row == 0 and root is not None:
             self._renderer.chosen = block.number
-            self._turn_subagent(root)
+            _turn(self, self.thoughts.toggle_subagent_by_user, root)
         elif row == head and block.start == 0 and self._blocks.is_marker(block.number):
             self._choose(block.number)
             self._open(block.number, goes_there=event.chain > 1)
@@ -253,19 +255,17 @@ class Transcript(LineView):
         if root and (
             self._blocks.subagents.is_hidden(entry) or entry.kind not in (Kind.CALL, Kind.REASONING)
         ):
-            self._turn_subagent(root)
+            _turn(self, self.thoughts.toggle_subagent_by_user, root)
             return
         if entry.call is not None:
             self.post_message(self.CallChosen(entry.call, goes_there=goes_there))
             return
-        position = self.reader.position()._replace(is_following=False)
-        self.thoughts.toggle_by_user(number)
-        self.restore(position)
-        self.following = self.at_end()
+        _turn(self, self.thoughts.toggle_by_user, number)
 
-    def _turn_subagent(self, root: int) -> None:
-        """Open the entries of a subagent, or fold them."""
-        position = self.reader.position()._replace(is_following=False)
-        self.thoughts.toggle_subagent_by_user(root)
-        self.restore(position)
-        self.following = self.at_end()
+
+def _turn(pane: Transcript, toggle: Callable[[int], None], number: int) -> None:
+    """Open or fold something, with the line at the top of the viewport in its place."""
+    position = pane.reader.position()._replace(is_following=False)
+    toggle(number)
+    pane.restore(position)
+    pane.following = pane.at_end()

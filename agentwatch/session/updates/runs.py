@@ -22,7 +22,7 @@ from agentwatch.session.bounds import bounded
 from agentwatch.session.call import Place
 from agentwatch.session.entry import Kind
 from agentwatch.session.runs import Run
-from agentwatch.session.storage.answer import Answer
+from agentwatch.session.turns.answer import Answer
 
 if TYPE_CHECKING:
     from agentwatch.session.session import Session

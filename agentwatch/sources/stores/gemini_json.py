@@ -1,4 +1,4 @@
-"""Reads a chat of Gemini that is one JSON document, which the agent writes anew whenever it changes.
+"""Reads a chat of Gemini that is one JSON document, which the agent rewrites whenever it changes.
 
 gemini-cli wrote such files until version 0.38: `~/.gemini/tmp/*/chats/session-*.json`. Later versions append
 lines to a `.jsonl`, whose grammar the lines of this store have.

@@ -46,10 +46,8 @@ def per_file(diff: str) -> Iterator[FileDiff]:
     for number, line in enumerate(lines):
         following = lines[number + 1] if number + 1 < len(lines) else ""
         if reader.begins_file(line, following):
-            if number > start:
-                yield reader.file("\n".join(lines[start:number]))
-                start = number
-            reader = _Reader()
+            yield reader.file("\n".join(lines[start:number]))
+            start, reader = number, _Reader()
         reader.read(line, following)
     if reader.has_content or reader.has_header:
         yield reader.file("\n".join(lines[start:]))

@@ -33,8 +33,11 @@ from agentwatch.wire.fields import Fields, items, mapping, number, text
 
 _EMPTY: tuple[object, ...] = ("", None, [], {}, False)
 _EDIT_KEYS = ("old_string", "new_string", "old_str", "new_str", "edits")
-_ECHOES = ("oldString", "newString", "originalFile", "originalFileContents", "edits", "prompt", "oldTodos")
-"""Fields of a result that repeat the arguments, or the content before the change."""
+_ECHOES = (
+    *("oldString", "newString", "originalFile", "originalFileContents", "edits", "prompt", "oldTodos"),
+    *("type", "filePath", "noOutputExpected", "countIsComplete"),
+)
+"""Fields of a result that repeat the arguments or the content before the change, or describe the result."""
 _NUMBER_ENDS = ("→", "\t")
 _MOST_DIGITS = 12
 

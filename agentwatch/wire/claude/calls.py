@@ -12,7 +12,6 @@ from agentwatch.wire.claude.plans import Plans
 from agentwatch.wire.claude.results import Result, read_result, result_texts
 from agentwatch.wire.claude.tools import created
 from agentwatch.wire.fields import NO_FIELDS, Fields, mapping, number, text
-from agentwatch.wire.oversize import Salvaged
 from agentwatch.wire.tool import EDITED, NO_FACTS, Facts, Tool, other_tool
 
 _MOST_OPEN = 1024
@@ -103,7 +102,13 @@ class Calls:
         )
 
     def end(
-        self, block: Fields, structured: object, *, agent: str | None = None, at_ms: int | None = None
+        self,
+        block: Fields,
+        structured: object,
+        *,
+        agent: str | None = None,
+        at_ms: int | None = None,
+        is_whole: bool = True,
     ) -> list[Event]:
         """Read a `tool_result` block.
 
@@ -112,6 +117,7 @@ class Calls:
             structured: The value of `tool_use_result`, on disk of `toolUseResult`; None without it.
             agent: The call of the subagent that made the call; None for the main agent.
             at_ms: The time of the line, in milliseconds since the epoch.
+            is_whole: Whether all of the line was read. The part that was not may contain the error.
         """
         call_id = text(block, "tool_use_id") or ""
         known = self._open.pop(call_id, None)
@@ -122,7 +128,7 @@ class Calls:
         details, words = mapping(structured), next(result_texts(block), "")
         if result.outcome is Outcome.SUCCEEDED and not details:
             result = result._replace(facts=_facts_without_details(argued, words))
-        if isinstance(block, Salvaged):
+        if result.outcome is Outcome.SUCCEEDED and not is_whole:
             result = Result(Outcome.RETURNED, "its line is too large to be read")
         ended = ToolEnded(
             call_id=call_id,

@@ -47,6 +47,7 @@ from agentwatch.wire.claude.turns import (
     turn_ended,
 )
 from agentwatch.wire.fields import Fields, in_words, items, mapping, text
+from agentwatch.wire.oversize import Salvaged
 
 _QUIET = frozenset(
     ("tool_progress", "tool_use_summary", "prompt_suggestion", "keep_alive", "conversation_reset")
@@ -259,11 +260,9 @@ class Decoder:
         at_ms, blocks = line_ms(fields), list(blocks_of(message))
         results = [block for block in blocks if ends_with(block, "tool_result")]
         structured = fields.get("tool_use_result") if len(results) == 1 else None
-        events = [
-            event
-            for block in results
-            for event in self._calls.end(block, structured, agent=agent, at_ms=at_ms)
-        ]
+        is_whole, events = not isinstance(fields, Salvaged), list[Event]()
+        for block in results:
+            events += self._calls.end(block, structured, agent=agent, at_ms=at_ms, is_whole=is_whole)
         words = "\n".join(
             found for block in blocks if (found := text(block, "text")) and block not in results
         )

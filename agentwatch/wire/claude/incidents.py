@@ -22,6 +22,7 @@ _ENDS = frozenset(("completed", "failed", "stopped", "killed", "cancelled"))
 _BAD_ENDS = frozenset(("failed", "killed"))
 _MOST_TASKS = 256
 _MOST_WORDS = 300
+_MOST_DELAY = 1e12
 
 
 class _Task(NamedTuple):
@@ -123,7 +124,7 @@ def _retry(fields: Fields) -> Retry:
         shown,
         number(fields, "attempt"),
         number(fields, "max_retries"),
-        round(delay) if isinstance(delay, float) and 0 <= delay < 1e12 else number(fields, "retry_delay_ms"),
+        round(delay) if isinstance(delay, int | float) and 0 <= delay < _MOST_DELAY else None,
     )
 
 

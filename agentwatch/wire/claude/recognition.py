@@ -16,6 +16,8 @@ _OWN_TYPES = frozenset(
 _CURSORS_SOURCES = ("login", "env", "flag")
 """Cursor's values of `apiKeySource`. Claude has others: `none`, `user`, `ANTHROPIC_API_KEY`, `oauth`."""
 
+_NOT_AMPS = ("permissionMode", "permission_mode", "apiKeySource", "uuid", "model")
+
 
 def is_init(fields: Fields) -> bool:
     """Return whether a line is the init line of a live stream. A transcript on disk has a `sessionId`."""
@@ -50,11 +52,17 @@ def is_qwens_init(fields: Fields) -> bool:
 
 
 def is_amps_init(fields: Fields) -> bool:
-    """Return whether an init line is Amp's: it has tools, but no mode, no source of the key and no uuid."""
-    other = ("permissionMode", "permission_mode", "apiKeySource", "uuid", "model", "reasoning_effort")
-    if any(key in fields for key in other) or not isinstance(fields.get("tools"), list):
+    """Return whether an init line is Amp's: it has no mode of permission, no model, no key and no uuid.
+
+    The id of a session is that of a thread, `T-…`, or the line has tools and servers and no effort: another
+    agent that writes them also writes its effort.
+    """
+    if any(key in fields for key in _NOT_AMPS):
         return False
-    return "mcp_servers" in fields or (text(fields, "session_id") or "").startswith("T-")
+    if (text(fields, "session_id") or "").startswith("T-"):
+        return True
+    has_servers = isinstance(fields.get("tools"), list) and "mcp_servers" in fields
+    return has_servers and "reasoning_effort" not in fields
 
 
 def role(fields: Fields) -> LineRole:

@@ -17,6 +17,7 @@ from agentwatch.wire.segment_text import SegmentText
 _KEYS = (("text", Channel.ANSWER), ("thinking", Channel.REASONING))
 _MOST_TIME = 40
 """In characters. A time in ISO form has 24."""
+_FIRST_YEAR = 1970
 _MOST_LINES = 256
 """The number of messages of a turn that can be retracted; a refusal retracts the last ones."""
 
@@ -143,6 +144,8 @@ def line_ms(fields: Fields) -> int | None:
         return None
     try:
         moment = datetime.fromisoformat(written)
-        return round(moment.timestamp() * 1000) if moment.tzinfo is not None else None
-    except (ValueError, OverflowError):
+    except ValueError:
         return None
+    if moment.tzinfo is None or moment.year < _FIRST_YEAR:
+        return None
+    return round(moment.timestamp() * 1000)

@@ -79,8 +79,8 @@ class Calls:
                 continue
             ended = event._replace(outcome=Outcome.CANCELLED) if denial in _INTERRUPTED else event
             if ended.tool in _ASKING and ended.agent is None:
-                answer = _answers(structured) or _ANSWERS.get(ended.outcome, "answered")
-                yield Permission(ended.tool, answer, at_ms=at_ms, key=call_id, call_id=call_id)
+                answer, answers = _ANSWERS.get(ended.outcome, "answered"), _answers(structured) or None
+                yield Permission(ended.tool, answer, answers, at_ms=at_ms, key=call_id, call_id=call_id)
             yield ended
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from agentwatch.events import (
     Channel,
@@ -21,7 +21,7 @@ from agentwatch.events import (
 from agentwatch.wire.claude.tools import tool_named
 from agentwatch.wire.claude_transcript import beside
 from agentwatch.wire.claude_transcript.calls import Calls
-from agentwatch.wire.claude_transcript.recognition import BESIDE, FORMAT
+from agentwatch.wire.claude_transcript.recognition import BESIDE, FORMAT, SILENT
 from agentwatch.wire.claude_transcript.requests import Requests, cost
 from agentwatch.wire.claude_transcript.subagents import Subagents
 from agentwatch.wire.claude_transcript.user_texts import Origin, user_text
@@ -33,6 +33,7 @@ from agentwatch.wire.on_disk.turns import Turns
 
 _TOOL_USES = ("tool_use", "server_tool_use", "mcp_tool_use")
 
+_CHANNELS = {"text": Channel.ANSWER, "thinking": Channel.REASONING}
 _SYNTHETIC = "<synthetic>"
 """The model of an answer that Claude Code wrote itself."""
 
@@ -54,9 +55,11 @@ class Decoder:
     def decode(self, fields: Fields) -> list[Event]:
         """Return the events of one line."""
         kind = fields.get("type")
-        is_of_subagent = self._own_agent is True and fields.get("isSidechain") is True
+        if isinstance(kind, str) and kind in SILENT and not self._is_first:
+            return []
+        is_side = fields.get("isSidechain") is True
         model = _model(fields) if kind == "assistant" else None
-        info = None if is_of_subagent else self._facts.new(fields, model)
+        info = None if is_side and self._own_agent is True else self._facts.new(fields, model)
         begun: list[Event] = []
         if self._is_first:
             self._is_first = False
@@ -64,51 +67,48 @@ class Decoder:
         if info is not None:
             begun.append(info)
         if isinstance(kind, str) and kind in BESIDE:
-            return begun + self._beside(fields)
-        if self._tree.has(fields.get("uuid")):
-            return begun
-        return begun + list(self._message(fields, kind))
+            begun += self._beside(kind, fields)
+        elif not self._tree.has(fields.get("uuid")):
+            begun += self._message(kind, fields, self._agent(fields, is_side=is_side))
+        return begun
 
     def end(self) -> list[Event]:
         """Return no events: no line is held back."""
         return []
 
-    def _beside(self, fields: Fields) -> list[Event]:
-        match fields.get("type"):
+    def _beside(self, kind: str, fields: Fields) -> Iterable[Event]:
+        match kind:
             case "attachment":
                 if not self._tree.has(fields.get("uuid")):
                     self._tree.add(fields.get("uuid"), fields.get("parentUuid"))
                     return beside.attachment(fields)
             case "cost-state":
                 usage = cost(fields)
-                return [] if usage is None else [usage]
+                return () if usage is None else (usage,)
             case "subagent-meta":
                 self._subagents.link(text(fields, "agentId"), text(fields, "toolUseId"))
-        return []
+        return ()
 
-    def _message(self, fields: Fields, kind: object) -> Iterator[Event]:
-        agent = self._agent(fields)
-        if kind == "user":
-            yield from self._user(fields, agent)
-            return
-        if kind == "assistant":
-            yield from self._assistant(fields, agent)
-            return
+    def _message(self, kind: object, fields: Fields, agent: str | None) -> Iterable[Event]:
+        match kind:
+            case "assistant":
+                return self._assistant(fields, agent)
+            case "user":
+                return self._user(fields, agent)
         if agent is None:
             self._tree.add(fields.get("uuid"), fields.get("parentUuid"))
-        if kind == "progress":
-            yield from self._progress(fields)
-        elif kind == "system":
-            yield from self._system(fields) if agent is None else beside.system(fields)
-        else:
-            yield Unknown(f"type {in_words(kind)}")
+        match kind:
+            case "progress":
+                return self._progress(fields)
+            case "system":
+                return self._system(fields) if agent is None else beside.system(fields)
+        return (Unknown(f"type {in_words(kind)}"),)
 
-    def _agent(self, fields: Fields) -> str | None:
+    def _agent(self, fields: Fields, *, is_side: bool) -> str | None:
         """Return the id of the call whose subagent wrote a line; None for the main agent."""
-        is_side, agent_id = fields.get("isSidechain") is True, text(fields, "agentId")
         if self._own_agent is False and "isSidechain" in fields:
-            self._own_agent = agent_id if is_side else True
-        if not is_side or (self._own_agent is not True and self._own_agent == agent_id):
+            self._own_agent = text(fields, "agentId") if is_side else True
+        if not is_side or (self._own_agent is not True and self._own_agent == text(fields, "agentId")):
             return None
         prompt = user_text(fields).text if fields.get("parentUuid") is None else None
         return self._subagents.of_line(fields, prompt)
@@ -151,8 +151,9 @@ class Decoder:
 
     def _assistant(self, fields: Fields, agent: str | None) -> Iterator[Event]:
         message, at_ms = mapping(fields.get("message")), iso_ms(fields.get("timestamp"))
+        message_id = text(message, "id")
         if agent is None:
-            is_resumed = self._turns.resumes(text(message, "id"))
+            is_resumed = self._turns.resumes(message_id)
             self._tree.add_answer(fields.get("uuid"), fields.get("parentUuid"), begins_turn=is_resumed)
             if is_resumed:
                 yield TurnStarted()
@@ -168,15 +169,15 @@ class Decoder:
         usage = self._requests.usage(message, at_ms)
         if usage is not None:
             yield usage
-        has_text = any(mapping(block).get("type") == "text" for block in blocks)
-        self._turns.wrote(text(message, "id"))
-        if has_text and message.get("stop_reason") == "end_turn" and not self._calls.has_open():
+        self._turns.wrote(message_id)
+        is_last = message.get("stop_reason") == "end_turn" and not self._calls.has_open()
+        if is_last and any(mapping(block).get("type") == "text" for block in blocks):
             yield from self._turns.end(Outcome.SUCCEEDED)
 
     def _block(self, block: Fields, index: int, fields: Fields, agent: str | None) -> Iterator[Event]:
         kind, at_ms = block.get("type"), iso_ms(fields.get("timestamp"))
-        if kind in ("text", "thinking"):
-            channel = Channel.ANSWER if kind == "text" else Channel.REASONING
+        channel = _CHANNELS.get(kind) if isinstance(kind, str) else None
+        if channel is not None:
             found = text(block, str(kind))
             if found is not None:
                 yield Text(channel, found, at_ms, agent=agent)

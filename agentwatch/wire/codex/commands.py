@@ -27,7 +27,7 @@ def script_of(command: str) -> str:
     """
     shell, _, rest = command.partition(" ")
     flag, _, word = rest.partition(" ")
-    if not _is_shell(shell) or flag not in _FLAGS:
+    if not _is_shell(shell) or flag not in _FLAGS or not word:
         return command
     script = _unquoted(word)
     return command if script is None else script

@@ -71,7 +71,7 @@ def _arguments(name: str, given: object) -> Iterator[Block]:
         if not changes and whole:
             yield TextBlock("input", whole)
         return
-    if not arguments and whole:
+    if not arguments and whole.strip() not in {"", "{}"}:
         yield TextBlock("input", whole)
         return
     rest = dict(arguments)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from agentwatch.wire.agent import LineRole
-from agentwatch.wire.fields import Fields, text
+from agentwatch.wire.fields import Fields
+from agentwatch.wire.on_disk.iso_time import iso_ms
 
 _TYPES = frozenset(
     {
@@ -21,7 +22,8 @@ _CALLS = frozenset(
     }
 )
 _TEXT_ITEMS = frozenset({"UserMessage", "AgentMessage", "Reasoning", "Plan", "ContextCompaction"})
-_LONGEST_TIME = 40
+_LATEST_MS = 7_258_118_400_000
+"""The year 2200. A clock that shows a later time is wrong."""
 
 
 def recognises(fields: Fields) -> bool:
@@ -55,13 +57,5 @@ def time_of(fields: Fields) -> int | None:
         >>> time_of({"timestamp": "1970-01-01T00:00:01.500Z"})
         1500
     """
-    written = text(fields, "timestamp")
-    if written is None or len(written) > _LONGEST_TIME:
-        return None
-    from datetime import UTC, datetime  # takes 1 ms to import
-
-    try:
-        moment = datetime.fromisoformat(written)
-        return round((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1000)
-    except (ValueError, OverflowError):
-        return None
+    at_ms = iso_ms(fields, "timestamp")
+    return at_ms if at_ms is not None and 0 < at_ms < _LATEST_MS else None

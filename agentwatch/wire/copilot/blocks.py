@@ -13,12 +13,13 @@ from agentwatch.blocks import (
     FieldsBlock,
     MarkdownBlock,
     OutputBlock,
-    PlanBlock,
     TextBlock,
 )
+from agentwatch.events import ToolKind
+from agentwatch.wire.changes.argument_blocks import argument_blocks
 from agentwatch.wire.changes.unified import changed_lines
 from agentwatch.wire.copilot.results import is_diff
-from agentwatch.wire.copilot.tools import plan_entries, read_arguments
+from agentwatch.wire.copilot.tools import plan_entries, read_arguments, tool_of
 from agentwatch.wire.fields import Fields, items, mapping, number, text
 
 _EMPTY: tuple[object, ...] = ("", None, [], {})
@@ -34,17 +35,18 @@ def blocks(fields: Fields) -> Iterator[Block]:
     if fields.get("type") == "tool.execution_complete":
         yield from _result_blocks(data)
     else:
-        yield from _argument_blocks(read_arguments(data.get("arguments")))
+        yield from _argument_blocks(data)
 
 
-def _argument_blocks(arguments: Fields) -> Iterator[Block]:
-    """Yield the to-do list, then all short arguments in one block, then each text of several lines."""
-    rest = dict(arguments)
-    if entries := plan_entries(rest):
-        yield PlanBlock(entries)
-        del rest["todos"]
-    texts = {key: value for key, value in rest.items() if isinstance(value, str) and "\n" in value}
-    short = {key: value for key, value in rest.items() if key not in texts and value not in _EMPTY}
+def _argument_blocks(data: Fields) -> Iterator[Block]:
+    """Yield the arguments. Those of an edit are texts, because its result contains the diff."""
+    arguments = read_arguments(data.get("arguments"))
+    kind = tool_of(text(data, "toolName") or "", arguments, text(data, "mcpServerName"), None).kind
+    if kind is not ToolKind.EDIT:
+        yield from argument_blocks(kind, arguments, plan_entries(arguments))
+        return
+    texts = {key: value for key, value in arguments.items() if isinstance(value, str) and "\n" in value}
+    short = {key: value for key, value in arguments.items() if key not in texts and value not in _EMPTY}
     if short:
         yield FieldsBlock("arguments", short)
     for name, value in texts.items():

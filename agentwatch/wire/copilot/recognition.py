@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agentwatch.wire.agent import LineRole
 from agentwatch.wire.fields import Fields
-from agentwatch.wire.iso_time import iso_ms
+from agentwatch.wire.on_disk.iso_time import iso_ms
 
 _FAMILIES = frozenset(
     {
@@ -42,4 +42,4 @@ def role(fields: Fields) -> LineRole:
 
 def line_time(fields: Fields) -> int | None:
     """Return the time of a line."""
-    return iso_ms(fields, "timestamp")
+    return iso_ms(fields.get("timestamp"))

@@ -48,11 +48,11 @@ def read_result(tool: Tool, data: Fields, answer: str | None) -> Result:
     result = mapping(data.get("result"))
     content = text(result, "content") or text(data, "result") or ""
     error = mapping(data.get("error"))
-    message = text(error, "message") or text(data, "error")
+    message, reason = text(error, "message") or text(data, "error"), text(error, "code")
     code = _exit_code(tool, data, result, content)
-    if (answer or "").startswith("denied") or error.get("code") in _REFUSED_CODES:
+    if (answer or "").startswith("denied") or reason in _REFUSED_CODES:
         return Result(Outcome.REJECTED, message or answer, code)
-    if answer == "cancelled" or error.get("code") in _INTERRUPTED_CODES:
+    if answer == "cancelled" or reason in _INTERRUPTED_CODES:
         return Result(Outcome.CANCELLED, message or answer, code)
     if code:
         return Result(Outcome.FAILED, f"exit {code}", code)

@@ -14,7 +14,7 @@ from agentwatch.blocks import (
     TextBlock,
 )
 from agentwatch.events import ToolKind
-from agentwatch.wire.argument_blocks import argument_blocks
+from agentwatch.wire.changes.argument_blocks import argument_blocks
 from agentwatch.wire.droid.tools import plan_entries, tool_named
 from agentwatch.wire.fields import Fields, mapping, text
 

@@ -14,7 +14,7 @@ from agentwatch.blocks import (
     TextBlock,
 )
 from agentwatch.events import PlanEntry, ToolKind
-from agentwatch.wire.argument_blocks import argument_blocks
+from agentwatch.wire.changes.argument_blocks import argument_blocks
 from agentwatch.wire.fields import Fields, items, mapping, number, text
 from agentwatch.wire.gemini.plans import plan_entries
 from agentwatch.wire.gemini.tools import name_in_id, tool_named

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from agentwatch.blocks import Block, ChangeBlock, ErrorBlock
 from agentwatch.events import ToolKind
-from agentwatch.wire.argument_blocks import argument_blocks
+from agentwatch.wire.changes.argument_blocks import argument_blocks
 from agentwatch.wire.fields import Fields, items, mapping, text
 from agentwatch.wire.gemini.blocks import content_block, part_blocks, plan_of
 from agentwatch.wire.gemini_chat.calls import CallLine, call_of, reason_of

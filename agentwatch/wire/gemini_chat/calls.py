@@ -9,8 +9,8 @@ from agentwatch.paths import relative_to
 from agentwatch.wire.fields import Fields, items, mapping, text
 from agentwatch.wire.gemini.plans import plan_in
 from agentwatch.wire.gemini.results import argument_facts, ending, shown_facts
-from agentwatch.wire.gemini.times import time_in
 from agentwatch.wire.gemini.tools import target_of, tool_named
+from agentwatch.wire.on_disk.iso_time import iso_ms
 from agentwatch.wire.tool import NO_FACTS, Tool
 
 _OPEN = frozenset(("validating", "scheduled", "executing", "awaiting_approval"))
@@ -91,7 +91,7 @@ def call_events(call: CallLine, cwd: str) -> list[Event]:
             is_new_file=facts.is_new_file,
             lines_added=facts.lines_added,
             lines_removed=facts.lines_removed,
-            at_ms=time_in(call.fields.get("timestamp")),
+            at_ms=iso_ms(call.fields, "timestamp"),
         )
     ]
     plan = plan_in(call.arguments) if call.tool.kind is ToolKind.PLAN and is_success else None

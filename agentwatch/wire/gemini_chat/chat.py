@@ -20,7 +20,6 @@ from agentwatch.events import (
     Unknown,
 )
 from agentwatch.wire.fields import Fields, in_words, items, text
-from agentwatch.wire.gemini.times import time_in
 from agentwatch.wire.gemini_chat.calls import CallLine, call_events, call_of
 from agentwatch.wire.gemini_chat.history import Entry, History
 from agentwatch.wire.gemini_chat.known import Known, new_usage, remember
@@ -34,6 +33,7 @@ from agentwatch.wire.gemini_chat.messages import (
     shell_command,
     thoughts_in,
 )
+from agentwatch.wire.on_disk.iso_time import iso_ms
 
 _MOST_MESSAGES = 50_000
 _MOST_CALLS = 10_000
@@ -266,7 +266,7 @@ def _bounded_key(key: str) -> str:
 
 
 def _time(fields: Fields) -> int | None:
-    return time_in(fields.get("timestamp"))
+    return iso_ms(fields, "timestamp")
 
 
 def _bounded(message: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentwatch.wire.fields import Fields, items, mapping
-from agentwatch.wire.gemini.times import time_in
+from agentwatch.wire.on_disk.iso_time import iso_ms
 
 
 def line_time(fields: Fields) -> int | None:
@@ -12,10 +12,9 @@ def line_time(fields: Fields) -> int | None:
     A message with calls is written again when they have ended, with the time of its first line. It is
     therefore as late as the latest of its calls.
     """
-    change = mapping(fields.get("$set"))
-    for value in (change.get("lastUpdated"), fields.get("startTime")):
-        if (at_ms := time_in(value)) is not None:
+    for at_ms in (iso_ms(mapping(fields.get("$set")), "lastUpdated"), iso_ms(fields, "startTime")):
+        if at_ms is not None:
             return at_ms
-    calls = (time_in(mapping(call).get("timestamp")) for call in items(fields.get("toolCalls")))
-    times = [at_ms for at_ms in (time_in(fields.get("timestamp")), *calls) if at_ms is not None]
+    calls = (iso_ms(mapping(call), "timestamp") for call in items(fields.get("toolCalls")))
+    times = [at_ms for at_ms in (iso_ms(fields, "timestamp"), *calls) if at_ms is not None]
     return max(times, default=None)

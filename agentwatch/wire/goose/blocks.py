@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from agentwatch.blocks import BinaryBlock, Block, ChangeBlock, ContentBlock, ErrorBlock, OutputBlock
 from agentwatch.events import Outcome, ToolKind
-from agentwatch.wire.argument_blocks import argument_blocks
+from agentwatch.wire.changes.argument_blocks import argument_blocks
 from agentwatch.wire.changes.replacement import replacement
 from agentwatch.wire.fields import Fields, items, mapping, text
 from agentwatch.wire.goose.content import Request, request_in, response_in

@@ -10,7 +10,11 @@ class Facts:
     """The present session, folder, version, permission mode and model."""
 
     def __init__(self) -> None:
-        self._present = RunInfo()
+        self._session_id: object = None
+        self._cwd: object = None
+        self._version: object = None
+        self._mode: object = None
+        self._model: object = None
         self.folder = ""
         """The first working directory, without a trailing separator: paths are shown relative to it."""
 
@@ -23,6 +27,20 @@ class Facts:
             fields: The line.
             model: The model that it names.
         """
+        get = fields.get  # called for each line; nearly none differs from the line before it
+        session_id, cwd, version = get("sessionId"), get("cwd"), get("version")
+        mode = get("permissionMode")
+        if (
+            (session_id is None or session_id == self._session_id)
+            and (cwd is None or cwd == self._cwd)
+            and (version is None or version == self._version)
+            and (mode is None or mode == self._mode)
+            and (model is None or model == self._model)
+        ):
+            return None
+        self._session_id, self._cwd = session_id or self._session_id, cwd or self._cwd
+        self._version, self._mode = version or self._version, mode or self._mode
+        self._model = model or self._model
         found = RunInfo(
             session_id=text(fields, "sessionId"),
             model=model,
@@ -30,15 +48,5 @@ class Facts:
             permission_mode=text(fields, "permissionMode"),
             agent_version=text(fields, "version"),
         )
-        if found == self._present:
-            return None
-        changed = {
-            name: value
-            for name, value in found._asdict().items()
-            if value is not None and value != getattr(self._present, name)
-        }
-        if not changed:
-            return None
-        self._present = self._present._replace(**changed)
         self.folder = self.folder or (found.cwd or "").rstrip("/\\")
-        return RunInfo(**changed)
+        return found

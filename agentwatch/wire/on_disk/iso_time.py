@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
@@ -19,8 +20,12 @@ def iso_ms(value: object) -> int | None:
         >>> iso_ms("2026-11-21T22:50:55.616Z")
         1795301455616
     """
-    if not isinstance(value, str) or len(value) > _MOST_CHARACTERS:
-        return None
+    return _ms(value) if isinstance(value, str) and len(value) <= _MOST_CHARACTERS else None
+
+
+@lru_cache(maxsize=8)
+def _ms(value: str) -> int | None:
+    """Return the time that a text says. The same line is asked for its time several times."""
     try:
         moment = datetime.fromisoformat(value)
     except ValueError:

@@ -32,6 +32,12 @@ def _blocks(fields: Fields, _call_id: str) -> Iterator[Block]:
     return blocks(fields)
 
 
+def _unknown_fields(fields: Fields) -> Iterator[tuple[str, object]]:
+    from agentwatch.wire.opencode.known_fields import unknown_fields
+
+    return unknown_fields(fields)
+
+
 AGENT = Agent(
     name="opencode",
     recognises=recognises,
@@ -40,4 +46,5 @@ AGENT = Agent(
     blocks=_blocks,
     traits=Traits(announces_calls=False, has_result=False),
     time_of=time_of,
+    unknown_fields=_unknown_fields,
 )

@@ -100,9 +100,17 @@ def _changes(state: Fields) -> Iterator[Block]:
         before, after = _content(change, "before"), _content(change, "after")
         if diff is not None or before is not None or after is not None:
             found = True
-            yield ChangeBlock(diff, before, after)
+            yield ChangeBlock(_bare(diff), before, after)
     if not found and (diff := text(metadata, "diff")):
-        yield ChangeBlock(diff)
+        yield ChangeBlock(_bare(diff))
+
+
+def _bare(diff: str | None) -> str | None:
+    """Return a diff without the line `Index: PATH` and the rule below it, with which opencode begins it."""
+    if diff is None or not diff.startswith("Index: "):
+        return diff
+    start = diff.find("\n--- ")
+    return diff if start < 0 else diff[start + 1 :]
 
 
 def _only_diff(metadata: Fields, change: Fields) -> str | None:

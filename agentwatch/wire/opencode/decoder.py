@@ -22,6 +22,7 @@ from agentwatch.events import (
     Plan,
     Prompt,
     Retry,
+    Rewound,
     RunInfo,
     RunStarted,
     ToolEnded,
@@ -43,6 +44,8 @@ from agentwatch.wire.tool import Tool
 FORMAT = "opencode"
 _WITHOUT_EVENTS = ("snapshot", "patch", "agent", "file")
 """Parts that repeat what other parts report, and the files that the user attached."""
+_MOST_PROMPTS = 1000
+"""The number of the last prompts to which the user may go back."""
 
 
 class Decoder:
@@ -57,8 +60,8 @@ class Decoder:
         """Whether the turn has ended."""
         self._calls_in_step = False
         """Whether the model has requested calls in this step: another step follows, whatever its reason."""
-        self._prompted: str | None = None
-        """The id of the last message whose text was a prompt."""
+        self._prompts: list[str | None] = []
+        """The ids of the last messages whose text was a prompt."""
 
     def decode(self, fields: Fields) -> list[Event]:
         """Return the events of one line."""
@@ -66,7 +69,8 @@ class Decoder:
         events = [] if agent is not None else self._begin(fields)
         match fields.get("type"):
             case "session":
-                return [*events, self._info(mapping(fields.get("info")))]
+                info = mapping(fields.get("info"))
+                return [*events, self._info(info), *self._rewound(mapping(info.get("revert")))]
             case "message":
                 return [*events, *self._message(mapping(fields.get("info")), agent)]
             case "error":
@@ -87,7 +91,7 @@ class Decoder:
         events = self._texts.close()
         self._session_id, self._cwd, self._texts = session_id, "", Texts()
         self._is_over = self._calls_in_step = False
-        self._prompted = None
+        self._prompts.clear()
         events.append(RunStarted(FORMAT, session_id))
         is_stored = fields.get("type") in ("session", "message", "part")
         return events if is_stored else [*events, TurnStarted()]
@@ -97,6 +101,16 @@ class Decoder:
         self._cwd = (cwd or self._cwd).rstrip("/\\")
         model = text(mapping(info.get("model")), "id")
         return RunInfo(model=model, cwd=cwd, agent_version=text(info, "version"))
+
+    def _rewound(self, revert: Fields) -> list[Event]:
+        """Return that the user went back to before a prompt; the conversation continues from there."""
+        message_id = text(revert, "messageID")
+        if message_id not in self._prompts or message_id is None:
+            return []
+        kept = self._prompts.index(message_id)
+        turns = len(self._prompts) - kept
+        del self._prompts[kept:]
+        return [*self._texts.close(), Rewound(turns)]
 
     def _message(self, info: Fields, agent: str | None) -> list[Event]:
         """Return what a message says about the run, and how it ended."""
@@ -157,12 +171,13 @@ class Decoder:
         if words is None or part.get("synthetic") is True or part.get("ignored") is True:
             return []
         message_id = text(message, "id")
-        if message_id is not None and message_id == self._prompted:
+        if agent is not None:
+            return [*self._texts.close(), Prompt(words, agent)]
+        if message_id is not None and message_id in self._prompts[-1:]:
             return [Notice(words)]
-        self._prompted = message_id
-        if agent is None:
-            self._is_over = False
-        return [*self._texts.close(), Prompt(words, agent)]
+        self._prompts = [*self._prompts[1 - _MOST_PROMPTS :], message_id]
+        self._is_over = False
+        return [*self._texts.close(), Prompt(words)]
 
     def _step_started(self, agent: str | None) -> list[Event]:
         events = self._texts.close()

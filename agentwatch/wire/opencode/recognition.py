@@ -10,8 +10,8 @@ from agentwatch.wire.agent import LineRole
 from agentwatch.wire.fields import Fields, mapping, number, text
 
 _STREAMED = frozenset({"step_start", "step_finish", "text", "reasoning", "tool_use", "error"})
-_STORED = frozenset({"session", "message", "part"})
-_TYPES = _STREAMED | _STORED
+_STORED = ("session", "message", "part")
+_TYPES = _STREAMED.union(_STORED)
 
 
 def recognises(fields: Fields) -> bool:

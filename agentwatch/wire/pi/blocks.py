@@ -15,6 +15,7 @@ from agentwatch.blocks import (
     TextBlock,
 )
 from agentwatch.events import ToolKind
+from agentwatch.wire.changes.argument_blocks import argument_blocks
 from agentwatch.wire.fields import Fields, items, mapping, text
 from agentwatch.wire.pi.diffs import unified
 from agentwatch.wire.pi.messages import content_text, tool_calls
@@ -37,21 +38,16 @@ def blocks(fields: Fields, call_id: str) -> Iterator[Block]:
     elif message:
         for call in tool_calls(message):
             if (text(call, "id") or "") == call_id:
-                yield from _argument_blocks(mapping(call.get("arguments")))
+                yield from _argument_blocks(call.get("name"), mapping(call.get("arguments")))
     elif "result" in fields:
         yield from _result_blocks(fields.get("toolName"), mapping(fields["result"]), fields.get("isError"))
     else:
-        yield from _argument_blocks(mapping(fields.get("args")))
+        yield from _argument_blocks(fields.get("toolName"), mapping(fields.get("args")))
 
 
-def _argument_blocks(arguments: Fields) -> Iterator[Block]:
-    """Yield all short arguments in one block, then each text of several lines."""
-    texts = {key: value for key, value in arguments.items() if isinstance(value, str) and "\n" in value}
-    rest = {key: value for key, value in arguments.items() if key not in texts and value not in _EMPTY}
-    if rest:
-        yield FieldsBlock("arguments", rest)
-    for name, value in texts.items():
-        yield ContentBlock(value) if name == "content" else TextBlock(name, value)
+def _argument_blocks(name: object, arguments: Fields) -> Iterator[Block]:
+    """Yield the arguments: the content of a written file as a change, because its result has no diff."""
+    yield from argument_blocks(tool_named(name if isinstance(name, str) else "").kind, arguments)
 
 
 def _result_blocks(name: object, result: Fields, is_error: object) -> Iterator[Block]:
@@ -66,7 +62,7 @@ def _result_blocks(name: object, result: Fields, is_error: object) -> Iterator[B
     elif diff is not None:
         yield ChangeBlock(diff)
     elif words:
-        yield ContentBlock(words)
+        yield TextBlock("result", words) if tool.kind is ToolKind.EDIT else ContentBlock(words)
     yield from _binary_blocks(result.get("content"))
     if rest := {
         key: value for key, value in details.items() if key not in _SHOWN_DETAILS and value not in _EMPTY

@@ -6,8 +6,8 @@ Both begin with the same header, so that the second line decides.
 from __future__ import annotations
 
 from agentwatch.wire.agent import LineRole
-from agentwatch.wire.fields import Fields, mapping
-from agentwatch.wire.iso_time import iso_ms
+from agentwatch.wire.fields import Fields, mapping, text
+from agentwatch.wire.on_disk.iso_time import iso_ms
 
 _EVENT_KEYS = {
     "agent_end": "messages",
@@ -64,7 +64,7 @@ def is_entry(fields: Fields) -> bool:
     if kind == "session":
         return is_header(fields) and "modelId" in fields
     if kind == "message":
-        return mapping(fields.get("message")).get("role") in _ROLES
+        return text(mapping(fields.get("message")), "role") in _ROLES
     is_model = kind == "model_change" and "modelId" in fields
     return kind in _ENTRIES and ("parentId" in fields or is_model)
 
@@ -95,4 +95,4 @@ def role_of_entry(fields: Fields) -> LineRole:
 
 def entry_time(fields: Fields) -> int | None:
     """Return the time at which an entry of a session file was written."""
-    return iso_ms(fields, "timestamp")
+    return iso_ms(fields.get("timestamp"))

@@ -36,10 +36,10 @@ from agentwatch.wire.pi.tree import Tree
 _SILENT = frozenset(
     {
         *("thinking_level_change", "label", "session_info", "custom", "context_edit", "context_transform"),
-        *("ephemeral", "branch_summary"),
+        *("ephemeral", "branch_summary", "title", "title_change", "mode_change", "session_init"),
     }
 )
-"""Types of entries that report nothing that is shown."""
+"""Types of entries that report nothing that is shown. The last four are those of omp."""
 
 
 class Decoder:
@@ -103,7 +103,7 @@ class Decoder:
                 return [own_command(message)]
             case "custom" | "hookMessage":
                 return _custom(message)
-            case "branchSummary" | "compactionSummary":
+            case "branchSummary" | "compactionSummary" | "developer":
                 return []
         return [Unknown(f"role {in_words(message.get('role'))}")]
 

@@ -105,6 +105,7 @@ async def test_a_call_is_shown_in_the_transcript_even_if_it_was_folded(stage: St
 async def test_what_is_copied_is_the_text_of_the_main_agent(stage: Stage) -> None:
     """The text of a run has no texts of subagents."""
     transcript = stage.pane("transcript")
+    assert isinstance(transcript, Transcript)
     transcript.following = True
     assert transcript.copied()[1] == "I start two subagents.\n\nThe first has ended."
 

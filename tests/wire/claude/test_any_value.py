@@ -126,8 +126,8 @@ def test_a_line_may_have_any_value_in_any_field(number: int, agent: str) -> None
             decoder = Decoder(agent_named(agent))
             for each in (*before, data, *after):
                 assert isinstance(decoder.decode(each), list)
-            decoder.blocks(data, "t-1")
-            decoder.blocks(data)
+            decoder.blocks(data.rstrip(), "t-1")
+            decoder.blocks(data.rstrip())
             decoder.role(data)
             decoder.end()
 

@@ -11,7 +11,18 @@ from agentwatch.wire.agent import LineRole
 from agentwatch.wire.claude_transcript import AGENT
 from agentwatch.wire.claude_transcript.decoder import Decoder
 from agentwatch.wire.claude_transcript.requests import Requests
-from tests.builders.transcript import AT, AT_MS, answer, call, decoded, line, returned, said, session_of, user
+from tests.builders.on_disk.transcript import (
+    AT,
+    AT_MS,
+    answer,
+    call,
+    decoded,
+    line,
+    returned,
+    said,
+    session_of,
+    user,
+)
 
 
 def system(subtype: object, **more: Any) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import pytest
 
 from agentwatch.events import Outcome, Permission, Plan, ToolEnded, ToolStarted
 from agentwatch.wire.claude_transcript.calls import Calls
-from tests.builders.transcript import AT_MS, answer, call, decoded, line, returned, session_of, user
+from tests.builders.on_disk.transcript import AT_MS, answer, call, decoded, line, returned, session_of, user
 
 REFUSED = "The user doesn't want to proceed with this tool use. The tool use was rejected"
 
@@ -66,7 +66,7 @@ def test_a_question_to_the_user_is_asked_and_answered() -> None:
     assert question in decoded(asked)
     answered = returned("c", toolUseResult={"answers": {"Which?": "SQLite", "x": 5}})
     events = decoded(asked, answered)
-    assert question._replace(answer="SQLite", target=None) in events
+    assert question._replace(answer="answered", reason="SQLite", target=None) in events
     plan = call("c", "ExitPlanMode", {"plan": "\n# Plan\nmore"})
     assert decoded(plan)[1] == question._replace(subject="ExitPlanMode", target="# Plan")
     refused = decoded(plan, returned("c", REFUSED, is_error=True))

@@ -8,7 +8,17 @@ import pytest
 
 from agentwatch.events import Event, Notice, Prompt, Text, ToolEnded, ToolStarted
 from agentwatch.wire.claude_transcript.subagents import Subagents
-from tests.builders.transcript import AT_MS, call, decoded, ended, line, returned, said, session_of, user
+from tests.builders.on_disk.transcript import (
+    AT_MS,
+    call,
+    decoded,
+    ended,
+    line,
+    returned,
+    said,
+    session_of,
+    user,
+)
 
 TASK = call("t", "Task", {"prompt": "Count the files.", "description": "Count"})
 OTHER = call("u", "Agent", {"prompt": "Find the bug."})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agentwatch.events import Channel, Event, Notice, Prompt, Text, TextEnded, Unknown
-from tests.builders.transcript import AT_MS, answer, decoded, line, returned, session_of, user
+from tests.builders.on_disk.transcript import AT_MS, answer, decoded, line, returned, session_of, user
 
 CLEAR = "<command-name>/clear</command-name>\n <command-message>clear</command-message>"
 DONE = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agentwatch.events import Notice, Outcome, Prompt, Rewound, TurnEnded, TurnStarted
-from tests.builders.transcript import (
+from tests.builders.on_disk.transcript import (
     AT_MS,
     answer,
     call,

@@ -22,7 +22,7 @@ from agentwatch.events import PlanEntry, PlanStatus
 from agentwatch.wire.gemini import AGENT
 from agentwatch.wire.gemini.blocks import content_block, part_blocks
 from agentwatch.wire.gemini.tools import tool_named
-from tests.wire.gemini.test_stream import ended, failure, use
+from tests.builders.formats.gemini import ended, failure, use
 
 
 def blocks(line: dict[str, Any]) -> list[Block]:

@@ -8,65 +8,25 @@ from typing import Any
 import pytest
 
 from agentwatch.events import Outcome, PlanStatus, TextEnded, ToolKind
-from agentwatch.session import Session
-from agentwatch.wire import Decoder, LineRole
-from agentwatch.wire.agents import detect
+from agentwatch.wire import Decoder
 from agentwatch.wire.gemini import AGENT
-from agentwatch.wire.gemini.times import time_in
-from tests.builders.wrong_types import check_cuts, check_wrong_types, outcomes, read
+from tests.builders.formats.gemini import (
+    AT,
+    AT_MS,
+    DONE,
+    INIT,
+    USER,
+    delta,
+    ended,
+    failure,
+    notice,
+    one,
+    use,
+    whole,
+)
+from tests.builders.formats.wrong_types import outcomes, read
 
-AT = "2026-11-20T20:56:10.529Z"
-AT_MS = 1795208170529
 DENIED = "Tool execution denied by policy."
-INIT = {"type": "init", "timestamp": AT, "session_id": "s-1", "model": "gemini-2.5-flash"}
-USER = {"type": "message", "timestamp": AT, "role": "user", "content": "Do it."}
-STATS = {
-    "total_tokens": 30197,
-    "input_tokens": 29923,
-    "output_tokens": 224,
-    "cached": 21000,
-    "duration_ms": 671,
-    "models": {"gemini-2.5-flash": {"total_tokens": 30197}},
-}
-DONE = {"type": "result", "timestamp": AT, "status": "success", "stats": STATS}
-
-
-def delta(text: str, **fields: Any) -> dict[str, Any]:
-    """Return a piece of the answer."""
-    return {"type": "message", "timestamp": AT, "role": "assistant", "content": text, "delta": True} | fields
-
-
-def use(name: str, call_id: str = "c-1", **parameters: Any) -> dict[str, Any]:
-    """Return the start of a call."""
-    own = {"tool_name": name, "tool_id": call_id, "parameters": parameters}
-    return {"type": "tool_use", "timestamp": AT} | own
-
-
-def ended(call_id: str = "c-1", status: Any = "success", **fields: Any) -> dict[str, Any]:
-    """Return the end of a call; no status if it is None."""
-    own = {"type": "tool_result", "timestamp": AT, "tool_id": call_id, "status": status} | fields
-    return {key: value for key, value in own.items() if value is not None}
-
-
-def failure(kind: str, message: str = "No.") -> dict[str, Any]:
-    """Return the fields of a call that failed."""
-    return {"status": "error", "error": {"type": kind, "message": message}}
-
-
-def notice(message: str, severity: str | None = "error") -> dict[str, Any]:
-    """Return a notice of the agent."""
-    return {"type": "error", "timestamp": AT, "severity": severity, "message": message}
-
-
-def one(*lines: dict[str, Any]) -> Any:
-    """Return the only call of these lines."""
-    [call] = read(AGENT, [INIT, *lines]).calls
-    return call
-
-
-def whole(*lines: dict[str, Any]) -> Session:
-    """Return the session of these lines after an init and a prompt."""
-    return read(AGENT, [INIT, USER, *lines])
 
 
 def test_a_run_has_its_session_model_prompt_text_and_tokens() -> None:
@@ -273,81 +233,3 @@ def test_the_open_calls_that_are_kept_are_limited() -> None:
     found = whole(*lines, ended("c-0"), ended("c-1"))
     assert [found.calls[number].outcome for number in range(2)] == ["succeeded", "succeeded"]
     assert found.calls[0].tool == "write_todos"
-
-
-@pytest.mark.parametrize(
-    "line",
-    [INIT, USER, delta("x"), use("glob"), ended(), notice("x"), DONE, DONE | {"status": "error"}],
-)
-def test_each_line_is_recognised(line: dict[str, Any]) -> None:
-    """Each type of line is recognised by its own keys, so that a stream without its head is read too."""
-    assert detect(line, is_first=False) is AGENT
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        {"type": "init"},
-        USER | {"session_id": "s"},
-        USER | {"message": {}},
-        {"type": "tool_use", "sessionID": "s", "timestamp": AT, "part": {}},
-        {"type": "tool_use", "timestamp": 1, "tool_id": "x", "tool_name": "x"},
-        {"type": "result", "timestamp": AT, "sessionId": "s", "exitCode": 0},
-        {"type": "result", "timestamp": AT, "status": []},
-        {"type": "result", "timestamp": AT, "status": "odd"},
-        {"type": "error", "timestamp": AT},
-        {"type": "weather", "timestamp": AT},
-    ],
-)
-def test_a_line_of_another_agent_is_not_recognised(line: dict[str, Any]) -> None:
-    """A line with another agent's fields, or without Gemini's, is not Gemini's."""
-    assert not AGENT.recognises(line)
-
-
-def test_each_line_has_a_role() -> None:
-    """The init and the prompt start a run, calls are calls, and all other lines are neither."""
-    lines = [INIT, USER, delta("x"), use("glob"), ended(), notice("x"), DONE]
-    start, call, other = LineRole.START, LineRole.CALL, LineRole.OTHER
-    assert [AGENT.role(line) for line in lines] == [start, start, other, call, call, other, other]
-
-
-@pytest.mark.parametrize(
-    ("value", "at_ms"),
-    [
-        (AT, AT_MS),
-        ("2026-11-20T20:56:10.529", AT_MS),
-        ("2026-11-20T21:56:10.529+01:00", AT_MS),
-        ("1970-01-01T00:00:00Z", 0),
-        ("tomorrow", None),
-        ("2026-11-20T20:56:10Z" + " " * 50, None),
-        ("0001-01-01T00:00:00+23:59", None),
-        (1795208170529, None),
-        (None, None),
-    ],
-)
-def test_a_time_is_read_or_unknown(value: object, at_ms: int | None) -> None:
-    """A time without a zone is UTC; anything that is not a time has no value."""
-    assert time_in(value) == at_ms
-
-
-LINES = [
-    *(INIT, USER, delta("A"), use("replace", "a", file_path="a.py", old_string="x", new_string="y")),
-    *(use("write_todos", "b", todos=[{"description": "d", "status": "pending"}]), ended("a", output="ok")),
-    *(ended("b", **failure("file_not_found")), notice("careful", "warning"), delta("B"), DONE),
-]
-
-
-def test_any_field_may_have_any_type() -> None:
-    """No value of any field is an error, and every line is counted."""
-    check_wrong_types(AGENT, LINES, "a")
-
-
-def test_a_stream_that_is_cut_invents_nothing() -> None:
-    """A stream that ends after any line has a beginning of the text, and no call that had not ended."""
-    check_cuts(AGENT, LINES)
-
-
-def test_the_ends_of_a_batch_may_come_in_any_order() -> None:
-    """The order of the ends of a batch changes no outcome."""
-    other = [*LINES[:5], LINES[6], LINES[5], *LINES[7:]]
-    assert outcomes(read(AGENT, other)) == outcomes(read(AGENT, LINES))

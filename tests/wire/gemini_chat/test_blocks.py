@@ -18,7 +18,7 @@ from agentwatch.blocks import (
     TextBlock,
 )
 from agentwatch.wire.gemini_chat import AGENT
-from tests.wire.gemini_chat.test_chat import answer, call, replaced, response
+from tests.builders.formats.gemini_chat import answer, call, replaced, response
 
 ARGUMENTS = FieldsBlock("arguments", {"pattern": "*"})
 

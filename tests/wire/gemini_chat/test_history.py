@@ -7,8 +7,8 @@ import pytest
 from agentwatch.events import Rewound, Text, TextRetracted
 from agentwatch.wire.gemini_chat import AGENT, history
 from agentwatch.wire.gemini_chat.history import Entry, History
-from tests.builders.wrong_types import read
-from tests.wire.gemini_chat.test_chat import START, answer, prompt, replaced
+from tests.builders.formats.gemini_chat import START, answer, prompt, replaced
+from tests.builders.formats.wrong_types import read
 
 
 def entry(key: str, text: str, *, is_prompt: bool = False) -> Entry:

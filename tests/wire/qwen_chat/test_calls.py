@@ -21,7 +21,7 @@ from agentwatch.blocks import (
 from agentwatch.events import Outcome, PlanEntry, PlanStatus, ToolEnded, ToolStarted
 from agentwatch.wire.qwen_chat import AGENT
 from agentwatch.wire.qwen_chat.calls import Calls
-from tests.builders.qwen_chat import call, decoded, line, returned, telemetry
+from tests.builders.on_disk.qwen_chat import call, decoded, line, returned, telemetry
 
 DIFF = "Index: a.txt\n--- a.txt\n+++ a.txt\n@@ -1,2 +1,2 @@\n a\n-b\n+B\n"
 

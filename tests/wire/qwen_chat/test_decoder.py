@@ -27,7 +27,7 @@ from agentwatch.events import (
 from agentwatch.wire.agent import LineRole
 from agentwatch.wire.qwen_chat import AGENT
 from agentwatch.wire.qwen_chat.decoder import Decoder
-from tests.builders.qwen_chat import (
+from tests.builders.on_disk.qwen_chat import (
     AT,
     AT_MS,
     call,

@@ -22,6 +22,7 @@ from agentwatch.blocks import (
 )
 from agentwatch.events import ToolKind
 from agentwatch.feed import Feed
+from agentwatch.plurals import plural
 from agentwatch.safe_text import SafeText, safe_line
 from agentwatch.screen.detail.contents.facts import facts
 from agentwatch.screen.detail.contents.more_fields import Field, MoreFields
@@ -66,6 +67,7 @@ class DecodedCall:
         arguments = call.arguments_place
         self._arguments = feed.blocks(arguments, call.call_id) if arguments else []
         self._result = feed.blocks(call.ended, call.call_id) if call.ended else []
+        self._has_exit_codes = feed.session.traits.has_exit_codes
         self._is_open_ended = call.kind in (ToolKind.MCP, ToolKind.OTHER)
         """Whether the arguments are shown as a tree, because no target stands for them."""
         self._shown: set[str] = set()
@@ -89,18 +91,26 @@ class DecodedCall:
         is_led = bool(self._shown) or any(not isinstance(block, FieldsBlock) for _, block in result)
         is_folded = is_led or not (self._is_open_ended or any(map(_has_structure, self._result)))
         if self._is_open_ended or not (result or self._shown):
-            yield from self._opened(arguments, call.started, is_titled=self._is_open_ended and bool(result))
+            yield from self._opened(
+                arguments, call.arguments_place, is_titled=self._is_open_ended and bool(result)
+            )
         else:
             self._fold(arguments)
         if is_folded:
             self._fold([pair for pair in result if isinstance(pair[1], FieldsBlock)])
             result = [pair for pair in result if not isinstance(pair[1], FieldsBlock)]
         yield from self._opened(result, call.ended, is_titled=self._is_open_ended and bool(arguments))
+        yield from self._output_so_far()
         if is_shell and call.exit_code is not None and not result:
             yield Section([SafeText("no output")], "muted")
+        yield from self._paths()
         if self._leads and isinstance(self._leads[-1].block, PlanBlock):
             yield Section([SafeText("")])  # or the facts, which have a sign too, read like one more entry
         yield Signed([facts(call)], "muted")
+        if is_shell and call.ended is not None and not self._has_exit_codes:
+            yield Section([SafeText("exit code: not reported by this agent")], "muted")
+        if call.parent is not None:
+            yield Section([_parent_words(call)], "muted")
         for block in self._remarks:
             section = Section([safe_line(f"{block.name}: {block.text}")], "muted")
             section.block = block
@@ -116,6 +126,23 @@ class DecodedCall:
         kind = type(leads[0].block)
         texts = [section.text().rstrip("\n") for section in leads if type(section.block) is kind]
         return _name(leads[0].block), "\n".join(texts)
+
+    def _output_so_far(self) -> Iterator[Section]:
+        """Yield what a running call has printed, if the agent reports it."""
+        if self._call.ended is None and self._call.output:
+            yield Heading(SafeText("output so far"), is_first=not self._shown and not self._leads)
+            section = self._made.output(self._call.output)
+            section.block = OutputBlock("stdout", self._call.output)
+            self._leads.append(section)
+            yield section
+
+    def _paths(self) -> Iterator[Section]:
+        """Yield the files of a call that acts on several of them, unless a list of them is shown."""
+        call = self._call
+        if call.more_paths and not any(isinstance(section.block, FilesBlock) for section in self._leads):
+            paths = [safe_line(path) for path in (call.path, *call.more_paths) if path]
+            yield Heading(SafeText(plural(len(paths), "file")), is_first=not self._shown and not self._leads)
+            yield Section(paths)
 
     def _command(self) -> Iterator[Section]:
         """Yield the command of a shell call as it is typed."""
@@ -214,6 +241,11 @@ class DecodedCall:
             yield Heading(safe_line(block.name), is_first=not self._shown and not self._leads)
         self._leads.append(tree)
         yield tree
+
+
+def _parent_words(call: Call) -> SafeText:
+    by = f"of call #{call.parent}" if call.parent else "of a call that the recording does not contain"
+    return SafeText(f"made by the subagent {by}")
 
 
 def _field(block: Block, name: str) -> str | None:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _TABLES = ("session", "message", "part")
 """The tables that are read. Others hold the user's credentials."""
 _NEEDED = ("id", "parent_id", "directory", "version", "time_created", "time_updated")
-_OPTIONAL = ("title", "agent", "model")
+_OPTIONAL = ("title", "agent", "model", "revert")
 """Columns of `session` that older versions lack."""
 _BUSY_SECONDS = 0.05
 _MOST_SESSIONS = 10_000
@@ -190,7 +190,13 @@ def _session(row: dict[str, Any]) -> SessionRow:
         **{key: as_text(row.get(key)) for key in ("directory", "title", "version", "agent")},
         "model": as_object(row.get("model")) or None,
     }
-    return SessionRow(as_text(row["id"]) or "", as_text(row["parent_id"]), as_time(row["time_created"]), info)
+    return SessionRow(
+        id=as_text(row["id"]) or "",
+        parent_id=as_text(row["parent_id"]),
+        created=as_time(row["time_created"]),
+        info=info,
+        reverted_to=as_text(as_object(row.get("revert")).get("messageID")),
+    )
 
 
 def _log_of(path: Path) -> str:

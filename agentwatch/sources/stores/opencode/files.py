@@ -150,8 +150,13 @@ def _created(data: Object) -> int | None:
 
 
 def _session(data: Object) -> SessionRow:
-    info = {key: data[key] for key in _INFO if key in data}
-    return SessionRow(as_text(data.get("id")) or "", as_text(data.get("parentID")), _created(data), info)
+    return SessionRow(
+        id=as_text(data.get("id")) or "",
+        parent_id=as_text(data.get("parentID")),
+        created=_created(data),
+        info={key: data[key] for key in _INFO if key in data},
+        reverted_to=as_text(as_object(data.get("revert")).get("messageID")),
+    )
 
 
 def _updated(session: Object) -> int:

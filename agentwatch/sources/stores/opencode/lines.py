@@ -38,6 +38,8 @@ class _Message:
     is_summary: bool = False
     begun: int = 0
     completed: int | None = None
+    until: int | None = None
+    """When the next message of its session began; None if there is none yet."""
     latest: int = 0
     """The time of the latest of its moments."""
     is_announced: bool = False
@@ -57,42 +59,57 @@ class SessionLines:
         self._calls: dict[str, list[tuple[int, str]]] = {}
         """For each subagent's session, the start and the call_id of the calls that it works for."""
         self._root: str | None = None
+        self._reverted_to: str | None = None
+        self._newest: dict[str, _Message] = {}
+        """The newest message of each session."""
 
     def of(self, rows: Rows) -> list[bytes]:
         """Return the lines of rows that are new or have changed."""
         moments: list[_Moment] = []
-        for message in sorted(rows.messages, key=lambda row: (row.created or 0, row.id)):
+        for message in sorted(rows.messages, key=lambda row: (_begun(row), row.id)):
             self._know(message)
-        depth = {session.id: number for number, session in enumerate(rows.sessions)}
-        self._root = rows.sessions[0].id if rows.sessions else self._root
-        begun = {row.id: (row.created or 0) for row in rows.messages}
-        for message in rows.messages:
             moments += self._announced(message)
+        depth = {session.id: number for number, session in enumerate(rows.sessions)}
+        self._root = rows.sessions[0].id
 
         def order(row: PartRow) -> tuple[int, int, str, str]:
-            return depth.get(row.session_id, 0), begun.get(row.message_id, 0), row.message_id, row.id
+            begun = self._messages[row.message_id].begun if row.message_id in self._messages else 0
+            return depth[row.session_id], begun, row.message_id, row.id
 
         for part in sorted(rows.parts, key=order):
             moments += self._part(part)
         for message in rows.messages:
             moments += self._completed(message)
         moments.sort(key=lambda moment: moment[0])
-        lines = self._session_lines(rows.sessions[:1])
+        lines = self._session_lines(rows.sessions[0])
         for time, fields in moments:
             self._add_agent(fields, time)
             line = as_line({**fields, "timestamp": time} if time else fields)
             lines += [] if line is None else [line]
-        return lines
+        return lines + self._reverted(rows.sessions[0])
 
-    def _session_lines(self, sessions: list[SessionRow]) -> list[bytes]:
-        """Return the line of the session, if it is new or has changed."""
-        for session in sessions:
-            fields: Object = {"type": "session", "timestamp": session.created, "sessionID": session.id}
-            line = as_line({**fields, "info": session.info})
-            if line is not None and line != self._session:
-                self._session = line
-                return [line]
-        return []
+    def _session_lines(self, session: SessionRow) -> list[bytes]:
+        """Return the line of the session that is shown, if it is new or has changed."""
+        fields: Object = {"type": "session", "timestamp": session.created, "sessionID": session.id}
+        line = as_line({**fields, "info": session.info})
+        if line is None or line == self._session:
+            return []
+        self._session = line
+        return [line]
+
+    def _reverted(self, session: SessionRow) -> list[bytes]:
+        """Return a line that the user went back to an earlier message, if that is new.
+
+        It follows the messages that are no part of the conversation any more.
+        """
+        if session.reverted_to == self._reverted_to:
+            return []
+        self._reverted_to = session.reverted_to
+        if session.reverted_to is None:
+            return []
+        info = {**session.info, "revert": {"messageID": session.reverted_to}}
+        line = as_line({"type": "session", "timestamp": None, "sessionID": session.id, "info": info})
+        return [] if line is None else [line]
 
     def _know(self, row: MessageRow) -> None:
         """Note what the lines of a message's parts depend on."""
@@ -100,9 +117,14 @@ class SessionLines:
         time = as_object(row.data.get("time"))
         message.role = as_text(row.data.get("role"))
         message.is_summary = row.data.get("summary") is True
-        message.begun = as_time(time.get("created")) or row.created or 0
+        message.begun = _begun(row)
         message.completed = as_time(time.get("completed"))
         message.latest = max(message.latest, message.begun)
+        before = self._newest.get(row.session_id)
+        if before is None or before.begun <= message.begun:
+            self._newest[row.session_id] = message
+            if before is not None and before is not message:
+                before.until = message.begun
 
     def _announced(self, row: MessageRow) -> list[_Moment]:
         message = self._messages[row.id]
@@ -184,7 +206,7 @@ class SessionLines:
         """
         if own is not None:
             return own
-        end = message.completed
+        end = message.until if message.completed is None else message.completed
         if row.created is not None and message.begun <= row.created and (end is None or row.created <= end):
             return max(row.created, message.latest)
         return message.latest
@@ -197,6 +219,11 @@ class SessionLines:
         calls = self._calls.get(session_id, [])
         earlier = [call_id for began, call_id in calls if began <= time]
         fields["agent"] = earlier[-1] if earlier else calls[0][1] if calls else session_id
+
+
+def _begun(row: MessageRow) -> int:
+    """Return when a message began; its row has another time if the session was imported."""
+    return as_time(as_object(row.data.get("time")).get("created")) or row.created or 0
 
 
 def _message_line(row: MessageRow, info: Object) -> Object:

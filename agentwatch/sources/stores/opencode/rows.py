@@ -18,6 +18,8 @@ class SessionRow(NamedTuple):
     created: int | None
     info: Object
     """Its folder, title, model, and the version of opencode."""
+    reverted_to: str | None = None
+    """The message to which the user went back: this one and all later ones are no part of it any more."""
 
 
 class MessageRow(NamedTuple):

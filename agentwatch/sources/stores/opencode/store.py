@@ -22,6 +22,8 @@ class SessionStore:
         self._reader = reader
         self._lines = SessionLines()
         self._due = 0.0
+        self._error: OSError | None = None
+        """Why the last reading failed."""
 
     def new_lines(self) -> list[bytes]:
         """Return the lines that no earlier call has returned, each with its line end.
@@ -29,10 +31,18 @@ class SessionStore:
         Raises:
             OSError: The store cannot be read now.
         """
-        if time.monotonic() < self._due:
-            return []
-        self._due = time.monotonic() + _POLL_SECONDS
-        return self._lines.of(self._reader.read()) if self._reader.has_changed() else []
+        if time.monotonic() >= self._due:
+            self._due = time.monotonic() + _POLL_SECONDS
+            try:
+                found = self._lines.of(self._reader.read()) if self._reader.has_changed() else []
+            except OSError as error:
+                self._error = error
+                raise
+            self._error = None
+            return found
+        if self._error is not None:  # it still holds
+            raise self._error
+        return []
 
     def close(self) -> None:
         """Do nothing: no file stays open."""

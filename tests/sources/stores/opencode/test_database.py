@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -18,34 +16,7 @@ from agentwatch.feed import Feed
 from agentwatch.sources.open import saved_source
 from agentwatch.sources.stores.known import store_for
 from agentwatch.sources.stores.opencode import store as store_module
-from tests.builders.opencode import SESSION, OpencodeDatabase
-
-
-@pytest.fixture
-def database(tmp_path: Path) -> Iterator[OpencodeDatabase]:
-    """Return an empty database in the mode of a write-ahead log, which opencode has open."""
-    made = OpencodeDatabase(tmp_path / "opencode.db")
-    yield made
-    made.close()
-
-
-@pytest.fixture(autouse=True)
-def quickly(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let a followed store be asked as often as it is polled."""
-    monkeypatch.setattr(store_module, "_POLL_SECONDS", 0.0)
-
-
-def lines(path: Path) -> list[dict[str, Any]]:
-    """Return the lines that a store has now."""
-    store = store_for(path)
-    assert store is not None
-    return [json.loads(line) for line in store.new_lines()]
-
-
-def printed(path: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run the program on a path."""
-    command = [sys.executable, "-m", "agentwatch", *arguments, str(path)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+from tests.sources.stores.opencode.written_database import SESSION, OpencodeDatabase, lines, opened, printed
 
 
 @pytest.fixture
@@ -163,8 +134,7 @@ def test_what_has_not_changed_is_not_repeated(database: OpencodeDatabase) -> Non
     database.prompt("Build it")
     database.message("msg_2", "assistant")
     database.call("prt_2", "msg_2", "running")
-    store = store_for(database.path)
-    assert store is not None
+    store = opened(database.path)
     assert len(store.new_lines()) == 5
     assert store.new_lines() == []
     database.message("msg_2", "assistant", time={"created": 1}, cost=1)
@@ -227,70 +197,6 @@ def test_no_other_table_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert allowed == [False]
 
 
-@pytest.mark.parametrize(
-    "trick",
-    [
-        "DROP TABLE part; CREATE VIEW part AS SELECT id, id session_id, value data FROM credential",
-        "DROP TABLE part",
-        "ALTER TABLE message DROP COLUMN data",
-        "ALTER TABLE session DROP COLUMN version",
-        "DROP TABLE session",
-    ],
-)
-def test_a_database_with_other_tables_is_refused(database: OpencodeDatabase, trick: str) -> None:
-    """A view in the place of a table, a missing table and a missing column end in one line."""
-    database.session()
-    database.prompt("Build it")
-    database.connection.executescript(trick)
-    done = printed(database.path, "--print")
-    assert (done.returncode, done.stdout) == (2, "")
-    said = "it has no sessions that this version can read"
-    assert done.stderr == f"agentwatch: cannot open {database.path}: {said}\n"
-
-
-def test_an_older_database_lacks_columns_that_are_not_needed(database: OpencodeDatabase) -> None:
-    """The title and the model of a session are optional: the model is in each message too."""
-    database.session()
-    database.connection.executescript(
-        "ALTER TABLE session DROP COLUMN model; ALTER TABLE session DROP COLUMN agent;"
-        "ALTER TABLE session DROP COLUMN title"
-    )
-    [line] = lines(database.path)
-    assert line["info"]["directory"] == "/home/ada/app"
-    assert line["info"]["model"] is None
-
-
-def test_a_locked_database_is_one_line(tmp_path: Path) -> None:
-    """A database without a log that another program writes cannot be read; it is not waited for."""
-    database = OpencodeDatabase(tmp_path / "opencode.db", is_wal=False)
-    database.session()
-    database.connection.execute("BEGIN EXCLUSIVE")
-    done = printed(database.path, "--print")
-    database.close()
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == f"agentwatch: cannot open {database.path}: it is locked by another program\n"
-
-
-def test_a_damaged_database_is_one_line(tmp_path: Path) -> None:
-    """A database whose pages are overwritten is reported, without a traceback."""
-    path = tmp_path / "opencode.db"
-    path.write_bytes(b"SQLite format 3\0" + bytes(range(256)) * 64)
-    done = printed(path, "--print")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == f"agentwatch: cannot open {path}: the database is damaged\n"
-
-
-@pytest.mark.parametrize("name", ["opencode.db", "opencode.db/ses_gone"])
-def test_a_session_that_is_not_there_is_one_line(tmp_path: Path, name: str) -> None:
-    """A database without the session, or without any, says so."""
-    database = OpencodeDatabase(tmp_path / "opencode.db")
-    database.close()
-    done = printed(tmp_path / name, "--print")
-    assert done.returncode == 2
-    said = "it has no session ses_gone" if "gone" in name else "it has no session"
-    assert done.stderr == f"agentwatch: cannot open {tmp_path / name}: {said}\n"
-
-
 @pytest.mark.parametrize("command", ["log", "replay", "drift"])
 def test_each_command_opens_a_database(database: OpencodeDatabase, command: str) -> None:
     """A database can be given wherever a recording can."""
@@ -304,41 +210,17 @@ def test_each_command_opens_a_database(database: OpencodeDatabase, command: str)
     assert ("make" in done.stdout) is (command != "drift")
 
 
-@pytest.mark.parametrize("value", ["", "[]", "{", "null", '{"a":NaN}', "[" * 3000, '{"type":"\\ud800"}'])
-@pytest.mark.parametrize("table", ["message", "part"])
-def test_data_of_any_form_is_read(database: OpencodeDatabase, table: str, value: str) -> None:
-    """A row whose data is no object, or cannot be parsed, ends nothing."""
+def test_a_failure_lasts_until_the_next_reading(
+    database: OpencodeDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A store that is asked again before the next reading is due still cannot be read."""
     database.session()
-    database.prompt("Build it")
-    database.connection.execute(f"UPDATE {table} SET data = ?", (value,))
-    assert lines(database.path)[0]["type"] == "session"
-
-
-@pytest.mark.parametrize("value", [None, b"\xff", 1.5, -1, 10**18, "x", ""])
-@pytest.mark.parametrize(
-    "column",
-    [
-        *("session.parent_id", "session.directory", "session.model", "session.time_created"),
-        *("message.id", "message.time_created", "message.time_updated", "message.data"),
-        *("part.id", "part.message_id", "part.time_created", "part.time_updated", "part.data"),
-    ],
-)
-def test_a_column_of_any_type_is_read(database: OpencodeDatabase, column: str, value: object) -> None:
-    """SQLite checks no types: a column with a value of any type, or with none, ends nothing."""
-    table, name = column.split(".")
-    database.connection.executescript(
-        "".join(
-            f"ALTER TABLE {each} RENAME TO old; CREATE TABLE {each} AS SELECT * FROM old; DROP TABLE old;"
-            for each in ("session", "message", "part")
-        )
-    )
-    database.session()
-    database.prompt("Build it")
-    database.connection.execute(f"UPDATE {table} SET {name} = ?", (value,))
-    found = lines(database.path / SESSION)
-    assert found[0]["type"] == "session"
-    if name in {"time_created", "time_updated"}:
-        assert [line["type"] for line in found] == ["session", "message", "part"]
-    feed = Feed(saved_source(database.path / SESSION).reader)
-    feed.advance()
-    assert feed.session.lines.malformed == 0
+    store = opened(database.path)
+    assert len(store.new_lines()) == 1
+    database.connection.execute("ALTER TABLE part RENAME TO parts")
+    with pytest.raises(OSError, match="no sessions"):
+        store.new_lines()
+    monkeypatch.setattr(store_module, "_POLL_SECONDS", 60.0)
+    for _ in range(2):
+        with pytest.raises(OSError, match="no sessions"):
+            store.new_lines()

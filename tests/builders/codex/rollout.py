@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from tests.builders.codex_stories.story import (
+from tests.builders.codex.story import (
     CWD,
     Command,
     Json,

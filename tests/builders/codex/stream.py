@@ -6,7 +6,7 @@ import json
 import shlex
 from collections.abc import Iterator
 
-from tests.builders.codex_stories.story import (
+from tests.builders.codex.story import (
     CWD,
     Command,
     Cut,

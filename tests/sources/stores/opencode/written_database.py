@@ -1,11 +1,16 @@
-"""A small `opencode.db`, written as opencode does: in the mode of a write-ahead log."""
+"""A small `opencode.db`, written in the mode of a write-ahead log as opencode does, and how it is read."""
 
 from __future__ import annotations
 
 import json
 import sqlite3
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
+
+from agentwatch.sources.stores.known import store_for
+from agentwatch.sources.stores.store import Store
 
 SESSION = "ses_main"
 BEGAN = 1_790_000_000_000
@@ -84,3 +89,21 @@ class OpencodeDatabase:
         self.connection.execute(
             f"INSERT OR REPLACE INTO {table} ({names}) VALUES ({marks})", tuple(values.values())
         )
+
+
+def opened(path: Path) -> Store:
+    """Return the store of a path."""
+    store = store_for(path)
+    assert store is not None
+    return store
+
+
+def lines(path: Path) -> list[dict[str, Any]]:
+    """Return the lines that a store has now."""
+    return [json.loads(line) for line in opened(path).new_lines()]
+
+
+def printed(path: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run the program on a path."""
+    command = [sys.executable, "-m", "agentwatch", *arguments, str(path)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)

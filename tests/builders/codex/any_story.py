@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from tests.builders.codex_stories.story import Command, Cut, Mcp, Patch, Plan, Say, Search, Story, Think, Turn
+from tests.builders.codex.story import Command, Cut, Mcp, Patch, Plan, Say, Search, Story, Think, Turn
 
 _TOKENS = ["a", " the", "**", "\n", "🌊", '"', "'", "\\", "{", "\u2028", "é", "$x", "`", "</x>"]
 TEXTS = st.lists(st.sampled_from(_TOKENS), min_size=1, max_size=6).map("".join)

@@ -1,0 +1,123 @@
+"""The end of a turn: its outcome, and the text of its result line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from agentwatch.events import Outcome, TurnEnded
+from agentwatch.session.bounds import bounded
+from agentwatch.session.call import Place
+from agentwatch.session.storage.growing_text import GrowingText, is_joined
+from agentwatch.session.storage.spill import Spill
+from agentwatch.session.turns.answer import Answer
+
+
+class TurnResult:
+    """The end of a turn: its outcome, and the text of its result line."""
+
+    __slots__ = (
+        "_answer",
+        "_compared",
+        "_is_settled",
+        "_text",
+        "duration_api_ms",
+        "duration_ms",
+        "is_bare",
+        "is_last_text",
+        "outcome",
+        "place",
+        "request_id",
+    )
+
+    def __init__(
+        self,
+        event: TurnEnded,
+        place: Place,
+        answer: Answer,
+        spill: Spill,
+        *,
+        is_last_text: bool,
+        is_bare: bool,
+    ) -> None:
+        """Keep the end of a turn.
+
+        Args:
+            event: The end.
+            place: Its line in the recording.
+            answer: The assistant's text of the run.
+            spill: Where the text of the result is stored.
+            is_last_text: Whether the result repeats only the last text of its turn.
+            is_bare: Whether the recording contains only the result, as the agent's `json` format does.
+        """
+        self.outcome = event.outcome
+        self.place = place
+        self.duration_ms, self.duration_api_ms = event.duration_ms, event.duration_api_ms
+        self.request_id = bounded(event.request_id)
+        self.is_last_text = is_last_text
+        self.is_bare = is_bare
+        self._answer = answer
+        self._text = None if event.result is None else GrowingText(spill, event.result)
+        if self._text is not None:
+            self._text.complete()
+        self._compared: tuple[tuple[int, int], bool] | None = None
+        """The size of the answer at its last comparison with the result, and whether they were equal."""
+        self._is_settled = False
+
+    @property
+    def text(self) -> str | None:
+        """The text of the result line; None without a text in it."""
+        return None if self._text is None else str(self._text)
+
+    @property
+    def length(self) -> int:
+        """The number of characters in the text of the result line."""
+        return 0 if self._text is None else len(self._text)
+
+    def part(self, start: int, end: int) -> str:
+        """Return the characters from `start` to `end` of the text of the result line."""
+        return "" if self._text is None else self._text.part(start, end)
+
+    @property
+    def matches_text(self) -> bool | None:
+        """Whether the streamed text equals the result.
+
+        None without a result or without a stream, and if the result is an error message: it is no copy of the
+        text.
+        """
+        is_empty = self.is_last_text and not self._text
+        if self._text is None or is_empty or self.is_bare or self.outcome is not Outcome.SUCCEEDED:
+            return None
+        return self.is_streamed
+
+    @property
+    def is_streamed(self) -> bool:
+        """Whether the streamed text equals the text of the result, which may be an error message."""
+        self._compare()
+        return self._compared is not None and self._compared[1]
+
+    def settle(self) -> None:
+        """Compare the result with the text for the last time, because the rest belongs to another turn."""
+        self._compare()
+        self._is_settled = True
+
+    def forget_text(self) -> None:
+        """Drop the text. If only a part of the answer was read, comparing the two would be wrong."""
+        self._text = self._compared = None
+
+    def _compare(self) -> None:
+        """Compare the result with the text, unless this was done at its present size."""
+        if self._text is None or self._is_settled:
+            return
+        size = len(self._answer), len(self._answer[-1]) if self._answer else 0
+        if self._compared is None or self._compared[0] != size:
+            self._compared = size, is_joined(self._text, self._repeated(self._text))
+
+    def _repeated(self, text: GrowingText) -> Sequence[GrowingText]:
+        """Return the texts that the result repeats: all of them, or those at the end with its length."""
+        if not self.is_last_text:
+            return self._answer
+        start, length = len(self._answer), 0
+        while start and length < len(text):
+            start -= 1
+            length += len(self._answer[start])
+        return self._answer[start:]

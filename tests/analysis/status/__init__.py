@@ -1,0 +1,1 @@
+"""Tests of the status line and of the reasons of an ending."""

@@ -1,0 +1,112 @@
+"""What a session waits for besides the model: the user's answer, a compaction, a retry."""
+
+from __future__ import annotations
+
+import pytest
+
+from agentwatch.agent_facts import NO_FACTS
+from agentwatch.analysis.silence import is_quiet, is_stalled
+from agentwatch.analysis.status import ending, status
+from agentwatch.events import (
+    Channel,
+    Compaction,
+    Event,
+    Outcome,
+    Permission,
+    Prompt,
+    Retry,
+    RunStarted,
+    Text,
+    TurnEnded,
+)
+from agentwatch.session import Place, Session
+from tests.builders.subagents import begins, ends
+
+START: list[Event] = [RunStarted("x"), Prompt("Do it.")]
+ASKED = Permission("Bash", None, key="q", call_id="c", target="rm -rf build")
+BEGAN_MS = 1_000_000
+
+
+def at(events: list[Event], after_ms: int, width: int | None = None) -> str:
+    """Return the status some time after the events, which arrived at once."""
+    return status(made(events), BEGAN_MS + after_ms, NO_FACTS, width)
+
+
+def made(events: list[Event]) -> Session:
+    """Return the session with these events applied at one time."""
+    read = Session()
+    for event in events:
+        read.apply([event], Place(0, 1, BEGAN_MS))
+    return read
+
+
+@pytest.mark.parametrize(
+    ("events", "words"),
+    [
+        ([begins("c", "Bash", "rm -rf build"), ASKED], "asks: Bash rm -rf build · 14 s"),
+        ([ASKED, ASKED._replace(key="r")], "asks: Bash rm -rf build (and 1 more) · 14 s"),
+        ([ASKED, ASKED._replace(answer="approved")], "waiting for the model · 14 s"),
+        ([ASKED._replace(is_automatic=True)], "waiting for the model · 14 s"),
+        ([begins("c", "Bash", "x"), ASKED, ends("c", "Bash")], "waiting for the model · 14 s"),
+        ([Compaction(is_over=False)], "compacting the context · 14 s"),
+        ([Compaction(is_over=False), Compaction(is_over=True)], "waiting for the model · 14 s"),
+        ([Retry("overloaded", 4, 10, 22_000)], "retry 4 of 10: overloaded · next in 8 s"),
+        ([Retry("overloaded", 4, 10, 10_000)], "retry 4 of 10: overloaded · 4 s"),
+        ([Retry("", None, 10)], "retry · 14 s"),
+        ([Retry("overloaded", 1), Text(Channel.ANSWER, "x")], "writing · quiet for 14 s"),
+        ([begins("c", "Bash", "make"), Retry("busy", 1)], "running make · 14 s"),
+    ],
+)
+def test_what_is_waited_for(events: list[Event], words: str) -> None:
+    """An open question comes first, then a compaction, then a retry without an open call."""
+    assert at([*START, *events], 14_000) == words
+
+
+def test_a_narrow_line_is_cut() -> None:
+    """The words are cut to the width of the line."""
+    assert at([*START, ASKED], 14_000, 20) == "asks: Bash rm -rf b…"
+
+
+def test_without_times_there_are_no_durations() -> None:
+    """Where the present time is unknown, only the words are shown."""
+    assert status(made([*START, ASKED]), None) == "asks: Bash rm -rf build"
+    assert status(made([*START, Retry("busy", 2, None, 5_000)]), None) == "retry 2: busy"
+
+
+@pytest.mark.parametrize(
+    ("event", "explained_ms"),
+    [(ASKED, 10**9), (Compaction(is_over=False), 500_000), (Retry("busy", 1, 9, 300_000), 350_000)],
+)
+def test_what_explains_a_silence(event: Event, explained_ms: int) -> None:
+    """The agent is not quiet while the user is to answer, while it compacts, and before its next attempt."""
+    read = made([*START, event])
+    assert not is_quiet(read, BEGAN_MS + explained_ms)
+    assert not is_stalled(read, BEGAN_MS + explained_ms)
+    if not isinstance(event, Permission):
+        assert is_quiet(read, BEGAN_MS + 700_000)
+
+
+@pytest.mark.parametrize(
+    ("result", "words", "reason"),
+    [
+        (None, "cancelled", "the run was cancelled"),
+        (
+            "interrupted by the user",
+            "cancelled: interrupted by the user",
+            "the run was cancelled: interrupted by the user",
+        ),
+    ],
+)
+def test_a_cancelled_run_says_so(result: str | None, words: str, reason: str) -> None:
+    """A cancelled run did not fail, and is not unfinished either."""
+    read = made([*START, TurnEnded(Outcome.CANCELLED, result)])
+    assert status(read, None) == words
+    assert ending(read, NO_FACTS) == reason
+
+
+def test_a_later_turn_does_not_show_the_end_of_an_earlier_one() -> None:
+    """While another turn is under way, the run is not over; its reason is not the earlier result."""
+    read = made([*START, TurnEnded(Outcome.SUCCEEDED, "Done.", duration_ms=9), Prompt("More.")])
+    assert status(read, None) == "waiting for the model"
+    read.close()
+    assert status(read, None) == "ended without a result"

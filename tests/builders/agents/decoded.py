@@ -1,0 +1,84 @@
+"""Sessions and events of lines that are given as objects, by the format of one agent."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from agentwatch.events import Event
+from agentwatch.session import Place, Session
+from agentwatch.wire import Agent, Decoder
+
+Line = Mapping[str, Any]
+WRONG: tuple[object, ...] = (None, True, -1, 2**80, 1.5, "", "x", [], [[]], [None, 1, "y", {}], {}, {"a": {}})
+"""Values of every type, as no field has them."""
+
+
+def lines_of(path: Path) -> list[Line]:
+    """Return the lines of a recording."""
+    return [json.loads(line) for line in path.read_bytes().splitlines() if line.strip()]
+
+
+def events_of(agent: Agent, *lines: Line) -> list[Event]:
+    """Return the events of lines and of the end of the stream, by a decoder of the agent."""
+    decoder = agent.decoder()
+    return [*(event for line in lines for event in decoder.decode(line)), *decoder.end()]
+
+
+def session_of(agent: Agent | None, *lines: Line, is_closed: bool = True) -> Session:
+    """Return the session of lines; without an agent it is detected."""
+    decoder, session = Decoder(agent), Session()
+    undetected: list[list[Event]] = []
+    for line in lines:
+        undetected.append(decoder.decode(json.dumps(line).encode()))
+        if not decoder.is_detecting:
+            redecoded = decoder.take_redecoded()
+            _apply(session, [*redecoded, *undetected[len(redecoded) :]])
+            undetected.clear()
+    _apply(session, undetected)
+    if is_closed:
+        session.apply(decoder.end(), Place(len(lines), 0, None), physical_lines=0)
+        session.close()
+    return session
+
+
+def _apply(session: Session, events: Iterable[list[Event]]) -> None:
+    for of_line in events:
+        session.apply(of_line, Place(session.lines.total, 1, None))
+
+
+def ids_in(session: Session) -> list[str]:
+    """Return the ids of all calls, in order."""
+    return [call.call_id for call in session.calls]
+
+
+def with_each_key_wrong(lines: Iterable[Line]) -> Iterator[tuple[str, list[Line]]]:
+    """Yield copies of a recording in which all values of one key are replaced by a value of another type."""
+    lines = list(lines)
+    for key in sorted({key for line in lines for key in _keys(line)}):
+        for value in WRONG:
+            yield key, [_replaced(line, key, value) for line in lines]
+        yield key, [_without(line, key) for line in lines]
+
+
+def _keys(value: object) -> Iterator[str]:
+    if isinstance(value, dict):
+        yield from value
+        value = list(value.values())
+    if isinstance(value, list):
+        for inner in value:
+            yield from _keys(inner)
+
+
+def _replaced(value: Any, key: str, wrong: object) -> Any:
+    if isinstance(value, dict):
+        return {name: wrong if name == key else _replaced(inner, key, wrong) for name, inner in value.items()}
+    return [_replaced(inner, key, wrong) for inner in value] if isinstance(value, list) else value
+
+
+def _without(value: Any, key: str) -> Any:
+    if isinstance(value, dict):
+        return {name: _without(inner, key) for name, inner in value.items() if name != key}
+    return [_without(inner, key) for inner in value] if isinstance(value, list) else value

@@ -1,0 +1,1 @@
+"""Lines of the files that agents write to disk."""

@@ -1,0 +1,115 @@
+"""A database that cannot be read is one line for the user; one with odd values is read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from agentwatch.feed import Feed
+from agentwatch.sources.open import saved_source
+from tests.sources.stores.opencode.written_database import SESSION, OpencodeDatabase, lines, printed
+
+
+@pytest.mark.parametrize(
+    "trick",
+    [
+        "DROP TABLE part; CREATE VIEW part AS SELECT id, id session_id, value data FROM credential",
+        "DROP TABLE part",
+        "ALTER TABLE message DROP COLUMN data",
+        "ALTER TABLE session DROP COLUMN version",
+        "DROP TABLE session",
+    ],
+)
+def test_a_database_with_other_tables_is_refused(database: OpencodeDatabase, trick: str) -> None:
+    """A view in the place of a table, a missing table and a missing column end in one line."""
+    database.session()
+    database.prompt("Build it")
+    database.connection.executescript(trick)
+    done = printed(database.path, "--print")
+    assert (done.returncode, done.stdout) == (2, "")
+    said = "it has no sessions that this version can read"
+    assert done.stderr == f"agentwatch: cannot open {database.path}: {said}\n"
+
+
+def test_an_older_database_lacks_columns_that_are_not_needed(database: OpencodeDatabase) -> None:
+    """The title and the model of a session are optional: the model is in each message too."""
+    database.session()
+    database.connection.executescript(
+        "ALTER TABLE session DROP COLUMN model; ALTER TABLE session DROP COLUMN agent;"
+        "ALTER TABLE session DROP COLUMN title"
+    )
+    [line] = lines(database.path)
+    assert line["info"]["directory"] == "/home/ada/app"
+    assert line["info"]["model"] is None
+
+
+def test_a_locked_database_is_one_line(tmp_path: Path) -> None:
+    """A database without a log that another program writes cannot be read; it is not waited for."""
+    database = OpencodeDatabase(tmp_path / "opencode.db", is_wal=False)
+    database.session()
+    database.connection.execute("BEGIN EXCLUSIVE")
+    done = printed(database.path, "--print")
+    database.close()
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f"agentwatch: cannot open {database.path}: it is locked by another program\n"
+
+
+def test_a_damaged_database_is_one_line(tmp_path: Path) -> None:
+    """A database whose pages are overwritten is reported, without a traceback."""
+    path = tmp_path / "opencode.db"
+    path.write_bytes(b"SQLite format 3\0" + bytes(range(256)) * 64)
+    done = printed(path, "--print")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f"agentwatch: cannot open {path}: the database is damaged\n"
+
+
+@pytest.mark.parametrize("name", ["opencode.db", "opencode.db/ses_gone"])
+def test_a_session_that_is_not_there_is_one_line(tmp_path: Path, name: str) -> None:
+    """A database without the session, or without any, says so."""
+    database = OpencodeDatabase(tmp_path / "opencode.db")
+    database.close()
+    done = printed(tmp_path / name, "--print")
+    assert done.returncode == 2
+    said = "it has no session ses_gone" if "gone" in name else "it has no session"
+    assert done.stderr == f"agentwatch: cannot open {tmp_path / name}: {said}\n"
+
+
+@pytest.mark.parametrize("value", ["", "[]", "{", "null", '{"a":NaN}', "[" * 3000, '{"type":"\\ud800"}'])
+@pytest.mark.parametrize("table", ["message", "part"])
+def test_data_of_any_form_is_read(database: OpencodeDatabase, table: str, value: str) -> None:
+    """A row whose data is no object, or cannot be parsed, ends nothing."""
+    database.session()
+    database.prompt("Build it")
+    database.connection.execute(f"UPDATE {table} SET data = ?", (value,))
+    assert lines(database.path)[0]["type"] == "session"
+
+
+@pytest.mark.parametrize("value", [None, b"\xff", 1.5, -1, 10**18, "x", ""])
+@pytest.mark.parametrize(
+    "column",
+    [
+        *("session.parent_id", "session.directory", "session.model", "session.time_created"),
+        *("message.id", "message.time_created", "message.time_updated", "message.data"),
+        *("part.id", "part.message_id", "part.time_created", "part.time_updated", "part.data"),
+    ],
+)
+def test_a_column_of_any_type_is_read(database: OpencodeDatabase, column: str, value: object) -> None:
+    """SQLite checks no types: a column with a value of any type, or with none, ends nothing."""
+    table, name = column.split(".")
+    database.connection.executescript(
+        "".join(
+            f"ALTER TABLE {each} RENAME TO old; CREATE TABLE {each} AS SELECT * FROM old; DROP TABLE old;"
+            for each in ("session", "message", "part")
+        )
+    )
+    database.session()
+    database.prompt("Build it")
+    database.connection.execute(f"UPDATE {table} SET {name} = ?", (value,))
+    found = lines(database.path / SESSION)
+    assert found[0]["type"] == "session"
+    if name in {"time_created", "time_updated"}:
+        assert [line["type"] for line in found] == ["session", "message", "part"]
+    feed = Feed(saved_source(database.path / SESSION).reader)
+    feed.advance()
+    assert feed.session.lines.malformed == 0

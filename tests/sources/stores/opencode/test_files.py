@@ -1,0 +1,150 @@
+"""A session in opencode's older folder of JSON files is read and followed like one in its database."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agentwatch.sources.stores.known import store_for
+from agentwatch.sources.stores.opencode import files as files_module
+from agentwatch.sources.stores.store import Store
+from tests.sources.stores.opencode.written_database import opened, printed
+
+
+@pytest.fixture
+def storage(tmp_path: Path) -> Path:
+    """Return a folder with one session, its prompt and the beginning of its answer."""
+    folder = tmp_path / "storage"
+    write(folder, "session/p/ses_1", id="ses_1", directory="/home/ada/app", time={"created": 1, "updated": 9})
+    write(folder, "message/ses_1/msg_1", id="msg_1", role="user", time={"created": 10})
+    write(folder, "part/msg_1/prt_1", id="prt_1", type="text", text="Build it")
+    write(folder, "message/ses_1/msg_2", id="msg_2", role="assistant", time={"created": 20})
+    write(folder, "part/msg_2/prt_2", id="prt_2", type="text", text="I", time={"start": 21})
+    return folder
+
+
+def write(folder: Path, name: str, **fields: Any) -> Path:
+    """Write a JSON file, in the manner of opencode: over the one that was there."""
+    path = folder / f"{name}.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(fields, indent=2))
+    return path
+
+
+def kinds(store: Store) -> list[str]:
+    """Return the types of the new lines, and the types and texts of their parts."""
+    found = []
+    for line in map(json.loads, store.new_lines()):
+        part = line.get("part", {})
+        words = (line["type"], part.get("type"), part.get("text"), line.get("agent"))
+        found.append(" ".join(word for word in words if word))
+    return found
+
+
+WHOLE = ["session", "message", "part text Build it", "message", "part text I"]
+
+
+@pytest.mark.parametrize("name", ["", "ses_1", "session/p/ses_1.json"])
+def test_a_path_names_the_newest_session_or_one_of_them(storage: Path, name: str) -> None:
+    """The folder alone means the main session that was changed last."""
+    write(storage, "session/p/ses_0", id="ses_0", time={"created": 5, "updated": 6})
+    write(storage, "session/p/ses_2", id="ses_2", parentID="ses_9", time={"created": 5, "updated": 99})
+    assert kinds(opened(storage / name)) == WHOLE
+
+
+def test_a_folder_follows_its_files(storage: Path) -> None:
+    """A text grows, a call opens and ends, and what has not changed is not repeated."""
+    store = opened(storage)
+    assert kinds(store) == WHOLE
+    assert kinds(store) == []
+    write(storage, "part/msg_2/prt_2", id="prt_2", type="text", text="I look.", time={"start": 21, "end": 25})
+    call: dict[str, Any] = {"id": "prt_3", "type": "tool", "tool": "bash", "callID": "call_1"}
+    write(storage, "part/msg_2/prt_3", **call, state={"status": "running", "time": {"start": 26}})
+    assert kinds(store) == ["part text I look.", "part tool"]
+    write(
+        storage, "part/msg_2/prt_3", **call, state={"status": "completed", "time": {"start": 26, "end": 30}}
+    )
+    done = {"created": 20, "completed": 40}
+    write(storage, "message/ses_1/msg_2", id="msg_2", role="assistant", time=done, finish="stop")
+    assert kinds(store) == ["part tool", "message"]
+    write(storage, "part/msg_2/prt_9", id="prt_9", type="text", text="too late")
+    assert kinds(store) == []
+
+
+def test_a_file_that_is_being_written_is_read_later(storage: Path) -> None:
+    """Half a JSON document is nothing yet."""
+    path = storage / "part" / "msg_2" / "prt_2.json"
+    whole = path.read_text()
+    path.write_text(whole[:20])
+    store = opened(storage)
+    assert kinds(store) == WHOLE[:-1]
+    path.write_text(whole)
+    assert kinds(store) == WHOLE[-1:]
+
+
+def test_a_subagents_session_belongs_to_its_call(storage: Path) -> None:
+    """The session of a subagent is that of its parent's call, as long as the metadata names it."""
+    for name, parent in (("ses_2", "ses_1"), ("ses_3", "ses_2"), ("ses_1", "ses_3")):
+        write(storage, f"session/p/{name}", id=name, parentID=parent, time={"created": 5})
+    state = {"status": "running", "metadata": {"sessionId": "ses_2"}, "time": {"start": 30}}
+    write(storage, "part/msg_2/prt_4", id="prt_4", type="tool", tool="task", callID="call_4", state=state)
+    write(storage, "message/ses_2/msg_5", id="msg_5", role="user", time={"created": 40})
+    write(storage, "message/ses_3/msg_6", id="msg_6", role="user", time={"created": 50})
+    found = kinds(opened(storage / "ses_1"))
+    assert found[5:] == ["part tool", "message call_4", "message ses_3"]
+
+
+def test_parts_of_the_oldest_form_name_their_message(tmp_path: Path) -> None:
+    """They lie in one folder."""
+    write(tmp_path, "session/p/ses_1", id="ses_1")
+    write(tmp_path, "message/ses_1/msg_1", id="msg_1", role="assistant")
+    write(tmp_path, "part/prt_1", messageID="msg_1", type="text", text="Hello")
+    write(tmp_path, "part/prt_2", messageID="msg_gone", type="text", text="Another session's")
+    write(tmp_path, "part/prt_3", messageID=7)
+    assert kinds(opened(tmp_path)) == ["session", "message", "part text Hello"]
+
+
+def test_no_link_is_followed(storage: Path, tmp_path: Path) -> None:
+    """A link could lead to any file of the user; a folder of parts may be one too."""
+    secret = write(tmp_path / "home", "secret", id="prt_7", type="text", text="secret")
+    os.symlink(secret, storage / "part" / "msg_2" / "prt_7.json")
+    write(storage, "message/ses_1/msg_3", id="msg_3", role="assistant", time={"created": 30})
+    os.symlink(tmp_path / "home", storage / "part" / "msg_3")
+    assert kinds(opened(storage)) == [*WHOLE, "message"]
+
+
+def test_other_files_are_not_read(storage: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file with another name, and one that is too large, is no part of the session."""
+    (storage / "part" / "msg_2" / "prt_5.tmp").write_text("{}")
+    (storage / "part" / "msg_2" / "prt_6.json").mkdir()
+    monkeypatch.setattr(files_module, "_MOST_BYTES", 300)
+    write(storage, "part/msg_2/prt_8", id="prt_8", type="text", text="x" * 300)
+    assert kinds(opened(storage)) == WHOLE
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("storage/ses_gone", "it has no session ses_gone"),
+        ("storage", "it has no session"),
+        ("other", "it is a folder"),
+        ("other/x.json", "no such file or directory"),
+    ],
+)
+def test_what_is_not_there_is_one_line(tmp_path: Path, name: str, said: str) -> None:
+    """A folder without the session, and another folder, are reported."""
+    for folder in ("storage/session/p", "storage/message", "other"):
+        (tmp_path / folder).mkdir(parents=True)
+    done = printed(tmp_path / name, "--print")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f"agentwatch: cannot open {tmp_path / name}: {said}\n"
+
+
+def test_a_json_file_elsewhere_is_no_session(tmp_path: Path) -> None:
+    """Only a file two levels below `session`, beside a folder `message`, is one."""
+    assert store_for(write(tmp_path, "x/p/ses_1", id="ses_1")) is None
+    assert store_for(write(tmp_path, "session/p/ses_1", id="ses_1")) is None

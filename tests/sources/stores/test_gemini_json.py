@@ -1,0 +1,180 @@
+"""A chat in one JSON document, which Gemini rewrites: only what changed becomes new lines."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agentwatch.outputs.summary import summary
+from agentwatch.session import Session
+from agentwatch.sources.stores import gemini_json
+from agentwatch.sources.stores.gemini_json import GeminiJson, open_gemini_json
+from agentwatch.sources.stores.known import store_for
+from tests.builders.lines import session
+from tests.conftest import SHARED
+
+SAMPLES = sorted((SHARED / "disk/gemini-chat/agent-sessions").glob("*.json"))
+FACTS = {"sessionId": "s-1", "projectHash": "h", "startTime": "2026-01-16T18:34:00.000Z"}
+
+
+def message(key: str, kind: str = "user", text: str = "x", **fields: Any) -> dict[str, Any]:
+    """Return a message."""
+    return {"id": key, "timestamp": "2026-01-16T18:34:01.000Z", "type": kind, "content": text} | fields
+
+
+def rewrite(path: Path, *messages: Any, **fields: Any) -> None:
+    """Write the document as the agent does, at another time than before."""
+    before = path.stat().st_mtime_ns if path.exists() else 0
+    path.write_text(json.dumps(FACTS | {"lastUpdated": str(len(messages)), "messages": messages} | fields))
+    os.utime(path, ns=(before + 1, before + 1))
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """Return the path of a document that does not exist yet."""
+    return tmp_path / "session-1.json"
+
+
+def new(store: GeminiJson) -> list[Any]:
+    """Return the new lines of a store, decoded."""
+    lines = store.new_lines()
+    assert all(line.endswith(b"\n") and line.count(b"\n") == 1 for line in lines)
+    return [json.loads(line) for line in lines]
+
+
+def test_the_first_reading_has_the_facts_and_all_messages(path: Path) -> None:
+    """The lines have the grammar of the newer files: the facts first, then one line for each message."""
+    rewrite(path, message("a"), message("b"))
+    store = GeminiJson(path)
+    assert new(store) == [FACTS, message("a"), message("b")]
+    assert store.new_lines() == []
+    store.close()
+
+
+def test_a_rewritten_document_has_lines_for_what_changed(path: Path) -> None:
+    """A message that changed is repeated with its id, a new one is added, and no other line is returned."""
+    rewrite(path, message("a"), message("b"))
+    store = GeminiJson(path)
+    new(store)
+    rewrite(path, message("a"), message("b", text="y"), message("c"))
+    assert new(store) == [message("b", text="y"), message("c")]
+    rewrite(path, message("a"), message("b", text="y"), message("c"), summary="s")
+    assert new(store) == [{"$set": {"summary": "s"}}]
+    rewrite(path, message("a"), message("b", text="y"), message("c"), summary="s")
+    assert new(store) == []
+
+
+def test_removed_messages_are_removed(path: Path) -> None:
+    """The agent leaves no trace of a rewind: the first message that is gone is named."""
+    rewrite(path, message("a"), message("b"), message("c"))
+    store = GeminiJson(path)
+    new(store)
+    rewrite(path, message("a"), message("d"))
+    assert new(store) == [{"$rewindTo": "b"}, message("d")]
+    rewrite(path)
+    assert new(store) == [{"$rewindTo": "a"}]
+
+
+def test_another_session_begins_again(path: Path) -> None:
+    """If the document becomes that of another session, all its lines are returned."""
+    rewrite(path, message("a"))
+    store = GeminiJson(path)
+    new(store)
+    rewrite(path, message("a"), sessionId="s-2")
+    assert new(store) == [FACTS | {"sessionId": "s-2"}, message("a")]
+
+
+def test_a_message_without_an_id_is_named_by_its_place(path: Path) -> None:
+    """What is no message is left out; a message without an id gets one, so that it can be replaced."""
+    rewrite(path, {"type": "user"}, 1, message(""))
+    assert [line.get("id") for line in new(GeminiJson(path))] == [None, "#0", "#1"]
+
+
+@pytest.mark.parametrize("text", ["", '{"sessionId": "s', "[]", '{"messages": {}}', "[" * 100_000])
+def test_an_incomplete_document_is_read_later(path: Path, text: str) -> None:
+    """A document that is being written is an error; what was read before stays valid."""
+    rewrite(path, message("a"))
+    store = GeminiJson(path)
+    new(store)
+    path.write_text(text)
+    with pytest.raises(OSError, match="is no complete chat"):
+        store.new_lines()
+    with pytest.raises(OSError, match="is no complete chat"):
+        store.new_lines()
+    rewrite(path, message("a"), message("b"))
+    assert new(store) == [message("b")]
+
+
+def test_a_document_that_is_gone_or_too_large_is_an_error(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The document is never read beyond the limit."""
+    with pytest.raises(FileNotFoundError):
+        GeminiJson(path).new_lines()
+    rewrite(path, message("a"))
+    monkeypatch.setattr(gemini_json, "_MOST_BYTES", 10)
+    with pytest.raises(OSError, match="too large"):
+        GeminiJson(path).new_lines()
+
+
+def test_a_document_that_shrinks_while_it_is_read_is_incomplete(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The agent truncates the file before it writes it."""
+    rewrite(path, message("a"))
+    monkeypatch.setattr(os, "read", lambda *_: b"")
+    with pytest.raises(OSError, match="is no complete chat"):
+        GeminiJson(path).new_lines()
+
+
+def test_what_orjson_rejects_is_read(path: Path) -> None:
+    """Half an emoji and a large number are data."""
+    path.write_text(json.dumps(FACTS | {"messages": [message("a", text="\ud83d", big=1 << 70)]}))
+    [_, found] = new(GeminiJson(path))
+    assert (found["content"], found["big"]) == ("\ud83d", 1 << 70)
+
+
+def test_a_store_is_chosen_by_the_name_and_the_content(path: Path, tmp_path: Path) -> None:
+    """Another document stays one, and a file of lines is no document."""
+    rewrite(path, message("a"))
+    assert isinstance(store_for(path), GeminiJson)
+    lines = tmp_path / "x.jsonl"
+    lines.write_bytes(path.read_bytes())
+    assert store_for(lines) is None
+    path.write_text('{"sessionId": "s"}')
+    assert store_for(path) is None
+    assert open_gemini_json(path, b'[{"sessionId": 1, "messages": []}]') is None
+    assert open_gemini_json(path, b'\xef\xbb\xbf {"sessionId": 1, "messages": []}') is not None
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.stem)
+def test_a_sample_is_opened_and_not_refused(sample: Path, opened_session: Callable[[Path], Session]) -> None:
+    """A document over many lines is opened as the chat that it is."""
+    found = opened_session(sample)
+    assert (found.format, found.outcome, found.lines.unknown) == ("gemini-chat", "succeeded", 0)
+
+
+def described(data: bytes) -> dict[str, Any]:
+    """Return the summary of a recording without the counts of its lines."""
+    found: dict[str, Any] = json.loads(b"".join(summary(session(data))))
+    del found["lines"]
+    return found
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.stem)
+def test_all_rewrites_together_are_the_same_as_the_last(sample: Path, path: Path) -> None:
+    """A document that grows by a message, or by the calls of a message, has the summary of its last form."""
+    document = json.loads(sample.read_text())
+    store, data = GeminiJson(path), b""
+    facts = {key: value for key, value in document.items() if key != "messages"}
+    for number, last in enumerate(document["messages"]):
+        early = {key: value for key, value in last.items() if key not in ("toolCalls", "tokens")}
+        for newest in (early, last):
+            rewrite(path, *document["messages"][:number], newest, **facts)
+            data += b"".join(store.new_lines())
+    assert described(data) == described(b"".join(GeminiJson(path).new_lines()))

@@ -1,0 +1,132 @@
+"""An agent's own file is followed while the agent probably still writes it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from agentwatch.sources import own_files
+from agentwatch.sources.file import FileSource
+from agentwatch.sources.open import saved_source
+from agentwatch.sources.own_files import is_still_written
+
+HOUR = 3600
+
+
+@pytest.fixture
+def transcript(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a transcript in Claude Code's folder."""
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
+    path = tmp_path / "claude/projects/-w/0a1b.jsonl"
+    path.parent.mkdir(parents=True)
+    path.write_text('{"type":"mode","sessionId":"0a1b"}\n')
+    return path
+
+
+def let_age(path: Path) -> None:
+    """Let a file seem to have last changed an hour ago."""
+    os.utime(path, (time.time() - HOUR, time.time() - HOUR))
+
+
+def registered(transcript: Path, pid: int, **more: object) -> Path:
+    """Write the record of a process that has the session open."""
+    fields = (Path(f"/proc/{pid}/stat")).read_bytes().rpartition(b")")[2].split()
+    record = transcript.parent.parent.parent / f"sessions/{pid}.json"
+    record.parent.mkdir(exist_ok=True)
+    started = {"sessionId": transcript.stem, "procStart": fields[19].decode()}
+    record.write_text(json.dumps({**started, **more}))
+    return record
+
+
+@pytest.fixture
+def process() -> Iterator[subprocess.Popen[bytes]]:
+    """Return a process that lives until the end of the test."""
+    begun = subprocess.Popen(["sleep", "600"])
+    yield begun
+    begun.kill()
+    begun.wait()
+
+
+def test_a_file_that_has_just_changed_is_still_written(transcript: Path) -> None:
+    """The time of the last change decides, for a file in an agent's folder."""
+    assert is_still_written(transcript)
+    let_age(transcript)
+    assert not is_still_written(transcript)
+    transcript.unlink()
+    assert not is_still_written(transcript)
+
+
+def test_a_file_elsewhere_is_complete(tmp_path: Path, transcript: Path) -> None:
+    """A copy of a transcript is not followed, and neither is a link that leads out of the folder."""
+    copy = tmp_path / "copy.jsonl"
+    copy.write_bytes(transcript.read_bytes())
+    assert not is_still_written(copy)
+    link = transcript.with_name("link.jsonl")
+    link.symlink_to(copy)
+    assert not is_still_written(link)
+
+
+def test_a_session_that_a_live_process_has_open_is_still_written(
+    transcript: Path, process: subprocess.Popen[bytes]
+) -> None:
+    """Claude Code registers its processes, each with its session and its start."""
+    let_age(transcript)
+    record = registered(transcript, process.pid)
+    assert is_still_written(transcript)
+    registered(transcript, process.pid, sessionId="other")
+    assert not is_still_written(transcript)
+    registered(transcript, process.pid, procStart="1")
+    assert not is_still_written(transcript)
+    registered(transcript, process.pid, procStart=None)
+    assert not is_still_written(transcript)
+    registered(transcript, process.pid)
+    process.kill()
+    process.wait()
+    assert not is_still_written(transcript)
+    assert record.exists()
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{", "\x00", '{"sessionId": 5}'])
+def test_a_torn_record_is_no_record(transcript: Path, text: str) -> None:
+    """The registry is written in place, so a record may be incomplete."""
+    let_age(transcript)
+    folder = transcript.parent.parent.parent / "sessions"
+    folder.mkdir()
+    (folder / f"{os.getpid()}.json").write_text(text)
+    (folder / "pid-1.json").write_text(text)
+    (folder / "5.key").write_text(text)
+    (folder / "6.json").symlink_to(folder / "5.key")
+    assert not is_still_written(transcript)
+
+
+def test_the_screen_follows_a_file_that_is_still_written(transcript: Path) -> None:
+    """A file that is only printed is read once; on the screen it is followed, also without `-f`."""
+    chats = transcript.parent / "chats"
+    chats.mkdir()
+    path = chats / "x.jsonl"
+    path.write_bytes(transcript.read_bytes())
+    for follow_store in (False, True):
+        source = saved_source(path, None, follow_store=follow_store)
+        assert isinstance(source, FileSource)
+        assert source.reader.growth.has_ended() is not follow_store
+        source.leave()
+        os.close(source.reader.fd)
+
+
+def test_the_folders_of_all_agents_are_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each agent has a folder of its own, which a variable may move."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for variable, _, _ in own_files._FOLDERS:
+        if variable:
+            monkeypatch.delenv(variable, raising=False)
+    for _, default, sessions in own_files._FOLDERS:
+        path = tmp_path / default / sessions / "x.jsonl"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("{}\n")
+        assert is_still_written(path)

@@ -1,0 +1,31 @@
+"""The arguments of an editing tool say what it changes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from agentwatch.wire.changes.arguments import replaced_lines, replaced_texts
+
+
+@pytest.mark.parametrize(
+    ("arguments", "texts", "counts"),
+    [
+        ({"old_string": "a\nb", "new_string": "a"}, [("a\nb", "a")], (0, 1)),
+        ({"old_str": "a", "new_str": "a\nb"}, [("a", "a\nb")], (1, 0)),
+        ({"old_string": "a", "new_string": "b", "replace_all": True}, [("a", "b")], (None, None)),
+        (
+            {"edits": [{"old_string": "a", "new_string": "b"}, {"old_string": "c", "new_string": "d"}, 5]},
+            [("a", "b"), ("c", "d")],
+            (2, 2),
+        ),
+        ({"old_string": 5, "new_string": "b"}, [], (None, None)),
+        ({"old_string": "a" * (1 << 20), "new_string": "b"}, [("a" * (1 << 20), "b")], (None, None)),
+    ],
+)
+def test_replaced_texts_are_counted(arguments: Any, texts: Any, counts: tuple[Any, Any]) -> None:
+    """Each pair of texts is found; the lines are unknown if each occurrence is replaced."""
+    assert list(replaced_texts(arguments)) == texts
+    facts = replaced_lines(arguments)
+    assert (facts.lines_added, facts.lines_removed) == counts

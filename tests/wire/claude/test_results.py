@@ -1,0 +1,177 @@
+"""A result decides the outcome, the exit code and the note of its call."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from agentwatch.events import Outcome, Plan, PlanEntry, PlanStatus, ToolEnded
+from agentwatch.wire import Decoder
+from agentwatch.wire.agents import agent_named
+from agentwatch.wire.claude.results import read_result
+from agentwatch.wire.claude.tools import TOOLS
+from tests.builders.claude_lines import answer, call, events, init, line, written
+
+OK, FAILED, REJECTED = Outcome.SUCCEEDED, Outcome.FAILED, Outcome.REJECTED
+CANCELLED, RETURNED = Outcome.CANCELLED, Outcome.RETURNED
+REFUSAL = "The user doesn't want to proceed with this tool use. The tool use was rejected"
+QWENS = 'Qwen Code requires permission to use "edit", but that permission was declined.'
+OUTCOMES: list[tuple[str, Any, bool | None, Any, Outcome, str | None, int | None]] = [
+    ("Bash", "x", None, None, OK, None, None),
+    ("Bash", "x", False, {"stdout": "x", "interrupted": False}, OK, None, None),
+    ("Bash", "x", False, {"stdout": "x", "exit_code": 0}, OK, None, 0),
+    ("Bash", "x", False, {"stdout": "x", "exitCode": 2}, FAILED, "exit 2", 2),
+    ("Bash", "Exit code 1\nboom", True, "Error: Exit code 1", FAILED, "exit 1", 1),
+    ("PowerShell", "Exit code 127", True, None, FAILED, "exit 127", 127),
+    ("Bash", "Exit code -1\nx", True, None, FAILED, "exit -1", -1),
+    ("Bash", "Exit code x", True, None, FAILED, "Exit code x", None),
+    ("Bash", "Exit code 99999999999999", True, None, FAILED, "exit 9999999999", 9999999999),
+    ("Read", "Exit code 1", True, None, FAILED, "Exit code 1", None),
+    ("Bash", [{"type": "text", "text": "Exit code 5\nx"}], True, None, FAILED, "exit 5", 5),
+    ("Bash", "Exit code 1\nthis requires approval", True, None, FAILED, "exit 1", 1),
+    ("Bash", "Command timed out after 2m", True, None, FAILED, "Command timed out after 2m", None),
+    ("Read", "<tool_use_error>No such file</tool_use_error>", True, None, FAILED, "No such file", None),
+    ("Bash", "", True, {"stderr": "boom"}, FAILED, "boom", None),
+    ("Bash", "", True, None, FAILED, "the tool says so", None),
+    ("TaskUpdate", "no", None, {"success": False, "error": "not found"}, FAILED, "not found", None),
+    ("TaskUpdate", "no", None, {"success": False}, FAILED, "no", None),
+    ("Bash", "x", None, {"is_error": True, "stderr": "x"}, FAILED, "x", None),
+    ("Bash", "This command requires approval", True, None, REJECTED, "This command requires approval", None),
+    ("Bash", "touch in '/x' needs approval.", True, None, REJECTED, "touch in '/x' needs approval.", None),
+    ("Bash", "Command contains $() x", True, None, REJECTED, "Command contains $() x", None),
+    ("Read", "Command contains $() x", True, None, FAILED, "Command contains $() x", None),
+    ("Bash", "PreToolUse:Bash hook error: no", True, None, REJECTED, "PreToolUse:Bash hook error: no", None),
+    ("Write", REFUSAL, True, "User rejected tool use", REJECTED, REFUSAL, None),
+    ("Edit", QWENS, True, None, REJECTED, QWENS, None),
+    ("Bash", "", False, {"interrupted": True}, CANCELLED, None, None),
+    ("Bash", "x", True, {"interrupted": True}, CANCELLED, "x", None),
+    ("Bash", "[Request interrupted by user]", True, None, CANCELLED, "[Request interrupted by user]", None),
+    ("Bash", "Command running in background with ID: x", None, None, RETURNED, None, None),
+    ("Bash", "It was moved to the background (ID: x).", None, None, RETURNED, None, None),
+    ("Bash", "x", None, {"backgroundTaskId": "x"}, RETURNED, None, None),
+    ("Task", "x", None, {"isAsync": True, "status": "async_launched"}, RETURNED, None, None),
+    ("Task", "x", None, {"status": "async_launched"}, RETURNED, None, None),
+    ("Task", "x", None, {"status": "completed"}, OK, None, None),
+    ("Read", "Command running in background", None, None, OK, None, None),
+]
+
+
+@pytest.mark.parametrize(("tool", "content", "is_error", "structured", "outcome", "error", "code"), OUTCOMES)
+def test_a_result_decides_the_outcome(
+    tool: str,
+    content: Any,
+    is_error: bool | None,
+    structured: Any,
+    outcome: Outcome,
+    error: str | None,
+    code: int | None,
+) -> None:
+    """Flags, texts and structured results decide the outcome, its reason and the exit code."""
+    block = {"content": content} if is_error is None else {"content": content, "is_error": is_error}
+    found = read_result(TOOLS[tool], block, structured)
+    assert (found.outcome, found.error, found.exit_code) == (outcome, error, code)
+
+
+@pytest.mark.parametrize("is_error", [True, None])
+def test_a_denied_call_is_rejected_whatever_its_text_says(is_error: bool | None) -> None:
+    """A line that says that a call was refused decides its outcome."""
+    denied = line("system", "permission_denied", tool_use_id="t-1", tool_name="Bash", message="A rule.")
+    found = events(call("Bash", command="ls"), denied, answer("No.", is_error=is_error))
+    (asked,) = [each for each in found if type(each).__name__ == "Permission"]
+    assert (asked.subject, asked.answer, asked.reason, asked.is_automatic) == (
+        "Bash",
+        "denied",
+        "A rule.",
+        True,
+    )
+    assert isinstance(found[-1], ToolEnded)
+    assert (found[-1].outcome, found[-1].error) == (REJECTED, "No.")
+
+
+NOTES: list[tuple[str, dict[str, Any], Any, Any, str | None, str]] = [
+    ("Read", {}, "x", {"file": {"numLines": 9, "startLine": 1, "totalLines": 9}}, "9 lines", "Read file"),
+    (
+        "Read",
+        {},
+        "x",
+        {"file": {"numLines": 9, "startLine": 4, "totalLines": 99}},
+        "lines 4-12 of 99",
+        "Read file",
+    ),
+    ("Read", {}, "x", {"file": {"numLines": 1}}, "1 line", "Read file"),
+    ("Read", {}, "x", {"type": "image", "file": {"base64": "AA"}}, None, "Read file"),
+    ("Write", {}, "x", {"type": "create", "content": "a\nb\n"}, "2 lines", "Created new file"),
+    ("Write", {}, "x", {"type": "create", "content": 5}, None, "Created new file"),
+    ("Write", {"content": "a\nb"}, "File created", None, "2 lines", "Created new file"),
+    ("Write", {"content": "a"}, "The file x has been updated.", None, None, "Edited file"),
+    ("Write", {}, "x", {"type": "update", "structuredPatch": []}, None, "Edited file"),
+    ("Edit", {}, "x", {"oldString": "", "newString": "a", "originalFile": ""}, "1 line", "Created new file"),
+    ("Edit", {}, "x", {"oldString": "a", "newString": "b", "originalFile": None}, None, "Edited file"),
+    ("Glob", {}, "x", {"numFiles": 3}, "3 files", "Found files"),
+    ("Grep", {}, "x", {"mode": "files_with_matches", "numFiles": 1}, "1 file", "Searched files"),
+    ("Grep", {}, "x", {"mode": "count", "numMatches": 2}, "2 matches", "Searched files"),
+    ("Grep", {}, "x", {"mode": "content", "numLines": 2}, "2 lines", "Searched files"),
+    ("WebSearch", {}, "x", {"results": ["a", {"content": [{}, {}]}]}, "2 results", "Searched the web"),
+    ("WebSearch", {}, "x", {"query": "x"}, None, "Searched the web"),
+    ("TodoWrite", {}, "x", {"newTodos": [{"status": "completed"}, 5]}, "1 of 2 done", "Updated to-do list"),
+    ("TodoWrite", {}, "x", {"newTodos": []}, None, "Updated to-do list"),
+    ("Task", {}, "x", {"status": "completed", "totalToolUseCount": 3}, "3 calls", "Ran subagent"),
+    ("Bash", {}, "x", {"backgroundTaskId": "b"}, "in the background", "Ran terminal command"),
+]
+
+
+@pytest.mark.parametrize(("tool", "arguments", "content", "structured", "note", "phrase"), NOTES)
+def test_a_result_has_a_note(
+    tool: str, arguments: dict[str, Any], content: Any, structured: Any, note: str | None, phrase: str
+) -> None:
+    """The note names the size of a result, and the phrase whether a file is new."""
+    fields = {} if structured is None else {"result": structured}
+    ended = next(
+        event
+        for event in events(init(), call(tool, **arguments), answer(content, **fields))
+        if isinstance(event, ToolEnded)
+    )
+    assert (ended.note, ended.phrase) == (note, phrase)
+    assert ended.is_new_file == (phrase == "Created new file")
+
+
+def test_changed_lines_are_counted() -> None:
+    """The patch of a result counts, and the arguments if there is none."""
+    patch = [{"lines": ["+a", "+b", "-c", " d"]}]
+    edited = call("Edit", file_path="/x", old_string="a", new_string="b\nc\nd")
+    for end, counts in ((answer("x", result={"structuredPatch": patch}), (2, 1)), (answer("x"), (3, 1))):
+        ended = events(edited, end)[-1]
+        assert (ended.lines_added, ended.lines_removed) == counts
+
+
+def test_a_subagents_duration_is_its_own() -> None:
+    """The result of a subagent's call has the duration that the agent measured."""
+    ended = events(call("Task", description="x"), answer("x", result={"totalDurationMs": 6869}))[-1]
+    assert ended.duration_ms == 6869
+
+
+def test_a_result_that_was_only_partly_read_has_no_outcome() -> None:
+    """A line that is too large to be read may lack what decides the outcome."""
+    data = written(answer("x" * 100))
+    decoder = Decoder(agent_named("claude-code"))
+    decoder.decode(written(call("Bash", command="ls")))
+    ended = decoder.decode_oversize(data[:150], data[-100:], len(data))[-1]
+    assert isinstance(ended, ToolEnded)
+    assert (ended.call_id, ended.outcome) == ("t-1", RETURNED)
+
+
+def test_an_end_without_a_start_is_a_call() -> None:
+    """A result whose start is missing is a call of an unknown tool."""
+    ended = events(answer("x", "t-9"))[-1]
+    assert (ended.call_id, ended.tool, ended.target, ended.outcome) == ("t-9", "unknown", None, OK)
+
+
+def test_the_to_do_list_is_that_of_the_main_agent() -> None:
+    """A to-do list that a subagent writes does not replace the main agent's."""
+    todos = [{"content": "x", "status": "in_progress"}]
+    found = events(call("TodoWrite", todos=todos), answer("ok"))
+    assert found[-1] == Plan((PlanEntry("x", PlanStatus.IN_PROGRESS),))
+    inner = {**call("TodoWrite", todos=todos), "parent_tool_use_id": "t-0"}
+    found = events(inner, answer("ok", parent_tool_use_id="t-0"))
+    assert not any(isinstance(event, Plan) for event in found)

@@ -1,0 +1,1 @@
+"""Tests of opencode's format."""

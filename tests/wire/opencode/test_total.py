@@ -1,0 +1,98 @@
+"""No line of opencode's makes the decoder fail, whatever its fields are."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentwatch.events import Outcome
+from agentwatch.sources.stores.known import store_for
+from agentwatch.wire import Decoder
+from tests.builders.lines import ANY_JSON, PROPERTY, line, session
+from tests.conftest import SHARED
+
+STREAM = SHARED / "agents" / "opencode" / "own-1.18.33-full.jsonl"
+STORED = SHARED / "disk" / "opencode-db" / "own-1.18.33" / "opencode.db" / "ses_dffa9fa12ffeEeBbv1p8Var6C9"
+SAMPLES = [STREAM, STORED]
+WRONG: list[Any] = [None, True, 7, -1.5, 1 << 70, "", "x\ny", [], [7], {}, {"a": {}}, [[]], {"time": 7}]
+pytestmark = pytest.mark.skipif(not SHARED.exists(), reason="the recordings of others are not here")
+
+
+def lines(path: Path) -> list[bytes]:
+    """Return the lines of a sample, or those of a stored session."""
+    store = store_for(path)
+    return path.read_bytes().splitlines(keepends=True) if store is None else store.new_lines()
+
+
+def paths(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """Return the paths of all members of a JSON value."""
+    members = (
+        value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    )
+    return [each for key, member in members for each in ((*path, key), *paths(member, (*path, key)))]
+
+
+def replaced(fields: Any, path: tuple[Any, ...], value: Any) -> Any:
+    """Return a copy of a JSON value in which one member is another value."""
+    if not path:
+        return value
+    copied = dict(fields) if isinstance(fields, dict) else list(fields)
+    copied[path[0]] = replaced(fields[path[0]], path[1:], value)
+    return copied
+
+
+@pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.stem)
+def test_a_session_may_end_at_any_line(path: Path) -> None:
+    """A session that is cut has the first calls and the beginning of the text of the whole."""
+    data = lines(path)
+    cuts = [session(*data[:end]) for end in range(1, len(data) + 1)]
+    for before, after in pairwise(cuts):
+        assert after.text.startswith(before.text)
+        known = [call.call_id for call in before.calls]
+        assert [call.call_id for call in after.calls][: len(known)] == known
+    assert {found.outcome for found in cuts} <= {Outcome.UNFINISHED, Outcome.SUCCEEDED}
+    assert all(found.lines.unknown == 0 for found in cuts)
+
+
+@pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.stem)
+def test_a_session_may_begin_at_any_line(path: Path) -> None:
+    """A session whose beginning is missing is opencode's, and has no calls but its own."""
+    data = lines(path)
+    whole = [call.call_id for call in session(*data).calls]
+    for start in range(1, len(data)):
+        found = session(*data[start:])
+        assert found.format == "opencode"
+        assert {call.call_id for call in found.calls} <= set(whole)
+
+
+@pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.stem)
+def test_a_field_may_have_any_type(path: Path) -> None:
+    """Each member of each line is replaced by values of other types, and the call's blocks are read."""
+    for data in lines(path):
+        fields = json.loads(data)
+        for member in paths(fields):
+            for value in WRONG:
+                changed = line(replaced(fields, member, value) | {"z": 1})
+                decoder = Decoder()
+                decoder.decode(data)
+                decoder.decode(changed)
+                decoder.blocks(changed.rstrip())
+
+
+@PROPERTY
+@given(st.lists(st.tuples(st.integers(0, 74), st.integers(0, 200), ANY_JSON), max_size=12))
+def test_many_wrong_fields_end_nothing(changes: list[tuple[int, int, Any]]) -> None:
+    """A session with any values in any places is read to its end."""
+    fields = [json.loads(data) for data in lines(STORED)]
+    for number, member, value in changes:
+        places = paths(fields[number % len(fields)])
+        place = places[member % len(places)]
+        fields[number % len(fields)] = replaced(fields[number % len(fields)], place, value)
+    found = session(*map(line, fields))
+    assert found.is_closed

@@ -1,0 +1,85 @@
+"""Lines of Pi's stream and of its session files."""
+
+from __future__ import annotations
+
+from typing import Any
+
+HEADER: dict[str, Any] = {
+    "type": "session",
+    "version": 3,
+    "id": "s-1",
+    "timestamp": "2026-11-20T21:06:49.586Z",
+    "cwd": "/w",
+}
+
+
+def assistant(*parts: dict[str, Any], stop: str = "stop", **more: Any) -> dict[str, Any]:
+    """Return an assistant's message."""
+    message = {"role": "assistant", "content": list(parts), "provider": "acme", "model": "m-1"}
+    return {**message, "stopReason": stop, "timestamp": 1, **more}
+
+
+def text(words: str) -> dict[str, Any]:
+    """Return a text of a message."""
+    return {"type": "text", "text": words}
+
+
+def thought(words: str) -> dict[str, Any]:
+    """Return a thought of a message."""
+    return {"type": "thinking", "thinking": words}
+
+
+def call(call_id: str, name: str, **arguments: Any) -> dict[str, Any]:
+    """Return a tool call of a message."""
+    return {"type": "toolCall", "id": call_id, "name": name, "arguments": arguments}
+
+
+def user(words: Any) -> dict[str, Any]:
+    """Return a user's message."""
+    return {"role": "user", "content": words, "timestamp": 1}
+
+
+def end(message: dict[str, Any]) -> dict[str, Any]:
+    """Return the line that ends a message."""
+    return {"type": "message_end", "message": message}
+
+
+def update(kind: str, index: Any = 0, **more: Any) -> dict[str, Any]:
+    """Return a line that updates a message."""
+    return {"type": "message_update", "assistantMessageEvent": {"type": kind, "contentIndex": index, **more}}
+
+
+def delta(words: str, index: Any = 0, kind: str = "text") -> dict[str, Any]:
+    """Return a line with a delta of a message."""
+    return update(f"{kind}_delta", index, delta=words)
+
+
+def started(call_id: str, name: str, **arguments: Any) -> dict[str, Any]:
+    """Return the line that starts a call."""
+    return {"type": "tool_execution_start", "toolCallId": call_id, "toolName": name, "args": arguments}
+
+
+def result(words: str, **details: Any) -> dict[str, Any]:
+    """Return a result."""
+    return {"content": [text(words)], "details": details}
+
+
+def ended(
+    call_id: str, name: str, words: str = "", *, is_error: Any = False, **details: Any
+) -> dict[str, Any]:
+    """Return the line that ends a call."""
+    line = {"type": "tool_execution_end", "toolCallId": call_id, "toolName": name, "isError": is_error}
+    return {**line, "result": result(words, **details)}
+
+
+def agent_end(*messages: dict[str, Any], **more: Any) -> dict[str, Any]:
+    """Return the line that ends a turn."""
+    return {"type": "agent_end", "messages": list(messages), **more}
+
+
+def entry(
+    entry_id: str, parent: str | None, message: dict[str, Any] | None = None, **more: Any
+) -> dict[str, Any]:
+    """Return an entry of a session file: a message, or another entry."""
+    head = {"type": "message", "id": entry_id, "parentId": parent, "timestamp": "2026-11-20T21:07:00.000Z"}
+    return {**head, **({} if message is None else {"message": message}), **more}

@@ -1,0 +1,84 @@
+"""A header alone is of neither format of Pi; the line after it decides."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agentwatch.wire.agent import LineRole
+from agentwatch.wire.agents import detect
+from agentwatch.wire.pi import AGENT, SESSION
+from tests.builders.agents.decoded import lines_of, session_of
+from tests.conftest import SHARED
+from tests.wire.pi.lines import HEADER, agent_end, assistant, end, ended, entry, started, text, update, user
+
+SAMPLES = {
+    **dict.fromkeys(sorted((SHARED / "agents/pi").glob("*.jsonl")), "pi"),
+    **dict.fromkeys(sorted((SHARED / "disk/pi-session").rglob("*.jsonl")), "pi-session"),
+}
+EVENTS = [
+    *({"type": "agent_start"}, {"type": "agent_settled"}, agent_end(), update("text_start")),
+    *(started("c", "ls"), ended("c", "ls"), end(assistant())),
+]
+
+
+def test_the_header_decides_nothing() -> None:
+    """It begins a stream as well as a session file; what it says is used once the format is known."""
+    assert detect(HEADER) is None
+    assert session_of(None, HEADER).format is None
+    for line, name in ((EVENTS[0], "pi"), (entry("a", None, user("x")), "pi-session")):
+        seen = session_of(None, HEADER, line)
+        assert (seen.format, seen.run.session_id, seen.run.cwd, seen.lines.unknown) == (name, "s-1", "/w", 0)
+
+
+@pytest.mark.parametrize("line", EVENTS, ids=lambda line: line["type"])
+def test_a_line_of_the_stream_is_recognised(line: dict[str, Any]) -> None:
+    """Each type that only the stream has, with the key that it always has."""
+    assert detect(line) is AGENT
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        {"type": "message_start", "message": {"id": "msg_1", "role": "assistant", "content": []}},
+        *({"type": "agent_end"}, {"type": "tool_execution_start"}, {"type": ["agent_start"]}, {"type": None}),
+        *({"type": "message", "message": {"role": "user"}}, {"type": "session", "timestamp": "x", "id": 1}),
+        *(
+            {"type": "label", "timestamp": "x"},
+            {"type": "message", "timestamp": "x", "message": {"role": []}},
+        ),
+    ],
+    ids=str,
+)
+def test_a_line_that_others_may_write_is_not_recognised(line: dict[str, Any]) -> None:
+    """A line of the same type without Pi's own keys is another agent's."""
+    assert detect(line) not in (AGENT, SESSION)
+
+
+@pytest.mark.parametrize("cut", [0, 1, 3, 8])
+@pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.stem)
+def test_a_sample_is_recognised_without_its_first_lines(path: Path, cut: int) -> None:
+    """With its first lines cut off, a sample is of its own format, or of none."""
+    rest = lines_of(path)[cut:]
+    found = session_of(None, *rest).format
+    assert found == (SAMPLES[path] if rest else None)
+
+
+def test_a_line_has_its_role() -> None:
+    """Runs and prompts start something; an assistant's message in a file may start calls."""
+    assert AGENT.role(HEADER) is AGENT.role(EVENTS[0]) is AGENT.role(end(user("x"))) is LineRole.START
+    assert AGENT.role(started("c", "ls")) is AGENT.role(ended("c", "ls")) is LineRole.CALL
+    assert AGENT.role(end(assistant())) is LineRole.OTHER
+    assert SESSION.role(HEADER) is SESSION.role(entry("a", None, user("x"))) is LineRole.START
+    assert SESSION.role(entry("a", None, assistant())) is LineRole.CALL
+    assert SESSION.role(entry("a", None, {"role": "toolResult"})) is LineRole.CALL
+    assert SESSION.role(entry("a", None, type="label")) is LineRole.OTHER
+
+
+def test_another_agents_run_may_follow() -> None:
+    """A stream of Pi after one of Cursor is read from its second line on."""
+    cursor = {"type": "system", "subtype": "init", "apiKeySource": "login", "cwd": "/", "session_id": "x"}
+    seen = session_of(None, cursor, HEADER, EVENTS[0], end(assistant(text("Hi"))))
+    assert (seen.format, seen.text) == ("pi", "Hi")
