@@ -9,10 +9,8 @@ problems: list[str] = []
 
 
 def report(name: str, reason: BaseException | str) -> None:
-    """Add a line for a plugin that failed, once."""
-    problem = words_of(name, reason if isinstance(reason, str) else reason_of(reason))
-    if problem not in problems:
-        problems.append(problem)
+    """Add a line for a plugin that failed."""
+    problems.append(words_of(name, reason if isinstance(reason, str) else reason_of(reason)))
 
 
 def words_of(name: str, reason: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 from agentwatch.events import Event, Notice, Unknown
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 _EVENTS = get_args(Event)
 _Value = TypeVar("_Value")
+_FieldsOf = Callable[[Fields], Iterator[tuple[str, object]]]
 
 
 class Guard:
@@ -36,8 +38,8 @@ class Guard:
             blocks=self._blocks,
             traits=plugin.traits,
             agent=plugin.agent if isinstance(plugin.agent, str) else None,
-            time_of=None if plugin.time_of is None else self._time_of,
-            unknown_fields=None if plugin.unknown_fields is None else self._unknown_fields,
+            time_of=plugin.time_of and partial(self._time_of, plugin.time_of),
+            unknown_fields=plugin.unknown_fields and partial(self._unknown_fields, plugin.unknown_fields),
             reworded=plugin.reworded if isinstance(plugin.reworded, bytes) else None,
         )
 
@@ -66,16 +68,12 @@ class Guard:
     def _blocks(self, fields: Fields, call_id: str) -> Iterable[Block]:
         return self.call([], lambda: list(self._agent.blocks(fields, call_id)))
 
-    def _time_of(self, fields: Fields) -> int | None:
-        time_of = self._agent.time_of
-        found = None if time_of is None else self.call(None, lambda: time_of(fields))
+    def _time_of(self, ask: Callable[[Fields], int | None], fields: Fields) -> int | None:
+        found = self.call(None, lambda: ask(fields))
         return found if type(found) is int else None
 
-    def _unknown_fields(self, fields: Fields) -> Iterator[tuple[str, object]]:
-        ask = self._agent.unknown_fields
+    def _unknown_fields(self, ask: _FieldsOf, fields: Fields) -> Iterator[tuple[str, object]]:
         nothing: list[tuple[str, object]] = []
-        if ask is None:
-            return iter(nothing)
         return iter(self.call(nothing, lambda: [(str(what), each) for what, each in ask(fields)]))
 
 

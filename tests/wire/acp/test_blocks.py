@@ -19,7 +19,7 @@ from agentwatch.blocks import (
     PlanBlock,
     TextBlock,
 )
-from agentwatch.events import PlanEntry, PlanStatus
+from agentwatch.events import FormatDetected, PlanEntry, PlanStatus
 from agentwatch.wire import Decoder, LineRole
 from agentwatch.wire.acp.calls.changed_lines import changed_lines
 from agentwatch.wire.agents import agent_named
@@ -148,7 +148,7 @@ def test_the_role_of_a_line(line: bytes, role: LineRole) -> None:
 def test_only_the_protocols_own_lines_are_recognised(line: bytes, name: str | None) -> None:
     """Lines of other protocols that use JSON-RPC are not taken for this one."""
     events = Decoder().decode(line.rstrip())
-    assert next((event.format for event in events if hasattr(event, "format")), None) == name
+    assert next((event.format for event in events if isinstance(event, FormatDetected)), None) == name
 
 
 @pytest.mark.parametrize(
