@@ -57,5 +57,5 @@ def time_of(fields: Fields) -> int | None:
         >>> time_of({"timestamp": "1970-01-01T00:00:01.500Z"})
         1500
     """
-    at_ms = iso_ms(fields, "timestamp")
+    at_ms = iso_ms(fields.get("timestamp"))
     return at_ms if at_ms is not None and 0 < at_ms < _LATEST_MS else None

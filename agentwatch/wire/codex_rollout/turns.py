@@ -128,7 +128,6 @@ class Turns:
         return self.texts.after_prompts(events)
 
     def _output(self, call_id: str, value: object, at_ms: int | None) -> list[Event]:
-        self.texts.begin_step()
         events = self.texts.after_prompts(self.calls.output(call_id, value, at_ms))
         plan = self._plans.pop(call_id, None)
         has_plan = any(isinstance(each, ToolEnded) and each.outcome is Outcome.SUCCEEDED for each in events)

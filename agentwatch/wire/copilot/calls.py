@@ -102,15 +102,15 @@ class Calls:
             self._answers[call_id] = kind
             _bound(self._answers)
 
-    def ended(self, data: Fields, *, agent: str | None, at_ms: int | None) -> list[Event]:
-        """Return the events of a call's end."""
+    def ended(self, data: Fields, *, agent: str | None, at_ms: int | None, is_whole: bool) -> ToolEnded:
+        """Return a call's end. Of a line that is too large, not all was read."""
         call_id = text(data, "toolCallId") or ""
         known = self._known.pop(call_id, None)
         self._outputs.pop(call_id, None)
         name = known.name if known is not None else text(data, "toolName") or "tool"
         tool = known.tool if known is not None else self._read(name, {}, data).tool
-        result = read_result(tool, data, self._answers.pop(call_id, None))
-        ended = ToolEnded(
+        result = read_result(tool, data, self._answers.pop(call_id, None), is_whole=is_whole)
+        return ToolEnded(
             call_id=call_id,
             session_id=None,
             tool=name,
@@ -128,7 +128,6 @@ class Calls:
             at_ms=at_ms,
             agent=agent,
         )
-        return [ended]
 
     def plan(self, data: Fields) -> list[Event]:
         """Return the to-do list of a call that has started."""

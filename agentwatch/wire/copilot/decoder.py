@@ -24,6 +24,7 @@ from agentwatch.wire.copilot.tools import ASK_USER
 from agentwatch.wire.copilot.turns import Turns
 from agentwatch.wire.copilot.usage import Counts, context
 from agentwatch.wire.fields import Fields, in_words, items, mapping, text
+from agentwatch.wire.oversize import Salvaged
 from agentwatch.wire.tool import first_line
 
 FORMAT = "copilot"
@@ -66,7 +67,7 @@ class Decoder:
             case "assistant":
                 return self._assistant(kind, data, self._agent(fields, data), at_ms)
             case "tool":
-                return self._tool(kind, data, self._agent(fields, data), at_ms)
+                return self._tool(kind, fields, data, at_ms)
             case "user" if kind == "user.message":
                 return self._prompt(fields, data, self._agent(fields, data))
             case "permission":
@@ -117,7 +118,8 @@ class Decoder:
         said = [] if words is None else [Text(Channel.ANSWER, words, at_ms, agent=agent)]
         return [*thoughts, *said, *([TextEnded(Channel.ANSWER, at_ms, agent)] if said else [])]
 
-    def _tool(self, kind: str, data: Fields, agent: str | None, at_ms: int | None) -> list[Event]:
+    def _tool(self, kind: str, fields: Fields, data: Fields, at_ms: int | None) -> list[Event]:
+        agent = self._agent(fields, data)
         match kind:
             case "tool.execution_start":
                 step = text(data, "turnId")
@@ -127,7 +129,8 @@ class Decoder:
             case "tool.execution_partial_result":
                 return [self._calls.progress(data)]
             case "tool.execution_complete":
-                return self._calls.ended(data, agent=agent, at_ms=at_ms)
+                is_whole = not isinstance(fields, Salvaged)
+                return [self._calls.ended(data, agent=agent, at_ms=at_ms, is_whole=is_whole)]
         return silent_or_unknown(kind)
 
     def _prompt(self, fields: Fields, data: Fields, agent: str | None) -> list[Event]:

@@ -34,7 +34,7 @@ class Result(NamedTuple):
     facts: Facts = NO_FACTS
 
 
-def read_result(tool: Tool, data: Fields, answer: str | None) -> Result:
+def read_result(tool: Tool, data: Fields, answer: str | None, *, is_whole: bool = True) -> Result:
     """Read the result of a call.
 
     `success` is true for a command that exited with another code than 0, and for one that continues in the
@@ -44,6 +44,7 @@ def read_result(tool: Tool, data: Fields, answer: str | None) -> Result:
         tool: The tool of the call.
         data: The field `data` of the line.
         answer: The answer to the question whether the call may run; None without one.
+        is_whole: Whether all of the line was read. If not, the exit code of a command may be missing.
     """
     result = mapping(data.get("result"))
     content = text(result, "content") or text(data, "result") or ""
@@ -61,6 +62,8 @@ def read_result(tool: Tool, data: Fields, answer: str | None) -> Result:
         return Result(Outcome.FAILED, message or content or "the tool failed", code)
     if _is_in_background(tool, content):
         return Result(Outcome.RETURNED, facts=Facts(note="in the background"))
+    if success is True and code is None and tool.kind is ToolKind.EXECUTE and not is_whole:
+        return Result(Outcome.RETURNED, "its line is too large to be read")
     if success is not True:
         return Result(Outcome.RETURNED, "came back without an outcome", code)
     return Result(Outcome.SUCCEEDED, None, code, _facts(tool, data, result, content))

@@ -96,7 +96,7 @@ class Decoder:
         )
 
     def _message(self, fields: Fields) -> list[Event]:
-        content, at_ms = _content(fields), iso_ms(fields, "timestamp")
+        content, at_ms = _content(fields), iso_ms(fields.get("timestamp"))
         match fields.get("role"):
             case "user":
                 self._end_segment()
@@ -141,7 +141,7 @@ class Decoder:
                 target=", ".join(paths) or target,
                 path=paths[0] if paths else None,
                 more_paths=tuple(paths[1:]),
-                at_ms=iso_ms(fields, "timestamp"),
+                at_ms=iso_ms(fields.get("timestamp")),
             )
         ]
 
@@ -170,7 +170,7 @@ class Decoder:
             is_new_file=facts.is_new_file,
             lines_added=facts.lines_added,
             lines_removed=facts.lines_removed,
-            at_ms=iso_ms(fields, "timestamp"),
+            at_ms=iso_ms(fields.get("timestamp")),
         )
         events: list[Event] = [ended]
         if use.plan is not None and is_success:
@@ -184,7 +184,7 @@ class Decoder:
         is_error = fields.get("severity") != "warning"
         if is_error:
             self._last_error = message
-        return Notice(message, iso_ms(fields, "timestamp"), is_error=is_error)
+        return Notice(message, iso_ms(fields.get("timestamp")), is_error=is_error)
 
     def _run_ended(self, fields: Fields) -> list[Event]:
         """Read a result line: the token counts and the end of the turn.

@@ -91,7 +91,7 @@ def call_events(call: CallLine, cwd: str) -> list[Event]:
             is_new_file=facts.is_new_file,
             lines_added=facts.lines_added,
             lines_removed=facts.lines_removed,
-            at_ms=iso_ms(call.fields, "timestamp"),
+            at_ms=iso_ms(call.fields.get("timestamp")),
         )
     ]
     plan = plan_in(call.arguments) if call.tool.kind is ToolKind.PLAN and is_success else None

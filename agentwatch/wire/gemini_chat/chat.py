@@ -266,7 +266,7 @@ def _bounded_key(key: str) -> str:
 
 
 def _time(fields: Fields) -> int | None:
-    return iso_ms(fields, "timestamp")
+    return iso_ms(fields.get("timestamp"))
 
 
 def _bounded(message: str) -> str:

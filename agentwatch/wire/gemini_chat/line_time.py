@@ -12,9 +12,9 @@ def line_time(fields: Fields) -> int | None:
     A message with calls is written again when they have ended, with the time of its first line. It is
     therefore as late as the latest of its calls.
     """
-    for at_ms in (iso_ms(mapping(fields.get("$set")), "lastUpdated"), iso_ms(fields, "startTime")):
+    for at_ms in (iso_ms(mapping(fields.get("$set")).get("lastUpdated")), iso_ms(fields.get("startTime"))):
         if at_ms is not None:
             return at_ms
-    calls = (iso_ms(mapping(call), "timestamp") for call in items(fields.get("toolCalls")))
-    times = [at_ms for at_ms in (iso_ms(fields, "timestamp"), *calls) if at_ms is not None]
+    calls = (iso_ms(mapping(call).get("timestamp")) for call in items(fields.get("toolCalls")))
+    times = [at_ms for at_ms in (iso_ms(fields.get("timestamp")), *calls) if at_ms is not None]
     return max(times, default=None)

@@ -44,6 +44,14 @@ from agentwatch.wire.tool import Tool
 FORMAT = "opencode"
 _WITHOUT_EVENTS = ("snapshot", "patch", "agent", "file")
 """Parts that repeat what other parts report, and the files that the user attached."""
+_PART_OF = {
+    "step_start": "step-start",
+    "step_finish": "step-finish",
+    "tool_use": "tool",
+    "text": "text",
+    "reasoning": "reasoning",
+}
+"""The type of the part in a line of the stream, if the part does not name it."""
 _MOST_PROMPTS = 1000
 """The number of the last prompts to which the user may go back."""
 
@@ -139,7 +147,7 @@ class Decoder:
 
     def _part(self, line: Fields, part: Fields, agent: str | None) -> list[Event]:
         message = mapping(line.get("message"))
-        match part.get("type"):
+        match part.get("type", _PART_OF.get(in_words(line.get("type")))):
             case "text" if message.get("role") == "user":
                 return self._prompt(part, message, agent)
             case "text":
@@ -151,7 +159,7 @@ class Decoder:
                 self._calls_in_step = self._calls_in_step or agent is None
                 return [*self._texts.close(), *self._tool(line, part, agent)]
             case "step-start":
-                return self._step_started(agent)
+                return self._step_started(message, agent)
             case "step-finish":
                 return self._step_finished(part, message, agent)
             case "compaction":
@@ -179,9 +187,9 @@ class Decoder:
         self._is_over = False
         return [*self._texts.close(), Prompt(words)]
 
-    def _step_started(self, agent: str | None) -> list[Event]:
+    def _step_started(self, message: Fields, agent: str | None) -> list[Event]:
         events = self._texts.close()
-        if agent is not None:
+        if agent is not None or message.get("summary") is True:
             return events
         self._calls_in_step = False
         if not self._is_over:

@@ -64,9 +64,12 @@ class MessageText:
         block = self._blocks.get(index)
         if block is None:
             return self.add(index, channel, whole) if whole else []
-        is_last = index == self._last or channel is Channel.REASONING
+        is_last = index == self._last or block.channel is Channel.REASONING
         rest = block.rest(whole) if is_last else None
-        return self.add(index, channel, rest) if rest else []
+        if not rest:
+            return []
+        block.add(rest)
+        return [Text(block.channel, rest)]
 
     def end(self, texts: list[tuple[int, Channel, str]]) -> list[Event]:
         """Return what the whole message adds to its deltas. Answers that differ from them are replaced.

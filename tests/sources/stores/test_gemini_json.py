@@ -69,6 +69,15 @@ def test_a_rewritten_document_has_lines_for_what_changed(path: Path) -> None:
     assert new(store) == []
 
 
+def test_an_unchanged_document_is_not_read(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A followed store is asked ten times a second: its size and time show that nothing has changed."""
+    rewrite(path, message("a"))
+    store = GeminiJson(path)
+    new(store)
+    monkeypatch.setattr(os, "read", lambda *_: pytest.fail("it was read"))
+    assert store.new_lines() == []
+
+
 def test_removed_messages_are_removed(path: Path) -> None:
     """The agent leaves no trace of a rewind: the first message that is gone is named."""
     rewrite(path, message("a"), message("b"), message("c"))

@@ -21,6 +21,8 @@ def test_a_content_is_a_change_only_if_the_tool_edits() -> None:
     """The content of a file is what the file contains after the call; for another tool it is an argument."""
     arguments = {"content": "x"}
     assert list(argument_blocks(ToolKind.EDIT, arguments)) == [ChangeBlock(None, after="x")]
+    both = {"old_string": "a", "new_string": "b", "content": "x"}
+    assert list(argument_blocks(ToolKind.EDIT, both)) == [ChangeBlock("@@ -1,1 +1,1 @@\n-a\n+b")]
     assert list(argument_blocks(ToolKind.OTHER, arguments)) == [FieldsBlock("arguments", arguments)]
     assert list(argument_blocks(ToolKind.EDIT, {"content": 1})) == [FieldsBlock("arguments", {"content": 1})]
 

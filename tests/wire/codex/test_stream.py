@@ -10,6 +10,7 @@ import pytest
 from agentwatch.events import Outcome, PlanEntry, PlanStatus, ToolEnded, ToolKind, Unknown
 from agentwatch.session import Call
 from agentwatch.wire import Decoder
+from agentwatch.wire.agents import agent_named
 from tests.builders.codex.lines import THREAD, TURN, Json, begun, done, notes, only_call, read
 from tests.builders.lines import session
 from tests.conftest import SHARED
@@ -229,6 +230,11 @@ def test_what_is_not_known_is_counted(line: Json, what: str) -> None:
     """Unknown lines and items are named and add no call."""
     found = read(THREAD, TURN, line)
     assert [odd.event for odd in found.lines.odd] == [Unknown(what)]
+    agent = agent_named("codex")
+    assert agent is not None
+    assert agent.unknown_fields is not None
+    assert list(agent.unknown_fields(line)) == [(what, line)]
+    assert list(agent.unknown_fields(TURN)) == []
     assert len(found.calls) == 0
 
 
@@ -255,6 +261,8 @@ def test_each_thread_is_a_run() -> None:
     end = {"type": "turn.completed", "usage": usage}
     found = read(THREAD, TURN, end, THREAD, TURN, end | {"usage": usage | {"input_tokens": 9}})
     assert (len(found.runs), found.run.tokens[:3]) == (2, (9, 3, 2))
+    found = read(THREAD, TURN, end, TURN, end | {"usage": usage | {"input_tokens": 9}})
+    assert (len(found.runs), found.run.tokens[:3]) == (1, (9, 3, 2))
 
 
 def fact(call: Call) -> tuple[object, ...]:

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from agentwatch.events import ToolProgress
+from agentwatch.events import Outcome, ToolEnded, ToolProgress
 from agentwatch.wire.copilot import AGENT
+from agentwatch.wire.oversize import Salvaged
 from tests.builders.agents.decoded import events_of, session_of
 from tests.wire.copilot.lines import ended, failed, line, message, request, start, started, user
 
@@ -93,6 +94,17 @@ def test_a_command_has_its_exit_code(
     call = session_of(AGENT, *lines).calls[0]
     assert (call.outcome, call.exit_code) == (outcome, code)
     assert call.note == ("in the background" if outcome == "returned" and "<" in content else None)
+
+
+def test_a_line_that_is_too_large_may_lack_the_exit_code() -> None:
+    """A command whose output was not read only returned; a file that was viewed was viewed."""
+    ends = {"bash": "returned", "view": "succeeded"}
+    for name, outcome in ends.items():
+        end = Salvaged(ended("c", "x" * 100))
+        events = events_of(AGENT, started("c", name), end)
+        assert [event.outcome for event in events if isinstance(event, ToolEnded)] == [outcome]
+    known = Salvaged(ended("c", "x", shellExecution={"exitCode": 0}))
+    assert getattr(events_of(AGENT, started("c", "bash"), known)[-1], "outcome", None) is Outcome.SUCCEEDED
 
 
 def test_an_exit_code_may_be_in_a_block_of_the_content() -> None:

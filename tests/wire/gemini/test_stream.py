@@ -208,7 +208,10 @@ def test_each_init_starts_a_run() -> None:
     """Calls and errors of a run do not belong to the next."""
     found = read(AGENT, [INIT, USER, use("glob"), notice("x"), INIT, USER, ended(), DONE])
     assert len(found.runs) == 2
-    assert [(call.run, call.outcome) for call in found.calls] == [(1, "unfinished"), (2, "succeeded")]
+    assert [(call.run, call.tool, call.outcome) for call in found.calls] == [
+        (1, "glob", "unfinished"),
+        (2, "unknown", "succeeded"),
+    ]
 
 
 @pytest.mark.parametrize(

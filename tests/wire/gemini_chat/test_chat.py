@@ -140,6 +140,7 @@ def test_a_turn_ends_once_and_the_next_continues_the_run() -> None:
     cancelled = answer("A", "a1", call(status="cancelled"))
     found = whole(ONE[0], cancelled, message("info", "Request cancelled.", "i"), cancelled)
     assert sum(entry.kind == "result" for entry in found.transcript) == 1
+    assert whole(ONE[0], cancelled, TWO[0], cancelled).outcome == "unfinished"
 
 
 def test_a_failed_turn_has_the_message_of_its_error() -> None:

@@ -110,6 +110,20 @@ def test_a_summary_is_no_answer() -> None:
     assert manual.compacting[0].trigger == "manual"
 
 
+def test_a_summary_after_the_end_begins_no_turn() -> None:
+    """The user may have the conversation shortened when the turn is over."""
+    found = session(
+        session_line(),
+        stored("text", "user", text="Do it"),
+        stored("step-finish", reason="stop"),
+        stored("compaction", "user", message_id="msg_2", auto=False),
+        stored("step-start", message=COMPACTION),
+        stored("step-finish", reason="stop", message=COMPACTION),
+        is_over=False,
+    )
+    assert (found.outcome, found.run.turns) == (Outcome.SUCCEEDED, 1)
+
+
 def test_a_retry_is_shown() -> None:
     """A part of type `retry` has the error of the attempt before it."""
     error = {"name": "APIError", "data": {"message": "overloaded"}}

@@ -39,6 +39,15 @@ def test_a_line_of_the_stream_is_recognised(line: dict[str, Any]) -> None:
     assert detect(line) is AGENT
 
 
+def test_an_entry_of_a_file_is_recognised() -> None:
+    """By its place in the tree, or, before version 2, by its model. Only a file has times for its calls."""
+    assert detect(entry("a", None, type="label")) is SESSION
+    assert detect({"type": "model_change", "timestamp": "x", "modelId": "m"}) is SESSION
+    assert detect({"type": "label", "timestamp": "x", "modelId": "m"}) is None
+    assert (AGENT.traits.has_times, SESSION.traits.has_times) == (False, True)
+    assert (AGENT.traits.has_result, SESSION.traits.has_result) == (True, False)
+
+
 @pytest.mark.parametrize(
     "line",
     [

@@ -34,6 +34,12 @@ def test_a_call_starts_with_its_message_and_ends_with_its_result() -> None:
     )
 
 
+def test_a_result_may_lack_its_ids() -> None:
+    """A call without an id or a tool's name is counted, and does not say how it ended."""
+    seen = session_of(SESSION, HEADER, entry("a", None, {"role": "toolResult"}))
+    assert [(made.call_id, made.tool, made.outcome) for made in seen.calls] == [("", "tool", "returned")]
+
+
 def test_a_branch_takes_back_what_came_after_its_parent() -> None:
     """The text of the turns that the user left is no part of the text; their calls were made."""
     made = assistant(text("One."), call("c", "ls"), stop="toolUse")

@@ -31,6 +31,9 @@ def test_the_end_of_a_block_completes_its_deltas() -> None:
         end(assistant(thought("Hm."), text("One."), text("Two."))),
     )
     assert seen.text == "One.Two."
+    cut = [delta("Hm", 0, "thinking"), delta("One", 1), update("thinking_end", 0, content="Hm.")]
+    seen = session_of(AGENT, *cut, update("text_end", 1, content="One."))
+    assert [entry.text for entry in seen.transcript] == ["Hm", "One", ".", "."]
 
 
 def test_a_message_that_differs_from_its_deltas_replaces_them() -> None:

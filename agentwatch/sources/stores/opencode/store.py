@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import time
+from importlib.util import find_spec
 from pathlib import Path
 
 from agentwatch.sources.stores.opencode.database import Database
@@ -52,7 +54,12 @@ def database_at(path: Path) -> Store:
     """Return the store of a path `opencode.db`, or `opencode.db/ses_…` for one of its sessions.
 
     Without a session, the main session that was changed last is meant.
+
+    Raises:
+        OSError: This Python was built without SQLite.
     """
+    if find_spec("_sqlite3") is None:
+        raise OSError(errno.ENOTSUP, "this Python cannot read SQLite databases", str(path))
     is_file = path.is_file()
     return SessionStore(Database(path if is_file else path.parent, None if is_file else path.name))
 

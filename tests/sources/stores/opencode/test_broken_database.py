@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import sqlite3
 from pathlib import Path
 
 import pytest
 
 from agentwatch.feed import Feed
 from agentwatch.sources.open import saved_source
+from agentwatch.sources.stores.opencode import store
+from agentwatch.sources.stores.opencode.database import Database
+from agentwatch.sources.stores.opencode.rows import Rows
 from tests.sources.stores.opencode.written_database import SESSION, OpencodeDatabase, lines, printed
 
 
@@ -73,6 +78,47 @@ def test_a_session_that_is_not_there_is_one_line(tmp_path: Path, name: str) -> N
     assert done.returncode == 2
     said = "it has no session ses_gone" if "gone" in name else "it has no session"
     assert done.stderr == f"agentwatch: cannot open {tmp_path / name}: {said}\n"
+
+
+def test_a_log_that_cannot_be_opened_is_one_line(tmp_path: Path) -> None:
+    """What SQLite itself reports is passed on."""
+    database = OpencodeDatabase(tmp_path / "opencode.db")
+    database.session()
+    database.close()
+    (tmp_path / "opencode.db-wal").mkdir()
+    done = printed(database.path, "--print")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f"agentwatch: cannot open {database.path}: unable to open database file\n"
+
+
+def test_a_database_that_changes_while_it_is_read_is_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A database without a log is read as it is; what is read while a program begins to write is dropped."""
+    database = OpencodeDatabase(tmp_path / "opencode.db")
+    database.session()
+    database.close()
+    writes = [1, 2]
+
+    def rows(self: Database, connection: sqlite3.Connection) -> tuple[Rows, dict[str, int]]:
+        if writes:
+            os.utime(database.path, (1, writes.pop()))
+        return whole(self, connection)
+
+    whole = Database._rows
+    monkeypatch.setattr(Database, "_rows", rows)
+    assert len(lines(database.path)) == 1
+    writes += [3, 4, 5]
+    with pytest.raises(OSError, match="it changes while it is read"):
+        lines(database.path)
+
+
+def test_a_python_without_sqlite_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The module is optional when Python is built."""
+    OpencodeDatabase(tmp_path / "opencode.db").close()
+    monkeypatch.setattr(store, "find_spec", lambda _name: None)
+    with pytest.raises(OSError, match="this Python cannot read SQLite databases"):
+        lines(tmp_path / "opencode.db")
 
 
 @pytest.mark.parametrize("value", ["", "[]", "{", "null", '{"a":NaN}', "[" * 3000, '{"type":"\\ud800"}'])
