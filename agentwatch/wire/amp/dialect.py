@@ -55,4 +55,4 @@ def tool_named(name: str) -> Tool:
     return TOOLS.get(name) or mcp_tool(name) or other_tool(name)
 
 
-AMP = Dialect("amp", tool_named, echoes_prompts=True)
+AMP = Dialect("amp", tool_named, echoes_prompts=True, commands_return_json=True)

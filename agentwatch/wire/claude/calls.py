@@ -46,6 +46,8 @@ class Calls:
         self.cwd = ""
         """The working directory without a trailing separator; empty if unknown."""
         self.tool_named = tool_named
+        self.commands_return_json = False
+        """Whether the text of a command's result may be an object with its output and its exit code."""
         self._open: dict[str, _Open] = {}
         self._denied: dict[str, None] = {}
         self._plans = Plans()
@@ -124,8 +126,10 @@ class Calls:
         name, tool, agent, argued, plan = known or (_NO_NAME, _NO_TOOL, agent, NO_FACTS, NO_FIELDS)
         is_denied = call_id in self._denied
         self._denied.pop(call_id, None)
-        result = read_result(tool, block, structured, is_denied=is_denied)
-        details, words = mapping(structured), next(result_texts(block), "")
+        words = next(result_texts(block), "")
+        if structured is None and self.commands_return_json and tool.kind is ToolKind.EXECUTE:
+            structured = words
+        result, details = read_result(tool, block, structured, is_denied=is_denied), mapping(structured)
         if result.outcome is Outcome.SUCCEEDED and not details:
             result = result._replace(facts=_facts_without_details(argued, words))
         if result.outcome is Outcome.SUCCEEDED and not is_whole:

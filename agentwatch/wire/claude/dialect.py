@@ -20,6 +20,8 @@ class Dialect(NamedTuple):
     """Whether `input_tokens` contains the tokens that were read from the cache and written to it."""
     echoes_prompts: bool = False
     """Whether each prompt of the user is a line. If not, a user's text within a turn is the agent's own."""
+    commands_return_json: bool = False
+    """Whether the text of a command's result may be an object with its output and its exit code."""
     error_start: str | None = None
     """The beginning of a result that is an error, although the line says success."""
 
