@@ -6,7 +6,7 @@ import pytest
 
 from agentwatch.events import FormatDetected, Prompt, RunStarted, Unknown
 from agentwatch.wire import Decoder, LineRole
-from agentwatch.wire.agents import AGENTS
+from agentwatch.wire.cursor import AGENT as CURSOR
 from tests.builders.late_agent import ASKED, LATE_START, add_late_agent
 from tests.builders.lines import completed, delta, event, init, line, result, started, user
 
@@ -41,7 +41,7 @@ def test_a_start_line_of_another_agent_changes_the_agent(monkeypatch: pytest.Mon
     decoder = Decoder()
     assert decoder.decode(ASKED) == [Unknown("type asked", ASKED.decode().strip())]
     decoder.decode(init())
-    assert decoder.take_redecoded() == [[FormatDetected("cursor", AGENTS[0].traits), Unknown("type asked")]]
+    assert decoder.take_redecoded() == [[FormatDetected("cursor", CURSOR.traits), Unknown("type asked")]]
     assert decoder.take_redecoded() == []
     assert type(decoder.decode(LATE_START)[-1]) is RunStarted
     assert decoder.decode(ASKED) == [Prompt("Do it.")]
