@@ -1,7 +1,8 @@
 """Reads the output of a tool call, as the model gets it.
 
 The text begins with a head in some versions (`Exit code: 0`, `Process exited with code 0`), is a JSON object
-in older ones (`{"output": …, "metadata": {"exit_code": 0}}`), and is only the output in others.
+in older ones (`{"output": …, "metadata": {"exit_code": 0}}`), and is only the output in others. A script that
+calls tools has a head of its own (`Script completed`, from `codex-rs/core/src/tools/code_mode`).
 """
 
 from __future__ import annotations
@@ -36,6 +37,11 @@ _FAILED = (
 )
 """The beginnings of the messages that Codex returns instead of a result."""
 _SUCCEEDED = ("Plan updated", "Success. Updated the following files:", "attached local image path")
+_SCRIPT_RUNNING = "Script running with cell ID "
+_SCRIPT_ENDS = ("Script completed", "Script failed", "Script terminated")
+_SCRIPT_ERROR = "Script error:"
+_SCRIPT_HEAD = ("Wall time", _OUTPUT, _SCRIPT_ERROR)
+"""The beginnings of the lines that may follow the first one in the output of a script."""
 _BROKEN_CALL = 500
 """The length to which an error is cut, in characters; it may contain the whole patch."""
 
@@ -53,6 +59,8 @@ class Output(NamedTuple):
     """What the output itself says."""
     is_aborted: bool = False
     has_head: bool = False
+    ends_script: bool = False
+    """Whether it is the output of a script that has ended."""
     pieces: tuple[Fields, ...] = ()
     """The pieces of an output that is a list: texts and images."""
 
@@ -116,6 +124,8 @@ def _of_head(whole: str) -> Output:
     """Return the output after its head, and what the head says."""
     if whole.startswith(_ABORTED):
         return Output(whole, is_aborted=True)
+    if (script := _of_script(whole)) is not None:
+        return script
     if whole.startswith(_SANDBOX):
         digits = whole[:_MOST_HEAD].partition(_EXIT_IN_SANDBOX)[2].partition(",")[0]
         return Output(whole, number({"code": digits}, "code"), succeeded=False)
@@ -139,6 +149,32 @@ def _of_head(whole: str) -> Output:
             begin = end if line.startswith(_OUTPUT) else end - len(line) - 1
             return output._replace(text=whole[begin:])
     return output._replace(text=whole[end:])
+
+
+def _of_script(whole: str) -> Output | None:
+    """Return the output of a script that calls tools; None for another output.
+
+    The second line is part of the head, which a command that prints the same words does not have.
+    """
+    first, _, rest = whole[:_MOST_HEAD].partition("\n")
+    process = first.removeprefix(_SCRIPT_RUNNING).strip() if first.startswith(_SCRIPT_RUNNING) else None
+    if (process is None and first not in _SCRIPT_ENDS) or not rest.startswith(_SCRIPT_HEAD):
+        return None
+    text, duration_ms = whole[len(first) + 1 :], None
+    if text.startswith("Wall time"):
+        line, _, text = text.partition("\n")
+        seconds = line.removeprefix("Wall time").removeprefix(":").removesuffix(" seconds")
+        duration_ms = _milliseconds(seconds)
+    if text.startswith(_OUTPUT):
+        text = text.removeprefix(_OUTPUT).removeprefix("\n")
+    output = Output(text, process=process and f"cell {process}", duration_ms=duration_ms, has_head=True)
+    if process is not None:
+        return output
+    if first == "Script terminated":
+        return output._replace(is_aborted=True, ends_script=True)
+    if first == "Script completed":
+        return output._replace(succeeded=True, ends_script=True)
+    return output._replace(text=text.rpartition(_SCRIPT_ERROR)[2], succeeded=False, ends_script=True)
 
 
 def _milliseconds(seconds: object) -> int | None:
