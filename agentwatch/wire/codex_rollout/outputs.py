@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from agentwatch.events import Outcome, ToolKind
-from agentwatch.wire.codex.calls import End, Use, change_end
+from agentwatch.wire.codex.calls import MCP_REFUSALS, End, Use, change_end
 from agentwatch.wire.fields import Fields, items, mapping, number, text
 
 _MOST_HEAD_LINES = 12
@@ -23,7 +23,7 @@ _HEADS = ("Chunk ID: ", _WALL_TIME, *_EXIT, _RUNNING, "Original token count: ", 
 _ABORTED = ("aborted by user", "aborted")
 _REJECTED = (
     *("exec command rejected by user", "patch rejected by user", "rejected by user"),
-    *("user rejected MCP tool call", "user cancelled MCP tool call", "This action was rejected"),
+    *(*MCP_REFUSALS, "This action was rejected"),
 )
 _REJECTED_IN_ERROR = 'Rejected("'
 _SANDBOX = "failed in sandbox"
