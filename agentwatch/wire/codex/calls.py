@@ -9,7 +9,6 @@ from agentwatch.paths import relative_to
 from agentwatch.wire.changes.file_change import Changes
 from agentwatch.wire.tool import CALLED_MCP, RAN, RAN_SUBAGENT, SEARCHED_WEB, USED, first_line
 
-
 MCP_REFUSALS = ("user rejected MCP tool call", "user cancelled MCP tool call")
 """Beginnings of the error of an MCP call that was refused. `codex exec` refuses what it would have to ask
 for, in the name of the user."""

@@ -25,7 +25,8 @@ _REJECTED = (
     *("exec command rejected by user", "patch rejected by user", "rejected by user"),
     *(*MCP_REFUSALS, "This action was rejected"),
 )
-_REJECTED_IN_ERROR = 'Rejected("'
+_REJECTED_IN_ERROR = ('Rejected("', 'Rejected(\\"')
+"""How the error of a refused command is written, also within another error."""
 _SANDBOX = "failed in sandbox"
 _EXIT_IN_SANDBOX = ", exit code: "
 """How version 0.40 gave the exit code of a command that its sandbox stopped."""
@@ -90,7 +91,9 @@ def _end(use: Use, output: Output) -> End:
     start = output.text[:_MOST_HEAD]
     if output.is_aborted:
         return End(Outcome.CANCELLED)
-    if start.startswith(_REJECTED) or (start.startswith(_FAILED) and _REJECTED_IN_ERROR in start):
+    if start.startswith(_REJECTED) or (
+        start.startswith(_FAILED) and any(each in start for each in _REJECTED_IN_ERROR)
+    ):
         return End(Outcome.REJECTED, start.strip().partition("\n")[0])
     changes = use.changes
     if output.exit_code is not None and changes is None:

@@ -49,6 +49,13 @@ SANDBOX = "failed in sandbox MacosSeatbelt with execution error: denied, exit co
             'exec_command failed: Rejected("no',
             None,
         ),
+        (
+            'exec_command failed for `rm x`: CreateProcess { message: "Rejected(\\"no\\")" }',
+            "rejected",
+            None,
+            'exec_command failed for `rm x`: CreateProcess { message: "Rejected(\\"no\\")" }',
+            None,
+        ),
         ("unsupported call: shell", "failed", None, "unsupported call: shell", None),
         (SANDBOX, "failed", 1, "exit 1", None),
         ("failed in sandbox", "failed", None, "failed in sandbox", None),
