@@ -133,8 +133,8 @@ def _result(fields: Fields, outcome: Outcome) -> str | None:
         return result if isinstance(result, str) else None
     if isinstance(result, str) and result:
         return result
-    if error := text(fields, "error"):
-        return error
+    if error := text(fields, "error") or text(mapping(fields.get("error")), "message"):
+        return error  # Qwen Code writes an object
     errors = items(fields.get("errors"))[:_MOST_REASONS]
     reasons = [error for error in errors if isinstance(error, str) and not error.startswith(_DIAGNOSTIC)]
     if not reasons and outcome is Outcome.CANCELLED:
