@@ -8,6 +8,7 @@ from typing import NamedTuple
 from agentwatch.events import Event, Outcome, ToolEnded, ToolKind, ToolStarted
 from agentwatch.paths import relative_to
 from agentwatch.wire.changes.arguments import replaced_lines
+from agentwatch.wire.claude.dialect import no_details
 from agentwatch.wire.claude.plans import Plans
 from agentwatch.wire.claude.results import Result, read_result, result_texts
 from agentwatch.wire.claude.tools import created
@@ -37,12 +38,18 @@ class _Open(NamedTuple):
 class Calls:
     """The open calls of a stream; at most 1,024."""
 
-    def __init__(self, tool_named: Callable[[str], Tool]) -> None:
+    def __init__(
+        self,
+        tool_named: Callable[[str], Tool],
+        details_in: Callable[[Tool, str], Fields] = no_details,
+    ) -> None:
         """Create an empty list of calls.
 
         Args:
             tool_named: Returns the description of a tool by its name.
+            details_in: Returns the structured result in the text of a result.
         """
+        self._details_in = details_in
         self.cwd = ""
         """The working directory without a trailing separator; empty if unknown."""
         self.tool_named = tool_named
@@ -124,8 +131,9 @@ class Calls:
         name, tool, agent, argued, plan = known or (_NO_NAME, _NO_TOOL, agent, NO_FACTS, NO_FIELDS)
         is_denied = call_id in self._denied
         self._denied.pop(call_id, None)
-        result = read_result(tool, block, structured, is_denied=is_denied)
-        details, words = mapping(structured), next(result_texts(block), "")
+        words = next(result_texts(block), "")
+        details = mapping(structured) or self._details_in(tool, words)
+        result = read_result(tool, block, details, is_denied=is_denied)
         if result.outcome is Outcome.SUCCEEDED and not details:
             result = result._replace(facts=_facts_without_details(argued, words))
         if result.outcome is Outcome.SUCCEEDED and not is_whole:

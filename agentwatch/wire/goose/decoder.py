@@ -55,7 +55,8 @@ class Decoder:
         self._model: str | None = None
         self._error: str | None = None
         """The error of the present turn."""
-        self._is_over = False
+        self._is_over = True
+        """Whether no turn is open. A stream need not contain the prompt."""
 
     def decode(self, fields: Fields) -> list[Event]:
         """Return the events of one line."""
