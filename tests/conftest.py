@@ -39,7 +39,9 @@ SLOW_FILES = (
     *("test_found_in_calls", "test_found_side_by_side", "test_recordings", "test_mangled", "test_generated"),
     "test_generated_codex",
     *("test_line_painter", "test_time_adds_up", "test_private_files", "test_stock"),
+    *("test_generated_claude", "test_any_value"),
     *("test_filtered_calls", "test_call_notes", "test_folded_calls", "test_transcript_measured"),
+    "test_hostile_agents",
 )
 """Files of tests that do so in the other folders, or try thousands of sessions."""
 

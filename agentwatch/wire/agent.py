@@ -53,8 +53,8 @@ class BatchDecoder(Protocol):
     def may_batch(self, line: bytes) -> bool:
         """Return whether a line may be one of them. It is asked for every line, and may be wrong."""
 
-    def batch(self, lines: list[Fields]) -> list[Event] | None:
-        """Return the events of consecutive lines, or None if they must be decoded one by one."""
+    def batch(self, lines: list[Fields]) -> tuple[list[Event], int]:
+        """Return the events of the first lines that can be read so, and the number of these lines."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

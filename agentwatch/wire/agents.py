@@ -35,11 +35,11 @@ AGENTS: tuple[Agent, ...] = (
     PI_SESSION,
     GEMINI_CHAT,
     GEMINI,
+    AMP,
     CURSOR,
     DROID,
     QWEN,
     CLAUDE_CODE,
-    AMP,
     GOOSE,
     CLAUDE_FAMILY,
 )

@@ -63,7 +63,6 @@ class Decoder:
         self._agent: Agent | None = None
         self._decoder: AgentDecoder | None = None
         self._deltas: DeltaDecoder | None = None
-        self._batched: BatchDecoder | None = None
         self._batches: LineBatches | None = None
         self._time_of: Callable[[Fields], int | None] | None = None
         self._frames = DeltaFrames()
@@ -106,10 +105,8 @@ class Decoder:
             The events and the number of lines that were decoded, or None if the line at `start` must be
             decoded by itself.
         """
-        if self._batched is not None and self._batches is not None:
-            batch = self._batches.batch_at(lines, start)
-            events = None if batch is None else self._batched.batch(batch)
-            return None if batch is None or events is None else (events, len(batch))
+        if self._batches is not None:
+            return self._batches.events_at(lines, start)
         if self._deltas is None:
             return None
         burst = self._frames.burst_at(lines, start)
@@ -264,8 +261,7 @@ class Decoder:
         self._agent, self._decoder, self._frames = agent, agent.decoder(), DeltaFrames()
         self._time_of = agent.time_of
         self._deltas = self._decoder if isinstance(self._decoder, DeltaDecoder) else None
-        self._batched = self._decoder if isinstance(self._decoder, BatchDecoder) else None
-        self._batches = None if self._batched is None else LineBatches(self._batched)
+        self._batches = LineBatches(self._decoder) if isinstance(self._decoder, BatchDecoder) else None
         self.is_detecting = False
         return self._decoder
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import orjson
 
+from agentwatch.events import Event
 from agentwatch.wire.agent import BatchDecoder
 from agentwatch.wire.fields import Fields
 
@@ -30,11 +31,16 @@ class LineBatches:
         """A number between two lines. No line can contain it, so each line is valid JSON by itself."""
         self._between = b",%d," % mark
         self._most_lines = _MOST_LINES
-        """The number of lines that are parsed at once: halved if one of them is invalid, then doubled again.
-        Without it, a stream of invalid lines would be parsed again and again from each of them."""
+        """The number of lines that are parsed at once: fewer if one of them is invalid or of another type,
+        then twice as many again. Without it, a stream of such lines would be parsed again from each of them.
+        """
 
-    def batch_at(self, lines: list[bytes], start: int) -> list[Fields] | None:
-        """Return the objects of the batch that starts at `lines[start]`; None if it has fewer than two."""
+    def events_at(self, lines: list[bytes], start: int) -> tuple[list[Event], int] | None:
+        """Return the events of the batch that starts at `lines[start]`, and the number of its lines.
+
+        Returns:
+            None if the line must be decoded by itself.
+        """
         may_batch, count = self._decoder.may_batch, 0
         for line in lines[start : start + self._most_lines]:
             if len(line) > _MOST_BYTES or not may_batch(line) or not line.endswith(_LINE_END):
@@ -43,8 +49,10 @@ class LineBatches:
         while count > 1:
             found = self._parsed(lines[start : start + count])
             if found is not None:
-                self._most_lines = min(max(self._most_lines, 2 * count), _MOST_LINES)
-                return found
+                events, used = self._decoder.batch(found)
+                is_all = used == count
+                self._most_lines = min(max(self._most_lines * is_all, 2 * used, 2), _MOST_LINES)
+                return (events, used) if used else None
             count //= 2  # one of the lines is invalid; those before it may be valid
             self._most_lines = max(count, 2)
         return None

@@ -27,6 +27,8 @@ def init(**fields: Any) -> Json:
 def assistant(*blocks: Json, **fields: Any) -> Json:
     """Return a line with blocks of a message of the agent."""
     message = {"id": fields.pop("message_id", "msg_1"), "role": "assistant", "content": [*blocks]}
+    if "model" in fields:
+        message["model"] = fields.pop("model")
     if "usage" in fields:
         message["usage"] = fields.pop("usage")
     return line("assistant", message=message, **{"parent_tool_use_id": None, **fields})

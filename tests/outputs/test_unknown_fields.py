@@ -32,7 +32,7 @@ from tests.builders.lines import (
     thought,
     user,
 )
-from tests.conftest import RECORDINGS, SHARED
+from tests.conftest import RECORDINGS, SHARED, Saver
 from tests.harness.program import watch
 
 FOREIGN = sorted((SHARED / "docs").glob("*.ndjson")) + sorted((SHARED / "cursor").glob("*.ndjson"))
@@ -283,3 +283,17 @@ def test_the_report_names_at_most_10_000_things(drift: Drift) -> None:
     fields: dict[str, Any] = {f"f{nth}": nth for nth in range(30_000)}
     lines = drift(init(), event("user", None, message={"content": "x"}, **fields))
     assert lines[0] == head(2, 0, 10_000)
+
+
+def test_a_format_without_a_list_of_fields_says_so(recording: Saver) -> None:
+    """Of a format whose fields are not listed, unknown types are reported, and that only they are."""
+    lines = (
+        {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": 1, "mood": "good"}},
+        {"jsonrpc": "2.0", "id": 1, "method": "weather/today", "params": {}},
+    )
+    data = b"".join(json.dumps(fields).encode() + b"\n" for fields in lines)
+    done = watch("drift", recording(data))
+    first, second, third, _ = done.stdout.decode().splitlines()
+    assert first.endswith(", format acp: 2 lines, 0 malformed, 1 unknown; 1 finding")
+    assert second == "only unknown types are listed: this version has no list of the fields of this format"
+    assert third == "1 × method weather/today, first in line 2"

@@ -23,7 +23,7 @@ import agentwatch.screen
 from agentwatch.cli.app import agentwatch as program
 from tests.conftest import ROOT
 
-FOREIGN_OPTIONS = {"--stream-partial-output"}
+FOREIGN_OPTIONS = {"--stream-partial-output", "--include-partial-messages"}
 """Options of other programs that the pages name by themselves."""
 FOREIGN_VARIABLES = {"XDG_CONFIG_HOME", "TMPDIR", "TERM_PROGRAM", "PYTHONDONTWRITEBYTECODE"}
 """Environment variables that are read by what agentwatch uses."""

@@ -46,7 +46,13 @@ the command line, the command line all."""
 EXCEPTIONS = {"outputs/unknown_fields.py": {"", "wire"}}
 """The report on unknown fields asks the agent's format, and names the program's version."""
 FREE = {"cli", "screen"}
-AGENTS = {path.stem for path in (PACKAGE / "wire").iterdir() if path.is_dir() and path.name != "__pycache__"}
+SHARED_ROOMS = {"changes", "plugins"}
+"""Folders of wire/ that are no agent's."""
+AGENTS = {
+    path.stem
+    for path in (PACKAGE / "wire").iterdir()
+    if path.is_dir() and path.name not in {"__pycache__", *SHARED_ROOMS}
+}
 DRAWING = {"textual", "rich"}
 
 

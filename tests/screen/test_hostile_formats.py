@@ -6,8 +6,8 @@ import pytest
 
 from agentwatch.screen.detail.pane import DetailView
 from agentwatch.screen.transcript.pane import Transcript
-from tests.builders.poisoned import MARKS, MIXED, lines_of
-from tests.builders.samples import OF_A_FORMAT
+from tests.builders.formats.poisoned import MARKS, MIXED, lines_of
+from tests.builders.formats.samples import OF_A_FORMAT
 from tests.builders.screen.app import opened
 from tests.builders.screen.hostile import check_drawn, check_panes
 from tests.conftest import Saver

@@ -12,9 +12,9 @@ from agentwatch.recording import open_saved
 from agentwatch.session import Session
 from agentwatch.wire import Decoder
 from agentwatch.wire.agents import AGENTS, agent_named
+from tests.builders.formats.samples import KNOWN, SAMPLES
+from tests.builders.formats.unknown_agents import FOREIGN, STREAMS
 from tests.builders.lines import delta, event, final, init, result, segment, started, thought, user
-from tests.builders.samples import KNOWN, SAMPLES
-from tests.builders.unknown_agents import FOREIGN, STREAMS
 from tests.conftest import RECORDINGS, SHARED, Saver
 
 FAMILY = frozenset({"claude-code", "qwen", "amp"})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -25,15 +26,15 @@ def batched(*lines: Any, first: bytes = b"") -> tuple[list[Any], int] | None:
 
 
 class Lines:
-    """A decoder that reads every line that contains an `x`."""
+    """A decoder that reads every line that contains an `x`, up to the first whose `x` is 0."""
 
     def may_batch(self, line: bytes) -> bool:
         """Return whether the line contains an `x`."""
         return b"x" in line
 
-    def batch(self, lines: list[Any]) -> list[Any] | None:
+    def batch(self, lines: list[Any]) -> tuple[list[Any], int]:
         """Return no events."""
-        return [] if lines else None
+        return [], next((number for number, line in enumerate(lines) if line["x"] == 0), len(lines))
 
 
 def test_deltas_are_joined() -> None:
@@ -71,21 +72,55 @@ def test_other_lines_are_no_batch(lines: list[Any]) -> None:
     assert batched(*lines) is None
 
 
+GOOD, BAD, ODD = b'{"x":1}\n', b'{"x":"' + b"}\n", b'{"x":0}\n'
+
+
+def lengths(batches: LineBatches, *batch: bytes, times: int = 1) -> list[int]:
+    """Return the numbers of lines that are read at once; 0 if the first must be decoded by itself."""
+    return [found[1] if (found := batches.events_at([*batch], 0)) else 0 for _ in range(times)]
+
+
 def test_an_invalid_line_ends_a_batch() -> None:
-    """The lines before an invalid one are parsed at once, and later batches are as long as before."""
+    """The lines before an invalid one are parsed at once, and later batches become as long as before."""
     batches = LineBatches(Lines())
-    bad = b'{"x":"' + b"}\n"
-    good = [b'{"x":1}\n'] * 600
-    assert batches.batch_at([*good[:100], bad, *good], 0) == [{"x": 1}] * 87
-    assert [len(batches.batch_at(good * 3, 0) or ()) for _ in range(4)] == [174, 348, 696, 1024]
-    assert batches.batch_at([bad, *good], 0) is None
+    assert lengths(batches, *[GOOD] * 100, BAD, *[GOOD] * 600) == [87]
+    assert lengths(batches, *[GOOD] * 3000, times=4) == [174, 348, 696, 1024]
+    assert lengths(batches, BAD, *[GOOD] * 600) == [0]
+
+
+def test_a_line_of_another_type_ends_a_batch() -> None:
+    """The lines before it are read at once. Many such lines are not parsed again from each line."""
+    batches = LineBatches(Lines())
+    assert lengths(batches, *[GOOD] * 100, ODD, *[GOOD] * 600) == [100]
+    assert lengths(batches, *[GOOD] * 3000, times=4) == [200, 400, 800, 1024]
+    assert lengths(batches, ODD, *[GOOD] * 600) == [0]
+    assert lengths(batches, *[GOOD] * 3000) == [2]
+    assert lengths(batches, GOOD, ODD) == [1]
 
 
 def test_lines_that_are_valid_only_together_are_not_parsed_together() -> None:
     """Each line of a batch is an object by itself."""
     batches = LineBatches(Lines())
-    assert batches.batch_at([b'{"x":[{}\n', b'{"x":1}]}\n'], 0) is None
-    assert batches.batch_at([b'{"x":1},{"x":2}\n', b'{"x":3}\n'], 0) is None
+    assert lengths(batches, b'{"x":[{}\n', b'{"x":1}]}\n') == [0]
+    assert lengths(batches, b'{"x":1},{"x":2}\n', b'{"x":3}\n') == [0]
+
+
+def test_odd_lines_cost_no_more_than_others() -> None:
+    """A stream in which every second line is of another type takes less than 20 times as long as deltas."""
+
+    def seconds(*pair: Any) -> float:
+        decoder, lines = Decoder(agent_named("claude-code")), [written(each) for each in pair] * 3000
+        decoder.decode(written(init()))
+        start, index = time.process_time(), 0
+        while index < len(lines):
+            found = decoder.burst(lines, index)
+            if found is None:
+                decoder.decode(lines[index])
+            index += 1 if found is None else found[1]
+        return time.process_time() - start
+
+    odd = line("system", "informational", note={"thinking_tokens": 1})
+    assert seconds(COUNT, odd) < 20 * max(seconds(COUNT, COUNT), 0.005)
 
 
 def test_a_stream_that_begins_with_deltas_is_read_line_by_line() -> None:

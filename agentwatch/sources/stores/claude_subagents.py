@@ -57,6 +57,9 @@ def _may_get_subagents(path: Path) -> bool:
 class ClaudeSubagents:
     """Reads a transcript and the files of its subagents."""
 
+    poll_seconds = 0.02
+    """Finding out that nothing has changed takes 6 us."""
+
     def __init__(self, transcript: Path, folder: Path) -> None:
         """Open the transcript.
 

@@ -10,6 +10,7 @@ from agentwatch.recording import now_ms
 from agentwatch.sources.stores.store import Store
 
 _POLL_SECONDS = 0.1
+"""The time between two readings of a store that does not have `poll_seconds`."""
 _LARGEST_SHARE = 0.1
 """The largest part of the time that is spent on reading a store again."""
 _UNREADABLE_SECONDS = 5.0
@@ -36,6 +37,7 @@ class StoreIntake:
         self.unreadable: OSError | None = None
         """Why the store could not be read for the last 5 s."""
         self._store = store
+        self._poll_seconds: float = getattr(store, "poll_seconds", _POLL_SECONDS)
         self._appender = Appender(recording_fd, None, now_ms)
         self._leaving = threading.Event()
         self._has_ended = not follow
@@ -76,7 +78,7 @@ class StoreIntake:
     def _follow(self) -> None:
         took, failing_since = 0.0, None
         try:
-            while not self._leaving.wait(max(_POLL_SECONDS, took / _LARGEST_SHARE)):
+            while not self._leaving.wait(max(self._poll_seconds, took / _LARGEST_SHARE)):
                 began = time.monotonic()
                 try:
                     self._read()

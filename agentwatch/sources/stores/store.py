@@ -14,7 +14,8 @@ class Store(Protocol):
     def new_lines(self) -> list[bytes]:
         """Return the lines that no earlier call has returned, each with its line end.
 
-        A followed store is asked up to ten times a second. A store that has not changed must find this out
+        A followed store is asked up to ten times a second; one of plain files may have a shorter time between
+        two readings as its attribute `poll_seconds`. A store that has not changed must find this out
         without reading its contents, for instance from the size and the modification time of its files. A
         large store may return its lines in several batches.
 

@@ -116,8 +116,7 @@ class Sessions:
 
     def end_side(self, session: str | None) -> None:
         """Note that the turn of another session has ended."""
-        if session is not None:
-            self._sides.pop(session, None)
+        self._sides.pop(session or "", None)
 
 
 def _merged(first: RunInfo, second: RunInfo) -> RunInfo:

@@ -109,13 +109,15 @@ class Updates:
             return []
         agent, _, pieces = self._user
         words, self._user, self._user_size = whole_text("".join(pieces)), None, 0
+        if not words:
+            return []
         if agent is not None:
-            return [Prompt(words, agent=agent)] if words else []
+            return [Prompt(words, agent=agent)]
         if self._echo and self._echo.startswith(words):
             self._echo = self._echo[len(words) :]
             return []
         self._is_open = self._sessions.is_used = True
-        return [Prompt(words)] if words else []
+        return [Prompt(words)]
 
     def burst(self, burst: Burst) -> list[Event] | None:
         """Return the text of consecutive deltas of the text that the line before continued."""

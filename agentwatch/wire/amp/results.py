@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from agentwatch.events import ToolKind
 from agentwatch.wire.fields import NO_FIELDS, Fields, items, mapping, number, text
-from agentwatch.wire.json_line import parse
 from agentwatch.wire.tool import CREATED, Facts, Tool
 
 
@@ -24,22 +23,12 @@ def details_in(tool: Tool, words: str) -> Fields:
         {'exitCode': 3}
     """
     if tool.kind is ToolKind.EXECUTE:
-        code = number(object_in(words), "exitCode")
+        code = number(mapping(words), "exitCode")
         return NO_FIELDS if code is None else {"exitCode": code}
     if tool.kind is ToolKind.EDIT:
-        files = [mapping(file) for file in items(object_in(words).get("files"))]
+        files = [mapping(file) for file in items(mapping(words).get("files"))]
         return {"files": files} if files else NO_FIELDS
     return NO_FIELDS
-
-
-def object_in(words: str) -> Fields:
-    """Return the object that a text is; no fields if it is anything else."""
-    if not words.startswith("{"):
-        return NO_FIELDS
-    try:
-        return mapping(parse(words.encode("utf-8", "replace")))
-    except ValueError:
-        return NO_FIELDS
 
 
 def patch_facts(details: Fields) -> Facts:

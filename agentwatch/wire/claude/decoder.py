@@ -35,11 +35,13 @@ from agentwatch.wire.claude.text import (
     delta_text,
     ends_with,
     line_ms,
+    model_in,
     texts_of,
 )
 from agentwatch.wire.claude.turns import (
     INTERRUPTED,
     is_agents_own,
+    more_output,
     output_so_far,
     run_info,
     run_started,
@@ -81,6 +83,8 @@ class Decoder:
         """Whether the conversation is being shortened: another init may come before it is."""
         self._is_interrupted = False
         self._model: str | None = None
+        self._output = 0
+        """The tokens that the main agent's newest message has written so far."""
         self._message: str | None = None
         """The id of the main agent's newest message."""
 
@@ -123,19 +127,14 @@ class Decoder:
         return [Unknown(f"type {in_words(fields.get('type'))}")]
 
     def may_batch(self, line: bytes) -> bool:
-        """Return whether a line may be a delta or a count of thinking tokens."""
-        return b'"content_block_delta"' in line or b'"thinking_tokens"' in line
+        """Return whether a line may be a delta or a count of thinking tokens, and cannot start a turn."""
+        is_short = b'"content_block_delta"' in line or b'"thinking_tokens"' in line
+        return is_short and self._has_turn and self._detect is None
 
-    def batch(self, lines: list[Fields]) -> list[Event] | None:
-        """Return the texts of consecutive deltas, those of a channel joined.
-
-        Returns:
-            None if one of the lines is no such line, or if a line could start a turn or decide the agent.
-        """
-        if not self._has_turn or self._detect is not None:
-            return None
-        texts = texts_of(lines)
-        return None if texts is None else [event for found in texts for event in self._text.add(*found)]
+    def batch(self, lines: list[Fields]) -> tuple[list[Event], int]:
+        """Return the texts of consecutive deltas, those of a channel joined, and the number of lines read."""
+        texts, count = texts_of(lines)
+        return [event for found in texts for event in self._text.add(*found)], count
 
     def end(self) -> list[Event]:
         """Return the events that follow from the end of the stream: none."""
@@ -194,8 +193,7 @@ class Decoder:
         events: list[Event] = [TurnStarted()]
         if not self._has_run:
             self._has_run, self._session_id = True, text(fields, "session_id")
-            model = text(mapping(fields.get("message")), "model")
-            events = [RunInfo(session_id=self._session_id, model=model), *events]
+            events = [RunInfo(self._session_id, model_in(fields)), *events]
         self._begin_turn()
         self._has_content = True
         return events
@@ -210,9 +208,11 @@ class Decoder:
                 lead = [] if self._has_turn else self._content(fields)
                 return lead if found is None else [*lead, *self._text.add(*found)]
             case "message_start":
+                self._output = 0
                 return [*self._content(fields), *self._text.message_started()]
             case "message_delta":
-                return output_so_far(mapping(event.get("usage")), self.dialect)
+                before, self._output = self._output, output_so_far(event.get("usage"), self._output)
+                return more_output(self._output - before)
         return []
 
     def _assistant(self, fields: Fields) -> list[Event]:
@@ -252,8 +252,7 @@ class Decoder:
         if not tokens.input or (key and key == self._message):
             return []
         self._message = key
-        model = text(message, "model")
-        self._model = self._model or (model and model[:_MOST_MODEL])
+        self._model = self._model or (text(message, "model") or "")[:_MOST_MODEL]
         return [Usage(tokens._replace(context_used=tokens.input), UsageScope.REQUEST)]
 
     def _user(self, fields: Fields) -> list[Event]:

@@ -98,19 +98,19 @@ def delta_text(delta: object) -> tuple[Channel, str] | None:
     return None
 
 
-def texts_of(lines: list[Fields]) -> list[tuple[Channel, str]] | None:
+def texts_of(lines: list[Fields]) -> tuple[list[tuple[Channel, str]], int]:
     """Return the texts of the main agent in consecutive deltas, those of a channel joined.
 
     Returns:
-        None if one of the lines is neither a delta nor a count of thinking tokens.
+        The texts, and the number of lines before the first that is no delta and no count of thinking tokens.
     """
     pieces: list[tuple[Channel, list[str]]] = []
-    for fields in lines:
+    for count, fields in enumerate(lines):
         kind = fields.get("type")
         if kind == "stream_event":
             event = fields.get("event")
             if type(event) is not dict or event.get("type") != "content_block_delta":
-                return None
+                return _joined(pieces), count
             found = delta_text(event.get("delta"))
             if found is not None and fields.get("parent_tool_use_id") is None:
                 channel, words = found
@@ -118,7 +118,11 @@ def texts_of(lines: list[Fields]) -> list[tuple[Channel, str]] | None:
                     pieces.append((channel, []))
                 pieces[-1][1].append(words)
         elif kind != "system" or fields.get("subtype") != "thinking_tokens":
-            return None
+            return _joined(pieces), count
+    return _joined(pieces), len(lines)
+
+
+def _joined(pieces: list[tuple[Channel, list[str]]]) -> list[tuple[Channel, str]]:
     return [(channel, "".join(found)) for channel, found in pieces]
 
 
@@ -135,6 +139,12 @@ def ends_with(block: Fields, ending: str) -> bool:
     """Return whether the type of a block ends with a word: `server_tool_use` is a `tool_use` too."""
     kind = block.get("type")
     return isinstance(kind, str) and kind.endswith(ending)
+
+
+def model_in(fields: Fields) -> str | None:
+    """Return the model that wrote a message; None for `<synthetic>`: the agent wrote it itself."""
+    model = text(mapping(fields.get("message")), "model")
+    return None if model is None or model.startswith("<") else model
 
 
 def line_ms(fields: Fields) -> int | None:

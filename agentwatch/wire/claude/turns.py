@@ -98,10 +98,14 @@ def tokens_in(usage: Fields, dialect: Dialect, *, with_output: bool) -> Tokens:
     )
 
 
-def output_so_far(usage: Fields, dialect: Dialect) -> list[Event]:
-    """Return the tokens that a message has written. Only its `message_delta` has the final number."""
-    output = tokens_in(usage, dialect, with_output=True).output
-    return [Usage(Tokens(output=output), UsageScope.REQUEST)] if output else []
+def output_so_far(usage: object, before: int) -> int:
+    """Return the tokens that a message has written. Each of its `message_delta` lines counts all of them."""
+    return max(number(mapping(usage), "output_tokens") or 0, before)
+
+
+def more_output(tokens: int) -> list[Event]:
+    """Return the count of further tokens that a message has written."""
+    return [Usage(Tokens(output=tokens), UsageScope.REQUEST)] if tokens else []
 
 
 def _outcome(fields: Fields, dialect: Dialect, *, is_interrupted: bool) -> Outcome:

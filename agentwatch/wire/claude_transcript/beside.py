@@ -49,15 +49,29 @@ def attachment(fields: Fields) -> list[Event]:
     attached, at_ms = mapping(fields.get("attachment")), iso_ms(fields.get("timestamp"))
     kind = attached.get("type")
     if kind == "queued_command":
-        said = read_text(text(attached, "prompt") or "")
-        if said.origin is Origin.PROMPT:
-            return [Notice(f"queued: {said.text}", at_ms)]
-        return [Notice(said.text, at_ms)] if said.origin is Origin.NOTICE else []
+        return _queued(text(attached, "prompt"), at_ms)
     if kind in _HOOK_ERRORS:
         name = text(attached, "hookName") or text(attached, "hookEvent") or ""
         why = _error(attached.get("blockingError")) or text(attached, "stderr") or text(attached, "message")
         return [Notice(f"hook {name} failed: {why}" if why else f"hook {name} failed", at_ms)]
     return []
+
+
+def queue(fields: Fields) -> list[Event]:
+    """Return the events of a queue operation: a prompt that is taken out of the queue goes to the model.
+
+    One that begins a turn is written as a line of its own.
+    """
+    if fields.get("operation") != "remove":
+        return []
+    return _queued(text(fields, "content"), iso_ms(fields.get("timestamp")))
+
+
+def _queued(words: str | None, at_ms: int | None) -> list[Event]:
+    said = read_text(words or "")
+    if said.origin is Origin.PROMPT:
+        return [Notice(f"queued: {said.text}", at_ms)]
+    return [Notice(said.text, at_ms)] if said.origin is Origin.NOTICE else []
 
 
 def progress(fields: Fields) -> list[Event]:

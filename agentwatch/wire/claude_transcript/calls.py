@@ -11,6 +11,8 @@ from agentwatch.wire.fields import Fields, items, mapping, text
 from agentwatch.wire.on_disk.iso_time import iso_ms
 
 _MOST_OPEN = 1024
+_MOST_ID = 1000
+"""In characters."""
 _ASKING = ("AskUserQuestion", "ExitPlanMode")
 """Tools whose calls wait until the user has answered."""
 _INTERRUPTED = ("interrupted", "cancelled")
@@ -47,9 +49,10 @@ class Calls:
             agent: The id of the call whose subagent makes the call; None for the main agent.
         """
         self._calls.cwd = folder
-        self._open[call_id] = agent
-        if len(self._open) > _MOST_OPEN:
-            del self._open[next(iter(self._open))]
+        if len(call_id) <= _MOST_ID:
+            self._open[call_id] = agent
+            if len(self._open) > _MOST_OPEN:
+                del self._open[next(iter(self._open))]
         at_ms, group = iso_ms(fields.get("timestamp")), text(mapping(fields.get("message")), "id")
         yield self._calls.start({**block, "id": call_id}, agent=agent, group=group, at_ms=at_ms)
         name = text(block, "name")

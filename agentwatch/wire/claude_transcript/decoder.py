@@ -20,6 +20,7 @@ from agentwatch.events import (
 )
 from agentwatch.wire.claude.tools import tool_named
 from agentwatch.wire.claude_transcript import beside
+from agentwatch.wire.claude_transcript.answers import Answers
 from agentwatch.wire.claude_transcript.calls import Calls
 from agentwatch.wire.claude_transcript.recognition import BESIDE, FORMAT, SILENT
 from agentwatch.wire.claude_transcript.requests import Requests, cost
@@ -34,6 +35,7 @@ from agentwatch.wire.on_disk.turns import Turns
 _TOOL_USES = ("tool_use", "server_tool_use", "mcp_tool_use")
 
 _CHANNELS = {"text": Channel.ANSWER, "thinking": Channel.REASONING}
+_MOST_COMPARED = 200
 _SYNTHETIC = "<synthetic>"
 """The model of an answer that Claude Code wrote itself."""
 
@@ -45,9 +47,12 @@ class Decoder:
         self._facts = Facts()
         self._tree = Tree()
         self._turns = Turns()
+        self._answers = Answers()
         self._calls = Calls()
         self._requests = Requests()
         self._subagents = Subagents()
+        self._queued = ""
+        """The beginning of the last notice about a queued prompt or an attachment."""
         self._is_first = True
         self._own_agent: str | bool | None = False
         """The `agentId` of a subagent whose own file this is, which may be None; False for a session."""
@@ -81,13 +86,23 @@ class Decoder:
             case "attachment":
                 if not self._tree.has(fields.get("uuid")):
                     self._tree.add(fields.get("uuid"), fields.get("parentUuid"))
-                    return beside.attachment(fields)
+                    return self._once(beside.attachment(fields))
+            case "queue-operation":
+                return self._once(beside.queue(fields))
             case "cost-state":
                 usage = cost(fields)
                 return () if usage is None else (usage,)
             case "subagent-meta":
                 self._subagents.link(text(fields, "agentId"), text(fields, "toolUseId"))
         return ()
+
+    def _once(self, events: list[Event]) -> list[Event]:
+        """Return the events of what was queued, unless the line before has reported the same."""
+        words = events[0].message[:_MOST_COMPARED] if events and isinstance(events[0], Notice) else ""
+        if words and words == self._queued:
+            return []
+        self._queued = words or self._queued
+        return events
 
     def _message(self, kind: object, fields: Fields, agent: str | None) -> Iterable[Event]:
         match kind:
@@ -130,6 +145,7 @@ class Decoder:
             if rewound:
                 yield Rewound(rewound)
             self._turns.prompted(text(fields, "promptId"))
+            self._answers.begin_turn()
             yield Prompt(said.text)
             return
         is_of_last_turn = bool(results) or self._turns.is_present(text(fields, "promptId"))
@@ -146,7 +162,10 @@ class Decoder:
         for block in results:
             call_id = text(block, "tool_use_id") or text(fields, "sourceToolAssistantUUID")
             call_id = call_id or text(fields, "parentUuid") or ""
-            self._subagents.link(text(mapping(structured), "agentId"), call_id)
+            agent_id = text(mapping(structured), "agentId")
+            if agent is None:
+                agent_id = agent_id or text(fields, "agentId")
+            self._subagents.link(agent_id, call_id)
             yield from self._calls.ended(block, call_id, fields, structured, agent)
 
     def _assistant(self, fields: Fields, agent: str | None) -> Iterator[Event]:
@@ -160,8 +179,11 @@ class Decoder:
         if fields.get("isApiErrorMessage") is True:
             yield from self._api_error(fields, agent, at_ms)
             return
+        if agent is None and (retracted := self._answers.retracted(fields)) is not None:
+            yield retracted
         content = message.get("content")
         blocks = [{"type": "text", "text": content}] if isinstance(content, str) else items(content)
+        texts = [block for block in map(mapping, blocks) if block.get("type") == "text"]
         for index, block in enumerate(map(mapping, blocks)):
             yield from self._block(block, index, fields, agent)
         if agent is not None:
@@ -170,8 +192,9 @@ class Decoder:
         if usage is not None:
             yield usage
         self._turns.wrote(message_id)
+        self._answers.wrote(fields.get("uuid"), sum(len(text(each, "text") or "") for each in texts))
         is_last = message.get("stop_reason") == "end_turn" and not self._calls.has_open()
-        if is_last and any(mapping(block).get("type") == "text" for block in blocks):
+        if is_last and texts:
             yield from self._turns.end(Outcome.SUCCEEDED)
 
     def _block(self, block: Fields, index: int, fields: Fields, agent: str | None) -> Iterator[Event]:
@@ -221,6 +244,8 @@ class Decoder:
         if subtype == "turn_duration":
             yield from self._turns.end(Outcome.SUCCEEDED, duration_ms=number(fields, "durationMs"))
             return
+        if (retracted := self._answers.retracted(fields)) is not None:
+            yield retracted
         yield from beside.system(fields)
         has_blocked = items(fields.get("hookErrors")) or fields.get("preventedContinuation") is True
         if subtype == "stop_hook_summary" and not has_blocked and not self._calls.has_open():

@@ -18,7 +18,7 @@ BESIDE = frozenset(
     )
 )
 """The types of lines that are no messages. Most of them say nothing about the course of the session."""
-SILENT = BESIDE - {"attachment", "cost-state", "subagent-meta", "permission-mode"}
+SILENT = BESIDE - {"attachment", "cost-state", "subagent-meta", "permission-mode", "queue-operation"}
 """Those of them that report nothing: more than half of the lines of a newer transcript."""
 _OWN = BESIDE - {"summary", "file-history-snapshot", "result", "started", "tag"}
 """Those that no other agent writes."""

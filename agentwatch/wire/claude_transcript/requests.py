@@ -7,6 +7,8 @@ from collections import OrderedDict
 from agentwatch.events import Tokens, Usage, UsageScope
 from agentwatch.wire.fields import Fields, mapping, number, text
 
+_MOST_ID = 1000
+"""In characters."""
 _MOST_MESSAGES = 64
 """The messages of several requests are rarely mixed."""
 
@@ -27,7 +29,7 @@ class Requests:
         parts = (number(counts, "input_tokens"), cached, number(counts, "cache_creation_input_tokens"))
         given = [part for part in parts if part is not None]
         tokens = Tokens(sum(given) if given else None, cached, number(counts, "output_tokens"))
-        if message_id is None or tokens == Tokens() or not any(tokens):
+        if message_id is None or len(message_id) > _MOST_ID or not any(tokens):
             return None
         before = self._counted.get(message_id, Tokens())
         self._counted[message_id] = tokens

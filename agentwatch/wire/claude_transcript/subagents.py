@@ -13,6 +13,8 @@ from agentwatch.wire.fields import Fields, text
 
 _MOST_CALLS = 256
 _MOST_LINES = 4096
+_MOST_ID = 1000
+"""In characters. Longer ids are not remembered."""
 _MOST_PROMPT = 200
 """In characters: the beginning of a prompt, by which the call of a subagent is found."""
 
@@ -23,6 +25,8 @@ class Subagents:
     def __init__(self) -> None:
         self._waiting: OrderedDict[str, str] = OrderedDict()
         """The prompts of the calls whose agent is not known yet."""
+        self._started: OrderedDict[str, str] = OrderedDict()
+        """All calls, with no value."""
         self._calls: OrderedDict[str, str] = OrderedDict()
         """The calls by the ids of their agents."""
         self._lines: OrderedDict[str, str] = OrderedDict()
@@ -30,6 +34,7 @@ class Subagents:
 
     def call_started(self, call_id: str, arguments: Fields) -> None:
         """Note a call that starts a subagent."""
+        _keep(self._started, call_id, "", _MOST_CALLS)
         _keep(self._waiting, call_id, _beginning(text(arguments, "prompt")), _MOST_CALLS)
 
     def link(self, agent_id: str | None, call_id: str | None) -> None:
@@ -59,13 +64,17 @@ class Subagents:
         return found
 
     def _call_of(self, prompt: str | None) -> str | None:
-        """Return the call with this prompt; without one, the only call whose agent is not known."""
+        """Return the call with this prompt; without one, the only call whose agent is not known, or the only
+        call at all."""
         beginning = _beginning(prompt)
         if beginning:
             for call_id, expected in self._waiting.items():
                 if expected == beginning:
                     return call_id
-        return next(iter(self._waiting)) if len(self._waiting) == 1 else None
+        for calls in (self._waiting, self._started):
+            if len(calls) == 1:
+                return next(iter(calls))
+        return None
 
 
 def _beginning(prompt: str | None) -> str:
@@ -73,6 +82,7 @@ def _beginning(prompt: str | None) -> str:
 
 
 def _keep(kept: OrderedDict[str, str], key: str, value: str, most: int) -> None:
-    kept[key] = value
+    if len(key) <= _MOST_ID and len(value) <= _MOST_ID:
+        kept[key] = value
     if len(kept) > most:
         kept.popitem(last=False)

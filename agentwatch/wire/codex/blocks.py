@@ -22,6 +22,7 @@ from agentwatch.wire.codex.messages import message_in
 from agentwatch.wire.fields import Fields, items, mapping, text
 
 _SHOWN = frozenset({"id", "type", "status", "aggregated_output", "exit_code"})
+_PLAIN_ACTIONS = ("search", "other", None)
 _EMPTY: tuple[object, ...] = ("", None, [], {})
 
 
@@ -37,7 +38,8 @@ def blocks(fields: Fields) -> Iterator[Block]:
             elif command := text(item, "command"):
                 yield command_block(command)
         case "file_change":
-            yield from change_blocks(listed_changes(rest.pop("changes", None)))
+            # The line that ends the call repeats the changes, so they are shown from there.
+            yield from change_blocks([] if is_start else listed_changes(rest.get("changes")))
         case "mcp_tool_call":
             result, error = mapping(rest.pop("result", None)), mapping(rest.pop("error", None))
             if is_start:
@@ -81,7 +83,9 @@ def change_blocks(changes: list[FileChange]) -> Iterator[Block]:
 def search_blocks(fields: dict[str, object]) -> Iterator[Block]:
     """Yield what a web search looked for, and the pages that it found."""
     found = tuple(_reference(mapping(each)) for each in items(fields.pop("results", None)))
-    yield from fields_block("arguments", fields)
+    action = mapping(fields.pop("action", None))
+    what = {key: value for key, value in action.items() if value not in _PLAIN_ACTIONS}
+    yield from fields_block("arguments", fields | what)
     if found:
         yield ReferencesBlock(found)
 

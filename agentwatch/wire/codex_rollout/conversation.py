@@ -53,11 +53,12 @@ class Conversation:
 
     def turn_ended(self, ended: TurnEnded) -> list[Event]:
         """End the turn. One without a prompt and an answer is a compaction: it is no turn of the user's."""
-        prompts = self.late_prompts()
         is_empty = self._is_announced and ended.outcome is Outcome.SUCCEEDED
+        prompts = [] if is_empty else self.late_prompts()
+        self._prompts.drop_items()
         self._is_announced = self._awaits_answer = False
         self.begin_step()
-        return prompts if is_empty else [*prompts, ended]
+        return [] if is_empty else [*prompts, ended]
 
     def message_item(self, item: Fields, at_ms: int | None) -> list[Event]:
         """Return the events of a message of the user or of the model."""

@@ -81,10 +81,13 @@ class Prompts:
         self._shown: deque[bytes] = deque(maxlen=_MOST_WAITING)
         """The items that were taken for prompts, because no event had come."""
         self._items: list[str] = []
+        self._has_events = False
+        """Whether this version writes an event for each prompt."""
 
     def is_new_event(self, text: str) -> bool:
         """Return whether the text of an event is a prompt that has not come as an item."""
         self._items.clear()
+        self._has_events = True
         digest = _digest(text)
         if digest in self._shown:
             self._shown.remove(digest)
@@ -97,8 +100,19 @@ class Prompts:
         digest = _digest(text)
         if digest in self._events:
             self._events.remove(digest)
-        elif not text.lstrip().startswith(_CONTEXT) and len(self._items) < _MOST_WAITING:
+        elif not self._is_context(text.lstrip()) and len(self._items) < _MOST_WAITING:
             self._items.append(text[:_MOST_CHARACTERS])
+
+    def _is_context(self, text: str) -> bool:
+        """Return whether Codex wrote a message itself.
+
+        Where prompts have events, a message in a tag that has none is not the user's, whatever the tag.
+        """
+        return text.startswith(_CONTEXT) or (self._has_events and text.startswith("<"))
+
+    def drop_items(self) -> None:
+        """Forget the kept items: they were not the user's."""
+        self._items.clear()
 
     def take(self) -> list[str]:
         """Return the kept items, in order: no event came, so they are prompts."""

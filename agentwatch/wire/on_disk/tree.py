@@ -10,6 +10,8 @@ from __future__ import annotations
 _MOST_LINES = 1 << 14
 """Each of the two generations of remembered lines has at most this number: 3 MB in all. A rewind over more
 than 16,000 lines is still found if it goes back to a prompt."""
+_MOST_ID = 100
+"""In characters. A line with a longer id is not remembered."""
 _LINE_ID_LENGTH = 36
 """The length of a UUID. An id of another form may be the same in several lines."""
 
@@ -26,6 +28,8 @@ class _Recent:
         return self._old.get(line) if found is None else found
 
     def __setitem__(self, line: str, turn: int) -> None:
+        if len(line) > _MOST_ID:
+            return
         if len(self._new) >= _MOST_LINES:
             self._old, self._new = self._new, {}
         self._new[line] = turn

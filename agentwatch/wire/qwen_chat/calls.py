@@ -14,6 +14,8 @@ from agentwatch.wire.qwen_chat.results import argument_facts, ending, shown_fact
 from agentwatch.wire.tool import NO_FACTS, Facts, Tool
 
 _MOST_OPEN = 4096
+_MOST_ID = 1000
+"""In characters. A call with a longer id or name is not remembered."""
 _NO_NAME = "unknown"
 
 
@@ -44,9 +46,10 @@ class Calls:
         name, call_id = text(call, "name") or _NO_NAME, text(call, "id") or ""
         tool, arguments = tool_named(name), mapping(call.get("args"))
         paths = tool.paths(arguments)
-        self._open[call_id] = _Open(name, tool, argument_facts(tool, arguments))
-        if len(self._open) > _MOST_OPEN:
-            self._open.popitem(last=False)
+        if len(call_id) <= _MOST_ID and len(name) <= _MOST_ID:
+            self._open[call_id] = _Open(name, tool, argument_facts(tool, arguments))
+            if len(self._open) > _MOST_OPEN:
+                self._open.popitem(last=False)
         return ToolStarted(
             call_id=call_id,
             session_id=None,

@@ -1,1 +1,1 @@
-"""Lines of several formats, and recordings of them with fields of other types."""
+"""Lines, samples and plugins of agents' formats."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
-from tests.builders.acp import (
+from tests.builders.formats.acp import (
     called,
     changed,
     chose,
@@ -55,6 +55,8 @@ class Author:
         """Whether the log has the lines of the client too."""
         self.has_message_ids = self.chance.random() < 0.5
         self.asked = 0
+        self.refused: list[dict[str, Any]] = []
+        """The calls that a person refused and that have no end. The next response of a prompt ends them."""
         self.open: list[tuple[dict[str, Any], list[bytes]]] = []
         """The calls that are open, each with the lines that are still to be written."""
 
@@ -84,13 +86,15 @@ class Author:
         if self.chance.random() < 0.1:
             story.lines.append(refused(number, "Internal error", data={"details": "no quota"}))
             story.outcome = "failed"
-        elif self.chance.random() < 0.9:
+        elif self.chance.random() < 0.9 or not self.has_client:
             reason = self.chance.choice(list(STOPS))
             story.lines.append(stopped(reason, number))
             story.outcome = STOPS[reason]
         for call, later in self.open:
-            is_refused = call.get("option") == "no" and len(later) == 1
-            if is_refused and story.outcome != "unfinished":
+            if call.get("option") == "no" and len(later) == 1:
+                self.refused.append(call)
+        if story.outcome != "unfinished":
+            for call in self.refused:
                 call["outcome"] = "rejected"
         self.open.clear()
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.builders.plugin import STREAM, install
+from tests.builders.formats.plugin import STREAM, install
 from tests.conftest import ROOT, Saver
 from tests.harness.program import PLAIN, watch
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from agentwatch.wire.agents import AGENTS
+from tests.builders.formats.unknown_agents import FOREIGN, STREAMS
 from tests.builders.lines import event, init, result
-from tests.builders.unknown_agents import FOREIGN, STREAMS
 from tests.conftest import Saver
 from tests.harness.fake_agent import command
 from tests.harness.program import PLAIN, watch

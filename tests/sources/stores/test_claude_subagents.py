@@ -230,6 +230,19 @@ def test_of_a_very_long_line_the_middle_is_dropped(
     assert b"next" in lines[-1]
 
 
+def test_a_broken_line_keeps_its_place(folder: Folder, opened: Callable[[Path], ClaudeSubagents]) -> None:
+    """A line that is no JSON, and one that is no object, come after the line before them."""
+    folder.add_agent()
+    with folder.transcript.open("ab") as file:
+        file.write(b"{torn\n[5]\n" + dumped(said("A"), 60))
+    assert opened(folder.transcript).new_lines()[3:5] == [b"{torn\n", b"[5]\n"]
+
+
+def test_a_folder_that_has_vanished_has_no_files(tmp_path: Path) -> None:
+    """An agent may delete the folder of a session at any time."""
+    assert claude_subagents._open_own(tmp_path / "gone", "agent-a.jsonl") is None
+
+
 @pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.stem)
 def test_the_samples_are_merged(path: Path) -> None:
     """The subagents of each sample have a call of the main agent."""

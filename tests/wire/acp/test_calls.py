@@ -8,7 +8,7 @@ import pytest
 
 from agentwatch.actions import action
 from agentwatch.session import Call
-from tests.builders.acp import (
+from tests.builders.formats.acp import (
     CWD,
     SESSION,
     called,

@@ -6,7 +6,7 @@ import pytest
 
 from agentwatch.actions import action
 from agentwatch.session import Call, Kind
-from tests.builders.acp import (
+from tests.builders.formats.acp import (
     SESSION,
     called,
     changed,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agentwatch.events import Tokens
 from agentwatch.session import Kind, Session
-from tests.builders.acp import (
+from tests.builders.formats.acp import (
     SESSION,
     called,
     changed,
@@ -66,6 +66,7 @@ def test_sessions_at_the_same_time_do_not_mix() -> None:
         DIRECT,
         chunk("One "),
         prompt("Other.", 9, "ses-2"),
+        chunk("Again?", "user_message", "ses-2"),
         chunk("Foreign", "agent_message", "ses-2"),
         chunk(" text.", "agent_message", "ses-2"),
         chunk("two."),
@@ -82,7 +83,10 @@ def test_sessions_at_the_same_time_do_not_mix() -> None:
         ("edit", None, "unfinished"),
     ]
     foreign = [entry.text for entry in read.transcript if entry.parent is not None and entry.call is None]
-    assert foreign == ["Other.", "Foreign text.", "Late."]
+    assert foreign == ["Other.", "Again?", "Foreign text.", "Late."]
+    cancel = request("session/cancel", sessionId=SESSION)
+    aside = called("c-1", "ses-2", kind="read", status="pending") + changed("c-1", "ses-2", status="failed")
+    assert session(DIRECT, aside[: aside.index(b"\n") + 1], cancel, aside).calls[0].outcome == "failed"
 
 
 def test_a_subagents_lines_belong_to_its_call() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agentwatch.session import Kind, Session
-from tests.builders.acp import (
+from tests.builders.formats.acp import (
     SESSION,
     called,
     changed,

@@ -11,7 +11,6 @@ from agentwatch.blocks import Block, ChangeBlock, ContentBlock, ErrorBlock, Outp
 from agentwatch.events import Outcome, ToolKind
 from agentwatch.session import Session
 from agentwatch.wire.amp import AGENT
-from agentwatch.wire.amp.results import object_in
 from tests.builders.formats.wrong_types import read
 
 SESSION = {"parent_tool_use_id": None, "session_id": "T-1"}
@@ -112,8 +111,3 @@ def test_the_tokens_are_those_of_the_messages() -> None:
 def test_a_result_is_shown_as_what_it_is(content: Any, blocks: list[Block]) -> None:
     """The output and the changes are shown, not the text of the object."""
     assert list(AGENT.blocks(result(content), "TU-1")) == blocks
-
-
-def test_a_text_that_is_no_object_has_no_fields() -> None:
-    """A list, a number, or a text that is not JSON."""
-    assert [object_in(words) for words in ("[1]", "1", "{", '{"a": 1}')] == [{}, {}, {}, {"a": 1}]

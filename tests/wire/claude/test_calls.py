@@ -153,8 +153,19 @@ def test_calls_of_parallel_subagents_have_their_parents() -> None:
     assert [each.outcome for each in found.calls] == ["succeeded", "unfinished", *["succeeded"] * 4]
 
 
-def test_an_agent_says_how_a_command_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_amps_commands_may_return_an_object() -> None:
+    """The text of a command's result may be an object with its exit code; only Amp's is read so."""
+    content = '{"output":"boom","exitCode":2}'
+    for agent, outcome, code in (("amp", "failed", 2), ("claude-code", "succeeded", None)):
+        found = events(call("Bash", command="make"), answer(content), agent=agent)[-1]
+        assert (found.outcome, found.exit_code) == (outcome, code)
+    found = events(call("Bash", command="ls"), answer("{a}"), agent="amp")[-1]
+    assert (found.outcome, found.exit_code) == ("succeeded", None)
+    found = events(call("Read", path="/a"), answer(content), agent="amp")[-1]
+    assert (found.outcome, found.exit_code) == ("succeeded", None)
+
+
+def test_an_agent_says_how_a_command_ended() -> None:
     """Qwen Code gives no exit code: its own word `success` stands."""
-    monkeypatch.setenv("TZ", "UTC")
     found = events(call("run_shell_command", command="exit 3"), answer("", is_error=False), agent="qwen")[-1]
     assert (found.outcome, found.exit_code) == ("succeeded", None)

@@ -42,7 +42,7 @@ DETECTED: list[tuple[Json, str | None]] = [
     ({**BARE, "session_id": "T-1", "agent_mode": "smart", "reasoning_effort": "high"}, "amp"),
     ({"type": "system", "subtype": "init", "session_id": "T-1", "cwd": "/x"}, "amp"),
     ({**BARE, "tools": None, "mcp_servers": []}, None),
-    (BARE, None),
+    (BARE, "droid"),
     ({**BARE, "reasoning_effort": "high", "mcp_servers": []}, None),
     ({**init(), "sessionId": "s"}, None),
     (line("system", "hook_started"), "claude-code"),

@@ -7,7 +7,20 @@ from typing import Any
 import pytest
 
 from agentwatch.session import Session
-from tests.builders.claude_lines import CWD, Json, answer, call, delta, init, line, result, say, user, written
+from tests.builders.claude_lines import (
+    CWD,
+    Json,
+    answer,
+    assistant,
+    call,
+    delta,
+    init,
+    line,
+    result,
+    say,
+    user,
+    written,
+)
 from tests.builders.lines import session
 
 USAGE = {
@@ -62,6 +75,10 @@ def test_a_turn_may_start_without_an_init() -> None:
     assert (len(found.runs), found.run.turns, found.run.outcome) == (1, 2, "succeeded")
     found = read(line("system", "hook_started"), delta("One"), say("One"), say("Two"))
     assert (found.run.turns, found.run.session_id, found.text) == (1, "s-1", "OneTwo")
+    own = assistant({"type": "text", "text": "API Error"}, model="<synthetic>")
+    assert read(line("system", "hook_started"), own).run.model is None
+    written_by = assistant({"type": "text", "text": "a"}, model="claude-opus-5")
+    assert read(line("system", "hook_started"), written_by).run.model == "claude-opus-5"
     found = read(line("system", "hook_started"), line("stream_event", event={"type": "message_start"}))
     assert found.run.turns == 1
     found = read(init(), result("One"), result("Two", local_command="compact"))
@@ -160,6 +177,10 @@ def test_a_run_without_a_result_has_the_tokens_of_its_messages() -> None:
     assert found.run.tokens == (226, 200, None, None, 113, None)
     written_so_far = line("stream_event", event={"type": "message_delta", "usage": {"output_tokens": 9}})
     assert read(init(), written_so_far).run.tokens.output == 9
+    more = line("stream_event", event={"type": "message_delta", "usage": {"output_tokens": 12}})
+    start = line("stream_event", event={"type": "message_start"})
+    lines = (written_so_far, more, written_so_far, start, more)
+    assert read(init(), *lines).run.tokens.output == 24
     inner = say("a", usage=USAGE, parent_tool_use_id="t-1")
     assert read(init(), inner, line("stream_event", event={"type": "ping"})).run.tokens.input is None
 

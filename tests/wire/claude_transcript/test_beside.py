@@ -104,11 +104,23 @@ def test_an_attachment_is_read(attached: object, expected: list[Event]) -> None:
     "kind", ["mode", "api-request-blob", "file-history-snapshot", "queue-operation", "tools-used"]
 )
 def test_other_lines_say_nothing(kind: str) -> None:
-    """Snapshots, requests and settings are understood, and report nothing."""
-    assert (
-        decoded({"type": kind, "sessionId": "s", "message": {"content": [{"type": "text", "text": "x"}]}})
-        == []
-    )
+    """Snapshots, requests and settings are understood, and report nothing, at the start or later."""
+    message = {"content": [{"type": "text", "text": "x"}]}
+    made = {"type": kind, "sessionId": "s", "message": message}
+    assert decoded(made, user("Go"), made) == decoded(user("Go"))
+
+
+def test_a_queued_prompt_is_reported_once() -> None:
+    """A prompt that is handed over during a turn has no line of its own, but one or two about the queue."""
+    removed = line("queue-operation", operation="remove", content="the parser first")
+    attached = line("attachment", attachment={"type": "queued_command", "prompt": "the parser first"})
+    expected = [Notice("queued: the parser first", AT_MS)]
+    assert decoded(user("Go"), removed, attached)[1:] == expected
+    assert decoded(user("Go"), attached, removed)[1:] == expected
+    assert decoded(line("queue-operation", operation="enqueue", content="x")) == []
+    assert decoded(line("queue-operation", operation="remove")) == []
+    other = line("queue-operation", operation="remove", content="other")
+    assert len(decoded(removed, other, removed)) == 3
 
 
 def test_the_facts_of_the_run_follow_the_lines() -> None:
@@ -142,6 +154,7 @@ def test_each_message_is_counted_once() -> None:
     for number in range(100):
         assert requests.usage({"id": f"{number}", "usage": usage}, None) is not None
     assert requests.usage({"usage": usage}, None) is None
+    assert requests.usage({"id": "x" * 5000, "usage": usage}, None) is None
 
 
 def test_the_cost_is_the_last_that_was_written() -> None:

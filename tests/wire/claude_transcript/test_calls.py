@@ -108,3 +108,6 @@ def test_only_the_newest_open_calls_are_kept() -> None:
     assert not calls.is_open("0")
     assert calls.is_open("1999")
     assert calls.has_open()
+    long = Calls()
+    list(long.started({"name": "Bash"}, "x" * 5000, {}, "", None))
+    assert not long.has_open()

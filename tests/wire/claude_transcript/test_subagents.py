@@ -74,6 +74,15 @@ def test_the_only_call_without_an_agent_is_taken() -> None:
     assert Prompt("Do it.", "s1") in decoded(TASK, OTHER, of_agent(user("Do it.", "s1")))
 
 
+def test_older_versions_name_the_agent_beside_the_result() -> None:
+    """The lines of a subagent may follow the end of its call, and only some of them have its id."""
+    done = returned("t", agentId="e1")
+    late = [of_agent(said("Ls.", uuid="s1")), of_agent(returned("x"), agentId="e1")]
+    events = decoded(user("Go"), TASK, done, *late)
+    assert [event.agent for event in events if isinstance(event, Text)] == ["t"]
+    assert [event.agent for event in events if isinstance(event, ToolEnded)] == [None, "t"]
+
+
 def test_the_file_of_a_subagent_is_a_session_of_its_own() -> None:
     """A file that begins with a subagent's line shows that subagent as the main agent."""
     lines = [of_agent(user("Count."), agentId="a1"), of_agent(ended("3"), agentId="a1")]
@@ -129,5 +138,7 @@ def test_only_the_newest_subagents_are_kept() -> None:
         found.of_line({"uuid": f"u{number}"}, None)
     assert found.of_line({"agentId": "a0"}, None) == "a0"
     assert found.of_line({"agentId": "a4999"}, None) == "c4999"
+    found.link("long", "x" * 5000)
+    assert found.of_line({"agentId": "long"}, None) == "long"
     found.link(None, "c")
     found.link("a", None)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from agentwatch.events import Channel, Event, Notice, Prompt, Text, TextEnded, Unknown
-from tests.builders.on_disk.transcript import AT_MS, answer, decoded, line, returned, session_of, user
+from agentwatch.events import Channel, Event, Notice, Prompt, Text, TextEnded, TextRetracted, Unknown
+from tests.builders.on_disk.transcript import AT_MS, answer, decoded, line, returned, said, session_of, user
 
 CLEAR = "<command-name>/clear</command-name>\n <command-message>clear</command-message>"
 DONE = (
@@ -93,6 +93,21 @@ def test_the_model_that_continues_is_named() -> None:
     switched = answer({"type": "fallback", "to": {"model": "opus-4"}})
     assert decoded(switched) == [Notice("continues with the model opus-4", AT_MS)]
     assert decoded(answer({"type": "fallback"})) == [Notice("continues with another model", AT_MS)]
+
+
+def test_a_text_that_is_written_again_replaces_the_first() -> None:
+    """A line may supersede the last lines of the answer; others cannot be taken back."""
+    first, second = said("One", uuid="a1"), said("Two", uuid="a2")
+    again = said("Three", uuid="a3", supersedesUuids=["a1", "a2", 5])
+    assert TextRetracted(6) in decoded(user("Go"), first, second, again)
+    assert session_of(user("Go"), first, second, again).text == "Three"
+    assert session_of(user("Go"), first, second, said("x", supersedesUuids=["a1"])).text == "OneTwox"
+    assert (
+        session_of(user("Go"), first, user("On", "p2", "a1"), said("x", supersedesUuids=["a1"])).text
+        == "Onex"
+    )
+    refused = line("system", subtype="model_refusal_fallback", content="x", retractedMessageUuids=["a2"])
+    assert session_of(user("Go"), first, second, refused).text == "One"
 
 
 def test_a_text_beside_a_result_is_no_prompt() -> None:

@@ -74,6 +74,15 @@ def change(**fields: object) -> Json:
             ],
         ),
         (done("web_search", query="q"), [FieldsBlock("arguments", {"query": "q"})]),
+        (
+            done("web_search", query="", action={"type": "open_page", "url": "u", "pattern": None}),
+            [FieldsBlock("arguments", {"type": "open_page", "url": "u"})],
+        ),
+        (
+            done("web_search", query="q", action={"type": "search", "query": "q"}),
+            [FieldsBlock("arguments", {"query": "q"})],
+        ),
+        (begun("file_change", changes=[{"path": "/a", "kind": "add"}]), []),
         (done("teleport", to="Mars"), [FieldsBlock("result", {"to": "Mars"})]),
         ({"type": "turn.started"}, []),
     ],

@@ -64,6 +64,13 @@ def test_a_turn_on_disk_ends_with_a_step_that_requests_no_call() -> None:
     assert (again.outcome, again.run.turns) == ("unfinished", 2)
 
 
+def test_a_step_of_a_subagent_is_none_of_the_main_agent() -> None:
+    """It neither keeps the turn open nor begins one."""
+    lines = [start(), user("Go"), begin(), message("Done."), begin("9", agentId="a"), done()]
+    assert ends_of(*lines) == [TurnEnded(Outcome.SUCCEEDED)]
+    assert session_of(None, *lines, begin("9", agentId="a")).outcome == "succeeded"
+
+
 def test_a_turn_of_the_stream_ends_with_the_result_line() -> None:
     """The stream has no start line; its result line has the session's id and the exit code."""
     lines = [

@@ -13,9 +13,9 @@ from agentwatch.analysis.integrity import integrity
 from agentwatch.outputs.summary import summary
 from agentwatch.session import Session
 from agentwatch.wire import Decoder
+from tests.builders.formats.poisoned import MARKS, MIXED, lines_of
+from tests.builders.formats.samples import KNOWN, OF_A_FORMAT, every_sample, named, read
 from tests.builders.payloads import PAYLOADS
-from tests.builders.poisoned import MARKS, MIXED, lines_of
-from tests.builders.samples import KNOWN, OF_A_FORMAT, every_sample, named, read
 
 _CONTROLS = ("Cc", "Cf", "Cs", "Zl", "Zp")
 _SHARES = 8

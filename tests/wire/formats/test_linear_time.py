@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from agentwatch.wire import Decoder
-from tests.builders.samples import every_sample, named, read
+from tests.builders.formats.samples import every_sample, named, read
 
 _TIMES = 12
 _MOST_SECONDS = 2.0

@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from agentwatch.analysis.integrity import integrity
 from agentwatch.outputs.summary import summary
 from agentwatch.session import Kind, Session
+from tests.builders.formats.samples import every_sample, read, written
 from tests.builders.lines import non_blank
-from tests.builders.samples import every_sample, read, written
 
 EVERYTHING = "AGENTWATCH_EXAMPLES" in os.environ
 _MOST_BYTES = 2_000_000

@@ -10,7 +10,7 @@ from typing import Any
 from agentwatch.analysis.block_text import block_text
 from agentwatch.session import Place, Session
 from agentwatch.wire import Decoder
-from tests.builders.samples import every_sample, named
+from tests.builders.formats.samples import every_sample, named
 
 WRONG: tuple[Any, ...] = (
     None,

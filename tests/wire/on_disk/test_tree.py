@@ -88,4 +88,6 @@ def test_a_repeated_line_is_known_by_its_uuid() -> None:
     tree.add("short", None)
     assert tree.has(uuid)
     assert not tree.has("short")
+    tree.add("x" * 5000, None)
+    assert tree.add_prompt("p", "x" * 5000, begins_turn=True) == 0
     assert not tree.has(None)

@@ -114,6 +114,8 @@ def test_only_the_newest_open_calls_are_kept() -> None:
         calls.started({"id": str(number), "name": "glob"}, {}, "", None)
     assert calls.ended({"id": "0"}, {}, None).tool == "unknown"
     assert calls.ended({"id": "4999"}, {}, None).tool == "glob"
+    calls.started({"id": "x" * 5000, "name": "glob"}, {}, "", None)
+    assert calls.ended({"id": "x" * 5000}, {}, None).tool == "unknown"
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ from itertools import islice
 from agentwatch.events import (
     Event,
     Outcome,
-    Permission,
     Plan,
     PlanEntry,
     PlanStatus,
@@ -268,12 +267,6 @@ def plan_in(entries: object) -> Plan:
 def _entry(fields: Fields) -> PlanEntry:
     content = (text(fields, "content") or "")[:_MOST_CHARACTERS]
     return PlanEntry(content, _STATUSES.get(text(fields, "status") or "", PlanStatus.PENDING))
-
-
-def asked_for(call: tuple[str, str | None], title: str | None, call_id: str, key: str) -> Permission:
-    """Return the question whether a call may be made."""
-    tool, target = call
-    return Permission(tool or title or "permission", None, key=key, call_id=call_id, target=target)
 
 
 def _key(session: str | None, call_id: str) -> int:

@@ -13,8 +13,8 @@ from agentwatch.events import Notice, Outcome
 from agentwatch.session import Kind, Session
 from agentwatch.wire import Agent, Decoder, LineRole, plugins
 from agentwatch.wire.agents import agent_named, detect
+from tests.builders.formats.plugin import EXAMPLE, STREAM, Installer, install
 from tests.builders.lines import init, session, started
-from tests.builders.plugin import EXAMPLE, STREAM, Installer, install
 
 RENAMED = EXAMPLE.replace('name="tern"', 'name="gull"')
 

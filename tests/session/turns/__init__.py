@@ -1,0 +1,1 @@
+"""Tests of the turns of a run."""
