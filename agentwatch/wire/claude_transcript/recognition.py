@@ -37,6 +37,8 @@ def recognises(fields: Fields) -> bool:
         return "snapshot" in fields
     if "sessionId" not in fields or not isinstance(kind, str):
         return False
+    if fields.get("subtype") == "init" and "uuid" not in fields:
+        return False  # the init of another agent's stream
     return kind in _OWN or (kind in _MESSAGES and "data" not in fields) or (kind == "progress")
 
 

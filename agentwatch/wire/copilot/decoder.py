@@ -110,6 +110,7 @@ class Decoder:
     def _message(self, data: Fields, agent: str | None, at_ms: int | None) -> list[Event]:
         for request in map(mapping, items(data.get("toolRequests"))):
             self._calls.requested(request)
+        self._counts.message(data)
         thoughts = self._thoughts.message(data, agent, at_ms)
         if agent is None:
             self._turns.message(data)
@@ -260,5 +261,6 @@ class Decoder:
                 is_main = "agentId" not in fields
                 return [*self._answers.end(), *self._turns.aborted(data)] if is_main else []
             case "result":
-                return [*self._answers.end(), *self._turns.result(fields, self._error)]
+                ended = self._turns.result(fields, self._error)
+                return [*self._answers.end(), *self._counts.result(), *ended]
         return other_incident(kind, data, at_ms)
