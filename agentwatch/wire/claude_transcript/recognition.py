@@ -28,7 +28,8 @@ _AT_START = BESIDE - {"cost-state", "result", "started"}
 def recognises(fields: Fields) -> bool:
     """Return whether only Claude Code can have written a line, in a transcript.
 
-    Its stream has `session_id` in every line; a transcript has `sessionId`, and some lines both.
+    Its stream has `session_id` in every line; a transcript has `sessionId`, and some lines both. Only a
+    stream has an init line.
     """
     kind = fields.get("type")
     if kind == "summary":
@@ -36,6 +37,8 @@ def recognises(fields: Fields) -> bool:
     if kind == "file-history-snapshot":
         return "snapshot" in fields
     if "sessionId" not in fields or not isinstance(kind, str):
+        return False
+    if kind == "system" and fields.get("subtype") == "init":
         return False
     return kind in _OWN or (kind in _MESSAGES and "data" not in fields) or (kind == "progress")
 
