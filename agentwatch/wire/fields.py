@@ -62,6 +62,11 @@ def items(value: object) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
+def decoded_size(data: str) -> int:
+    """Return the number of bytes that a text in base64 contains."""
+    return max(len(data) * 3 // 4 - data[-2:].count("="), 0)
+
+
 def in_words(value: object) -> str:
     """Return a short name for a value of any type, for a message.
 

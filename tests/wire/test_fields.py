@@ -15,7 +15,7 @@ from agentwatch.outputs.summary import summary
 from agentwatch.outputs.unknown_fields import report
 from agentwatch.recording import open_saved
 from agentwatch.wire import Decoder
-from agentwatch.wire.fields import in_words
+from agentwatch.wire.fields import decoded_size, in_words
 from tests.builders.lines import (
     answered,
     asked,
@@ -185,3 +185,11 @@ def test_json_for_a_reader_has_a_limit_of_depth() -> None:
     for _ in range(5_000):
         value = [value]
     assert as_json(value) == "nested too deeply to be shown"
+
+
+@pytest.mark.parametrize(
+    ("data", "size"), [("", 0), ("=", 0), ("AA==", 1), ("AAA=", 2), ("AAAA", 3), ("AAAAAA==", 4)]
+)
+def test_the_size_of_data_is_known_without_decoding(data: str, size: int) -> None:
+    """Base64 has four characters for three bytes."""
+    assert decoded_size(data) == size
