@@ -146,13 +146,6 @@ def texts_in(content: object) -> Iterator[str]:
             yield found
 
 
-def line_count(value: object) -> int | None:
-    """Return the number of lines of a text; None for anything else."""
-    if not isinstance(value, str):
-        return None
-    return value.count("\n") + (not value.endswith("\n") and bool(value))
-
-
 def count_of(fields: Fields, *keys: str) -> int | None:
     """Return the first of these fields that is a number and not negative."""
     found = (number(fields, key) for key in keys)

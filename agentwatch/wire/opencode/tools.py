@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from agentwatch.events import PlanEntry, PlanStatus, ToolKind
 from agentwatch.plurals import plural
-from agentwatch.wire.fields import Fields, items, mapping, number, text
+from agentwatch.wire.fields import Fields, items, known_sum, mapping, number, text
 from agentwatch.wire.plan import listed_entries
 from agentwatch.wire.tool import (
     CREATED,
@@ -92,8 +92,7 @@ def _counts(state: Fields) -> Facts:
 
 
 def _total(changes: list[Fields], key: str) -> int | None:
-    known = [count for change in changes if (count := number(change, key)) is not None]
-    return sum(known) if known else None
+    return known_sum(number(change, key) for change in changes)
 
 
 def _edit_facts(state: Fields) -> Facts:
