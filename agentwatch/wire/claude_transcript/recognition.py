@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from agentwatch.wire.agent import LineRole
 from agentwatch.wire.fields import NO_FIELDS, Fields, items, mapping
-from agentwatch.wire.on_disk.iso_time import iso_ms
 
 FORMAT = "claude-transcript"
 _MESSAGES = frozenset(("user", "assistant", "system", "progress"))
@@ -54,11 +53,6 @@ def role(fields: Fields) -> LineRole:
     if kind == "assistant":
         return LineRole.CALL if "tool_use" in kinds else LineRole.OTHER
     return LineRole.START if isinstance(kind, str) and kind in _AT_START else LineRole.OTHER
-
-
-def time_of(fields: Fields) -> int | None:
-    """Return the time of a line, in milliseconds since the epoch; None for a line without a time."""
-    return iso_ms(fields.get("timestamp"))
 
 
 def _message(fields: Fields) -> Fields:
