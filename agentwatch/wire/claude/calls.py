@@ -8,6 +8,7 @@ from typing import NamedTuple
 from agentwatch.events import Event, Outcome, ToolEnded, ToolKind, ToolStarted
 from agentwatch.paths import relative_to
 from agentwatch.wire.changes.arguments import replaced_lines
+from agentwatch.wire.claude.dialect import no_details
 from agentwatch.wire.claude.plans import Plans
 from agentwatch.wire.claude.results import Result, is_bare_refusal, read_result, result_texts
 from agentwatch.wire.claude.tools import created
@@ -44,17 +45,21 @@ class _Open(NamedTuple):
 class Calls:
     """The open calls of a stream; at most 1,024."""
 
-    def __init__(self, tool_named: Callable[[str], Tool]) -> None:
+    def __init__(
+        self,
+        tool_named: Callable[[str], Tool],
+        details_in: Callable[[Tool, str], Fields] = no_details,
+    ) -> None:
         """Create an empty list of calls.
 
         Args:
             tool_named: Returns the description of a tool by its name.
+            details_in: Returns the structured result in the text of a result.
         """
+        self._details_in = details_in
         self.cwd = ""
         """The working directory without a trailing separator; empty if unknown."""
         self.tool_named = tool_named
-        self.commands_return_json = False
-        """Whether the text of a command's result may be an object with its output and its exit code."""
         self._open: dict[str, _Open] = {}
         self._denied: dict[str, None] = {}
         self._unclear: list[ToolEnded] = []
@@ -142,12 +147,11 @@ class Calls:
         is_denied = call_id in self._denied
         self._denied.pop(call_id, None)
         words = next(result_texts(block), "")
-        if structured is None and self.commands_return_json and tool.kind is ToolKind.EXECUTE:
-            structured = words
-        result = read_result(tool, block, structured, is_denied=is_denied or denial is not None)
+        details = mapping(structured) or self._details_in(tool, words)
+        is_denied = is_denied or denial is not None
+        result = read_result(tool, block, details or structured, is_denied=is_denied)
         if denial in _INTERRUPTED:
             result = result._replace(outcome=Outcome.CANCELLED)
-        details = mapping(structured)
         if result.outcome is Outcome.SUCCEEDED and not details:
             result = result._replace(facts=_facts_without_details(argued, words))
         if result.outcome is Outcome.SUCCEEDED and not is_whole:

@@ -71,8 +71,7 @@ class Decoder:
         """
         self.dialect = dialect
         self._detect = detect
-        self._calls = Calls(dialect.tool_named)
-        self._calls.commands_return_json = dialect.commands_return_json
+        self._calls = Calls(dialect.tool_named, dialect.details_in)
         self._text = MainText()
         self._incidents = Incidents(self._calls)
         self._permissions = Permissions()
@@ -251,7 +250,8 @@ class Decoder:
     def _request(self, message: Fields) -> list[Event]:
         """Return the tokens of a request to the model, once for all lines of its message."""
         key = (text(message, "id") or "")[:_MOST_MODEL]
-        tokens = tokens_in(mapping(message.get("usage")), self.dialect, with_output=False)
+        usage = mapping(message.get("usage"))
+        tokens = tokens_in(usage, self.dialect, with_output=self.dialect.has_whole_usage)
         if not tokens.input or (key and key == self._message):
             return []
         self._message = key

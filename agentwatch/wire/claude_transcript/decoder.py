@@ -25,7 +25,7 @@ from agentwatch.wire.claude_transcript.calls import Calls
 from agentwatch.wire.claude_transcript.recognition import BESIDE, FORMAT, SILENT
 from agentwatch.wire.claude_transcript.requests import Requests, cost
 from agentwatch.wire.claude_transcript.subagents import Subagents
-from agentwatch.wire.claude_transcript.user_texts import Origin, user_text
+from agentwatch.wire.claude_transcript.user_texts import NO_TEXT, Origin, user_text
 from agentwatch.wire.fields import Fields, in_words, items, mapping, number, text
 from agentwatch.wire.on_disk.facts import Facts
 from agentwatch.wire.on_disk.iso_time import iso_ms
@@ -134,7 +134,7 @@ class Decoder:
         line, parent = fields.get("uuid"), fields.get("parentUuid")
         if results:
             yield from self._results(results, fields, agent)
-        said = user_text(fields)
+        said = NO_TEXT if results and len(results) == len(items(content)) else user_text(fields)
         if said.origin is not Origin.NOTHING:
             is_interrupted = (
                 said.origin is Origin.INTERRUPTION and text(fields, "interruptedMessageId") is not None

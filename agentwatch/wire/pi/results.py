@@ -7,7 +7,7 @@ from typing import NamedTuple
 from agentwatch.events import Outcome, ToolKind
 from agentwatch.plurals import plural
 from agentwatch.wire.changes.file_change import line_count
-from agentwatch.wire.fields import Fields, items, mapping
+from agentwatch.wire.fields import Fields, items, mapping, number
 from agentwatch.wire.pi.diffs import changed_lines
 from agentwatch.wire.pi.messages import content_text
 from agentwatch.wire.tool import NO_FACTS, Facts, Tool
@@ -31,15 +31,19 @@ class Result(NamedTuple):
 def read_result(tool: Tool, result: Fields, is_error: object) -> Result:
     """Read a result.
 
-    A command that failed has its exit code only in Pi's own last line. A command that succeeded has none.
+    From Pi 0.99 on, the stream has the exit code of a command in `structuredContent`. Elsewhere a command
+    that failed has it only in Pi's own last line, and a command that succeeded has none.
 
     Args:
         tool: The tool of the call.
-        result: The fields `content` and `details`.
+        result: The fields `content`, `details` and `structuredContent`.
         is_error: The field `isError`.
     """
+    code = number(mapping(result.get("structuredContent")), "exit_code")
+    if tool.kind is not ToolKind.EXECUTE:
+        code = None
     if is_error is False:
-        return Result(Outcome.SUCCEEDED, facts=_facts(tool, result))
+        return Result(Outcome.SUCCEEDED, exit_code=code, facts=_facts(tool, result))
     words = content_text(result.get("content"))
     if is_error is not True:
         return Result(Outcome.RETURNED, "came back without an outcome", facts=_facts(tool, result))
@@ -48,6 +52,8 @@ def read_result(tool: Tool, result: Fields, is_error: object) -> Result:
         return Result(Outcome.CANCELLED, last)
     if words in _REFUSED:
         return Result(Outcome.REJECTED, words)
+    if code is not None:
+        return Result(Outcome.FAILED, f"exit {code}" if code else last or "the tool failed", code)
     if tool.kind is ToolKind.EXECUTE and last.startswith(_EXITED):
         digits = last.removeprefix(_EXITED)
         if digits.removeprefix("-").isdecimal() and len(digits) <= _MOST_DIGITS:

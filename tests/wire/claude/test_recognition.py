@@ -44,7 +44,7 @@ DETECTED: list[tuple[Json, str | None]] = [
     ({**BARE, "tools": None, "mcp_servers": []}, None),
     (BARE, "droid"),
     ({**BARE, "reasoning_effort": "high", "mcp_servers": []}, None),
-    ({**init(), "sessionId": "s"}, "claude-transcript"),
+    ({**init(), "sessionId": "s"}, "claude-code"),
     (line("system", "hook_started"), "claude-code"),
     ({"type": "system", "subtype": "hook_started"}, None),
     ({"type": "rate_limit_event"}, "claude-code"),
