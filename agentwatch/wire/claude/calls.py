@@ -148,8 +148,8 @@ class Calls:
         self._denied.pop(call_id, None)
         words = next(result_texts(block), "")
         details = mapping(structured) or self._details_in(tool, words)
-        is_denied = is_denied or denial is not None
-        result = read_result(tool, block, details or structured, is_denied=is_denied)
+        did_not_run = is_denied or denial is not None
+        result = read_result(tool, block, details or structured, is_denied=did_not_run)
         if denial in _INTERRUPTED:
             result = result._replace(outcome=Outcome.CANCELLED)
         if result.outcome is Outcome.SUCCEEDED and not details:
