@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from agentwatch.events import ToolKind
 from agentwatch.plurals import plural
+from agentwatch.wire.changes.file_change import line_count
 from agentwatch.wire.changes.structured_patch import changed_lines
 from agentwatch.wire.fields import Fields, items, mapping, number, text
 from agentwatch.wire.tool import (
@@ -73,11 +74,6 @@ def created(content: object) -> Facts:
         return Facts(phrase=CREATED, is_new_file=True)
     count = line_count(content)
     return Facts(plural(count, "line"), CREATED, is_new_file=True, lines_added=count, lines_removed=0)
-
-
-def line_count(content: str) -> int:
-    """Return the number of lines of a text; a line end at its end begins no further line."""
-    return content.count("\n") + (not content.endswith("\n") and content != "")
 
 
 def _grep_facts(result: Fields) -> Facts:

@@ -18,12 +18,12 @@ from agentwatch.events import (
 from agentwatch.wire.copilot.calls import Calls
 from agentwatch.wire.copilot.incidents import other_incident, session_incident, silent_or_unknown
 from agentwatch.wire.copilot.questions import ANSWERING, ASKING, Questions, call_of
-from agentwatch.wire.copilot.recognition import line_time
 from agentwatch.wire.copilot.text import Answers, Thoughts
 from agentwatch.wire.copilot.tools import ASK_USER
 from agentwatch.wire.copilot.turns import Turns
 from agentwatch.wire.copilot.usage import Counts, context
 from agentwatch.wire.fields import Fields, in_words, items, mapping, text
+from agentwatch.wire.on_disk.iso_time import time_of
 from agentwatch.wire.oversize import Salvaged
 from agentwatch.wire.tool import first_line
 
@@ -61,7 +61,7 @@ class Decoder:
         self._turns.see(fields)
         if not isinstance(kind, str):
             return [Unknown(f"type {in_words(kind)}")]
-        at_ms = line_time(fields)
+        at_ms = time_of(fields)
         family = kind.partition(".")[0]
         match family:
             case "assistant":

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from agentwatch.wire.agent import LineRole
 from agentwatch.wire.fields import Fields
-from agentwatch.wire.on_disk.iso_time import iso_ms
 
 _FAMILIES = frozenset(
     {
@@ -53,8 +52,3 @@ def role(fields: Fields) -> LineRole:
         case "tool.execution_start" | "tool.execution_complete":
             return LineRole.CALL
     return LineRole.OTHER
-
-
-def line_time(fields: Fields) -> int | None:
-    """Return the time of a line."""
-    return iso_ms(fields.get("timestamp"))

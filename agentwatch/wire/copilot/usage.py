@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentwatch.events import Event, Tokens, Usage, UsageScope
-from agentwatch.wire.fields import Fields, mapping, number, text
+from agentwatch.wire.fields import Fields, known_sum, mapping, number, text
 
 _MOST_REQUESTS = 64
 _MOST_ID = 1000
@@ -62,9 +62,9 @@ class Counts:
         details = mapping(data.get("tokenDetails"))
         by_kind = {key: number(mapping(value), "tokenCount") for key, value in details.items()}
         total = Tokens(
-            input=_sum([each.input for each in counts]) or by_kind.get("input"),
-            cached=_sum([each.cached for each in counts]) or by_kind.get("cache_read"),
-            output=_sum([each.output for each in counts]) or by_kind.get("output"),
+            input=known_sum([each.input for each in counts]) or by_kind.get("input"),
+            cached=known_sum([each.cached for each in counts]) or by_kind.get("cache_read"),
+            output=known_sum([each.output for each in counts]) or by_kind.get("output"),
             context_used=number(data, "currentTokens"),
         )
         return [Usage(total, UsageScope.RUN)] if any(total) else []
@@ -82,8 +82,3 @@ def _tokens(usage: Fields) -> Tokens:
         cached=number(usage, "cacheReadTokens"),
         output=number(usage, "outputTokens"),
     )
-
-
-def _sum(counts: list[int | None]) -> int | None:
-    known = [count for count in counts if count is not None]
-    return sum(known) if known else None

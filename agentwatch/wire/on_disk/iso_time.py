@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 
+from agentwatch.wire.fields import Fields
+
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
 _MOST_CHARACTERS = 40
@@ -21,6 +23,11 @@ def iso_ms(value: object) -> int | None:
         1795301455616
     """
     return _ms(value) if isinstance(value, str) and len(value) <= _MOST_CHARACTERS else None
+
+
+def time_of(fields: Fields) -> int | None:
+    """Return the time of a line, its `timestamp`; None for a line without one."""
+    return iso_ms(fields.get("timestamp"))
 
 
 @lru_cache(maxsize=8)

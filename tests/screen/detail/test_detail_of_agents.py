@@ -47,14 +47,17 @@ async def test_a_missing_exit_code_is_explained(
     has_exit_codes: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """If the agent never reports exit codes, the detail of a command says so once the command has ended."""
-    made = MadeSession([*START, begins("c", "Bash", "make"), ends("c", "Bash"), begins("d", "Bash", "x")])
+    with_code = ToolEnded("e", None, "Bash", ToolKind.EXECUTE, Outcome.FAILED, WORDS, exit_code=3)
+    calls: list[Event] = [begins("c", "Bash", "make"), ends("c", "Bash"), with_code, begins("d", "Bash", "x")]
+    made = MadeSession([*START, *calls])
     made.use(monkeypatch, Traits(has_exit_codes=has_exit_codes))
     path = made.save(tmp_path / "x.ndjson")
     words = "exit code: not reported by this agent"
     async with shown(path) as (_, detail, _):
         assert (words in lines_of(detail)) is not has_exit_codes
-    async with shown(path, 1) as (_, detail, _):
-        assert words not in lines_of(detail)
+    for call in (1, 2):
+        async with shown(path, call) as (_, detail, _):
+            assert words not in lines_of(detail)
 
 
 @pytest.mark.parametrize("is_listed", [False, True])

@@ -287,13 +287,9 @@ def test_each_line_has_a_role() -> None:
     assert [AGENT.role(each) for each in LINES] == roles
 
 
-def test_any_field_may_have_any_type() -> None:
-    """No value of any field is an error, and every line is counted."""
+def test_wrong_types_and_cuts_invent_nothing() -> None:
+    """No value of any field is an error; after any line, the text is a beginning of the whole."""
     check_wrong_types(AGENT, LINES, "c-1")
-
-
-def test_a_stream_that_is_cut_invents_nothing() -> None:
-    """A stream that ends after any line has a beginning of the text, and no call that had not ended."""
     check_cuts(AGENT, LINES)
 
 

@@ -108,7 +108,7 @@ class DecodedCall:
         if self._leads and isinstance(self._leads[-1].block, PlanBlock):
             yield Section([SafeText("")])  # or the facts, which have a sign too, read like one more entry
         yield Signed([facts(call)], "muted")
-        if is_shell and call.ended is not None and not self._has_exit_codes:
+        if is_shell and call.ended is not None and call.exit_code is None and not self._has_exit_codes:
             yield Section([SafeText("exit code: not reported by this agent")], "muted")
         if call.parent is not None:
             yield Section([_parent_words(call)], "muted")
