@@ -101,8 +101,7 @@ class Decoder:
             case "assistant.usage":
                 return self._counts.request(data, is_main=agent is None)
             case "assistant.turn_start" if agent is None:
-                self._turns.begin()
-                return self._info(text(data, "model"))
+                return [*self._turns.step(), *self._info(text(data, "model"))]
             case "assistant.turn_end" if agent is None:
                 return [*self._answers.end(), *self._turns.step_ended()]
         return silent_or_unknown(kind)
@@ -201,7 +200,8 @@ class Decoder:
             case "session.shutdown":
                 is_fatal = data.get("shutdownType") == "error"
                 words = text(data, "errorReason") or self._error or "the agent ended because of an error"
-                return [*self._counts.total(data), *(self._turns.failed(words) if is_fatal else [])]
+                ended = self._turns.failed(words) if is_fatal else self._turns.step_ended()
+                return [*self._counts.total(data), *ended]
             case "session.snapshot_rewind":
                 return self._rewound(data)
         return session_incident(kind, data, at_ms)

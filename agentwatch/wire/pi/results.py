@@ -31,21 +31,20 @@ class Result(NamedTuple):
 def read_result(tool: Tool, result: Fields, is_error: object) -> Result:
     """Read a result.
 
-    From Pi 0.99 on, the stream has the exit code of a command in `structuredContent`. Elsewhere a command
-    that failed has it only in Pi's own last line, and a command that succeeded has none.
+    From Pi 0.99 on, the stream has the exit code of a command in `structuredContent`; agents that are built
+    on Pi, as OpenClaw, have it in `details`. Elsewhere a command that failed has it only in Pi's own last
+    line, and a command that succeeded has none.
 
     Args:
         tool: The tool of the call.
         result: The fields `content`, `details` and `structuredContent`.
         is_error: The field `isError`.
     """
-    code = number(mapping(result.get("structuredContent")), "exit_code")
-    if tool.kind is not ToolKind.EXECUTE:
-        code = None
-    if is_error is False:
+    code = _exit_code(tool, result)
+    if is_error is False and not code:
         return Result(Outcome.SUCCEEDED, exit_code=code, facts=_facts(tool, result))
     words = content_text(result.get("content"))
-    if is_error is not True:
+    if is_error is not True and not code:
         return Result(Outcome.RETURNED, "came back without an outcome", facts=_facts(tool, result))
     last = words.rstrip().rpartition("\n")[2]
     if last in _INTERRUPTED:
@@ -61,6 +60,14 @@ def read_result(tool: Tool, result: Fields, is_error: object) -> Result:
     if tool.kind is ToolKind.EXECUTE and last.startswith("Command timed out"):
         return Result(Outcome.FAILED, last)
     return Result(Outcome.FAILED, words or "the tool failed")
+
+
+def _exit_code(tool: Tool, result: Fields) -> int | None:
+    """Return the exit code of a command; None if the result has no field for it."""
+    if tool.kind is not ToolKind.EXECUTE:
+        return None
+    code = number(mapping(result.get("structuredContent")), "exit_code")
+    return number(mapping(result.get("details")), "exitCode") if code is None else code
 
 
 def _facts(tool: Tool, result: Fields) -> Facts:

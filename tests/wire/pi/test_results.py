@@ -123,3 +123,12 @@ def test_newer_versions_give_the_exit_code(
     given = {**result("x"), "structuredContent": {"output": "x", "exit_code": code}}
     found = read_result(tool_named(name), given, is_error)
     assert ((found.outcome, found.exit_code), found.error) == (outcome, error)
+    of_fork = {**result("x"), "details": {"status": "completed", "exitCode": code}}
+    assert read_result(tool_named("exec" if name == "bash" else name), of_fork, is_error) == found
+
+
+def test_a_command_that_exited_with_another_code_than_0_failed() -> None:
+    """Agents that are built on Pi may not set the flag."""
+    for flag in (False, None):
+        found = read_result(tool_named("exec"), {**result("x"), "details": {"exitCode": 7}}, flag)
+        assert (found.outcome, found.exit_code, found.error) == (Outcome.FAILED, 7, "exit 7")
