@@ -14,7 +14,7 @@ _POLL_SECONDS = 0.1
 _LARGEST_SHARE = 0.1
 """The largest part of the time that is spent on reading a store again."""
 _UNREADABLE_SECONDS = 5.0
-"""For how long reading may fail before it is reported: a file is rewritten, a database is locked."""
+"""The time for which reading may fail before it is reported: a file is rewritten, a database is locked."""
 
 
 class StoreIntake:

@@ -177,7 +177,7 @@ class Calls:
 
 
 def _facts_in(tool: Tool, arguments: Fields) -> Facts:
-    """Return the facts in the arguments of a call that changes a file: they count if its result has none."""
+    """Return the facts in the arguments of a call that changes a file. They replace missing ones of its result."""
     if tool.kind is not ToolKind.EDIT:
         return NO_FACTS
     content = arguments.get("content")

@@ -229,7 +229,7 @@ def _models(stats: Fields) -> list[tuple[str, object]]:
 
 
 def _content(fields: Fields) -> str | None:
-    """Return the text of a message; None if it has none. Some programs write a list of parts."""
+    """Return the text of a message; None for a message without one. Some programs write a list of parts."""
     content = fields.get("content")
     if isinstance(content, str):
         return content

@@ -35,8 +35,8 @@ class Ending(NamedTuple):
 def ending(status: object, reason: str | None, error_type: str | None = None) -> Ending:
     """Return the outcome of a call.
 
-    The agent's word stands: a command with an exit code other than 0 is a success, and the stream contains no
-    exit code.
+    The agent's own status counts: a command with an exit code other than 0 is a success, and the stream
+    contains no exit code.
 
     Args:
         status: The agent's word.
@@ -70,7 +70,7 @@ def argument_facts(name: str, arguments: Fields) -> Facts:
     ):
         return NO_FACTS
     found = replacement(before, after)
-    if not before:  # the tool creates a file if there is nothing to look for
+    if not before:  # the tool creates a file if there is nothing to replace
         note = plural(found.added, "line")
         return Facts(note, CREATED, is_new_file=True, lines_added=found.added, lines_removed=0)
     return Facts(lines_added=found.added, lines_removed=found.removed)

@@ -31,7 +31,7 @@ class Result(NamedTuple):
 def read_result(tool: Tool, result: Fields, is_error: object) -> Result:
     """Read a result.
 
-    A command that failed has its exit code only in Pi's own last line. A command that succeeded has none.
+    A command that failed has its exit code only in Pi's own last line. One that succeeded has no exit code.
 
     Args:
         tool: The tool of the call.
