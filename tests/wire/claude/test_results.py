@@ -254,3 +254,11 @@ def test_the_calls_that_wait_to_be_decided_are_bounded() -> None:
     answers = [answer(REFUSAL, f"c{n}", is_error=True) for n in range(70)]
     found = [event for event in events(assistant(*uses), *answers) if isinstance(event, ToolEnded)]
     assert [event.call_id for event in found] == [f"c{n}" for n in range(6)]
+
+
+def test_the_structured_result_of_a_refused_call_is_a_sentence() -> None:
+    """It decides if the text is another one: the user may have answered a question with a question."""
+    words = "The user wants to clarify these questions."
+    found = events(call("AskUserQuestion"), answer(words, is_error=True, result="User rejected tool use"))
+    assert (found[-1].outcome, found[-1].error) == (REJECTED, words)
+    assert events(call("Bash"), answer("x", is_error=True, result="Error: x"))[-1].outcome is FAILED
