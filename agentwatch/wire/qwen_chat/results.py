@@ -8,7 +8,7 @@ from agentwatch.events import Outcome, ToolKind
 from agentwatch.plurals import plural
 from agentwatch.wire.changes.arguments import replaced_lines
 from agentwatch.wire.claude.tools import created
-from agentwatch.wire.fields import Fields, in_words, mapping, text
+from agentwatch.wire.fields import Fields, in_words, mapping, number, text
 from agentwatch.wire.tool import EDITED, NO_FACTS, Facts, Tool
 
 _REFUSED = frozenset(("execution_denied", "permission_denied_by_user", "policy_violation"))
@@ -18,6 +18,10 @@ _REFUSED_WORDS = ("requires approval", "User did not allow", "denied by", "rejec
 _READ_CHARACTERS = 1000
 """The beginning of a reason in which words of a refusal are searched."""
 _HEADERS = ("+++", "---")
+_EXIT = "Exit Code: "
+_AFTER_EXIT = ("Signal: ", "Background PIDs: ", "Process Group PGID: ")
+"""What may follow the exit code at the end of the text that the model gets."""
+_MOST_LINES = 8
 
 
 class Ending(NamedTuple):
@@ -47,6 +51,23 @@ def ending(status: object, reason: str | None, error_type: str | None) -> Ending
     if status is None:
         return Ending(Outcome.RETURNED)
     return Ending(Outcome.RETURNED, f"unknown status {in_words(status)}")
+
+
+def exit_code_in(reason: str | None) -> int | None:
+    """Return the exit code at the end of the text of a command that failed; None if there is none.
+
+    The output of the command is before it, and may contain such a line too.
+
+    Example:
+        >>> exit_code_in("Output: no\\nError: (none)\\nExit Code: 2\\nSignal: (none)")
+        2
+    """
+    for line in reversed((reason or "")[-_READ_CHARACTERS:].rstrip().split("\n")[-_MOST_LINES:]):
+        if line.startswith(_EXIT):
+            return number({"code": line.removeprefix(_EXIT).strip()}, "code")
+        if not line.startswith(_AFTER_EXIT):
+            return None
+    return None
 
 
 def argument_facts(tool: Tool, arguments: Fields) -> Facts:
