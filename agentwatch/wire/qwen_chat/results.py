@@ -14,7 +14,9 @@ from agentwatch.wire.tool import EDITED, NO_FACTS, Facts, Tool
 _REFUSED = frozenset(("execution_denied", "permission_denied_by_user", "policy_violation"))
 """Types of the error of a call that a person or a rule refused."""
 _CANCELLED_WORDS = "[Operation Cancelled]"
-_REFUSED_WORDS = ("requires approval", "User did not allow", "denied by", "rejected by")
+_DECLINED_WORDS = ("User did not allow", "User denied", "User declined")
+"""Words in the reason of a call that the user refused, which the agent calls cancelled."""
+_REFUSED_WORDS = ("requires approval", *_DECLINED_WORDS, "denied by", "rejected by")
 _READ_CHARACTERS = 1000
 """The beginning of a reason in which words of a refusal are searched."""
 _HEADERS = ("+++", "---")
@@ -42,6 +44,8 @@ def ending(status: object, reason: str | None, error_type: str | None) -> Ending
     words = reason or error_type
     if status == "success":
         return Ending(Outcome.SUCCEEDED)
+    if any(each in (reason or "")[:_READ_CHARACTERS] for each in _DECLINED_WORDS):
+        return Ending(Outcome.REJECTED, words)
     if status == "cancelled" or (words or "").startswith(_CANCELLED_WORDS):
         return Ending(Outcome.CANCELLED, words)
     if error_type in _REFUSED or any(each in (reason or "")[:_READ_CHARACTERS] for each in _REFUSED_WORDS):

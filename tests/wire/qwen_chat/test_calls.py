@@ -52,6 +52,12 @@ def end_of(*lines: dict[str, Any]) -> ToolEnded:
             Outcome.CANCELLED,
             "[Operation Cancelled] x",
         ),
+        (
+            {"status": "cancelled"},
+            {"error": "[Operation Cancelled] Reason: User did not allow tool call"},
+            Outcome.REJECTED,
+            "[Operation Cancelled] Reason: User did not allow tool call",
+        ),
         ({"status": None}, None, Outcome.RETURNED, None),
         ({"status": None}, {"error": "no"}, Outcome.FAILED, "no"),
         ({"status": "odd"}, None, Outcome.RETURNED, "unknown status odd"),
