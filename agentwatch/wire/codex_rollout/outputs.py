@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from agentwatch.events import Outcome, ToolKind
 from agentwatch.wire.codex.calls import MCP_REFUSALS, End, Use, change_end
+from agentwatch.wire.codex_rollout.tools import cell_process
 from agentwatch.wire.fields import Fields, items, mapping, number, text
 
 _MOST_HEAD_LINES = 12
@@ -170,7 +171,7 @@ def _of_script(whole: str) -> Output | None:
         duration_ms = _milliseconds(seconds)
     if text.startswith(_OUTPUT):
         text = text.removeprefix(_OUTPUT).removeprefix("\n")
-    output = Output(text, process=process and f"cell {process}", duration_ms=duration_ms, has_head=True)
+    output = Output(text, process=process and cell_process(process), duration_ms=duration_ms, has_head=True)
     if process is not None:
         return output
     if first == "Script terminated":

@@ -30,6 +30,8 @@ from agentwatch.wire.fields import Fields, items, mapping, number, text
 from agentwatch.wire.tool import first_line
 
 _MOST_PLANS = 64
+_MOST_ERROR = 4096
+"""In characters. An error may contain the whole answer of a server."""
 
 
 class Turns:
@@ -102,7 +104,7 @@ class Turns:
             case "agent_reasoning":
                 return self.texts.thought([event.get("text")], None, at_ms)
             case "error":
-                self._error = message_in(event)
+                self._error = (message_in(event) or "")[:_MOST_ERROR] or None
                 return None
             case "task_complete" | "turn_complete":
                 error, self._error = self._error, None
