@@ -92,6 +92,9 @@ def _end(use: Use, output: Output) -> End:
     start = output.text[:_MOST_HEAD]
     if output.is_aborted:
         return End(Outcome.CANCELLED)
+    if output.ends_script:
+        error = output.text.rpartition(_SCRIPT_ERROR)[2].strip()[:_BROKEN_CALL]
+        return End(Outcome.SUCCEEDED) if output.succeeded else End(Outcome.FAILED, error or None)
     if start.startswith(_REJECTED) or (
         start.startswith(_FAILED) and any(each in start for each in _REJECTED_IN_ERROR)
     ):
@@ -178,7 +181,7 @@ def _of_script(whole: str) -> Output | None:
         return output._replace(is_aborted=True, ends_script=True)
     if first == "Script completed":
         return output._replace(succeeded=True, ends_script=True)
-    return output._replace(text=text.rpartition(_SCRIPT_ERROR)[2], succeeded=False, ends_script=True)
+    return output._replace(succeeded=False, ends_script=True)
 
 
 def _milliseconds(seconds: object) -> int | None:
