@@ -27,6 +27,7 @@ from tests.builders.claude_lines import (
 from tests.builders.lines import session
 
 OK, FAILED, REJECTED = Outcome.SUCCEEDED, Outcome.FAILED, Outcome.REJECTED
+REFUSED = "[Operation Cancelled] Reason: User did not allow tool call"
 CANCELLED, RETURNED = Outcome.CANCELLED, Outcome.RETURNED
 REFUSAL = "The user doesn't want to proceed with this tool use. The tool use was rejected"
 QWENS = 'Qwen Code requires permission to use "edit", but that permission was declined.'
@@ -60,6 +61,7 @@ OUTCOMES: list[tuple[str, Any, bool | None, Any, Outcome, str | None, int | None
     ("Bash", "", False, {"interrupted": True}, CANCELLED, None, None),
     ("Bash", "x", True, {"interrupted": True}, CANCELLED, "x", None),
     ("Bash", "[Request interrupted by user]", True, None, CANCELLED, "[Request interrupted by user]", None),
+    ("Bash", REFUSED, True, None, Outcome.REJECTED, REFUSED, None),
     ("Bash", "Command running in background with ID: x", None, None, RETURNED, None, None),
     ("Bash", "It was moved to the background (ID: x).", None, None, RETURNED, None, None),
     ("Bash", "x", None, {"backgroundTaskId": "x"}, RETURNED, None, None),
