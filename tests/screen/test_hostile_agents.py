@@ -25,8 +25,8 @@ from agentwatch.screen.transcript.pane import Transcript
 from tests.builders.made_agent import MadeSession
 from tests.builders.payloads import PAYLOADS
 from tests.builders.screen.app import opened
+from tests.builders.screen.hostile import acting, check_drawn, check_panes
 from tests.builders.subagents import begins, ends, says
-from tests.screen.test_hostile import acting, check_drawn, check_panes
 
 _EVERY = 12
 """Every 12th payload is tried: each takes 2 s. `test_hostile.py` tries all of them in the same renderers."""

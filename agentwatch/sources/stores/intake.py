@@ -17,7 +17,7 @@ _PAUSES = 2
 """After each further batch of a large store, the thread pauses for this multiple of the time that reading it
 took: the screen is opening, and shows what was read."""
 _UNREADABLE_SECONDS = 5.0
-"""For how long reading may fail before it is reported: a file is rewritten, a database is locked."""
+"""The time for which reading may fail before it is reported: a file is rewritten, a database is locked."""
 
 
 class StoreIntake:

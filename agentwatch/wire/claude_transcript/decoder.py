@@ -78,8 +78,8 @@ class Decoder:
         return begun
 
     def end(self) -> list[Event]:
-        """Return no events: no line is held back."""
-        return []
+        """Return the ends of the calls that a later line would have decided."""
+        return self._calls.released()
 
     def _beside(self, kind: str, fields: Fields) -> Iterable[Event]:
         match kind:
@@ -107,7 +107,7 @@ class Decoder:
     def _message(self, kind: object, fields: Fields, agent: str | None) -> Iterable[Event]:
         match kind:
             case "assistant":
-                return self._assistant(fields, agent)
+                return [*self._calls.released(), *self._assistant(fields, agent)]
             case "user":
                 return self._user(fields, agent)
         if agent is None:
@@ -135,6 +135,11 @@ class Decoder:
         if results:
             yield from self._results(results, fields, agent)
         said = NO_TEXT if results and len(results) == len(items(content)) else user_text(fields)
+        if said.origin is not Origin.NOTHING:
+            is_interrupted = (
+                said.origin is Origin.INTERRUPTION and text(fields, "interruptedMessageId") is not None
+            )
+            yield from self._calls.released(is_interrupted=is_interrupted)
         is_prompt = said.origin is Origin.PROMPT and not results
         if agent is not None:
             if is_prompt and fields.get("isMeta") is not True:
