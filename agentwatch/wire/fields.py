@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from agentwatch.wire.json_line import parse
@@ -12,6 +12,8 @@ NO_FIELDS: Fields = {}
 _MOST_DIGITS = 20
 _MOST_CHARACTERS = 200
 """The length to which `in_words` cuts a value: the longest known name has 30 characters."""
+_MOST_COST = 1e9
+"""In US dollars. A larger number is no cost."""
 _TOO_LARGE = 1 << 63
 """Larger numbers do not occur in the format. One that does has lost precision as a float, so it is treated as
 unknown.
@@ -60,6 +62,48 @@ def mapping(value: object) -> Fields:
 def items(value: object) -> list[Any]:
     """Return a list; [] for any other value."""
     return value if isinstance(value, list) else []
+
+
+def cost(value: object) -> float | None:
+    """Return a cost in US dollars; None for a value that is no number, or no possible cost."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < _MOST_COST:
+        return None
+    return float(value)
+
+
+def known_sum(counts: Iterable[int | None]) -> int | None:
+    """Return the sum of the known counts; None if none is known."""
+    known = [count for count in counts if count is not None]
+    return sum(known) if known else None
+
+
+def scalars(value: object) -> dict[str, object] | None:
+    """Return an object without its lists, objects and integers of more than 64 bits; None for others."""
+    if not isinstance(value, dict):
+        return None
+    return {
+        key: inner
+        for key, inner in value.items()
+        if isinstance(inner, str | bool | float | None) or number(value, key) is not None
+    }
+
+
+def unknown_keys(fields: Fields, known: Collection[str], where: str) -> Iterator[tuple[str, object]]:
+    """Yield each field whose name is not known, as its description and its value.
+
+    Args:
+        fields: The fields.
+        known: The names that are known.
+        where: What the fields belong to, for the description: `of a read call`.
+    """
+    for key in fields:
+        if key not in known:
+            yield f"field {in_words(key)} {where}", fields[key]
+
+
+def decoded_size(data: str) -> int:
+    """Return the number of bytes that a text in base64 contains."""
+    return max(len(data) * 3 // 4 - data[-2:].count("="), 0)
 
 
 def in_words(value: object) -> str:

@@ -15,7 +15,7 @@ from agentwatch.outputs.summary import summary
 from agentwatch.outputs.unknown_fields import report
 from agentwatch.recording import open_saved
 from agentwatch.wire import Decoder
-from agentwatch.wire.fields import in_words
+from agentwatch.wire.fields import cost, decoded_size, in_words, known_sum, scalars
 from tests.builders.lines import (
     answered,
     asked,
@@ -185,3 +185,45 @@ def test_json_for_a_reader_has_a_limit_of_depth() -> None:
     for _ in range(5_000):
         value = [value]
     assert as_json(value) == "nested too deeply to be shown"
+
+
+@pytest.mark.parametrize(
+    ("data", "size"), [("", 0), ("=", 0), ("AA==", 1), ("AAA=", 2), ("AAAA", 3), ("AAAAAA==", 4)]
+)
+def test_the_size_of_data_is_known_without_decoding(data: str, size: int) -> None:
+    """Base64 has four characters for three bytes."""
+    assert decoded_size(data) == size
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (0, 0.0),
+        (2, 2.0),
+        (0.5, 0.5),
+        (-1, None),
+        (1e9, None),
+        (True, None),
+        ("1", None),
+        (float("nan"), None),
+    ],
+)
+def test_a_cost_is_a_number(value: object, expected: float | None) -> None:
+    """A number that is no possible cost is unknown."""
+    assert cost(value) == expected
+
+
+def test_a_sum_has_the_known_counts() -> None:
+    """Counts that are unknown do not make the sum unknown, unless all of them are."""
+    assert (known_sum([1, None, 2]), known_sum([None]), known_sum([])) == (3, None, None)
+
+
+def test_scalars_are_kept_unchanged() -> None:
+    """Lists, objects and numbers of more than 64 bits are left out."""
+    assert scalars({"a": 1, "b": "x", "c": True, "d": 0.5, "e": [], "f": {}, "g": 1 << 70}) == {
+        "a": 1,
+        "b": "x",
+        "c": True,
+        "d": 0.5,
+    }
+    assert scalars([1]) is None

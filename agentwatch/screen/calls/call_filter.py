@@ -1,4 +1,4 @@
-"""The words of a filter: which calls they select, and how a word that names an agent can go on."""
+"""The words of a filter: which calls they select, and how a word that names an agent can continue."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def call_filter(text: str, calls: Sequence[Call]) -> Matches | None:
 
 
 def offered_agents(text: str, delegating: Callable[[], Sequence[Call]]) -> SafeText | None:
-    """Return how the last word of a filter can go on: `agent:main · #12 Find the callers`.
+    """Return how the last word of a filter can continue: `agent:main · #12 Find the callers`.
 
     Args:
         text: The text of the filter.

@@ -136,7 +136,7 @@ class Facts(NamedTuple):
     """The facts about a run that fit into the header."""
 
     groups: list[SafeText]
-    """In the order in which they are shown; a rule stands before each."""
+    """In the order in which they are shown; a rule precedes each."""
     project: int | None
     """The number of the group with the project; None if it does not fit."""
     room: int

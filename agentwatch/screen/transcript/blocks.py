@@ -91,7 +91,7 @@ class Blocks:
     def is_marker(self, number: int) -> bool:
         """Return whether an entry has a line that can be selected.
 
-        It is that of a call, of a finished thought, or the one that stands for a subagent's entries.
+        It is that of a call, of a finished thought, or the line of a subagent's entries.
         """
         entry = self._transcript[number]
         blocks = self.of_entry(number)
@@ -240,7 +240,7 @@ def _gap(entry: Entry, above: Entry | None, *, has_rule: bool = False, is_head: 
     """Return the number of lines between a block and the one before it, which belongs to `above`."""
     if above is None:
         blank = 0
-    elif above.parent != entry.parent:  # a subagent's name stands in the line above its entries
+    elif above.parent != entry.parent:  # a subagent's name is in the line above its entries
         is_call = above.kind is Kind.CALL or above.parent is not None
         blank = int(not is_call) if is_head else int(entry.parent is not None or entry.kind is not Kind.CALL)
     else:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from agentwatch.byte_size import byte_size
 from agentwatch.events import Channel, Event, Notice, Text, TextEnded
-from agentwatch.wire.fields import Fields, items, mapping, number, text
+from agentwatch.wire.fields import Fields, decoded_size, items, mapping, number, text
 from agentwatch.wire.json_line import Repaired, whole_text
 
 _MOST_HELD = 1 << 20
@@ -33,13 +33,6 @@ def attachment(update: Fields) -> Notice:
     return Notice(f"the agent attached {_words(mapping(update.get('content')))}")
 
 
-def binary_size(data: object) -> int | None:
-    """Return the size of data in base64, in bytes; None for anything else."""
-    if not isinstance(data, str):
-        return None
-    return max(len(data) * 3 // 4 - data[-2:].count("="), 0)
-
-
 def _words(block: Fields) -> str:
     """Return the text of a content block, or a name for it."""
     kind = text(block, "type")
@@ -49,8 +42,9 @@ def _words(block: Fields) -> str:
         return f"@{text(block, 'name') or text(block, 'uri') or kind}"
     if kind == "resource":
         return f"@{text(mapping(block.get('resource')), 'uri') or kind}"
-    size = binary_size(block.get("data"))
-    words = (text(block, "mimeType") or kind, None if size is None else byte_size(size))
+    data = block.get("data")
+    size = byte_size(decoded_size(data)) if isinstance(data, str) else None
+    words = (text(block, "mimeType") or kind, size)
     return f"[{' '.join(word for word in words if word)}]"
 
 
@@ -150,13 +144,6 @@ def texts_in(content: object) -> Iterator[str]:
         inner = mapping(block.get("content")) if block.get("type") == "content" else block
         if found := text(inner, "text"):
             yield found
-
-
-def line_count(value: object) -> int | None:
-    """Return the number of lines of a text; None for anything else."""
-    if not isinstance(value, str):
-        return None
-    return value.count("\n") + (not value.endswith("\n") and bool(value))
 
 
 def count_of(fields: Fields, *keys: str) -> int | None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from agentwatch.blocks import Block, ChangeBlock, FieldsBlock, PlanBlock, TextBlock
+from agentwatch.blocks import Block, ChangeBlock, PlanBlock, TextBlock
 from agentwatch.events import PlanEntry, ToolKind
+from agentwatch.wire.blocks import short_and_long
 from agentwatch.wire.changes.arguments import replaced_texts
 from agentwatch.wire.changes.replacement import replacement
 from agentwatch.wire.fields import Fields
 
-_EMPTY: tuple[object, ...] = ("", None, [], {})
 _CONTENTS = ("content", "file_text")
 """The arguments that are the whole content of a file."""
 _CHANGED = (*_CONTENTS, "old_string", "new_string", "old_str", "new_str", "edits")
@@ -45,12 +45,7 @@ def argument_blocks(
     if entries:
         yield PlanBlock(entries)
         rest.pop("todos", None)
-    names = [key for key, value in rest.items() if isinstance(value, str) and "\n" in value]
-    texts = {name: rest.pop(name) for name in names}
-    if present := {key: value for key, value in rest.items() if value not in _EMPTY}:
-        yield FieldsBlock("arguments", present)
-    for name, value in texts.items():
-        yield TextBlock(name, value)
+    yield from short_and_long(rest)
 
 
 def _changes(arguments: Fields) -> Iterator[ChangeBlock]:

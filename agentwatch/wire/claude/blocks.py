@@ -23,13 +23,14 @@ from agentwatch.blocks import (
     ReferencesBlock,
     TextBlock,
 )
+from agentwatch.wire.blocks import binary_block
 from agentwatch.wire.changes.arguments import replaced_texts
 from agentwatch.wire.changes.replacement import replacement
 from agentwatch.wire.changes.structured_patch import unified_diff
 from agentwatch.wire.claude.plans import plan_entries
 from agentwatch.wire.claude.results import EXIT, reason_of, result_texts
 from agentwatch.wire.claude.text import blocks_of, ends_with
-from agentwatch.wire.fields import Fields, items, mapping, number, text
+from agentwatch.wire.fields import Fields, decoded_size, items, mapping, number, text
 
 _EMPTY: tuple[object, ...] = ("", None, [], {}, False)
 _EDIT_KEYS = ("old_string", "new_string", "old_str", "new_str", "edits")
@@ -122,7 +123,7 @@ def _content_blocks(block: Fields) -> Iterator[Block]:
     for part in map(mapping, items(block.get("content"))):
         source = mapping(part.get("source"))
         if data := text(source, "data"):
-            yield BinaryBlock(text(source, "media_type") or "binary", _decoded_size(data))
+            yield binary_block(text(source, "media_type"), data)
         elif part.get("type") != "text":
             yield from _fields_block("result", part)
 
@@ -164,7 +165,7 @@ def _file_block(rest: dict[str, object]) -> Iterator[Block]:
     if data is not None:
         size = number(file, "originalSize")
         media_type = text(file, "type") or text(rest, "type") or "binary"
-        yield BinaryBlock(media_type, _decoded_size(data) if size is None else size)
+        yield BinaryBlock(media_type, decoded_size(data) if size is None else size)
     elif content is not None:
         yield ContentBlock(content, first_line=max(number(file, "startLine") or 1, 1))
     else:
@@ -180,7 +181,7 @@ def _output_blocks(rest: dict[str, object]) -> Iterator[Block]:
         if output and is_image and stream == "stdout":
             head, _, data = output.partition(",")
             media_type = head.removeprefix("data:").partition(";")[0] if data else ""
-            yield BinaryBlock(media_type or "image", _decoded_size(data or output))
+            yield binary_block(media_type or "image", data or output)
         elif output:
             yield OutputBlock(stream, output)
         rest.pop(stream, None)
@@ -214,11 +215,6 @@ def _answer_blocks(rest: dict[str, object]) -> Iterator[Block]:
     if page := text(rest, "result"):
         yield MarkdownBlock(page)
         del rest["result"]
-
-
-def _decoded_size(data: str) -> int:
-    """Return the size of what a text in base64 contains, in bytes."""
-    return len(data) * 3 // 4 - data[-2:].count("=")
 
 
 def _fields_block(name: str, fields: Fields) -> Iterator[Block]:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from itertools import islice
 
-from agentwatch.events import Plan, PlanEntry, PlanStatus
+from agentwatch.events import Plan, PlanEntry
 from agentwatch.wire.fields import Fields, items, mapping, text
+from agentwatch.wire.plan import entry_in, listed_entries, plan_entry
 
 _MAX_ENTRIES = 1_000
-_MOST_CHARACTERS = 4096
-"""The length of the longest entry. The plan of a session is kept in memory."""
-_STATUSES = {status.value: status for status in PlanStatus}
+_TEXTS = ("content", "subject")
 _WRITES_ALL = frozenset(("TodoWrite", "todo_write"))
 _DELETED = "deleted"
 _NUMBER_START = "Task #"
@@ -40,7 +39,7 @@ class Plans:
                 self._update(arguments)
             case "TaskList" if "tasks" in structured:
                 tasks = map(mapping, islice(items(structured["tasks"]), _MAX_ENTRIES))
-                self._tasks = {text(task, "id") or "": _entry(task) for task in tasks}
+                self._tasks = {text(task, "id") or "": entry_in(task, *_TEXTS) for task in tasks}
             case _:
                 return None
         return Plan(tuple(self._tasks.values()))
@@ -49,7 +48,7 @@ class Plans:
         number = words.removeprefix(_NUMBER_START)[:20].partition(" ")[0]
         key = text(task, "id") or (number if words.startswith(_NUMBER_START) else f"task {len(self._tasks)}")
         if len(self._tasks) < _MAX_ENTRIES:
-            self._tasks[key[:100]] = _entry({**task, **arguments})
+            self._tasks[key[:100]] = entry_in({**task, **arguments}, *_TEXTS)
 
     def _update(self, arguments: Fields) -> None:
         key = (text(arguments, "taskId") or "")[:100]
@@ -60,16 +59,10 @@ class Plans:
         if status == _DELETED:
             del self._tasks[key]
             return
-        words = (text(arguments, "subject") or before.text)[:_MOST_CHARACTERS]
-        self._tasks[key] = PlanEntry(words, _STATUSES.get(status or "", before.status))
+        words = text(arguments, "subject") or before.text
+        self._tasks[key] = plan_entry(words, status, before.status)
 
 
 def plan_entries(value: object) -> tuple[PlanEntry, ...]:
     """Return the entries of a `todos` field, at most 1,000."""
-    return tuple(_entry(mapping(todo)) for todo in islice(items(value), _MAX_ENTRIES))
-
-
-def _entry(fields: Fields) -> PlanEntry:
-    words = text(fields, "content") or text(fields, "subject") or ""
-    status = _STATUSES.get(text(fields, "status") or "", PlanStatus.PENDING)
-    return PlanEntry(words[:_MOST_CHARACTERS], status)
+    return listed_entries(items(value)[:_MAX_ENTRIES], *_TEXTS)

@@ -20,19 +20,24 @@ _NOT_AMPS = ("permissionMode", "permission_mode", "apiKeySource", "uuid", "model
 
 
 def is_init(fields: Fields) -> bool:
-    """Return whether a line is the init line of a live stream. A transcript on disk has a `sessionId`."""
+    """Return whether a line is the init line of a live stream."""
     is_system = fields.get("type") == "system" and fields.get("subtype") == "init"
-    return is_system and "sessionId" not in fields
+    return is_system and not _is_stored(fields)
 
 
 def recognises(fields: Fields) -> bool:
     """Return whether only Claude Code can have written a line, judged by its type and top-level keys."""
     kind = fields.get("type")
-    if not isinstance(kind, str) or "sessionId" in fields:
+    if not isinstance(kind, str) or _is_stored(fields):
         return False
     if kind == "system":
         return _is_own_init(fields) if is_init(fields) else "uuid" in fields
     return kind in _OWN_TYPES or (kind == "result" and "total_cost_usd" in fields)
+
+
+def _is_stored(fields: Fields) -> bool:
+    """Return whether a line is one of a file on disk. A stream writes `session_id`, a file `sessionId`."""
+    return "sessionId" in fields and "session_id" not in fields
 
 
 def _is_own_init(fields: Fields) -> bool:

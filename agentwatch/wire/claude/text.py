@@ -23,7 +23,7 @@ _MOST_LINES = 256
 
 
 class MainText:
-    """Tells new text from text that repeats deltas."""
+    """Distinguishes new text from text that repeats deltas."""
 
     def __init__(self) -> None:
         self._segments = {channel: SegmentText() for channel in Channel}
@@ -133,6 +133,13 @@ def blocks_of(message: Fields) -> Iterator[Fields]:
         yield {"type": "text", "text": content}
     else:
         yield from map(mapping, items(content))
+
+
+def words_in(blocks: list[Fields]) -> str:
+    """Return the texts of a user's line, without the results of calls."""
+    return "\n".join(
+        found for block in blocks if (found := text(block, "text")) and not ends_with(block, "tool_result")
+    )
 
 
 def ends_with(block: Fields, ending: str) -> bool:

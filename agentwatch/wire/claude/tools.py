@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from agentwatch.events import ToolKind
 from agentwatch.plurals import plural
+from agentwatch.wire.changes.arguments import replaced_lines
+from agentwatch.wire.changes.file_change import line_count
 from agentwatch.wire.changes.structured_patch import changed_lines
 from agentwatch.wire.fields import Fields, items, mapping, number, text
 from agentwatch.wire.tool import (
@@ -75,9 +77,12 @@ def created(content: object) -> Facts:
     return Facts(plural(count, "line"), CREATED, is_new_file=True, lines_added=count, lines_removed=0)
 
 
-def line_count(content: str) -> int:
-    """Return the number of lines of a text; a line end at its end begins no further line."""
-    return content.count("\n") + (not content.endswith("\n") and content != "")
+def argument_facts(tool: Tool, arguments: Fields) -> Facts:
+    """Return what the arguments of a call say about the file that it changes, for a result that does not."""
+    if tool.kind is not ToolKind.EDIT:
+        return NO_FACTS
+    content = arguments.get("content")
+    return created(content) if isinstance(content, str) else replaced_lines(arguments)
 
 
 def _grep_facts(result: Fields) -> Facts:

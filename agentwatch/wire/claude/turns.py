@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agentwatch.events import Event, Outcome, RunInfo, RunStarted, Tokens, TurnEnded, Usage, UsageScope
 from agentwatch.wire.claude.dialect import Dialect
-from agentwatch.wire.fields import Fields, in_words, items, mapping, number, text
+from agentwatch.wire.fields import Fields, cost, in_words, items, mapping, number, scalars, text
 
 _CACHED, _CACHE_WRITTEN = "cache_read_input_tokens", "cache_creation_input_tokens"
 _ABORTED = "aborted"
@@ -23,7 +23,6 @@ _REASONS = {
 _DIAGNOSTIC = "[ede_diagnostic]"
 """The beginning of an error that describes the agent's own state."""
 _MOST_REASONS = 20
-_MOST_COST = 1e9
 
 
 def run_started(fields: Fields, dialect: Dialect) -> RunStarted:
@@ -71,12 +70,12 @@ def turn_ended(fields: Fields, dialect: Dialect, model: str | None, *, is_interr
             session_id=text(fields, "session_id"),
             duration_ms=number(fields, "duration_ms"),
             duration_api_ms=number(fields, "duration_api_ms"),
-            usage=_shown_usage(fields.get("usage")),
+            usage=scalars(fields.get("usage")),
         )
     ]
     if usage := mapping(fields.get("usage")):
         events.append(Usage(tokens_in(usage, dialect, with_output=True), UsageScope.TURN))
-    process = Tokens(cost_usd=_cost(fields), context_size=_context_size(fields, model))
+    process = Tokens(cost_usd=cost(fields.get("total_cost_usd")), context_size=_context_size(fields, model))
     return [*events, Usage(process, UsageScope.RUN)] if any(part is not None for part in process) else events
 
 
@@ -108,11 +107,15 @@ def more_output(tokens: int) -> list[Event]:
     return [Usage(Tokens(output=tokens), UsageScope.REQUEST)] if tokens else []
 
 
+def is_aborted(fields: Fields) -> bool:
+    """Return whether a result line says that the user interrupted the turn."""
+    return (text(fields, "terminal_reason") or "").startswith(_ABORTED)
+
+
 def _outcome(fields: Fields, dialect: Dialect, *, is_interrupted: bool) -> Outcome:
     """Return the outcome of a turn: its subtype may be `success` although `is_error` is true."""
     subtype = text(fields, "subtype") or ""
-    is_aborted = (text(fields, "terminal_reason") or "").startswith(_ABORTED)
-    if is_aborted or (is_interrupted and subtype != "success"):
+    if is_aborted(fields) or (is_interrupted and subtype != "success"):
         return Outcome.CANCELLED
     is_error = fields.get("is_error")
     failed = is_error if isinstance(is_error, bool) else subtype != "success"
@@ -129,8 +132,8 @@ def _result(fields: Fields, outcome: Outcome) -> str | None:
         return result if isinstance(result, str) else None
     if isinstance(result, str) and result:
         return result
-    if error := text(fields, "error"):
-        return error
+    if error := text(fields, "error") or text(mapping(fields.get("error")), "message"):
+        return error  # Qwen Code writes an object
     errors = items(fields.get("errors"))[:_MOST_REASONS]
     reasons = [error for error in errors if isinstance(error, str) and not error.startswith(_DIAGNOSTIC)]
     if not reasons and outcome is Outcome.CANCELLED:
@@ -142,13 +145,6 @@ def _in_words(subtype: str | None) -> str | None:
     return None if subtype is None else _REASONS.get(subtype) or in_words(subtype).replace("_", " ")
 
 
-def _cost(fields: Fields) -> float | None:
-    cost = fields.get("total_cost_usd")
-    if not isinstance(cost, int | float) or isinstance(cost, bool):
-        return None
-    return float(cost) if 0 <= cost < _MOST_COST else None
-
-
 def _context_size(fields: Fields, model: str | None) -> int | None:
     """Return the size of the main model's context; of the only model, if the main one is unknown."""
     by_model = mapping(fields.get("modelUsage"))
@@ -156,14 +152,3 @@ def _context_size(fields: Fields, model: str | None) -> int | None:
     if not names and len(by_model) == 1:
         names = list(by_model)
     return number(mapping(by_model[names[0]]), "contextWindow") if names else None
-
-
-def _shown_usage(value: object) -> dict[str, object] | None:
-    """Return the token counts unchanged, without lists, objects and integers of more than 64 bits."""
-    if not isinstance(value, dict):
-        return None
-    return {
-        key: inner
-        for key, inner in value.items()
-        if isinstance(inner, str | bool | float | None) or number(value, key) is not None
-    }

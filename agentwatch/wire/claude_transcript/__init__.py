@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 from agentwatch.events import Traits
 from agentwatch.wire.agent import Agent, AgentDecoder
-from agentwatch.wire.claude_transcript.recognition import FORMAT, recognises, role, time_of
+from agentwatch.wire.claude_transcript.recognition import FORMAT, recognises, role
 from agentwatch.wire.fields import Fields
+from agentwatch.wire.on_disk.iso_time import time_of
 
 if TYPE_CHECKING:
     from agentwatch.blocks import Block

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from agentwatch.wire.agent import LineRole
 from agentwatch.wire.fields import NO_FIELDS, Fields, items, mapping
-from agentwatch.wire.on_disk.iso_time import iso_ms
 
 FORMAT = "claude-transcript"
 _MESSAGES = frozenset(("user", "assistant", "system", "progress"))
@@ -28,7 +27,8 @@ _AT_START = BESIDE - {"cost-state", "result", "started"}
 def recognises(fields: Fields) -> bool:
     """Return whether only Claude Code can have written a line, in a transcript.
 
-    Its stream has `session_id` in every line; a transcript has `sessionId`, and some lines both.
+    Its stream has `session_id` in every line; a transcript has `sessionId`, and some lines both. Only a
+    stream has an init line.
     """
     kind = fields.get("type")
     if kind == "summary":
@@ -36,6 +36,8 @@ def recognises(fields: Fields) -> bool:
     if kind == "file-history-snapshot":
         return "snapshot" in fields
     if "sessionId" not in fields or not isinstance(kind, str):
+        return False
+    if kind == "system" and fields.get("subtype") == "init":
         return False
     return kind in _OWN or (kind in _MESSAGES and "data" not in fields) or (kind == "progress")
 
@@ -51,11 +53,6 @@ def role(fields: Fields) -> LineRole:
     if kind == "assistant":
         return LineRole.CALL if "tool_use" in kinds else LineRole.OTHER
     return LineRole.START if isinstance(kind, str) and kind in _AT_START else LineRole.OTHER
-
-
-def time_of(fields: Fields) -> int | None:
-    """Return the time of a line, in milliseconds since the epoch; None for a line without a time."""
-    return iso_ms(fields.get("timestamp"))
 
 
 def _message(fields: Fields) -> Fields:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from agentwatch.blocks import (
-    BinaryBlock,
     Block,
     ChangeBlock,
     ContentBlock,
@@ -16,6 +15,7 @@ from agentwatch.blocks import (
     ReferencesBlock,
     TextBlock,
 )
+from agentwatch.wire.blocks import binary_block, fields_block
 from agentwatch.wire.changes.file_change import FileChange
 from agentwatch.wire.codex.changes import listed_changes
 from agentwatch.wire.codex.messages import message_in
@@ -23,7 +23,6 @@ from agentwatch.wire.fields import Fields, items, mapping, text
 
 _SHOWN = frozenset({"id", "type", "status", "aggregated_output", "exit_code"})
 _PLAIN_ACTIONS = ("search", "other", None)
-_EMPTY: tuple[object, ...] = ("", None, [], {})
 
 
 def blocks(fields: Fields) -> Iterator[Block]:
@@ -81,7 +80,7 @@ def change_blocks(changes: list[FileChange]) -> Iterator[Block]:
 
 
 def search_blocks(fields: dict[str, object]) -> Iterator[Block]:
-    """Yield what a web search looked for, and the pages that it found."""
+    """Yield what a web search searched for, and the pages that it found."""
     found = tuple(_reference(mapping(each)) for each in items(fields.pop("results", None)))
     action = mapping(fields.pop("action", None))
     what = {key: value for key, value in action.items() if value not in _PLAIN_ACTIONS}
@@ -114,7 +113,7 @@ def piece_blocks(piece: Fields) -> Iterator[Block]:
     if url is not None:
         yield image_block(url)
     elif data := text(piece, "data"):
-        yield BinaryBlock(text(piece, "mimeType") or "binary", decoded_size(data))
+        yield binary_block(text(piece, "mimeType"), data)
     else:
         yield from fields_block("result", piece)
 
@@ -124,16 +123,4 @@ def image_block(url: str) -> Block:
     if not url.startswith("data:"):
         return FieldsBlock("image", {"url": url})
     head, _, data = url.removeprefix("data:").partition(",")
-    return BinaryBlock(head.partition(";")[0] or "binary", decoded_size(data))
-
-
-def decoded_size(data: str) -> int:
-    """Return the number of bytes that a text in base64 stands for."""
-    padding = len(data[-2:]) - len(data[-2:].rstrip("="))
-    return len(data) * 3 // 4 - padding
-
-
-def fields_block(name: str, fields: Fields) -> Iterator[Block]:
-    """Yield the fields that are not empty."""
-    if present := {key: value for key, value in fields.items() if value not in _EMPTY}:
-        yield FieldsBlock(name, present)
+    return binary_block(head.partition(";")[0], data)

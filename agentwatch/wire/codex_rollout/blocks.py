@@ -13,12 +13,11 @@ from agentwatch.blocks import (
     TextBlock,
 )
 from agentwatch.events import Outcome, ToolKind
+from agentwatch.wire.blocks import fields_block
 from agentwatch.wire.changes.apply_patch import patched_files
 from agentwatch.wire.codex.blocks import (
     change_blocks,
     command_block,
-    decoded_size,
-    fields_block,
     mcp_blocks,
     output_block,
     piece_blocks,
@@ -30,7 +29,7 @@ from agentwatch.wire.codex.messages import message_in
 from agentwatch.wire.codex.plans import plan_entries
 from agentwatch.wire.codex_rollout.outputs import end_of, read_output
 from agentwatch.wire.codex_rollout.tools import command_of, patch_of, use_of
-from agentwatch.wire.fields import Fields, items, mapping, text
+from agentwatch.wire.fields import Fields, decoded_size, items, mapping, text
 
 _COMMAND = ("command", "cmd", "script")
 _ANY_TOOL = Use("", ToolKind.OTHER, "")
@@ -40,7 +39,7 @@ _OF_A_LINE = frozenset(
 
 
 def blocks(fields: Fields) -> Iterator[Block]:
-    """Yield the blocks of a line: the arguments of a call, or what an item or an output says of it."""
+    """Yield the blocks of a line: the arguments of a call, or what an item or an output reports about it."""
     payload = mapping(fields.get("payload"))
     match payload.get("type"):
         case "function_call" | "tool_search_call":

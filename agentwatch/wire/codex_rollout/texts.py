@@ -28,7 +28,7 @@ class _Waiting(NamedTuple):
     """A text whose copy has not come."""
 
     key: str | None
-    """The id of its message; None if the format has none."""
+    """The id of its message; None if the format has no ids."""
     digest: bytes
 
 
@@ -69,6 +69,29 @@ class Copies:
         self._items.clear()
 
 
+class Twins:
+    """The newest text that an event reported, because some rollouts report it twice.
+
+    They have the completed item of a paginated history and the event of an older one. Two texts of the same
+    kind of line are never twins.
+    """
+
+    def __init__(self) -> None:
+        self._last: tuple[bytes, bool] | None = None
+
+    def is_second(self, text: str, *, is_item: bool) -> bool:
+        """Return whether the other kind of line has just reported this text.
+
+        Args:
+            text: The text.
+            is_item: Whether the line is a completed item.
+        """
+        digest = _digest(text)
+        is_twin = self._last == (digest, not is_item)
+        self._last = None if is_twin else (digest, is_item)
+        return is_twin
+
+
 class Prompts:
     """The user's messages. An item may also be written by Codex in the name of the user.
 
@@ -106,7 +129,7 @@ class Prompts:
     def _is_context(self, text: str) -> bool:
         """Return whether Codex wrote a message itself.
 
-        Where prompts have events, a message in a tag that has none is not the user's, whatever the tag.
+        Where prompts have events, a message in a tag is not the user's if it has no event, whatever the tag.
         """
         return text.startswith(_CONTEXT) or (self._has_events and text.startswith("<"))
 
@@ -126,7 +149,7 @@ def _digest(text: str) -> bytes:
 
 
 def _taken(waiting: deque[_Waiting], found: _Waiting) -> bool:
-    """Return whether a text is the copy of one that waits, which then waits no more."""
+    """Return whether a text is the copy of one that waits, which is then removed."""
     for each in waiting:
         if each.digest == found.digest or (each.key is not None and each.key == found.key):
             waiting.remove(each)

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 from agentwatch.events import Traits
 from agentwatch.wire.agent import Agent, AgentDecoder
-from agentwatch.wire.copilot.recognition import line_time, recognises, role
+from agentwatch.wire.copilot.recognition import recognises, role
 from agentwatch.wire.fields import Fields
+from agentwatch.wire.on_disk.iso_time import time_of
 
 if TYPE_CHECKING:
     from agentwatch.blocks import Block
@@ -40,5 +41,5 @@ AGENT = Agent(
     decoder=_decoder,
     blocks=_blocks,
     traits=Traits(has_result=False),
-    time_of=line_time,
+    time_of=time_of,
 )

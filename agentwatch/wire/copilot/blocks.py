@@ -13,16 +13,15 @@ from agentwatch.blocks import (
     FieldsBlock,
     MarkdownBlock,
     OutputBlock,
-    TextBlock,
 )
 from agentwatch.events import ToolKind
+from agentwatch.wire.blocks import EMPTY, binary_block, short_and_long
 from agentwatch.wire.changes.argument_blocks import argument_blocks
 from agentwatch.wire.changes.unified import changed_lines
 from agentwatch.wire.copilot.results import is_diff
 from agentwatch.wire.copilot.tools import plan_entries, read_arguments, tool_of
 from agentwatch.wire.fields import Fields, items, mapping, number, text
 
-_EMPTY: tuple[object, ...] = ("", None, [], {})
 _CONTENTS = ("file_text", "content")
 """Arguments that are the content of a file."""
 _SHOWN = frozenset({"content", "detailedContent", "contents", "binaryResultsForLlm"})
@@ -45,12 +44,7 @@ def _argument_blocks(data: Fields) -> Iterator[Block]:
     if kind is not ToolKind.EDIT:
         yield from argument_blocks(kind, arguments, plan_entries(arguments))
         return
-    texts = {key: value for key, value in arguments.items() if isinstance(value, str) and "\n" in value}
-    short = {key: value for key, value in arguments.items() if key not in texts and value not in _EMPTY}
-    if short:
-        yield FieldsBlock("arguments", short)
-    for name, value in texts.items():
-        yield ContentBlock(value) if name in _CONTENTS else TextBlock(name, value)
+    yield from short_and_long(arguments, _CONTENTS)
 
 
 def _result_blocks(data: Fields) -> Iterator[Block]:
@@ -74,7 +68,7 @@ def _result_blocks(data: Fields) -> Iterator[Block]:
         yield ContentBlock(content)
     for part in (*items(result.get("contents")), *items(result.get("binaryResultsForLlm"))):
         yield from _binary_blocks(mapping(part))
-    rest = {key: value for key, value in result.items() if key not in _SHOWN and value not in _EMPTY}
+    rest = {key: value for key, value in result.items() if key not in _SHOWN and value not in EMPTY}
     if edits := data.get("fileEdits"):
         rest["fileEdits"] = edits
     if rest:
@@ -87,7 +81,6 @@ def _binary_blocks(part: Fields) -> Iterator[Block]:
     encoded = next((found for key in _DATA if (found := text(inner, key))), None)
     media_type = text(inner, "mimeType")
     if encoded is not None:
-        size = len(encoded) * 3 // 4 - encoded[-2:].count("=")
-        yield BinaryBlock(media_type or "binary", size)
+        yield binary_block(media_type, encoded)
     elif media_type is not None and "byteLength" in part:
         yield BinaryBlock(media_type, number(part, "byteLength"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentwatch.events import Event, Tokens, Usage, UsageScope
-from agentwatch.wire.fields import Fields, mapping, number, text
+from agentwatch.wire.fields import Fields, known_sum, mapping, number, text
 
 _MOST_REQUESTS = 64
 _MOST_ID = 1000
@@ -19,6 +19,8 @@ class Counts:
         """The ids of the last requests. One may be reported by two lines, of which one is not on disk."""
         self._are_known = False
         """Whether a request was counted by itself."""
+        self._said = 0
+        """The tokens of the messages, which are all that the stream of most versions has."""
 
     def request(self, usage: Fields, *, is_main: bool) -> list[Event]:
         """Return the count of one request to the model, unless it is known.
@@ -41,6 +43,16 @@ class Counts:
             tokens = tokens._replace(context_used=used, context_size=number(usage, "maxPromptTokens"))
         return [Usage(tokens, UsageScope.REQUEST)]
 
+    def message(self, data: Fields) -> None:
+        """Add the output tokens of a message."""
+        self._said += max(0, number(data, "outputTokens") or 0)
+
+    def result(self) -> list[Event]:
+        """Return the output tokens of a stream at its end, if its requests were not counted."""
+        if self._are_known or not self._said:
+            return []
+        return [Usage(Tokens(output=self._said), UsageScope.RUN)]
+
     def total(self, data: Fields) -> list[Event]:
         """Return the counts of the whole session at its end, if its requests were not counted."""
         if self._are_known:
@@ -50,9 +62,9 @@ class Counts:
         details = mapping(data.get("tokenDetails"))
         by_kind = {key: number(mapping(value), "tokenCount") for key, value in details.items()}
         total = Tokens(
-            input=_sum([each.input for each in counts]) or by_kind.get("input"),
-            cached=_sum([each.cached for each in counts]) or by_kind.get("cache_read"),
-            output=_sum([each.output for each in counts]) or by_kind.get("output"),
+            input=known_sum([each.input for each in counts]) or by_kind.get("input"),
+            cached=known_sum([each.cached for each in counts]) or by_kind.get("cache_read"),
+            output=known_sum([each.output for each in counts]) or by_kind.get("output"),
             context_used=number(data, "currentTokens"),
         )
         return [Usage(total, UsageScope.RUN)] if any(total) else []
@@ -70,8 +82,3 @@ def _tokens(usage: Fields) -> Tokens:
         cached=number(usage, "cacheReadTokens"),
         output=number(usage, "outputTokens"),
     )
-
-
-def _sum(counts: list[int | None]) -> int | None:
-    known = [count for count in counts if count is not None]
-    return sum(known) if known else None

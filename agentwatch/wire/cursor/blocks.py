@@ -9,7 +9,6 @@ from agentwatch.blocks import (
     ChangeBlock,
     ContentBlock,
     ErrorBlock,
-    FieldsBlock,
     FilesBlock,
     FoundFile,
     FoundLine,
@@ -25,6 +24,7 @@ from agentwatch.blocks import (
     TextBlock,
 )
 from agentwatch.events import Outcome, ToolKind
+from agentwatch.wire.blocks import fields_block, short_and_long
 from agentwatch.wire.cursor.plans import plan_entries
 from agentwatch.wire.cursor.results import REASONS, UNFAILED, VARIANTS, mcp_texts, read_result
 from agentwatch.wire.cursor.tool_calls import ToolUse, read_arguments, read_tool
@@ -34,7 +34,6 @@ from agentwatch.wire.tool import IDS, other_tool
 
 _ECHOES = IDS | {"parsingResult"}
 """Fields that are not shown: ids, and the parsed form of the command."""
-_EMPTY: tuple[object, ...] = ("", None, [], {})
 
 
 def blocks(fields: Fields) -> Iterator[Block]:
@@ -62,11 +61,7 @@ def _argument_blocks(use: ToolUse, *, beside: str | None) -> Iterator[Block]:
     if use.tool.kind is ToolKind.DELEGATE and (words := _subagent(rest)):
         yield TextBlock("subagent", words)
     yield from _plan_block(rest)
-    names = [key for key, value in rest.items() if isinstance(value, str) and "\n" in value]
-    texts = {name: rest.pop(name) for name in names}
-    yield from _fields_block("arguments", rest)
-    for name, value in texts.items():
-        yield ContentBlock(value) if name == "fileText" else TextBlock(name, value)
+    yield from short_and_long(rest, ["fileText"])
 
 
 def _subagent(arguments: dict[str, object]) -> str:
@@ -100,13 +95,13 @@ def _plain_blocks(result: object, fields: Fields) -> Iterator[Block]:
     elif isinstance(result, str) and result:
         yield ContentBlock(result)
     else:
-        yield from _fields_block("result", {"result": result})
+        yield from fields_block("result", {"result": result})
 
 
 def _body_blocks(fields: Fields, *, failed: bool) -> Iterator[Block]:
     body = {key: value for key, value in fields.items() if key not in _ECHOES}
     yield from _known_blocks(body, failed=failed)
-    yield from _fields_block("result", body)
+    yield from fields_block("result", body)
 
 
 def _known_blocks(body: dict[str, object], *, failed: bool) -> Iterator[Block]:
@@ -231,12 +226,6 @@ def _plan_block(body: dict[str, object]) -> Iterator[Block]:
     entries = plan_entries(body.pop("todos", None))
     if entries:
         yield PlanBlock(entries)
-
-
-def _fields_block(name: str, fields: Fields) -> Iterator[Block]:
-    """Yield the fields that are not empty."""
-    if present := {key: value for key, value in fields.items() if value not in _EMPTY}:
-        yield FieldsBlock(name, present)
 
 
 def _strings(value: object) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from agentwatch.wire.cursor.results import VARIANTS
 from agentwatch.wire.cursor.tool_calls import read_tool
-from agentwatch.wire.fields import Fields, in_words, mapping
+from agentwatch.wire.fields import Fields, in_words, mapping, unknown_keys
 
 _EVERYWHERE = {"type", "subtype", "session_id", "timestamp_ms"}
 _LINES = {
@@ -87,7 +87,7 @@ def unknown_fields(fields: Fields) -> Iterator[tuple[str, object]]:
     if name is None:
         yield f"type {whole}", dict(fields)
         return
-    yield from _unknown_keys(fields, _EVERYWHERE | set(_LINES[name].split()), f"of a {name} line")
+    yield from unknown_keys(fields, _EVERYWHERE | set(_LINES[name].split()), f"of a {name} line")
     if kind == "tool_call":
         yield from _unknown_in_tool(mapping(fields.get("tool_call")))
 
@@ -95,26 +95,20 @@ def unknown_fields(fields: Fields) -> Iterator[tuple[str, object]]:
 def _unknown_in_tool(call: Fields) -> Iterator[tuple[str, object]]:
     use = read_tool(call)
     name, body = use.name, use.body
-    yield from _unknown_keys(call, _BESIDE_THE_TOOL | {use.key}, "beside a tool")
+    yield from unknown_keys(call, _BESIDE_THE_TOOL | {use.key}, "beside a tool")
     if not use.is_known:
         yield f"tool {in_words(name)}", body
         return
-    yield from _unknown_keys(body, _IN_A_TOOL, f"of tool {in_words(name)}")
+    yield from unknown_keys(body, _IN_A_TOOL, f"of tool {in_words(name)}")
     if use.is_function:
         return
     if name in _ARGUMENTS:
         known = {"toolCallId", *_ARGUMENTS[name].split()}
-        yield from _unknown_keys(mapping(body.get("args")), known, f"in the arguments of tool {name}")
+        yield from unknown_keys(mapping(body.get("args")), known, f"in the arguments of tool {name}")
     result = mapping(body.get("result"))
     for variant, value in result.items():
         if variant not in VARIANTS:
             yield f"result {in_words(variant)} of tool {in_words(name)}", value
     if name in _SUCCESSES:
         success = mapping(result.get("success"))
-        yield from _unknown_keys(success, set(_SUCCESSES[name].split()), f"in a success of tool {name}")
-
-
-def _unknown_keys(fields: Fields, known: set[str], where: str) -> Iterator[tuple[str, object]]:
-    for key in fields:
-        if key not in known:
-            yield f"field {in_words(key)} {where}", fields[key]
+        yield from unknown_keys(success, set(_SUCCESSES[name].split()), f"in a success of tool {name}")

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from itertools import islice
 
-from agentwatch.events import Plan, PlanEntry, PlanStatus
+from agentwatch.events import Plan, PlanEntry
 from agentwatch.wire.fields import Fields, items, mapping, text
+from agentwatch.wire.plan import MOST_ENTRIES, plan_entry
 
-_MAX_ENTRIES = 10_000
 _MAX_OPEN_CALLS = 64
-_MOST_CHARACTERS = 4096
-"""The length of the longest entry. The plan of a session is kept in memory."""
-_STATUSES = {status.value: status for status in PlanStatus}
 
 
 class Plans:
@@ -50,7 +47,7 @@ class Plans:
 
 def plan_entries(value: object) -> tuple[PlanEntry, ...]:
     """Return the entries of a `todos` field, at most 10,000."""
-    return tuple(_entry(mapping(todo)) for todo in islice(items(value), _MAX_ENTRIES))
+    return tuple(_entry(mapping(todo)) for todo in islice(items(value), MOST_ENTRIES))
 
 
 def _plan_in(arguments: Fields) -> Plan:
@@ -59,5 +56,4 @@ def _plan_in(arguments: Fields) -> Plan:
 
 def _entry(fields: Fields) -> PlanEntry:
     status = (text(fields, "status") or "").removeprefix("TODO_STATUS_").lower()
-    content = (text(fields, "content") or "")[:_MOST_CHARACTERS]
-    return PlanEntry(content, _STATUSES.get(status, PlanStatus.PENDING))
+    return plan_entry(text(fields, "content") or "", status)

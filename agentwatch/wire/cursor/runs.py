@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from agentwatch.events import Event, Outcome, Tokens, TurnEnded, Usage, UsageScope
-from agentwatch.wire.fields import Fields, mapping, number, text
+from agentwatch.wire.fields import Fields, mapping, number, scalars, text
 
 
 def run_ended(fields: Fields) -> list[Event]:
-    """Read a result line: its token counts and the end of the turn.
+    """Read a result line: the end of the turn, then its token counts.
 
     `is_error` decides whether the run failed. The subtype may be translated, so it decides only if there is
     no `is_error`.
@@ -23,9 +23,9 @@ def run_ended(fields: Fields) -> list[Event]:
         request_id=text(fields, "request_id"),
         duration_ms=number(fields, "duration_ms"),
         duration_api_ms=number(fields, "duration_api_ms"),
-        usage=_usage(fields.get("usage")),
+        usage=scalars(fields.get("usage")),
     )
-    return [Usage(_tokens(usage), UsageScope.TURN), ended] if usage else [ended]
+    return [ended, Usage(_tokens(usage), UsageScope.TURN)] if usage else [ended]
 
 
 def _tokens(usage: Fields) -> Tokens:
@@ -39,14 +39,3 @@ def _tokens(usage: Fields) -> Tokens:
         cached=number(usage, "cacheReadTokens"),
         output=number(usage, "outputTokens"),
     )
-
-
-def _usage(value: object) -> dict[str, object] | None:
-    """Return the token counts unchanged, without lists, objects and integers of more than 64 bits."""
-    if not isinstance(value, dict):
-        return None
-    return {
-        key: inner
-        for key, inner in value.items()
-        if isinstance(inner, str | bool | float | None) or number(value, key) is not None
-    }

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from itertools import islice
 
-from agentwatch.events import PlanEntry, PlanStatus, ToolKind
-from agentwatch.wire.fields import Fields, items, mapping, text
+from agentwatch.events import PlanEntry, ToolKind
+from agentwatch.wire.fields import Fields, items
+from agentwatch.wire.plan import MOST_ENTRIES, listed_entries, plan_entry
 from agentwatch.wire.tool import (
     CALLED_MCP,
     CREATED,
@@ -28,10 +29,6 @@ from agentwatch.wire.tool import (
 
 _MCP_SEPARATOR = "___"
 _PATCHED = ("*** Update File: ", "*** Add File: ", "*** Delete File: ")
-_MOST_ENTRIES = 10_000
-_MOST_CHARACTERS = 4096
-"""The length of the longest entry. The plan of a session is kept in memory."""
-_STATUSES = {status.value: status for status in PlanStatus}
 
 
 def _patched(arguments: Fields) -> list[str]:
@@ -91,17 +88,12 @@ def plan_entries(tool: Tool, arguments: Fields) -> tuple[PlanEntry, ...]:
         return ()
     todos = arguments.get("todos")
     if isinstance(todos, str):
-        return tuple(islice(filter(None, map(_entry_in, todos.split("\n"))), _MOST_ENTRIES))
-    entries = map(mapping, islice(items(todos), _MOST_ENTRIES))
-    return tuple(_entry(text(entry, "content") or "", text(entry, "status") or "") for entry in entries)
+        return tuple(islice(filter(None, map(_entry_in, todos.split("\n"))), MOST_ENTRIES))
+    return listed_entries(todos, "content")
 
 
 def _entry_in(line: str) -> PlanEntry | None:
     head, has_status, rest = line.partition("[")
     status, is_closed, content = rest.partition("]")
     is_entry = has_status and is_closed and head.strip().rstrip(".").isdecimal()
-    return _entry(content.strip(), status.strip()) if is_entry else None
-
-
-def _entry(content: str, status: str) -> PlanEntry:
-    return PlanEntry(content[:_MOST_CHARACTERS], _STATUSES.get(status, PlanStatus.PENDING))
+    return plan_entry(content.strip(), status.strip()) if is_entry else None

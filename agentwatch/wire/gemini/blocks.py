@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from agentwatch.blocks import (
-    BinaryBlock,
     Block,
     ContentBlock,
     ErrorBlock,
@@ -14,6 +13,7 @@ from agentwatch.blocks import (
     TextBlock,
 )
 from agentwatch.events import PlanEntry, ToolKind
+from agentwatch.wire.blocks import binary_block
 from agentwatch.wire.changes.argument_blocks import argument_blocks
 from agentwatch.wire.fields import Fields, items, mapping, number, text
 from agentwatch.wire.gemini.plans import plan_entries
@@ -74,9 +74,7 @@ def part_blocks(parts: object) -> Iterator[Block]:
     for part in map(mapping, items(parts)):
         data = mapping(part.get("inlineData"))
         if data:
-            encoded = text(data, "data")
-            size = None if encoded is None else len(encoded) * 3 // 4 - encoded[-2:].count("=")
-            yield BinaryBlock(text(data, "mimeType") or "binary", size)
+            yield binary_block(text(data, "mimeType"), text(data, "data"))
         response = mapping(part.get("functionResponse"))
         if isinstance(response.get("parts"), list):
             yield from _inline(response["parts"])

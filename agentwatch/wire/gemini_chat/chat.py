@@ -33,7 +33,7 @@ from agentwatch.wire.gemini_chat.messages import (
     shell_command,
     thoughts_in,
 )
-from agentwatch.wire.on_disk.iso_time import iso_ms
+from agentwatch.wire.on_disk.iso_time import time_of
 
 _MOST_MESSAGES = 50_000
 _MOST_CALLS = 10_000
@@ -92,7 +92,7 @@ class Chat:
                 return [RunInfo(cwd=cwd)] if cwd else []
             case Author.SHELL:
                 is_known = self._is_known(fields)
-                return [] if is_known else [Notice(f"you ran {shell_command(message)}", _time(fields))]
+                return [] if is_known else [Notice(f"you ran {shell_command(message)}", time_of(fields))]
             case Author.SUMMARY | Author.AGENT:
                 return []
         return self._prompt(fields)
@@ -114,7 +114,7 @@ class Chat:
         facts, new = self._facts(fields), []
         message, key = message_text(fields), _key(fields)
         if message:
-            entry = Entry.of(key, message, is_prompt=False, at_ms=_time(fields))
+            entry = Entry.of(key, message, is_prompt=False, at_ms=time_of(fields))
             number = self._history.find(key)
             new += self._history.add(entry) if number is None else self._history.put(number, entry)
         calls = _calls(fields)
@@ -146,7 +146,7 @@ class Chat:
             known = Known()
             remember(self._known, _key(fields), known, _MOST_MESSAGES)
         thoughts = thoughts_in(fields)
-        at_ms = _time(fields)
+        at_ms = time_of(fields)
         for thought in filter(None, thoughts[known.thoughts :]):
             events += [Text(Channel.REASONING, thought, at_ms), TextEnded(Channel.REASONING, at_ms)]
         known.thoughts = max(known.thoughts, len(thoughts))
@@ -159,7 +159,7 @@ class Chat:
             return []
         message = _bounded(message_text(fields) or content_text(fields.get("displayContent")))
         is_error = fields.get("type") == "error"
-        events: list[Event] = [Notice(message, _time(fields), is_error=is_error)] if message else []
+        events: list[Event] = [Notice(message, time_of(fields), is_error=is_error)] if message else []
         if is_error:
             return [*events, *self._ends(Outcome.FAILED, message or None)]
         return [*events, *self._ends(Outcome.CANCELLED)] if message.strip() == _CANCELLED else events
@@ -244,7 +244,7 @@ def _entry(fields: Fields) -> Entry | None:
     """Return the entry of a message; None if it is neither a prompt nor an answer with a text."""
     message, kind = message_text(fields), fields.get("type")
     if kind in _ANSWERS:
-        at_ms = _time(fields)
+        at_ms = time_of(fields)
         return Entry.of(_key(fields), message, is_prompt=False, at_ms=at_ms) if message else None
     if kind != "user" or author_of(fields, message) is not Author.USER:
         return None
@@ -257,16 +257,12 @@ def _is_summary(fields: Fields) -> bool:
 
 
 def _key(fields: Fields) -> str:
-    """Return the id of a message; empty if it has none."""
+    """Return the id of a message; empty for a message without one."""
     return _bounded_key(text(fields, "id") or "")
 
 
 def _bounded_key(key: str) -> str:
     return key if len(key) <= _MOST_ID else f"{hash(key)}"
-
-
-def _time(fields: Fields) -> int | None:
-    return iso_ms(fields.get("timestamp"))
 
 
 def _bounded(message: str) -> str:

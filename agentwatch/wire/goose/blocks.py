@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from agentwatch.blocks import BinaryBlock, Block, ChangeBlock, ContentBlock, ErrorBlock, OutputBlock
+from agentwatch.blocks import Block, ChangeBlock, ContentBlock, ErrorBlock, OutputBlock
 from agentwatch.events import Outcome, ToolKind
+from agentwatch.wire.blocks import binary_block
 from agentwatch.wire.changes.argument_blocks import argument_blocks
 from agentwatch.wire.changes.replacement import replacement
 from agentwatch.wire.fields import Fields, items, mapping, text
@@ -37,7 +38,7 @@ def _request_blocks(request: Request) -> Iterator[Block]:
 
 
 def _response_blocks(part: Fields) -> Iterator[Block]:
-    """Yield a result. The line does not name the tool: the fields of a result tell a command from a file."""
+    """Yield a result. The line does not name the tool, so its fields decide between a command and a file."""
     response = response_in(part)
     if response.outcome is Outcome.FAILED and response.error:
         yield ErrorBlock(response.error)
@@ -51,5 +52,4 @@ def _response_blocks(part: Fields) -> Iterator[Block]:
             yield ContentBlock(words)
         data = text(piece, "data")
         if data is not None:
-            size = len(data) * 3 // 4 - data[-2:].count("=")
-            yield BinaryBlock(text(piece, "mimeType") or "binary", size)
+            yield binary_block(text(piece, "mimeType"), data)

@@ -18,6 +18,7 @@ from agentwatch.events import (
     Text,
     Tokens,
     ToolEnded,
+    ToolKind,
     ToolProgress,
     ToolStarted,
     TurnEnded,
@@ -26,15 +27,13 @@ from agentwatch.events import (
     Usage,
     UsageScope,
 )
-from agentwatch.wire.fields import Fields, in_words, items, mapping, number, text
+from agentwatch.wire.fields import Fields, cost, in_words, items, mapping, number, text
 from agentwatch.wire.goose.content import Request, request_in, response_in
 from agentwatch.wire.goose.tools import tool_of
 from agentwatch.wire.tool import Tool
 
 _MOST_OPEN = 1000
 _MOST_REASON = 4096
-_MOST_COST = 1e9
-"""In USD. A larger cost is no cost."""
 _SILENT = frozenset(("image", "redactedThinking"))
 """Parts of a message that have no text."""
 
@@ -54,7 +53,8 @@ class Decoder:
         self._model: str | None = None
         self._error: str | None = None
         """The error of the present turn."""
-        self._is_over = False
+        self._is_over = True
+        """Whether no turn is open. A stream need not contain the prompt."""
 
     def decode(self, fields: Fields) -> list[Event]:
         """Return the events of one line."""
@@ -150,6 +150,9 @@ class Decoder:
     def _responded(self, part: Fields) -> ToolEnded:
         response = response_in(part)
         use = self._open.pop(response.call_id, None) or _Open("unknown", tool_of("unknown", {}))
+        is_command = use.tool.kind is ToolKind.EXECUTE
+        code = response.exit_code if is_command else None
+        has_code = code is not None and code != 0 and response.outcome is Outcome.FAILED
         return ToolEnded(
             call_id=response.call_id,
             session_id=None,
@@ -157,7 +160,8 @@ class Decoder:
             kind=use.tool.kind,
             outcome=response.outcome,
             phrase=use.tool.phrase,
-            error=response.error,
+            error=f"exit {code}" if has_code else response.error,
+            exit_code=code,
         )
 
     def _progress(self, fields: Fields) -> list[Event]:
@@ -174,7 +178,7 @@ class Decoder:
             input=number(fields, "input_tokens"),
             cached=number(fields, "cache_read_input_tokens"),
             output=number(fields, "output_tokens"),
-            cost_usd=_cost(fields.get("cost_usd")),
+            cost_usd=cost(fields.get("cost_usd")),
         )
         counts = {key: value for key in fields if (value := number(fields, key)) is not None}
         reason, self._error = self._error, None
@@ -190,12 +194,6 @@ def _permission(asked: Fields) -> Permission:
     target = ", ".join(tool.paths(arguments)) or tool.target(arguments)
     key = text(asked, "id")
     return Permission(name, None, text(asked, "prompt"), key=key, call_id=key, target=target)
-
-
-def _cost(value: object) -> float | None:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < _MOST_COST:
-        return None
-    return float(value)
 
 
 def _bounded(words: str) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 
+from agentwatch.wire.fields import Fields
+
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
 _MOST_CHARACTERS = 40
@@ -23,9 +25,14 @@ def iso_ms(value: object) -> int | None:
     return _ms(value) if isinstance(value, str) and len(value) <= _MOST_CHARACTERS else None
 
 
+def time_of(fields: Fields) -> int | None:
+    """Return the time of a line, its `timestamp`; None for a line without one."""
+    return iso_ms(fields.get("timestamp"))
+
+
 @lru_cache(maxsize=8)
 def _ms(value: str) -> int | None:
-    """Return the time that a text says. The same line is asked for its time several times."""
+    """Return the time that a text contains. The same line is asked for its time several times."""
     try:
         moment = datetime.fromisoformat(value)
     except ValueError:

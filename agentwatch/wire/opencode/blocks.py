@@ -10,7 +10,6 @@ from agentwatch.blocks import (
     ChangeBlock,
     ContentBlock,
     ErrorBlock,
-    FieldsBlock,
     FilesBlock,
     MarkdownBlock,
     OutputBlock,
@@ -18,11 +17,11 @@ from agentwatch.blocks import (
     TextBlock,
 )
 from agentwatch.events import ToolKind
+from agentwatch.wire.blocks import fields_block, short_and_long
 from agentwatch.wire.fields import Fields, items, mapping, number, text
 from agentwatch.wire.opencode.results import IS_OPEN
 from agentwatch.wire.opencode.tools import file_changes, metadata_of, plan_entries, tool_named
 
-_EMPTY: tuple[object, ...] = ("", None, [], {})
 _BASE64_BITS = 6
 _MOST_ATTACHMENTS = 100
 _SHOWN_ELSEWHERE = frozenset(
@@ -84,11 +83,7 @@ def _arguments(name: str, state: Fields, *, is_changed: bool) -> Iterator[Block]
     if is_changed:
         for key in ("oldString", "newString", "patchText", "edits"):
             rest.pop(key, None)
-    texts = {key: rest.pop(key) for key, value in [*rest.items()] if isinstance(value, str) and "\n" in value}
-    if present := {key: value for key, value in rest.items() if value not in _EMPTY}:
-        yield FieldsBlock("arguments", present)
-    for key, value in texts.items():
-        yield ContentBlock(value) if (name, key) == ("write", "content") else TextBlock(key, value)
+    yield from short_and_long(rest, ["content"] if name == "write" else [])
 
 
 def _changes(state: Fields) -> Iterator[Block]:
@@ -130,11 +125,8 @@ def _result(name: str, state: Fields) -> Iterator[Block]:
         yield from _output_blocks(name, tool.kind, output, metadata)
     for attachment in map(mapping, items(state.get("attachments"))[:_MOST_ATTACHMENTS]):
         yield BinaryBlock(text(attachment, "mime") or "binary", _size(text(attachment, "url")))
-    rest = {
-        key: value for key, value in metadata.items() if key not in _SHOWN_ELSEWHERE and value not in _EMPTY
-    }
-    if rest:
-        yield FieldsBlock("result", rest)
+    rest = {key: value for key, value in metadata.items() if key not in _SHOWN_ELSEWHERE}
+    yield from fields_block("result", rest)
 
 
 def _output(state: Fields, metadata: Fields) -> str | None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from agentwatch.wire.fields import Fields, in_words, mapping
+from agentwatch.wire.fields import Fields, in_words, mapping, unknown_keys
 
 _EVERYWHERE = {"type", "timestamp", "sessionID"}
 _LINES = {
@@ -53,7 +53,7 @@ def unknown_fields(fields: Fields) -> Iterator[tuple[str, object]]:
         yield f"type {kind}", dict(fields)
         return
     known = _EVERYWHERE.union(_LINES[kind].split())
-    yield from _unknown_keys(fields, known, f"of an opencode line {kind}")
+    yield from unknown_keys(fields, known, f"of an opencode line {kind}")
     if "part" in known:
         yield from _unknown_in_part(mapping(fields.get("part")))
 
@@ -63,20 +63,14 @@ def _unknown_in_part(part: Fields) -> Iterator[tuple[str, object]]:
     if kind not in _PARTS:
         yield f"part {kind}", dict(part)
         return
-    yield from _unknown_keys(part, _IN_A_PART.union(_PARTS[kind].split()), f"of a part {kind}")
+    yield from unknown_keys(part, _IN_A_PART.union(_PARTS[kind].split()), f"of a part {kind}")
     if kind == "step-finish":
-        yield from _unknown_keys(mapping(part.get("tokens")), _IN_TOKENS, "of the tokens of a step")
+        yield from unknown_keys(mapping(part.get("tokens")), _IN_TOKENS, "of the tokens of a step")
     if kind != "tool":
         return
     state = mapping(part.get("state"))
     status = in_words(state.get("status"))
     if status in _STATES:
-        yield from _unknown_keys(state, {"status", *_STATES[status].split()}, f"of a {status} call")
+        yield from unknown_keys(state, {"status", *_STATES[status].split()}, f"of a {status} call")
     else:
         yield f"state {status} of a call", dict(state)
-
-
-def _unknown_keys(fields: Fields, known: set[str], where: str) -> Iterator[tuple[str, object]]:
-    for key in fields:
-        if key not in known:
-            yield f"field {in_words(key)} {where}", fields[key]

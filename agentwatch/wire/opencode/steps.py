@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentwatch.events import Outcome, Tokens, Usage, UsageScope
-from agentwatch.wire.fields import Fields, mapping, number, text
+from agentwatch.wire.fields import Fields, cost, known_sum, mapping, number, text
 
 _OUTCOMES = {
     "stop": Outcome.SUCCEEDED,
@@ -14,10 +14,6 @@ _OUTCOMES = {
 }
 """How the turn ends with a step, by the reason of the step. After another reason it continues, or nothing is
 known about its end: `tool-calls`, `unknown`, `other`."""
-
-
-_MOST_COST = 1e9
-"""In US dollars. A larger number is no cost."""
 
 
 def turn_outcome(reason: object) -> Outcome | None:
@@ -44,21 +40,10 @@ def usage(part: Fields) -> Usage:
     inputs = (number(tokens, "input"), cached, number(cache, "write"))
     outputs = (number(tokens, "output"), number(tokens, "reasoning"))
     counts = Tokens(
-        input=_sum(inputs),
+        input=known_sum(inputs),
         cached=cached,
-        output=_sum(outputs),
-        cost_usd=_cost(part.get("cost")),
-        context_used=_sum((*inputs, *outputs)),
+        output=known_sum(outputs),
+        cost_usd=cost(part.get("cost")),
+        context_used=known_sum((*inputs, *outputs)),
     )
     return Usage(counts, UsageScope.REQUEST)
-
-
-def _sum(counts: tuple[int | None, ...]) -> int | None:
-    known = [count for count in counts if count is not None]
-    return sum(known) if known else None
-
-
-def _cost(value: object) -> float | None:
-    if not isinstance(value, (int, float)) or isinstance(value, bool):
-        return None
-    return float(value) if 0 <= value < _MOST_COST else None

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from agentwatch.events import PlanEntry, PlanStatus, ToolKind
 from agentwatch.plurals import plural
-from agentwatch.wire.fields import Fields, items, mapping, number, text
+from agentwatch.wire.fields import Fields, items, known_sum, mapping, number, text
+from agentwatch.wire.plan import listed_entries
 from agentwatch.wire.tool import (
     CREATED,
     DELETED,
@@ -36,7 +37,6 @@ from agentwatch.wire.tool import (
 _MOST_FILES = 1000
 _PATCH_FILES = ("*** Add File: ", "*** Update File: ", "*** Delete File: ")
 _PHRASES = {"add": CREATED, "delete": DELETED}
-_STATUSES = frozenset(PlanStatus)
 
 
 def metadata_of(state: Fields) -> Fields:
@@ -49,12 +49,7 @@ def plan_entries(state: Fields) -> tuple[PlanEntry, ...]:
     todos = metadata_of(state).get("todos")
     if not isinstance(todos, list):
         todos = items(mapping(state.get("input")).get("todos"))
-    return tuple(
-        PlanEntry(content, PlanStatus(status) if status in _STATUSES else PlanStatus.PENDING)
-        for todo in map(mapping, todos)
-        if (content := text(todo, "content"))
-        for status in [text(todo, "status")]
-    )
+    return tuple(entry for entry in listed_entries(todos, "content") if entry.text)
 
 
 def file_changes(state: Fields) -> list[Fields]:
@@ -97,8 +92,7 @@ def _counts(state: Fields) -> Facts:
 
 
 def _total(changes: list[Fields], key: str) -> int | None:
-    known = [count for change in changes if (count := number(change, key)) is not None]
-    return sum(known) if known else None
+    return known_sum(number(change, key) for change in changes)
 
 
 def _edit_facts(state: Fields) -> Facts:

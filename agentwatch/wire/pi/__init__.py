@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from agentwatch.events import Traits
 from agentwatch.wire.agent import Agent, AgentDecoder
 from agentwatch.wire.fields import Fields
+from agentwatch.wire.on_disk.iso_time import time_of
 from agentwatch.wire.pi.recognition import (
-    entry_time,
     is_entry,
     is_event,
     is_header,
@@ -64,7 +64,7 @@ SESSION = Agent(
     decoder=_session_decoder,
     blocks=_blocks,
     traits=Traits(has_result=False),
-    time_of=entry_time,
+    time_of=time_of,
     may_write=is_header,
 )
 """The session files in `~/.pi/agent/sessions`."""

@@ -5,23 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from agentwatch.blocks import (
-    BinaryBlock,
     Block,
     ChangeBlock,
     ContentBlock,
     ErrorBlock,
-    FieldsBlock,
     OutputBlock,
     TextBlock,
 )
 from agentwatch.events import ToolKind
+from agentwatch.wire.blocks import binary_block, fields_block
 from agentwatch.wire.changes.argument_blocks import argument_blocks
 from agentwatch.wire.fields import Fields, items, mapping, text
 from agentwatch.wire.pi.diffs import unified
 from agentwatch.wire.pi.messages import content_text, tool_calls
 from agentwatch.wire.pi.tools import tool_named
 
-_EMPTY: tuple[object, ...] = ("", None, [], {})
 _SHOWN_DETAILS = ("diff", "patch")
 
 
@@ -64,16 +62,12 @@ def _result_blocks(name: object, result: Fields, is_error: object) -> Iterator[B
     elif words:
         yield TextBlock("result", words) if tool.kind is ToolKind.EDIT else ContentBlock(words)
     yield from _binary_blocks(result.get("content"))
-    if rest := {
-        key: value for key, value in details.items() if key not in _SHOWN_DETAILS and value not in _EMPTY
-    }:
-        yield FieldsBlock("result", rest)
+    rest = {key: value for key, value in details.items() if key not in _SHOWN_DETAILS}
+    yield from fields_block("result", rest)
 
 
 def _binary_blocks(content: object) -> Iterator[Block]:
     """Yield the images of a result, by their type and size."""
     for part in map(mapping, items(content)):
         if part.get("type") == "image":
-            data = text(part, "data") or ""
-            size = len(data) * 3 // 4 - data[-2:].count("=")
-            yield BinaryBlock(text(part, "mimeType") or "image", size if data else None)
+            yield binary_block(text(part, "mimeType") or "image", text(part, "data"))

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from agentwatch.events import Channel, Event, Notice, Outcome, Tokens, TurnEnded, Usage, UsageScope
 from agentwatch.plurals import plural
-from agentwatch.wire.fields import Fields, in_words, items, mapping, number, text
+from agentwatch.wire.fields import Fields, cost, in_words, items, mapping, number, text
 
 _TEXT_KEYS = {"text": ("text", Channel.ANSWER), "thinking": ("thinking", Channel.REASONING)}
 _TOO_LONG = "the model's answer was cut at its length limit"
-_MOST_COST = 1e12
 
 
 def content_text(content: object) -> str:
@@ -72,16 +71,10 @@ def usage(counts: Fields, *, has_context: bool = True) -> list[Event]:
         input=None if sent[0] is None else sum(count or 0 for count in sent),
         cached=sent[1],
         output=output,
-        cost_usd=_cost(mapping(counts.get("cost")).get("total")),
+        cost_usd=cost(mapping(counts.get("cost")).get("total")),
         context_used=(number(counts, "totalTokens") or None) if has_context else None,
     )
     return [Usage(tokens, UsageScope.REQUEST)]
-
-
-def _cost(value: object) -> float | None:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < _MOST_COST:
-        return None
-    return float(value)
 
 
 def turn_ended(message: Fields) -> TurnEnded | None:

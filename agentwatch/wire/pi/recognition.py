@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from agentwatch.wire.agent import LineRole
 from agentwatch.wire.fields import Fields, mapping, text
-from agentwatch.wire.on_disk.iso_time import iso_ms
 
 _EVENT_KEYS = {
     "agent_end": "messages",
@@ -64,7 +63,8 @@ def is_entry(fields: Fields) -> bool:
     if kind == "session":
         return is_header(fields) and "modelId" in fields
     if kind == "message":
-        return text(mapping(fields.get("message")), "role") in _ROLES
+        is_ours = "parentId" in fields or "id" not in fields  # Droid's session files have ids, no tree
+        return is_ours and text(mapping(fields.get("message")), "role") in _ROLES
     is_model = kind == "model_change" and "modelId" in fields
     return kind in _ENTRIES and ("parentId" in fields or is_model)
 
@@ -91,8 +91,3 @@ def role_of_entry(fields: Fields) -> LineRole:
         case "toolResult" | "assistant":
             return LineRole.CALL
     return LineRole.OTHER
-
-
-def entry_time(fields: Fields) -> int | None:
-    """Return the time at which an entry of a session file was written."""
-    return iso_ms(fields.get("timestamp"))

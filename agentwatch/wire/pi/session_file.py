@@ -19,6 +19,7 @@ from agentwatch.events import (
     Unknown,
 )
 from agentwatch.wire.fields import Fields, in_words, mapping, number, text
+from agentwatch.wire.on_disk.iso_time import time_of
 from agentwatch.wire.pi.calls import Calls
 from agentwatch.wire.pi.messages import (
     content_text,
@@ -30,7 +31,6 @@ from agentwatch.wire.pi.messages import (
     turn_ended,
     usage,
 )
-from agentwatch.wire.pi.recognition import entry_time
 from agentwatch.wire.pi.tree import Tree
 
 _SILENT = frozenset(
@@ -97,7 +97,7 @@ class Decoder:
                 return self._assistant(fields, message)
             case "toolResult":
                 call_id, name = text(message, "toolCallId") or "", text(message, "toolName") or "tool"
-                at_ms = entry_time(fields)
+                at_ms = time_of(fields)
                 return [self._calls.ended(call_id, name, message, message.get("isError"), at_ms=at_ms)]
             case "bashExecution":
                 return [own_command(message)]
@@ -109,7 +109,7 @@ class Decoder:
 
     def _assistant(self, fields: Fields, message: Fields) -> list[Event]:
         """Read a message. It is written when it is complete, before its calls run."""
-        at_ms = entry_time(fields)
+        at_ms = time_of(fields)
         events = self._info(model_of(message))
         for _, channel, words in texts(message):
             events += [Text(channel, words, at_ms), TextEnded(channel, at_ms)]

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 from agentwatch.events import Traits
 from agentwatch.wire.agent import Agent, AgentDecoder
 from agentwatch.wire.fields import Fields
-from agentwatch.wire.qwen_chat.recognition import FORMAT, recognises, role, time_of
+from agentwatch.wire.on_disk.iso_time import time_of
+from agentwatch.wire.qwen_chat.recognition import FORMAT, recognises, role
 
 if TYPE_CHECKING:
     from agentwatch.blocks import Block

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from agentwatch.blocks import (
-    BinaryBlock,
     Block,
     ChangeBlock,
     ContentBlock,
@@ -17,6 +16,7 @@ from agentwatch.blocks import (
     TextBlock,
 )
 from agentwatch.events import ToolKind
+from agentwatch.wire.blocks import binary_block
 from agentwatch.wire.changes.arguments import replaced_texts
 from agentwatch.wire.changes.replacement import replacement
 from agentwatch.wire.claude.plans import plan_entries
@@ -78,8 +78,7 @@ def _result_blocks(response: Fields, about: Fields) -> Iterator[Block]:
         data = mapping(part.get("inlineData"))
         encoded = text(data, "data")
         if encoded is not None:
-            size = len(encoded) * 3 // 4 - encoded[-2:].count("=")
-            yield BinaryBlock(text(data, "mimeType") or "binary", size)
+            yield binary_block(text(data, "mimeType"), encoded)
 
 
 def _content_block(tool: Tool, output: str) -> Block:

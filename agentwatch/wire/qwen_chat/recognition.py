@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from agentwatch.wire.agent import LineRole
 from agentwatch.wire.fields import Fields, items, mapping
-from agentwatch.wire.on_disk.iso_time import iso_ms
 
 FORMAT = "qwen-chat"
 _TYPES = frozenset(("user", "assistant", "tool_result", "system"))
@@ -34,8 +33,3 @@ def role(fields: Fields) -> LineRole:
     if any("functionCall" in part or "functionResponse" in part for part in parts_of(fields)):
         return LineRole.CALL
     return LineRole.START if kind == "user" else LineRole.OTHER
-
-
-def time_of(fields: Fields) -> int | None:
-    """Return the time of a line, in milliseconds since the epoch; None for a line without a time."""
-    return iso_ms(fields.get("timestamp"))

@@ -16,7 +16,6 @@ from agentwatch.blocks import (
     ReferencesBlock,
     TextBlock,
 )
-from agentwatch.wire.codex.blocks import decoded_size
 from tests.builders.codex.lines import Json, begun, blocks, done
 
 DIFF = "@@ -1 +1 @@\n-a\n+b"
@@ -90,9 +89,3 @@ def change(**fields: object) -> Json:
 def test_an_item_has_blocks(line: Json, expected: list[Block]) -> None:
     """Commands are whole, changes are diffs, and an image is only named with its size."""
     assert blocks(line) == expected
-
-
-@pytest.mark.parametrize(("data", "size"), [("", 0), ("AA==", 1), ("AAA=", 2), ("AAAA", 3), ("AAAAAA==", 4)])
-def test_the_size_of_data_is_known_without_decoding(data: str, size: int) -> None:
-    """Base64 has four characters for three bytes."""
-    assert decoded_size(data) == size

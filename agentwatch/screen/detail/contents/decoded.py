@@ -66,7 +66,8 @@ class DecodedCall:
         self._made = made
         arguments = call.arguments_place
         self._arguments = feed.blocks(arguments, call.call_id) if arguments else []
-        self._result = feed.blocks(call.ended, call.call_id) if call.ended else []
+        result = feed.blocks(call.ended, call.call_id) if call.ended else []
+        self._result = list(map(_printed, result)) if call.kind is ToolKind.EXECUTE else result
         self._has_exit_codes = feed.session.traits.has_exit_codes
         self._is_open_ended = call.kind in (ToolKind.MCP, ToolKind.OTHER)
         """Whether the arguments are shown as a tree, because no target stands for them."""
@@ -269,6 +270,11 @@ def _field(block: Block, name: str) -> str | None:
         return block.text if block.name == name else None
     value = block.fields.get(name) if isinstance(block, FieldsBlock) else None
     return value if isinstance(value, str) and value else None
+
+
+def _printed(block: Block) -> Block:
+    """Return a block of a command's result: a result that is only a text does not say that it was printed."""
+    return OutputBlock("stdout", block.text) if isinstance(block, ContentBlock) else block
 
 
 def _has_structure(block: Block) -> bool:

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from agentwatch.blocks import (
-    BinaryBlock,
     Block,
     ChangeBlock,
     ContentBlock,
     ErrorBlock,
-    FieldsBlock,
     MarkdownBlock,
     OutputBlock,
     PlanBlock,
@@ -19,10 +17,9 @@ from agentwatch.blocks import (
 from agentwatch.wire.acp.calls.open_calls import plan_in
 from agentwatch.wire.acp.calls.results import object_in, terminal_output
 from agentwatch.wire.acp.permissions import asked_call
-from agentwatch.wire.acp.text import binary_size
+from agentwatch.wire.blocks import binary_block, fields_block, short_and_long
 from agentwatch.wire.fields import Fields, items, mapping, text
 
-_EMPTY: tuple[object, ...] = ("", None, [], {})
 _OUTPUTS = ("output", "formatted_output", "aggregated_output", "content")
 """Fields of `rawOutput` with the text that `content` repeats."""
 
@@ -46,11 +43,7 @@ def _arguments(raw: Fields) -> Iterator[Block]:
     if isinstance(todos := rest.get("todos"), list):
         del rest["todos"]
         yield PlanBlock(plan_in(todos).entries)
-    names = [key for key, value in rest.items() if isinstance(value, str) and "\n" in value]
-    texts = {name: rest.pop(name) for name in names}
-    yield from _fields("arguments", rest)
-    for name, value in texts.items():
-        yield ContentBlock(value) if name == "content" else TextBlock(name, value)
+    yield from short_and_long(rest, ["content"])
 
 
 def _contents(call: Fields) -> Iterator[Block]:
@@ -69,8 +62,8 @@ def _content(content: Fields, call: Fields) -> Iterator[Block]:
     if found := text(content, "text") or text(resource, "text"):
         yield _text(found, call)
     elif data := content.get("data") or resource.get("blob"):
-        media = text(content, "mimeType") or text(resource, "mimeType") or "binary"
-        yield BinaryBlock(media, binary_size(data))
+        media_type = text(content, "mimeType") or text(resource, "mimeType")
+        yield binary_block(media_type, data if isinstance(data, str) else None)
     elif uri := text(content, "uri") or text(resource, "uri"):
         yield TextBlock(text(content, "name") or "resource", uri)
 
@@ -118,10 +111,4 @@ def _result(call: Fields, *, has_content: bool) -> Iterator[Block]:
                 yield _text(printed, call)
                 has_content = True
             del rest[key]
-    yield from _fields("result", rest)
-
-
-def _fields(name: str, fields: Fields) -> Iterator[Block]:
-    """Yield the fields that are not empty."""
-    if present := {key: value for key, value in fields.items() if value not in _EMPTY}:
-        yield FieldsBlock(name, present)
+    yield from fields_block("result", rest)

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from itertools import islice
 
 from agentwatch.events import (
     Event,
     Outcome,
     Plan,
-    PlanEntry,
-    PlanStatus,
     ToolEnded,
     ToolKind,
     ToolProgress,
@@ -30,13 +27,12 @@ from agentwatch.wire.acp.calls.results import (
 from agentwatch.wire.acp.calls.terminals import Terminals
 from agentwatch.wire.acp.calls.tools import Described, Description
 from agentwatch.wire.acp.text import texts_in
-from agentwatch.wire.fields import Fields, items, mapping, text
+from agentwatch.wire.fields import Fields, text
+from agentwatch.wire.plan import listed_entries
 from agentwatch.wire.tool import CREATED
 
 _MOST_OPEN = 1024
 _MOST_ENDED = 4096
-_MOST_ENTRIES = 10_000
-_MOST_CHARACTERS = 4096
 _MOST_OUTPUT = 1 << 16
 _ENDS = {
     "completed": Outcome.SUCCEEDED,
@@ -46,7 +42,6 @@ _ENDS = {
     "rejected": Outcome.REJECTED,
 }
 """The states that end a call. The schema has the first two; unstable versions of agents write the others."""
-_STATUSES = {status.value: status for status in PlanStatus}
 
 
 @dataclass(slots=True)
@@ -260,13 +255,7 @@ def _progress(call: _Call, fields: Fields) -> list[Event]:
 
 def plan_in(entries: object) -> Plan:
     """Return a plan: entries of a `plan` update, or the to-do list in the arguments of a call."""
-    found = (mapping(entry) for entry in islice(items(entries), _MOST_ENTRIES))
-    return Plan(tuple(_entry(entry) for entry in found))
-
-
-def _entry(fields: Fields) -> PlanEntry:
-    content = (text(fields, "content") or "")[:_MOST_CHARACTERS]
-    return PlanEntry(content, _STATUSES.get(text(fields, "status") or "", PlanStatus.PENDING))
+    return Plan(listed_entries(entries, "content"))
 
 
 def _key(session: str | None, call_id: str) -> int:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from agentwatch.events import ToolKind
 from agentwatch.paths import relative_to
-from agentwatch.wire.acp.text import line_count
+from agentwatch.wire.changes.file_change import line_count
 from agentwatch.wire.fields import Fields, items, mapping, text
 from agentwatch.wire.tool import (
     CALLED_MCP,
@@ -196,6 +196,7 @@ def _arguments(raw: Fields) -> Arguments:
     command = raw.get("command", raw.get("cmd"))
     if isinstance(command, list):
         command = " ".join(word for word in islice(command, _MOST_PATHS) if isinstance(word, str))
+    content = raw.get("content")
     return Arguments(
         command=_cut(command),
         url=_cut(raw.get("url")),
@@ -206,7 +207,7 @@ def _arguments(raw: Fields) -> Arguments:
         main=(_NAMELESS.target(raw) or "").strip()[:_MOST_CHARACTERS],
         has_todos=isinstance(raw.get("todos"), list),
         is_task=isinstance(raw.get("prompt"), str) and isinstance(raw.get("subagent_type"), str),
-        content_lines=line_count(raw.get("content")),
+        content_lines=line_count(content) if isinstance(content, str) else None,
     )
 
 

@@ -10,7 +10,7 @@ import pytest
 from agentwatch.events import Malformed
 from agentwatch.wire import delta_frames
 from tests.builders.lines import delta, init, result, session
-from tests.wire.test_bursts import at_once, bursts, deltas, facts_of
+from tests.wire.bursts.test_delta_bursts import at_once, bursts, deltas, facts_of
 
 T = 1_760_000_000_077
 
