@@ -112,7 +112,7 @@ async def test_the_figures_give_way_before_the_facts() -> None:
 
 
 async def test_from_the_second_turn_on_its_number_and_its_clock_are_shown() -> None:
-    """The clock of a later turn starts with its prompt, and its number stands before the counts."""
+    """The clock of a later turn starts with its prompt, and its number is shown before the counts."""
     ended = TurnEnded(Outcome.SUCCEEDED, "x", duration_ms=999_000)
     assert "turn" not in await header(session_of(*CLAUDE, ended), 120)
     read = session_of(*CLAUDE, ended, Prompt("And this."))

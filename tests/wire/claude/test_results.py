@@ -137,7 +137,7 @@ def test_a_result_has_a_note(
 
 
 def test_changed_lines_are_counted() -> None:
-    """The patch of a result counts, and the arguments if there is none."""
+    """The patch of a result counts, and the arguments without a patch."""
     patch = [{"lines": ["+a", "+b", "-c", " d"]}]
     edited = call("Edit", file_path="/x", old_string="a", new_string="b\nc\nd")
     for end, counts in ((answer("x", result={"structuredPatch": patch}), (2, 1)), (answer("x"), (3, 1))):

@@ -45,7 +45,7 @@ DENIED = "[Operation Cancelled] Reason: User denied execution."
     ],
 )
 def test_the_outcome_of_a_call(fields: dict[str, Any], outcome: Outcome, error: str | None) -> None:
-    """The agent's word stands. The reason is in the response, or in what the agent showed."""
+    """The agent's own status counts. The reason is in the response, or in what the agent showed."""
     [found] = whole(ONE[0], answer("", "a1", call(**fields))).calls
     assert (found.outcome, found.error, found.exit_code) == (outcome, error, None)
 
