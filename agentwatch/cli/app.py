@@ -27,10 +27,10 @@ _PATH = click.Path(path_type=Path)
 
 
 def _format_names() -> list[str]:
-    from agentwatch.wire.agents import AGENTS  # only for help, and when a name is given or completed
+    from agentwatch.wire.agents import known_agents  # only for help, and when a name is given or completed
     from agentwatch.wire.plugins import plugin_names
 
-    return [*dict.fromkeys((*(agent.name for agent in AGENTS), *plugin_names()))]
+    return [*dict.fromkeys((*(agent.name for agent in known_agents()), *plugin_names()))]
 
 
 def _known_format(_ctx: click.Context, _option: click.Parameter, name: str | None) -> str | None:

@@ -171,6 +171,8 @@ class Feed:
                 if not (is_holding or raw.isspace()):
                     events = decoder.decode(raw)
             seen_ms = lines.seen_ms(offset + length)
+            if seen_ms is None and events and type(events[0]) is LineTime:
+                seen_ms = events[0].at_ms
             if events is not None and is_whole(events):
                 yield DecodedLine(events, Place(offset, length, seen_ms), count)
             else:

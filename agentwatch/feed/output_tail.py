@@ -22,12 +22,14 @@ def output_tail(feed: Feed, place: Place, call_id: str) -> list[str]:
         place: The line that ended the call.
         call_id: The id of the call.
     """
-    from agentwatch.blocks import OutputBlock
+    from agentwatch.blocks import ContentBlock, OutputBlock
 
     if place.length > _MOST_PARSED:
         tail = feed.reader.line_at(place.offset + place.length - _TAIL, _TAIL)
         return [_strings(tail.decode("utf-8", "replace"))]
-    return [block.text for block in feed.blocks(place, call_id) if isinstance(block, OutputBlock)]
+    return [
+        block.text for block in feed.blocks(place, call_id) if isinstance(block, OutputBlock | ContentBlock)
+    ]
 
 
 def _strings(json_text: str) -> str:

@@ -93,12 +93,13 @@ class Session:
     @property
     def phase(self) -> Phase:
         """What the session is doing now, judged by its last lines."""
-        if self.outcome is not Outcome.RUNNING:
+        outcome = self.runs[-1].outcome if self.runs else self.outcome  # asked after each line with a time
+        if outcome is not Outcome.RUNNING:
             return Phase.NOTHING
         if self.open_calls:
             return Phase.CALLING
-        entry = self.transcript.last
-        return _PHASES.get(entry.kind, Phase.WAITING) if entry and entry.is_open else Phase.WAITING
+        kind = self.transcript.open_kind
+        return Phase.WAITING if kind is None else _PHASES.get(kind, Phase.WAITING)
 
     @property
     def text(self) -> str:

@@ -79,6 +79,11 @@ class Transcript(Sequence[Entry]):
         """The last entry; None if the transcript is empty."""
         return self._last or (self[-1] if len(self._places) else None)
 
+    @property
+    def open_kind(self) -> Kind | None:
+        """The kind of the last entry if it is a text that may still grow."""
+        return self._last.kind if self._last is not None and self._last.is_open else None
+
     def add_call(self, number: int, parent: int | None = None) -> None:
         """Append the entry of the call with a number. An open text before it is closed.
 
@@ -181,7 +186,7 @@ class Transcript(Sequence[Entry]):
         """Close the open entry of a channel."""
         entry = self._open(channel, parent)
         if entry is not None:
-            entry.append("", at_ms)
+            entry.ended_ms = entry.ended_ms if at_ms is None else at_ms
             entry.close()
 
     def _at(self, number: int) -> Entry:

@@ -40,11 +40,13 @@ class UsageCounts:
 
 def _sum(first: Tokens, second: Tokens) -> Tokens:
     """Return the sums of two counts, and the context of the second."""
-    return _latest(first, second)._replace(
-        input=_added(first.input, second.input),
-        cached=_added(first.cached, second.cached),
-        output=_added(first.output, second.output),
-        cost_usd=_added(first.cost_usd, second.cost_usd),
+    return Tokens(
+        _added(first.input, second.input),
+        _added(first.cached, second.cached),
+        _added(first.output, second.output),
+        _added(first.cost_usd, second.cost_usd),
+        first.context_used if second.context_used is None else second.context_used,
+        first.context_size if second.context_size is None else second.context_size,
     )
 
 

@@ -39,4 +39,5 @@ LATE_START = line({"type": "late/start"})
 
 def add_late_agent(monkeypatch: pytest.MonkeyPatch) -> None:
     """Add the agent to the known ones for the duration of a test."""
-    monkeypatch.setattr(agents, "AGENTS", (*agents.AGENTS, LATE))
+    known = (*agents.known_agents(), LATE)
+    monkeypatch.setattr(agents, "known_agents", lambda: known)

@@ -50,7 +50,8 @@ class MadeSession:
 
     def use(self, monkeypatch: pytest.MonkeyPatch, traits: Traits | None = None) -> None:
         """Add the agent to the known ones for the duration of a test."""
-        monkeypatch.setattr(agents, "AGENTS", (*agents.AGENTS, self.agent(traits)))
+        known = (*agents.known_agents(), self.agent(traits))
+        monkeypatch.setattr(agents, "known_agents", lambda: known)
 
     def agent(self, traits: Traits | None = None) -> Agent:
         """Return the agent."""

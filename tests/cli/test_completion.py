@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from agentwatch.wire.agents import AGENTS
+from agentwatch.wire.agents import known_agents
 from tests.conftest import ROOT
 
 MAIN = "import sys; sys.argv[0] = 'agentwatch'; from agentwatch.cli.app import main; main()"
@@ -37,7 +37,10 @@ def completed(*words: str) -> list[str]:
         (("--output-format", "su"), ["plain,summary"]),
         (("--output-format", "f"), ["plain,final"]),
         (("--format", "cu"), ["plain,cursor"]),
-        (("drift", "--format", "a"), [f"plain,{agent.name}" for agent in AGENTS if agent.name[0] == "a"]),
+        (
+            ("drift", "--format", "a"),
+            [f"plain,{agent.name}" for agent in known_agents() if agent.name[0] == "a"],
+        ),
         (("run", "--no-l"), ["plain,--no-log"]),
         (("replay", "x"), ["file,x"]),
     ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,8 @@ from agentwatch.feed import Feed
 from agentwatch.recording import open_saved
 from agentwatch.session import Session
 from agentwatch.wire import Decoder
-from agentwatch.wire.agents import AGENTS, agent_named
+from agentwatch.wire.agents import agent_named, known_agents
+from agentwatch.wire.json_line import parse
 from tests.builders.formats.samples import KNOWN, SAMPLES
 from tests.builders.formats.unknown_agents import FOREIGN, STREAMS
 from tests.builders.lines import delta, event, final, init, result, segment, started, thought, user
@@ -97,7 +99,7 @@ def test_each_format_can_be_named(name: str) -> None:
 
 def test_the_names_of_formats_differ() -> None:
     """No two formats have the same name."""
-    assert len(KNOWN) == len(AGENTS)
+    assert len(KNOWN) == len(known_agents())
 
 
 @pytest.mark.parametrize("data", STREAMS.values(), ids=STREAMS)
@@ -175,3 +177,17 @@ def test_a_named_agent_is_used_from_the_first_line(recording: Saver) -> None:
     feed.advance()
     assert (feed.session.outcome, feed.session.lines.unknown) == ("succeeded", 1)
     assert agent_named("no such") is None
+
+
+@pytest.mark.parametrize(
+    "path", [*(path for path, _ in SAMPLES), *CURSORS], ids=lambda path: f"{path.parent.name}/{path.stem}"
+)
+def test_no_other_agent_recognises_a_line_of_cursor(path: Path) -> None:
+    """Cursor is asked first, so a line that it recognises is no other agent's."""
+    cursor, *others = known_agents()
+    fields: object = None
+    for data in path.read_bytes().splitlines():
+        with suppress(ValueError):
+            fields = parse(data)
+        if isinstance(fields, dict) and cursor.recognises(fields):
+            assert [other.name for other in others if other.recognises(fields)] == []

@@ -18,7 +18,7 @@ from agentwatch.screen.calls.cells.results import (
     note_of,
     verdict_style,
 )
-from agentwatch.screen.calls.cells.targets import cut_apart, is_path, shown_target
+from agentwatch.screen.calls.cells.targets import cut_apart, file_names, is_path, shown_target
 from agentwatch.screen.calls.cells.time_strip import Scales
 from agentwatch.screen.calls.cells.verdict_cache import VerdictCache
 from agentwatch.screen.calls.list import CallList
@@ -155,9 +155,11 @@ class CallRenderer:
         if not (shown or extra) and call.outcome is Outcome.SUCCEEDED:
             return result, SafeText(""), ""
         width = max(room - (columns(result) + gap(room) if result else 0) - extra, 1)
+        if columns(shown) > width and call.more_paths:
+            shown = file_names(shown)
         if columns(shown) > width:
             near = self._targets_near(y, call)
-            shown = cut_apart(shown, near, width, is_path=is_path(call, shown))
+            shown = cut_apart(shown, near, width, is_path=is_path(call, shown) and not call.more_paths)
         return SafeText(f"{lead}{shown}{end}"), result, style
 
     def _result(self, row: Row, calls: Sequence[Call], name_width: int, room: int) -> tuple[SafeText, str]:

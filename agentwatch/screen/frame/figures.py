@@ -19,20 +19,27 @@ def turn_words(run: Run) -> SafeText | None:
 
 
 def figures(tokens: Tokens) -> Iterator[SafeText]:
-    """Yield the tokens, the context and the cost, as far as the agent reports them; the last give way first.
+    """Yield the tokens, the context and the cost, as far as the agent reports them.
 
     Examples: `in 124k out 3.2k`, `ctx 62 %`, `$0.41`.
     """
     counts = (("in", tokens.input), ("out", tokens.output))
     if words := " ".join(f"{name} {short_count(count)}" for name, count in counts if _is_shown(count)):
         yield SafeText(words)
-    used, size = tokens.context_used, tokens.context_size
-    if used is not None and _is_shown(used):
-        is_share = size is not None and size > 0
-        yield SafeText(f"ctx {100 * used // (size or 1)} %" if is_share else f"ctx {short_count(used)}")
+    if (context := context_words(tokens)) is not None:
+        yield context
     cost = tokens.cost_usd
     if cost is not None and isfinite(cost) and 0 <= cost < _MOST_SHOWN:
         yield SafeText("<$0.01" if 0 < cost < 0.01 else f"${cost:,.2f}")
+
+
+def context_words(tokens: Tokens) -> SafeText | None:
+    """Return the share of the context that is used, or its size; None if it is not reported."""
+    used, size = tokens.context_used, tokens.context_size
+    if used is None or not _is_shown(used):
+        return None
+    is_share = size is not None and size > 0
+    return SafeText(f"ctx {100 * used // (size or 1)} %" if is_share else f"ctx {short_count(used)}")
 
 
 def short_count(count: int | None) -> str:

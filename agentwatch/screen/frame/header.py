@@ -13,7 +13,7 @@ from textual.widgets import Static
 from agentwatch.actions import count_words
 from agentwatch.events import Outcome, Tokens
 from agentwatch.safe_text import SafeText, columns, cut, safe_line
-from agentwatch.screen.frame.figures import figures, turn_words
+from agentwatch.screen.frame.figures import context_words, figures, turn_words
 from agentwatch.screen.lines.format import SIGNS, clock
 from agentwatch.screen.lines.themes import muted
 from agentwatch.session import Run, Session, calls_by_outcome
@@ -29,6 +29,8 @@ COLOURS = {
 }
 
 _VERSION_COLUMNS = 20
+_ID = 2
+"""The group of the facts that contains the id; the group after it weighs less."""
 
 
 class Count(NamedTuple):
@@ -69,7 +71,8 @@ class HeaderLine(Static):
         room = width - columns(state)
         counts = [Count(SafeText("… calls"))] if is_preview else _fitting_counts(session, room)
         room -= _width(counts)
-        found = _fitting_facts(session, room)
+        context = None if is_preview or not counts else context_words(session.run.tokens)
+        found = _fitting_facts(session, room, 0 if context is None else columns(context) + 4)
         if not is_preview and counts:
             counts = _with_figures(counts, session.run.tokens, found.room)
         room = width - columns(state) - _width(counts)
@@ -110,13 +113,14 @@ def _fitting_counts(session: Session, room: int) -> list[Count]:
 
 
 def _with_figures(counts: list[Count], tokens: Tokens, room: int) -> list[Count]:
-    """Return the counts with as many figures as fit beside them."""
-    for words in figures(tokens):
+    """Return the counts with as many figures as fit beside them; the context weighs most, the cost least."""
+    whole, context, fitting = [*figures(tokens)], context_words(tokens), []
+    for words in sorted(whole, key=lambda words: words != context):
         if columns(words) + 3 > room - 1:
             break
-        counts = [*counts, Count(words)]
+        fitting.append(words)
         room -= columns(words) + 3
-    return counts
+    return [*counts, *(Count(words) for words in whole if words in fitting)]
 
 
 def _width(counts: list[Count]) -> int:
@@ -137,14 +141,23 @@ class Facts(NamedTuple):
     """The number of the group with the project; None if it does not fit."""
     room: int
     """The columns that are left."""
+    is_complete: bool
+    """Every known fact fits."""
 
 
-def _fitting_facts(session: Session, room: int) -> Facts:
+def _fitting_facts(session: Session, room: int, context: int) -> Facts:
     """Return the facts that fit; a fact that is too long is skipped.
 
     The first to give way are the key source, the permission mode and the id; then the agent's version, its
     name and the model.
+
+    Args:
+        session: The session.
+        room: The columns that are free.
+        context: The columns that the size of the context takes. It weighs more than the id, because a full
+            context ends a session, and the id does not change. 0 if it is not shown.
     """
+    whole = room
     run, agent = session.run, session.agent_name or session.run.format
     version = cut(safe_line(run.agent_version or ""), _VERSION_COLUMNS)
     order = (
@@ -153,20 +166,24 @@ def _fitting_facts(session: Session, room: int) -> Facts:
         (f"{agent} {version}" if agent and version else None, agent),
         ((run.session_id or "")[:8],),
         (run.permission_mode,),
-        (run.api_key_source,),
+        (run.api_key_source if run.api_key_source != "none" else None,),
     )
     shown: list[list[SafeText]] = [[], [], [], []]
     for forms, group in zip(order, (1, 0, 0, 2, 3, 3), strict=True):
         facts = [safe_line(form) for form in forms if form]
+        if group == _ID and context <= room:
+            room -= context
         fitting = next((fact for fact in facts if columns(fact) + 3 <= room), None)
         if fitting is not None:
             shown[group].append(fitting)
             room -= columns(fitting) + 3
-        elif facts and group > 1:
+        elif facts and group >= _ID:
             break  # the facts after the id weigh less than it
     shown[0].reverse()  # the agent's name weighs less than the model, and stands before it
     groups = [SafeText(" · ".join(group)) for group in shown if group]
-    return Facts(groups, bool(shown[0]) if shown[1] else None, room)
+    room = whole - sum(columns(group) + 3 for group in groups)
+    is_complete = sum(map(len, shown)) == sum(any(forms) for forms in order)
+    return Facts(groups, bool(shown[0]) if shown[1] else None, room, is_complete)
 
 
 def _with_folders(facts: Facts, run: Run) -> Facts:
@@ -174,11 +191,11 @@ def _with_folders(facts: Facts, run: Run) -> Facts:
     folders, name = safe_line(_short(run.cwd) or ""), safe_line(_project(run))
     more = columns(folders) - columns(name)
     has_all = run.model and run.format and run.session_id and run.permission_mode and run.api_key_source
-    if facts.project is None or not has_all or more >= facts.room:
+    if facts.project is None or not (facts.is_complete and has_all) or more >= facts.room:
         return facts
     groups = [*facts.groups]
     groups[facts.project] = folders
-    return Facts(groups, facts.project, facts.room - more)
+    return facts._replace(groups=groups, room=facts.room - more)
 
 
 def _project(run: Run) -> str:

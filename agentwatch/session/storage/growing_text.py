@@ -82,7 +82,10 @@ class GrowingText:
         if 0 < self._length <= _MOST_WHOLE:
             self._tail = self._joined_tail()
             return
-        if self._tail_length:
+        if self._tail_length and self._length <= _CHUNK:  # as most texts: a chunk of its own
+            chunk = _encoded(self._joined_tail())
+            self._chunks, self._tail_length = array("Q", (self.spill.add(chunk), len(chunk))), 0
+        elif self._tail_length:
             self._pack(self._tail_length)
         self._tail = ""
 

@@ -11,6 +11,8 @@ from agentwatch.sources.stores.store import Store
 
 _HEAD_BYTES = 1 << 12
 _SQLITE = b"SQLite format 3\0"
+_ZSTANDARD = b"\x28\xb5\x2f\xfd"
+"""The first bytes of a Zstandard frame."""
 
 Opener = Callable[[Path, bytes], Store | None]
 """Returns the store at a path, given the first 4 KiB of the file there; None if the path is of another kind.
@@ -63,6 +65,8 @@ def _opencode_storage(path: Path, head: bytes) -> Store | None:
 
 def _gemini_json(path: Path, head: bytes) -> Store | None:
     """Open a chat of the Gemini CLI that is one JSON document."""
+    if path.suffix != ".json":
+        return None
     from agentwatch.sources.stores.gemini_json import open_gemini_json
 
     return open_gemini_json(path, head)
@@ -70,6 +74,8 @@ def _gemini_json(path: Path, head: bytes) -> Store | None:
 
 def _compressed(path: Path, head: bytes) -> Store | None:
     """Open a recording that is compressed, such as an older rollout of Codex."""
+    if not head.startswith(_ZSTANDARD):
+        return None
     from agentwatch.sources.stores.zstd import compressed_at
 
     return compressed_at(path, head)

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
 from agentwatch.events import Traits
 from agentwatch.wire.agent import Agent, AgentDecoder
-from agentwatch.wire.claude import call_blocks
 from agentwatch.wire.claude.recognition import is_amps_init, is_init, role
 from agentwatch.wire.fields import Fields, text
+
+if TYPE_CHECKING:
+    from agentwatch.blocks import Block
 
 __all__ = ["AGENT"]
 
@@ -31,11 +36,17 @@ def _decoder() -> AgentDecoder:
     return Decoder(AMP)
 
 
+def _blocks(fields: Fields, call_id: str) -> Iterator[Block]:
+    from agentwatch.wire.amp.blocks import amp_blocks
+
+    return amp_blocks(fields, call_id)
+
+
 AGENT = Agent(
     name="amp",
     recognises=_recognises,
     role=role,
     decoder=_decoder,
-    blocks=call_blocks,
+    blocks=_blocks,
     traits=Traits(has_times=False, result_is_last_text=True),
 )

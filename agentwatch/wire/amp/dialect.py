@@ -1,13 +1,17 @@
 """Amp's variant of Claude's grammar, and its tools.
 
-The names are those in the init lines of published captures of Amp.
+The names are those in the init lines of published captures of Amp. Since 2026 most of its tools are those of
+Codex: commands and patches.
 """
 
 from __future__ import annotations
 
 from agentwatch.events import ToolKind
+from agentwatch.wire.amp.results import details_in, patch_facts
+from agentwatch.wire.changes.apply_patch import patched_files
 from agentwatch.wire.claude.dialect import Dialect
 from agentwatch.wire.claude.tools import mcp_tool
+from agentwatch.wire.fields import Fields, text
 from agentwatch.wire.tool import (
     CREATED,
     EDITED,
@@ -26,10 +30,17 @@ from agentwatch.wire.tool import (
     path_in,
 )
 
-_PATHS = path_in("path", "file_path")
+_PATHS = path_in("path", "file_path", "filePath")
+
+
+def _patched(arguments: Fields) -> list[str]:
+    return [change.path for change in patched_files(text(arguments, "patchText") or "")]
+
 
 TOOLS = {
     "Bash": Tool(ToolKind.EXECUTE, RAN, command_in("cmd", "command")),
+    "shell_command": Tool(ToolKind.EXECUTE, RAN, command_in("command", "cmd")),
+    "apply_patch": Tool(ToolKind.EDIT, EDITED, paths=_patched, facts=patch_facts),
     "Read": Tool(ToolKind.READ, READ, paths=_PATHS),
     "Write": Tool(ToolKind.EDIT, CREATED, paths=_PATHS),
     "Edit": Tool(ToolKind.EDIT, EDITED, paths=_PATHS),
@@ -55,4 +66,4 @@ def tool_named(name: str) -> Tool:
     return TOOLS.get(name) or mcp_tool(name) or other_tool(name)
 
 
-AMP = Dialect("amp", tool_named, echoes_prompts=True, commands_return_json=True)
+AMP = Dialect("amp", tool_named, echoes_prompts=True, has_whole_usage=True, details_in=details_in)

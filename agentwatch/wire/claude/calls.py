@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from typing import NamedTuple
 
 from agentwatch.events import Event, Outcome, ToolEnded, ToolKind, ToolStarted
 from agentwatch.paths import relative_to
+from agentwatch.wire.claude.dialect import no_details
 from agentwatch.wire.claude.plans import Plans
-from agentwatch.wire.claude.results import Result, read_result, result_texts
+from agentwatch.wire.claude.results import Result, is_bare_refusal, read_result, result_texts
 from agentwatch.wire.claude.tools import argument_facts
-from agentwatch.wire.fields import NO_FIELDS, Fields, mapping, number, text
+from agentwatch.wire.fields import NO_FIELDS, Fields, items, mapping, number, text
 from agentwatch.wire.tool import EDITED, NO_FACTS, Facts, Tool, other_tool
 
 _MOST_OPEN = 1024
@@ -19,6 +20,13 @@ _MOST_ID = 1000
 """In characters. The ids in captures have at most 40."""
 _NO_NAME = "unknown"
 _NO_TOOL = other_tool(_NO_NAME)._replace(target=lambda _arguments: None)
+ASKING = ("AskUserQuestion", "ExitPlanMode")
+"""Tools whose calls wait until the user has answered, and do not run before."""
+_INTERRUPTED = ("interrupted", "cancelled")
+"""The reasons not to run a call that no person and no rule gave."""
+_BY_USER = "user-rejected"
+"""The reason of a call that the user refused, and of a call that was running when the user interrupted it."""
+_MOST_UNCLEAR = 64
 _OVERWRITTEN = ("has been updated", "overwrote")
 _PLAN_ARGUMENTS = ("todos", "taskId", "status", "subject", "content")
 
@@ -36,19 +44,25 @@ class _Open(NamedTuple):
 class Calls:
     """The open calls of a stream; at most 1,024."""
 
-    def __init__(self, tool_named: Callable[[str], Tool]) -> None:
+    def __init__(
+        self,
+        tool_named: Callable[[str], Tool],
+        details_in: Callable[[Tool, str], Fields] = no_details,
+    ) -> None:
         """Create an empty list of calls.
 
         Args:
             tool_named: Returns the description of a tool by its name.
+            details_in: Returns the structured result in the text of a result.
         """
+        self._details_in = details_in
         self.cwd = ""
         """The working directory without a trailing separator; empty if unknown."""
         self.tool_named = tool_named
-        self.commands_return_json = False
-        """Whether the text of a command's result may be an object with its output and its exit code."""
         self._open: dict[str, _Open] = {}
         self._denied: dict[str, None] = {}
+        self._unclear: list[ToolEnded] = []
+        """The ends of calls that were either refused or interrupted: a later line says which; at most 64."""
         self._plans = Plans()
 
     def begin_run(self) -> None:
@@ -112,6 +126,7 @@ class Calls:
         agent: str | None = None,
         at_ms: int | None = None,
         is_whole: bool = True,
+        denial: str | None = None,
     ) -> list[Event]:
         """Read a `tool_result` block.
 
@@ -121,6 +136,11 @@ class Calls:
             agent: The call of the subagent that made the call; None for the main agent.
             at_ms: The time of the line, in milliseconds since the epoch.
             is_whole: Whether all of the line was read. The part that was not may contain the error.
+            denial: Why the call did not run, or did not end, if the line says it: `user-rejected`,
+                `permission-rule`, `automode-blocked`, `interrupted`, `cancelled`.
+
+        Returns:
+            The end of the call; nothing if only a later line says whether it was refused or interrupted.
         """
         call_id = text(block, "tool_use_id") or ""
         known = self._open.pop(call_id, None)
@@ -128,9 +148,10 @@ class Calls:
         is_denied = call_id in self._denied
         self._denied.pop(call_id, None)
         words = next(result_texts(block), "")
-        if structured is None and self.commands_return_json and tool.kind is ToolKind.EXECUTE:
-            structured = words
-        result, details = read_result(tool, block, structured, is_denied=is_denied), mapping(structured)
+        details = mapping(structured) or self._details_in(tool, words)
+        result = read_result(tool, block, details or structured, is_denied=is_denied or denial is not None)
+        if denial in _INTERRUPTED:
+            result = result._replace(outcome=Outcome.CANCELLED)
         if result.outcome is Outcome.SUCCEEDED and not details:
             result = result._replace(facts=_facts_without_details(argued, words))
         if result.outcome is Outcome.SUCCEEDED and not is_whole:
@@ -153,10 +174,39 @@ class Calls:
             agent=agent,
             duration_ms=_measured_ms(tool, details),
         )
+        is_clear = is_denied or denial not in (None, _BY_USER) or name in ASKING
+        if result.outcome is Outcome.REJECTED and not is_clear and is_bare_refusal(result.error):
+            self._unclear.append(ended)
+            return [self._unclear.pop(0)] if len(self._unclear) > _MOST_UNCLEAR else []
         if result.outcome is not Outcome.SUCCEEDED or tool.kind is not ToolKind.PLAN or agent is not None:
             return [ended]
         planned = self._plans.after(name, plan, details, words)
         return [ended] if planned is None else [ended, planned]
+
+    def released(self, *, is_interrupted: bool = False, denied: Container[str] = ()) -> list[Event]:
+        """Return the ends of the calls that were refused or interrupted.
+
+        Args:
+            is_interrupted: Whether the user has interrupted the agent while it ran the calls.
+            denied: The ids of calls that were refused all the same.
+        """
+        unclear, self._unclear = self._unclear, []
+        return [
+            ended._replace(outcome=Outcome.CANCELLED, error="interrupted by the user")
+            if is_interrupted and ended.call_id not in denied
+            else ended
+            for ended in unclear
+        ]
+
+    def turn_ended(self, denials: object, *, is_interrupted: bool) -> list[Event]:
+        """Read the `permission_denials` of a result, and return the ends of the calls that they decide.
+
+        A call that was running when the user interrupted the turn is not among them.
+        """
+        found = [text(denial, "tool_use_id") for denial in map(mapping, items(denials))]
+        ids = {call_id for call_id in found if call_id is not None}
+        events = self.released(is_interrupted=is_interrupted, denied=ids)
+        return events + [event for call_id in ids if call_id in self._open for event in self.refuse(call_id)]
 
     def refuse(self, call_id: str, reason: str | None = None) -> list[Event]:
         """End an open call as refused: the agent says so, and its result cannot follow."""

@@ -28,7 +28,7 @@ from agentwatch.wire.agent import Agent
 from agentwatch.wire.claude.calls import Calls
 from agentwatch.wire.claude.dialect import Dialect
 from agentwatch.wire.claude.incidents import Incidents, authentication, rate_limit
-from agentwatch.wire.claude.permissions import Permissions, denied
+from agentwatch.wire.claude.permissions import Permissions, denials_in, denied
 from agentwatch.wire.claude.text import (
     MainText,
     blocks_of,
@@ -37,9 +37,11 @@ from agentwatch.wire.claude.text import (
     line_ms,
     model_in,
     texts_of,
+    words_in,
 )
 from agentwatch.wire.claude.turns import (
     INTERRUPTED,
+    is_aborted,
     is_agents_own,
     more_output,
     output_so_far,
@@ -48,7 +50,7 @@ from agentwatch.wire.claude.turns import (
     tokens_in,
     turn_ended,
 )
-from agentwatch.wire.fields import Fields, in_words, items, mapping, text
+from agentwatch.wire.fields import Fields, in_words, mapping, text
 from agentwatch.wire.oversize import Salvaged
 
 _QUIET = frozenset(
@@ -69,8 +71,7 @@ class Decoder:
         """
         self.dialect = dialect
         self._detect = detect
-        self._calls = Calls(dialect.tool_named)
-        self._calls.commands_return_json = dialect.commands_return_json
+        self._calls = Calls(dialect.tool_named, dialect.details_in)
         self._text = MainText()
         self._incidents = Incidents(self._calls)
         self._permissions = Permissions()
@@ -138,8 +139,8 @@ class Decoder:
         return [event for found in texts for event in self._text.add(*found)], count
 
     def end(self) -> list[Event]:
-        """Return the events that follow from the end of the stream: none."""
-        return []
+        """Return the ends of the calls that a later line would have decided."""
+        return self._calls.released(is_interrupted=self._is_interrupted)
 
     def _system(self, fields: Fields) -> list[Event]:
         match fields.get("subtype"):
@@ -173,12 +174,13 @@ class Decoder:
         self._calls.cwd = (text(fields, "cwd") or "").rstrip("/\\")
         if continues:
             return [run_info(fields)]
+        ended = self._calls.released(is_interrupted=self._is_interrupted)
         self._begin_turn()
         if not is_new_run:
-            return [run_info(fields), TurnStarted()]
+            return [*ended, run_info(fields), TurnStarted()]
         self._has_run = True
         self._calls.begin_run()
-        return [run_started(fields, self.dialect), TurnStarted()]
+        return [*ended, run_started(fields, self.dialect), TurnStarted()]
 
     def _begin_turn(self) -> None:
         self._has_turn, self._has_content, self._is_interrupted = True, False, False
@@ -190,7 +192,7 @@ class Decoder:
         self._is_compacting = False
         if self._has_turn:
             self._has_content = True
-            return []
+            return self._calls.released()
         events: list[Event] = [TurnStarted()]
         if not self._has_run:
             self._has_run, self._session_id = True, text(fields, "session_id")
@@ -248,7 +250,8 @@ class Decoder:
     def _request(self, message: Fields) -> list[Event]:
         """Return the tokens of a request to the model, once for all lines of its message."""
         key = (text(message, "id") or "")[:_MOST_MODEL]
-        tokens = tokens_in(mapping(message.get("usage")), self.dialect, with_output=False)
+        usage = mapping(message.get("usage"))
+        tokens = tokens_in(usage, self.dialect, with_output=self.dialect.has_whole_usage)
         if not tokens.input or (key and key == self._message):
             return []
         self._message = key
@@ -260,13 +263,13 @@ class Decoder:
         at_ms, blocks = line_ms(fields), list(blocks_of(message))
         results = [block for block in blocks if ends_with(block, "tool_result")]
         structured = fields.get("tool_use_result") if len(results) == 1 else None
-        is_whole, events = not isinstance(fields, Salvaged), list[Event]()
+        is_whole, denials, events = not isinstance(fields, Salvaged), denials_in(fields), list[Event]()
         for block in results:
-            events += self._calls.end(block, structured, agent=agent, at_ms=at_ms, is_whole=is_whole)
-        words = "\n".join(
-            found for block in blocks if (found := text(block, "text")) and block not in results
-        )
-        return [*events, *self._prompt(fields, words, agent)] if words else events
+            denial = denials.get(text(block, "tool_use_id"))
+            events += self._calls.end(
+                block, structured, agent=agent, at_ms=at_ms, is_whole=is_whole, denial=denial
+            )
+        return [*events, *self._prompt(fields, words, agent)] if (words := words_in(blocks)) else events
 
     def _prompt(self, fields: Fields, words: str, agent: str | None) -> list[Event]:
         """Return the prompt in a user's line, which may also be a text of the agent itself."""
@@ -287,11 +290,9 @@ class Decoder:
         if self._has_run and not self._has_turn:
             self._begin_turn()
             events.append(TurnStarted())
-        for denial in map(mapping, items(fields.get("permission_denials"))):
-            call_id = text(denial, "tool_use_id")
-            if self._calls.is_open(call_id):
-                events += self._calls.refuse(call_id or "")
-        ended = turn_ended(fields, self.dialect, self._model, is_interrupted=self._is_interrupted)
+        is_interrupted = self._is_interrupted or is_aborted(fields)
+        events += self._calls.turn_ended(fields.get("permission_denials"), is_interrupted=is_interrupted)
+        ended = turn_ended(fields, self.dialect, self._model, is_interrupted=is_interrupted)
         self._has_run, self._has_turn, self._is_compacting = True, False, False
         self._session_id = self._session_id or text(fields, "session_id")
         self._permissions.clear()

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from agentwatch.events import Permission
 from agentwatch.wire.claude.calls import Calls
-from agentwatch.wire.fields import Fields, mapping, text
+from agentwatch.wire.fields import Fields, items, mapping, text
 
 _MAX_OPEN = 64
 _MOST_ID = 1000
@@ -60,6 +60,12 @@ class Permissions:
     def clear(self) -> None:
         """Forget all questions: the turn has ended."""
         self._asked.clear()
+
+
+def denials_in(fields: Fields) -> dict[str | None, str | None]:
+    """Return why calls did not run, or did not end, by their ids. Versions from 2.1.216 say it."""
+    metas = map(mapping, items(fields.get("tool_result_meta")))
+    return {text(meta, "id"): text(meta, "non_execution_kind") for meta in metas}
 
 
 def denied(fields: Fields) -> Permission:

@@ -22,8 +22,10 @@ _MOST_ERROR = 10_000
 _MOST_DIGITS = 10
 EXIT = "Exit code "
 _TAG, _END_TAG = "<tool_use_error>", "</tool_use_error>"
+_BARE_REFUSAL = "The user doesn't want to proceed with this tool use"
+_FEEDBACK = "the user said"
 _REFUSALS = (
-    "The user doesn't want to proceed with this tool use",
+    _BARE_REFUSAL,
     "Claude requested permissions to ",
     "Permission to use ",
     "Permission for this ",
@@ -66,7 +68,10 @@ _INTERRUPTIONS = (
 _BACKGROUND_TEXTS = ("Command running in background", "Async agent launched")
 _MOVED = "was moved to the background"
 """Words in the first line of a command that took longer than its limit, and continues."""
-_BACKGROUND_STATES = ("async_launched", "remote_launched", "queued_to_running")
+_BACKGROUND_STATES = (
+    *("async_launched", "remote_launched", "queued_to_running"),
+    *("backgrounded", "teammate_spawned"),
+)
 
 
 class Result(NamedTuple):
@@ -85,14 +90,14 @@ def read_result(tool: Tool, block: Fields, structured: object, *, is_denied: boo
         tool: The tool of the call.
         block: The `tool_result` block.
         structured: The value of `tool_use_result`; on disk, of `toolUseResult`. None if the line has none.
-        is_denied: Whether another line says that the call was refused.
+        is_denied: Whether another field or line says that the call was refused.
     """
     details = mapping(structured)
     if block.get("is_error") is True:
         return _failure(tool, block, details, is_denied=is_denied)
     if is_denied:
         return Result(Outcome.REJECTED, reason_of(block))
-    if details.get("interrupted") is True:
+    if details.get("interrupted") is True or (tool.kind is ToolKind.DELEGATE and _is_stopped(block)):
         return Result(Outcome.CANCELLED)
     exit_code = _stated_exit_code(details)
     if exit_code or details.get("is_error") is True or details.get("success") is False:
@@ -132,6 +137,19 @@ def reason_of(block: Fields) -> str:
     """Return the text of a failed call without the tags around it."""
     found = next(result_texts(block), "")[:_MOST_ERROR].strip()
     return found.removeprefix(_TAG).removesuffix(_END_TAG).strip()
+
+
+def _is_stopped(block: Fields) -> bool:
+    """Return whether a subagent was stopped alone: the turn goes on, and the result is no error."""
+    return next(result_texts(block), "").startswith("[Request interrupted by user")
+
+
+def is_bare_refusal(reason: str | None) -> bool:
+    """Return whether a text is that of a refusal without the user's words.
+
+    A call that was running when the user interrupted it has the same text.
+    """
+    return reason is not None and reason.startswith(_BARE_REFUSAL) and _FEEDBACK not in reason
 
 
 def _is_refusal(tool: Tool, reason: str) -> bool:

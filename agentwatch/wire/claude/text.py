@@ -135,6 +135,13 @@ def blocks_of(message: Fields) -> Iterator[Fields]:
         yield from map(mapping, items(content))
 
 
+def words_in(blocks: list[Fields]) -> str:
+    """Return the texts of a user's line, without the results of calls."""
+    return "\n".join(
+        found for block in blocks if (found := text(block, "text")) and not ends_with(block, "tool_result")
+    )
+
+
 def ends_with(block: Fields, ending: str) -> bool:
     """Return whether the type of a block ends with a word: `server_tool_use` is a `tool_use` too."""
     kind = block.get("type")

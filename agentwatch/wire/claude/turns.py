@@ -107,11 +107,15 @@ def more_output(tokens: int) -> list[Event]:
     return [Usage(Tokens(output=tokens), UsageScope.REQUEST)] if tokens else []
 
 
+def is_aborted(fields: Fields) -> bool:
+    """Return whether a result line says that the user interrupted the turn."""
+    return (text(fields, "terminal_reason") or "").startswith(_ABORTED)
+
+
 def _outcome(fields: Fields, dialect: Dialect, *, is_interrupted: bool) -> Outcome:
     """Return the outcome of a turn: its subtype may be `success` although `is_error` is true."""
     subtype = text(fields, "subtype") or ""
-    is_aborted = (text(fields, "terminal_reason") or "").startswith(_ABORTED)
-    if is_aborted or (is_interrupted and subtype != "success"):
+    if is_aborted(fields) or (is_interrupted and subtype != "success"):
         return Outcome.CANCELLED
     is_error = fields.get("is_error")
     failed = is_error if isinstance(is_error, bool) else subtype != "success"
@@ -128,8 +132,8 @@ def _result(fields: Fields, outcome: Outcome) -> str | None:
         return result if isinstance(result, str) else None
     if isinstance(result, str) and result:
         return result
-    if error := text(fields, "error"):
-        return error
+    if error := text(fields, "error") or text(mapping(fields.get("error")), "message"):
+        return error  # Qwen Code writes an object
     errors = items(fields.get("errors"))[:_MOST_REASONS]
     reasons = [error for error in errors if isinstance(error, str) and not error.startswith(_DIAGNOSTIC)]
     if not reasons and outcome is Outcome.CANCELLED:

@@ -34,6 +34,8 @@ class Answers:
 
     def retracted(self, fields: Fields) -> TextRetracted | None:
         """Return which of the last texts a line takes back; None if it takes back no text."""
+        if _NAMES[0] not in fields and _NAMES[1] not in fields:
+            return None
         names = [name for key in _NAMES for name in items(fields.get(key)) if isinstance(name, str)]
         characters, retracted = 0, frozenset(names)
         while retracted and self._written and self._written[-1][0] in retracted:

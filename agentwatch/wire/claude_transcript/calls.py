@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from agentwatch.events import Event, Outcome, Permission, ToolEnded
+from agentwatch.wire.claude.calls import ASKING
 from agentwatch.wire.claude.calls import Calls as ClaudeCalls
 from agentwatch.wire.claude.tools import tool_named
 from agentwatch.wire.fields import Fields, items, mapping, text
@@ -13,10 +14,6 @@ from agentwatch.wire.on_disk.iso_time import iso_ms
 _MOST_OPEN = 1024
 _MOST_ID = 1000
 """In characters."""
-_ASKING = ("AskUserQuestion", "ExitPlanMode")
-"""Tools whose calls wait until the user has answered."""
-_INTERRUPTED = ("interrupted", "cancelled")
-"""Values of `toolDenialKind` of a call that nobody refused."""
 _ANSWERS = {Outcome.SUCCEEDED: "answered", Outcome.REJECTED: "rejected", Outcome.CANCELLED: "cancelled"}
 
 
@@ -56,7 +53,7 @@ class Calls:
         at_ms, group = iso_ms(fields.get("timestamp")), text(mapping(fields.get("message")), "id")
         yield self._calls.start({**block, "id": call_id}, agent=agent, group=group, at_ms=at_ms)
         name = text(block, "name")
-        if name in _ASKING and agent is None:
+        if name in ASKING and agent is None:
             question = _questions(mapping(block.get("input")))
             yield Permission(name, None, at_ms=at_ms, key=call_id, call_id=call_id, target=question)
 
@@ -71,20 +68,25 @@ class Calls:
             fields: The line of the block.
             structured: The structured result, if the line has one for this block.
             agent: The id of the call whose subagent made the call; None for the main agent.
+
+        A call that was running when the user interrupted it has the text and the `toolDenialKind` of a call
+        that the user refused. The next text of the user names the interrupted message, and versions from
+        2.1.330 say that a call was refused before it ran.
         """
         self._open.pop(call_id, None)
         denial, at_ms = text(fields, "toolDenialKind"), iso_ms(fields.get("timestamp"))
-        if denial is not None and denial not in _INTERRUPTED:
+        if fields.get("toolDenialBeforeRun") is True:
             self._calls.deny(call_id)
-        for event in self._calls.end({**block, "tool_use_id": call_id}, structured, agent=agent, at_ms=at_ms):
-            if not isinstance(event, ToolEnded):
-                yield event
-                continue
-            ended = event._replace(outcome=Outcome.CANCELLED) if denial in _INTERRUPTED else event
-            if ended.tool in _ASKING and ended.agent is None:
-                answer, answers = _ANSWERS.get(ended.outcome, "answered"), _answers(structured) or None
-                yield Permission(ended.tool, answer, answers, at_ms=at_ms, key=call_id, call_id=call_id)
-            yield ended
+        found, named = self._calls, {**block, "tool_use_id": call_id}
+        for event in found.end(named, structured, agent=agent, at_ms=at_ms, denial=denial):
+            if isinstance(event, ToolEnded) and event.tool in ASKING and event.agent is None:
+                answer, answers = _ANSWERS.get(event.outcome, "answered"), _answers(structured) or None
+                yield Permission(event.tool, answer, answers, at_ms=at_ms, key=call_id, call_id=call_id)
+            yield event
+
+    def released(self, *, is_interrupted: bool = False) -> list[Event]:
+        """Return the ends of the calls of which only a later line says whether they were interrupted."""
+        return self._calls.released(is_interrupted=is_interrupted)
 
 
 def _questions(arguments: Fields) -> str | None:

@@ -40,7 +40,7 @@ class UserText(NamedTuple):
     text: str = ""
 
 
-_NOTHING = UserText(Origin.NOTHING)
+NO_TEXT = UserText(Origin.NOTHING)
 
 
 def user_text(fields: Fields) -> UserText:
@@ -48,7 +48,7 @@ def user_text(fields: Fields) -> UserText:
     content = mapping(fields.get("message")).get("content")
     if isinstance(content, str):
         return read_text(content)
-    texts, has_image, notice = [], False, _NOTHING
+    texts, has_image, notice = [], False, NO_TEXT
     for block in map(mapping, items(content)):
         if block.get("type") == "image":
             has_image = True
@@ -70,13 +70,13 @@ def read_text(said: str) -> UserText:
     if said.startswith(_INTERRUPTED):
         return UserText(Origin.INTERRUPTION, said)
     if not said or said.startswith(_NOT_SAID):
-        return _NOTHING
+        return NO_TEXT
     if not said.startswith("<"):
         return UserText(Origin.PROMPT, said)
     notice = _notice(said[:_MOST_READ])
     if notice is None:
         return UserText(Origin.PROMPT, said)
-    return UserText(Origin.NOTICE, notice) if notice else _NOTHING
+    return UserText(Origin.NOTICE, notice) if notice else NO_TEXT
 
 
 def _notice(said: str) -> str | None:

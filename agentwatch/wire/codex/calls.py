@@ -9,6 +9,10 @@ from agentwatch.paths import relative_to
 from agentwatch.wire.changes.file_change import Changes
 from agentwatch.wire.tool import CALLED_MCP, RAN, RAN_SUBAGENT, SEARCHED_WEB, USED, first_line
 
+MCP_REFUSALS = ("user rejected MCP tool call", "user cancelled MCP tool call")
+"""Beginnings of the error of an MCP call that was refused. `codex exec` refuses what it would have to ask
+for, in the name of the user."""
+
 
 class Use(NamedTuple):
     """The use of a tool: what its arguments say."""
@@ -120,10 +124,16 @@ def status_end(status: str | None, error: str | None = None) -> End | None:
         case "completed":
             return End(Outcome.SUCCEEDED)
         case "failed":
-            return End(Outcome.FAILED, error)
+            return failed_end(error)
         case "declined":
             return End(Outcome.REJECTED, error)
     return End(Outcome.RETURNED, unknown_status(status))
+
+
+def failed_end(error: str | None) -> End:
+    """Return the end of a call that failed. A call of an MCP tool that was refused has this end too."""
+    is_refusal = error is not None and error.startswith(MCP_REFUSALS)
+    return End(Outcome.REJECTED if is_refusal else Outcome.FAILED, error)
 
 
 def unknown_status(status: str | None) -> str:

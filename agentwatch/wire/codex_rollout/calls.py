@@ -7,8 +7,8 @@ from typing import TypeVar
 from agentwatch.events import Event, Outcome, ToolKind, ToolProgress
 from agentwatch.wire.codex.calls import End, Use, ended, started
 from agentwatch.wire.codex_rollout.outputs import end_of, read_output
-from agentwatch.wire.codex_rollout.tools import WRITE_STDIN
-from agentwatch.wire.fields import Fields, number
+from agentwatch.wire.codex_rollout.tools import asked_process
+from agentwatch.wire.fields import Fields
 from agentwatch.wire.tool import USED
 
 _Value = TypeVar("_Value")
@@ -25,8 +25,8 @@ class Calls:
     """The calls that have no output yet.
 
     A call ends with the first line that says how: an item such as `CommandExecution`, or its output. A
-    command whose output says that its process is still running ends with that process, which a later item or
-    the output of `write_stdin` reports.
+    command or script whose output says that it is still running ends with its process, which a later item or
+    the output of `write_stdin` or `wait` reports.
     """
 
     def __init__(self) -> None:
@@ -40,13 +40,14 @@ class Calls:
         self._processes: dict[str, tuple[str, Use]] = {}
         """By the id of a running process: the call that started it."""
         self._inputs: dict[str, str] = {}
-        """The open calls of `write_stdin`, and the process of each."""
+        """The open calls of `write_stdin` and `wait`, and the process of each."""
 
     def start(self, call_id: str, use: Use, arguments: Fields, at_ms: int | None) -> list[Event]:
         """Return the events of a call that starts."""
         _keep(self._open, call_id, use, _MOST_OPEN)
-        if use.tool == WRITE_STDIN:
-            _keep(self._inputs, call_id, f"{number(arguments, 'session_id')}", _MOST_PROCESSES)
+        process = asked_process(use.tool, arguments)
+        if process is not None:
+            _keep(self._inputs, call_id, process, _MOST_PROCESSES)
         return [started(call_id, use, self.cwd, at_ms)]
 
     def output(self, call_id: str, value: object, at_ms: int | None) -> list[Event]:
@@ -62,7 +63,8 @@ class Calls:
             return [ToolProgress(call_id, None, output.text[-_MOST_PROGRESS:])]
         end = end_of(use, output)._replace(at_ms=at_ms)
         events: list[Event] = [ended(call_id, use, end, self.cwd)]
-        if asked is None or output.exit_code is None or asked not in self._processes:
+        is_over = output.exit_code is not None or output.ends_script
+        if asked is None or not is_over or asked not in self._processes:
             return events
         of_process = self._processes.pop(asked)
         return [ended(*of_process, end._replace(duration_ms=None), self.cwd), *events]

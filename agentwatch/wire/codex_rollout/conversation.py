@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from agentwatch.events import Channel, Event, Outcome, Prompt, Text, TextEnded, TurnEnded, TurnStarted
-from agentwatch.wire.codex_rollout.texts import Copies, Prompts
+from agentwatch.wire.codex_rollout.texts import Copies, Prompts, Twins
 from agentwatch.wire.fields import Fields, items, mapping, text
 from agentwatch.wire.json_line import whole_text
 
@@ -22,6 +22,7 @@ class Conversation:
         self._awaits_answer = False
         """Whether the newest prompt has no answer yet."""
         self._prompts = Prompts()
+        self._prompt_twins, self._answer_twins = Twins(), Twins()
         self._answers = Copies()
         self._thoughts = Copies()
 
@@ -78,15 +79,33 @@ class Conversation:
         parts = _parts(items(item.get("summary")) or items(item.get("content")))
         return self._thought([each for each in parts if self._thoughts.is_new_item(key, each)], at_ms)
 
-    def prompt(self, found: str) -> list[Event]:
-        """Return the prompt of an event, unless it came as an item."""
+    def prompt(self, found: str, *, is_item: bool = False) -> list[Event]:
+        """Return the prompt of an event, unless it came as an item of the model or as another event.
+
+        Args:
+            found: The text.
+            is_item: Whether the event is the completed item of a paginated history.
+        """
         found = whole_text(found) or _NO_TEXT
+        if self._prompt_twins.is_second(found, is_item=is_item):
+            return []
         return [self._prompt(found)] if self._prompts.is_new_event(found) else []
 
-    def answer(self, found: str | None, key: str | None, at_ms: int | None) -> list[Event]:
-        """Return the answer of an event, unless it came as an item."""
+    def answer(
+        self, found: str | None, key: str | None, at_ms: int | None, *, is_item: bool = False
+    ) -> list[Event]:
+        """Return the answer of an event, unless it came as an item of the model or as another event.
+
+        Args:
+            found: The text; None if there is none.
+            key: The id of the message; None if it has none.
+            at_ms: The time of the line.
+            is_item: Whether the event is the completed item of a paginated history.
+        """
         found = whole_text(found or "")
-        if not found or not self._answers.is_new_event(key, found):
+        if not found or self._answer_twins.is_second(found, is_item=is_item):
+            return []
+        if not self._answers.is_new_event(key, found):
             return []
         return self.after_prompts(_block(Channel.ANSWER, found, at_ms))
 

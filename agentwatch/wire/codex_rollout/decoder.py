@@ -118,7 +118,7 @@ class Decoder:
             return _usage(total, last, number(info, "model_context_window"))
         if kind == "thread_settings_applied":
             return self._context(mapping(event.get("thread_settings")))
-        if kind == "task_started":
+        if kind in ("task_started", "turn_started"):
             size = number(event, "model_context_window")
             self._turns.texts.announce_turn()
             cut = self._turns.calls.begin_turn()

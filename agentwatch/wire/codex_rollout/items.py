@@ -19,6 +19,7 @@ from agentwatch.wire.codex.calls import (
     change_use,
     command_end,
     command_use,
+    failed_end,
     mcp_use,
     search_query,
     search_use,
@@ -95,7 +96,7 @@ def _mcp_end(event: Fields) -> Found:
     use = mcp_use(tool or "mcp_tool_call", text(call, "server"), tool)
     returned = mapping(result.get("Ok"))
     if "Err" in result:
-        return Found(use, End(Outcome.FAILED, text(result, "Err")))
+        return Found(use, failed_end(text(result, "Err")))
     if returned.get("isError") is True or returned.get("is_error") is True:
         return Found(use, End(Outcome.FAILED, results_of_mcp(returned) or "the tool says so"))
     return Found(use, End(Outcome.SUCCEEDED if "Ok" in result else Outcome.RETURNED))

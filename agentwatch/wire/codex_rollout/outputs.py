@@ -1,7 +1,8 @@
 """Reads the output of a tool call, as the model gets it.
 
 The text begins with a head in some versions (`Exit code: 0`, `Process exited with code 0`), is a JSON object
-in older ones (`{"output": …, "metadata": {"exit_code": 0}}`), and is only the output in others.
+in older ones (`{"output": …, "metadata": {"exit_code": 0}}`), and is only the output in others. A script that
+calls tools has a head of its own (`Script completed`, from `codex-rs/core/src/tools/code_mode`).
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from agentwatch.events import Outcome, ToolKind
-from agentwatch.wire.codex.calls import End, Use, change_end
+from agentwatch.wire.codex.calls import MCP_REFUSALS, End, Use, change_end
 from agentwatch.wire.fields import Fields, items, mapping, number, text
 
 _MOST_HEAD_LINES = 12
@@ -22,9 +23,10 @@ _HEADS = ("Chunk ID: ", _WALL_TIME, *_EXIT, _RUNNING, "Original token count: ", 
 _ABORTED = ("aborted by user", "aborted")
 _REJECTED = (
     *("exec command rejected by user", "patch rejected by user", "rejected by user"),
-    *("user rejected MCP tool call", "user cancelled MCP tool call", "This action was rejected"),
+    *(*MCP_REFUSALS, "This action was rejected"),
 )
-_REJECTED_IN_ERROR = 'Rejected("'
+_REJECTED_IN_ERROR = ('Rejected("', 'Rejected(\\"')
+"""How the error of a refused command is written, also within another error."""
 _SANDBOX = "failed in sandbox"
 _EXIT_IN_SANDBOX = ", exit code: "
 """How version 0.40 gave the exit code of a command that its sandbox stopped."""
@@ -36,6 +38,11 @@ _FAILED = (
 )
 """The beginnings of the messages that Codex returns instead of a result."""
 _SUCCEEDED = ("Plan updated", "Success. Updated the following files:", "attached local image path")
+_SCRIPT_RUNNING = "Script running with cell ID "
+_SCRIPT_ENDS = ("Script completed", "Script failed", "Script terminated")
+_SCRIPT_ERROR = "Script error:"
+_SCRIPT_HEAD = ("Wall time", _OUTPUT, _SCRIPT_ERROR)
+"""The beginnings of the lines that may follow the first one in the output of a script."""
 _BROKEN_CALL = 500
 """The length to which an error is cut, in characters; it may contain the whole patch."""
 
@@ -53,6 +60,8 @@ class Output(NamedTuple):
     """What the output itself says."""
     is_aborted: bool = False
     has_head: bool = False
+    ends_script: bool = False
+    """Whether it is the output of a script that has ended."""
     pieces: tuple[Fields, ...] = ()
     """The pieces of an output that is a list: texts and images."""
 
@@ -82,7 +91,9 @@ def _end(use: Use, output: Output) -> End:
     start = output.text[:_MOST_HEAD]
     if output.is_aborted:
         return End(Outcome.CANCELLED)
-    if start.startswith(_REJECTED) or (start.startswith(_FAILED) and _REJECTED_IN_ERROR in start):
+    if start.startswith(_REJECTED) or (
+        start.startswith(_FAILED) and any(each in start for each in _REJECTED_IN_ERROR)
+    ):
         return End(Outcome.REJECTED, start.strip().partition("\n")[0])
     changes = use.changes
     if output.exit_code is not None and changes is None:
@@ -116,6 +127,8 @@ def _of_head(whole: str) -> Output:
     """Return the output after its head, and what the head says."""
     if whole.startswith(_ABORTED):
         return Output(whole, is_aborted=True)
+    if (script := _of_script(whole)) is not None:
+        return script
     if whole.startswith(_SANDBOX):
         digits = whole[:_MOST_HEAD].partition(_EXIT_IN_SANDBOX)[2].partition(",")[0]
         return Output(whole, number({"code": digits}, "code"), succeeded=False)
@@ -139,6 +152,32 @@ def _of_head(whole: str) -> Output:
             begin = end if line.startswith(_OUTPUT) else end - len(line) - 1
             return output._replace(text=whole[begin:])
     return output._replace(text=whole[end:])
+
+
+def _of_script(whole: str) -> Output | None:
+    """Return the output of a script that calls tools; None for another output.
+
+    The second line is part of the head, which a command that prints the same words does not have.
+    """
+    first, _, rest = whole[:_MOST_HEAD].partition("\n")
+    process = first.removeprefix(_SCRIPT_RUNNING).strip() if first.startswith(_SCRIPT_RUNNING) else None
+    if (process is None and first not in _SCRIPT_ENDS) or not rest.startswith(_SCRIPT_HEAD):
+        return None
+    text, duration_ms = whole[len(first) + 1 :], None
+    if text.startswith("Wall time"):
+        line, _, text = text.partition("\n")
+        seconds = line.removeprefix("Wall time").removeprefix(":").removesuffix(" seconds")
+        duration_ms = _milliseconds(seconds)
+    if text.startswith(_OUTPUT):
+        text = text.removeprefix(_OUTPUT).removeprefix("\n")
+    output = Output(text, process=process and f"cell {process}", duration_ms=duration_ms, has_head=True)
+    if process is not None:
+        return output
+    if first == "Script terminated":
+        return output._replace(is_aborted=True, ends_script=True)
+    if first == "Script completed":
+        return output._replace(succeeded=True, ends_script=True)
+    return output._replace(text=text.rpartition(_SCRIPT_ERROR)[2], succeeded=False, ends_script=True)
 
 
 def _milliseconds(seconds: object) -> int | None:

@@ -69,6 +69,29 @@ class Copies:
         self._items.clear()
 
 
+class Twins:
+    """The newest text that an event reported, because some rollouts report it twice.
+
+    They have the completed item of a paginated history and the event of an older one. Two texts of the same
+    kind of line are never twins.
+    """
+
+    def __init__(self) -> None:
+        self._last: tuple[bytes, bool] | None = None
+
+    def is_second(self, text: str, *, is_item: bool) -> bool:
+        """Return whether the other kind of line has just reported this text.
+
+        Args:
+            text: The text.
+            is_item: Whether the line is a completed item.
+        """
+        digest = _digest(text)
+        is_twin = self._last == (digest, not is_item)
+        self._last = None if is_twin else (digest, is_item)
+        return is_twin
+
+
 class Prompts:
     """The user's messages. An item may also be written by Codex in the name of the user.
 

@@ -23,6 +23,7 @@ from agentwatch.wire.tool import FOUND, LISTED, READ, SEARCHED, TODOS, USED, fir
 _MCP = "mcp__"
 _PATCH_TOOL = "apply_patch"
 WRITE_STDIN = "write_stdin"
+_WAIT = "wait"
 PLAN_TOOL = "update_plan"
 QUESTION_TOOL = "request_user_input"
 
@@ -76,6 +77,27 @@ def use_of(name: str, namespace: str | None, given: object) -> Use:
         return _TOOLS[name](name, arguments, whole)
     other = other_tool(name)
     return Use(name, other.kind, other.phrase, other.target(arguments))
+
+
+def asked_process(name: str, arguments: Fields) -> str | None:
+    """Return the running process or script that a call asks for its output; None if it asks none."""
+    if name == WRITE_STDIN:
+        return f"{number(arguments, 'session_id')}"
+    cell = _cell(arguments) if name == _WAIT else None
+    return None if cell is None else f"cell {cell}"
+
+
+def _cell(arguments: Fields) -> str | None:
+    """Return the id of the script that a call of `wait` waits for; None if it waits for subagents."""
+    found = number(arguments, "cell_id")
+    return text(arguments, "cell_id") if found is None else str(found)
+
+
+def _wait(name: str, arguments: Fields, whole: str) -> Use:
+    cell = _cell(arguments)
+    if cell is None:
+        return _agent(name, arguments, whole)
+    return Use(name, ToolKind.EXECUTE, USED, f"{name} {first_line(cell)}")
 
 
 def _patch(name: str, _arguments: Fields, _whole: str) -> Use:
@@ -163,9 +185,10 @@ _TOOLS: dict[str, Callable[[str, Fields, str], Use]] = {
     **dict.fromkeys(
         (
             *("spawn_agent", "send_input", "send_message", "followup_task", "assign_task", "resume_agent"),
-            *("wait", "wait_agent", "close_agent", "interrupt_agent"),
+            *("wait_agent", "close_agent", "interrupt_agent"),
         ),
         _agent,
     ),
+    _WAIT: _wait,
 }
 """The tools by their names, apart from those that run commands. Other tools show one of their arguments."""

@@ -41,6 +41,8 @@ class Turns:
         """By call_id: the plans of open calls; at most 64."""
         self._searches = 0
         """The number of web searches without an id."""
+        self._error: str | None = None
+        """The newest error of the present turn."""
 
     def item(self, kind: str, item: Fields, at_ms: int | None) -> list[Event] | None:
         """Return the events of a model's item; None if its type is not known."""
@@ -75,9 +77,9 @@ class Turns:
         key = text(item, "id")
         match item.get("type"):
             case "UserMessage":
-                return self.texts.prompt(_joined(item))
+                return self.texts.prompt(_joined(item), is_item=True)
             case "AgentMessage":
-                return self.texts.answer(_joined(item), key, at_ms)
+                return self.texts.answer(_joined(item), key, at_ms, is_item=True)
             case "Plan":
                 return self.texts.answer(text(item, "text"), None, at_ms)
             case "Reasoning":
@@ -97,9 +99,14 @@ class Turns:
                 return self.texts.answer(text(event, "message"), None, at_ms)
             case "agent_reasoning":
                 return self.texts.thought([event.get("text")], None, at_ms)
-            case "task_complete":
-                return self.texts.turn_ended(_turn_complete(event))
+            case "error":
+                self._error = message_in(event)
+                return None
+            case "task_complete" | "turn_complete":
+                error, self._error = self._error, None
+                return self.texts.turn_ended(_turn_complete(event, error))
             case "turn_aborted":
+                self._error = None
                 duration_ms = number(event, "duration_ms")
                 self.calls.abort(at_ms)
                 return self.texts.turn_ended(TurnEnded(Outcome.CANCELLED, duration_ms=duration_ms))
@@ -151,12 +158,22 @@ class Turns:
         return self.texts.after_prompts(self.calls.finish(call_id, use, end))
 
 
-def _turn_complete(event: Fields) -> TurnEnded:
-    """Return the end of a turn. One that failed has the same type, with an error."""
+def _turn_complete(event: Fields, before: str | None) -> TurnEnded:
+    """Return the end of a turn. One that failed has the same type, with an error.
+
+    Older versions report the error of a turn without an answer only in an event before its end.
+
+    Args:
+        event: The end.
+        before: The newest error of the turn; None without one.
+    """
     error = event.get("error")
     duration_ms = number(event, "duration_ms")
     if error is None or error == {}:
-        return TurnEnded(Outcome.SUCCEEDED, duration_ms=duration_ms)
+        has_answer = event.get("last_agent_message") is not None
+        if before is None or has_answer:
+            return TurnEnded(Outcome.SUCCEEDED, duration_ms=duration_ms)
+        return TurnEnded(Outcome.FAILED, before, duration_ms=duration_ms)
     message = message_in(mapping(error)) or (error if isinstance(error, str) else "the turn failed")
     return TurnEnded(Outcome.FAILED, message, duration_ms=duration_ms)
 

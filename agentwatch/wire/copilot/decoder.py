@@ -101,8 +101,7 @@ class Decoder:
             case "assistant.usage":
                 return self._counts.request(data, is_main=agent is None)
             case "assistant.turn_start" if agent is None:
-                self._turns.begin()
-                return self._info(text(data, "model"))
+                return [*self._turns.step(), *self._info(text(data, "model"))]
             case "assistant.turn_end" if agent is None:
                 return [*self._answers.end(), *self._turns.step_ended()]
         return silent_or_unknown(kind)
@@ -110,6 +109,7 @@ class Decoder:
     def _message(self, data: Fields, agent: str | None, at_ms: int | None) -> list[Event]:
         for request in map(mapping, items(data.get("toolRequests"))):
             self._calls.requested(request)
+        self._counts.message(data)
         thoughts = self._thoughts.message(data, agent, at_ms)
         if agent is None:
             self._turns.message(data)
@@ -200,7 +200,8 @@ class Decoder:
             case "session.shutdown":
                 is_fatal = data.get("shutdownType") == "error"
                 words = text(data, "errorReason") or self._error or "the agent ended because of an error"
-                return [*self._counts.total(data), *(self._turns.failed(words) if is_fatal else [])]
+                ended = self._turns.failed(words) if is_fatal else self._turns.step_ended()
+                return [*self._counts.total(data), *ended]
             case "session.snapshot_rewind":
                 return self._rewound(data)
         return session_incident(kind, data, at_ms)
@@ -260,5 +261,6 @@ class Decoder:
                 is_main = "agentId" not in fields
                 return [*self._answers.end(), *self._turns.aborted(data)] if is_main else []
             case "result":
-                return [*self._answers.end(), *self._turns.result(fields, self._error)]
+                ended = self._turns.result(fields, self._error)
+                return [*self._answers.end(), *self._counts.result(), *ended]
         return other_incident(kind, data, at_ms)

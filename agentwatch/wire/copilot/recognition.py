@@ -13,18 +13,33 @@ _FAMILIES = frozenset(
     }
 )
 """The words before the dot in the types of lines."""
+_OWN_KEYS = {
+    "session.start": "copilotVersion",
+    **dict.fromkeys(("assistant.message", "assistant.message_delta"), "messageId"),
+    **dict.fromkeys(("assistant.turn_start", "assistant.turn_end"), "turnId"),
+    **dict.fromkeys(("tool.execution_start", "tool.execution_complete"), "toolCallId"),
+}
+"""The types with a key of `data` that show a line to be Copilot's without an id, which shortened captures
+leave out."""
 
 
 def recognises(fields: Fields) -> bool:
-    """Return whether only Copilot can have written a line: a type with a dot, an object `data`, and an id."""
+    """Return whether only Copilot can have written a line: a type with a dot, an object `data`, and an id.
+
+    A line without an id is Copilot's if its data has a key that no other agent's has.
+    """
     kind = fields.get("type")
     if not isinstance(kind, str):
         return False
     if kind == "result":
         return "exitCode" in fields and isinstance(fields.get("sessionId"), str)
+    data = fields.get("data")
+    if not isinstance(data, dict):
+        return False
+    if "id" not in fields:
+        return _OWN_KEYS.get(kind) in data
     family, dot, _ = kind.partition(".")
-    has_envelope = isinstance(fields.get("data"), dict) and isinstance(fields.get("id"), str)
-    return bool(dot) and family in _FAMILIES and has_envelope
+    return bool(dot) and family in _FAMILIES and isinstance(fields["id"], str)
 
 
 def role(fields: Fields) -> LineRole:

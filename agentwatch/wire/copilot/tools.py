@@ -15,6 +15,7 @@ from agentwatch.wire.tool import (
     EDITED,
     FETCHED,
     FOUND,
+    LISTED,
     RAN,
     RAN_SUBAGENT,
     READ,
@@ -53,6 +54,15 @@ TOOLS = {
     "web_fetch": Tool(ToolKind.FETCH, FETCHED, named("url")),
     "web_search": Tool(ToolKind.SEARCH, SEARCHED_WEB, named("query")),
     "task": Tool(ToolKind.DELEGATE, RAN_SUBAGENT, named("description", "name", "agent_type")),
+    # Tools of Copilot in VS Code, whose transcripts have the same lines.
+    "run_in_terminal": _SHELL,
+    "read_file": _VIEW,
+    "create_file": _CREATE,
+    "replace_string_in_file": _EDIT,
+    "insert_edit_into_file": _EDIT,
+    "grep_search": _GREP,
+    "file_search": Tool(ToolKind.SEARCH, FOUND, named("query")),
+    "list_dir": Tool(ToolKind.SEARCH, LISTED, paths=path_in("path")),
     "update_todo": Tool(ToolKind.PLAN, TODOS),
 }
 _OF_EDITOR = {"view": _VIEW, "create": _CREATE}

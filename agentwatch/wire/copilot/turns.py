@@ -7,7 +7,7 @@ result line, which ends its turn.
 
 from __future__ import annotations
 
-from agentwatch.events import Event, Outcome, RunInfo, TurnEnded
+from agentwatch.events import Event, Outcome, RunInfo, TurnEnded, TurnStarted
 from agentwatch.wire.fields import Fields, items, mapping, number, text
 
 
@@ -19,14 +19,22 @@ class Turns:
         """Whether a turn has started and not ended."""
         self._has_answered = False
         """Whether the last message of this step requested no call."""
+        self._has_begun = False
+        """Whether a turn has ever started."""
         self._is_stream = False
         self._failed = False
         """Whether the turn has ended with an error or an interruption."""
 
     def begin(self) -> None:
         """Begin a turn, or the next step of one. A step after an error continues its turn."""
-        self.is_open = True
+        self.is_open = self._has_begun = True
         self._has_answered = self._failed = False
+
+    def step(self) -> list[Event]:
+        """Begin a step; return the start of a turn, if no line before contains its prompt."""
+        events: list[Event] = [] if self._has_begun else [TurnStarted()]
+        self.begin()
+        return events
 
     def see(self, fields: Fields) -> None:
         """Note whether the line is one that only the stream has."""

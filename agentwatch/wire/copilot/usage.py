@@ -19,6 +19,8 @@ class Counts:
         """The ids of the last requests. One may be reported by two lines, of which one is not on disk."""
         self._are_known = False
         """Whether a request was counted by itself."""
+        self._said = 0
+        """The tokens of the messages, which are all that the stream of most versions has."""
 
     def request(self, usage: Fields, *, is_main: bool) -> list[Event]:
         """Return the count of one request to the model, unless it is known.
@@ -40,6 +42,16 @@ class Counts:
             used = (tokens.input or 0) + (tokens.output or 0)
             tokens = tokens._replace(context_used=used, context_size=number(usage, "maxPromptTokens"))
         return [Usage(tokens, UsageScope.REQUEST)]
+
+    def message(self, data: Fields) -> None:
+        """Add the output tokens of a message."""
+        self._said += max(0, number(data, "outputTokens") or 0)
+
+    def result(self) -> list[Event]:
+        """Return the output tokens of a stream at its end, if its requests were not counted."""
+        if self._are_known or not self._said:
+            return []
+        return [Usage(Tokens(output=self._said), UsageScope.RUN)]
 
     def total(self, data: Fields) -> list[Event]:
         """Return the counts of the whole session at its end, if its requests were not counted."""

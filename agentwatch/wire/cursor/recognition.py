@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from agentwatch.wire.agent import LineRole
-from agentwatch.wire.fields import Fields, items, mapping
+from agentwatch.wire.fields import Fields, items, mapping, text
 
 _OWN_TYPES = frozenset({"tool_call", "thinking", "interaction_query", "connection", "retry"})
 _SHARED_TYPES = frozenset({"user", "assistant", "result"})
-_INIT_FIELDS = frozenset({"cwd", "model", "permissionMode"})
-_OTHER_AGENTS_MARKS = frozenset({"uuid", "parent_tool_use_id", "num_turns", "sessionId", "toolName"})
+_MODELS_FIELDS = frozenset({"model", "permissionMode"})
+"""Fields of an init line that Amp's does not have; its sessions are threads, `T-…`."""
+_INIT_FIELDS = _MODELS_FIELDS | {"cwd"}
+_OTHER_AGENTS_MARKS = frozenset(
+    {
+        *("uuid", "parent_tool_use_id", "num_turns", "sessionId", "toolName"),
+        *("jsonrpc", "$set", "$rewindTo"),
+    }
+)
 
 
 def recognises(fields: Fields) -> bool:
@@ -23,7 +30,9 @@ def recognises(fields: Fields) -> bool:
         return False
     if kind == "system" and fields.get("subtype") == "init":
         known_source = fields.get("apiKeySource") in ("login", "env", "flag")
-        return known_source or ("tools" not in fields and not _INIT_FIELDS.isdisjoint(fields))
+        is_amps = (text(fields, "session_id") or "").startswith("T-")
+        own = _MODELS_FIELDS if is_amps else _INIT_FIELDS
+        return known_source or ("tools" not in fields and not own.isdisjoint(fields))
     return kind in _OWN_TYPES and isinstance(fields.get("subtype"), str)
 
 

@@ -87,7 +87,7 @@ class Decoder:
         self._last_error = None
         self._is_over = False
         self._cwd = (cwd or "").rstrip("/\\")
-        return RunStarted(FORMAT, session_id=text(fields, "session_id"), model=text(fields, "model"), cwd=cwd)
+        return RunStarted(FORMAT, session_id=_session_id(fields), model=text(fields, "model"), cwd=cwd)
 
     def _continued(self) -> list[Event]:
         """Return the start of a turn, if the last one has ended."""
@@ -172,11 +172,16 @@ class Decoder:
         ended = TurnEnded(
             outcome=Outcome.FAILED if has_failed else Outcome.SUCCEEDED,
             result=reason if has_failed else result,
-            session_id=text(fields, "session_id"),
+            session_id=_session_id(fields),
             duration_ms=number(fields, "durationMs"),
             usage={key: value for key in usage if (value := number(usage, key)) is not None} or None,
         )
         return [*events, ended]
+
+
+def _session_id(fields: Fields) -> str | None:
+    """Return the id of the session. Some published captures have the key in the other spelling."""
+    return text(fields, "session_id") or text(fields, "sessionId")
 
 
 def _name(fields: Fields) -> str:

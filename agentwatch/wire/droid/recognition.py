@@ -8,7 +8,7 @@ from agentwatch.wire.fields import Fields
 _OTHER_AGENTS_MARKS = frozenset(
     (
         *("uuid", "permissionMode", "permission_mode", "apiKeySource", "mcp_servers", "slash_commands"),
-        *("claude_code_version", "qwen_code_version", "sessionId", "sessionID", "subtype", "content"),
+        *("claude_code_version", "qwen_code_version", "sessionID", "subtype", "content"),
     )
 )
 
@@ -34,12 +34,12 @@ def recognises(fields: Fields) -> bool:
         case "message":
             return "text" in fields and "role" in fields and "message" not in fields
         case "reasoning":
-            return "text" in fields and "id" in fields and "session_id" in fields
+            return "text" in fields and "id" in fields and bool({"session_id", "sessionId"} & fields.keys())
     return False
 
 
 def _is_init(fields: Fields) -> bool:
-    session_id = fields.get("session_id")
+    session_id = fields.get("session_id", fields.get("sessionId"))
     if fields.get("subtype") != "init" or not isinstance(session_id, str) or session_id.startswith("T-"):
         return False
     if not _OTHER_AGENTS_MARKS.isdisjoint(fields.keys() - {"subtype"}):

@@ -40,5 +40,5 @@ AGENT = Agent(
     role=role,
     decoder=_decoder,
     blocks=_blocks,
-    traits=Traits(has_times=False, has_exit_codes=False),
+    traits=Traits(has_times=False),
 )

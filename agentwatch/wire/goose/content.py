@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from agentwatch.events import Outcome
-from agentwatch.wire.fields import Fields, items, mapping, text
+from agentwatch.wire.fields import Fields, items, mapping, number, text
 from agentwatch.wire.goose.tools import tool_of
 from agentwatch.wire.tool import Tool
 
@@ -29,6 +29,8 @@ class Response(NamedTuple):
     error: str | None
     content: list[object]
     """Its parts."""
+    exit_code: int | None = None
+    """Of a command, which newer versions give in `structuredContent`."""
 
 
 def request_in(part: Fields) -> Request:
@@ -46,13 +48,14 @@ def response_in(part: Fields) -> Response:
     value = mapping(found)
     content = items(found) or items(value.get("content"))
     call_id, words = text(part, "id") or "", "\n".join(texts_in(content))
+    code = number(mapping(value.get("structuredContent")), "exit_code")
     if (error := _error(result)) is not None:
         return Response(call_id, Outcome.FAILED, error or None, content)
     if value.get("isError") is True:
-        return Response(call_id, Outcome.FAILED, words or None, content)
+        return Response(call_id, Outcome.FAILED, words or None, content, code)
     if found is None:
         return Response(call_id, Outcome.RETURNED, "came back without a result", content)
-    return Response(call_id, Outcome.SUCCEEDED, None, content)
+    return Response(call_id, Outcome.SUCCEEDED, None, content, code)
 
 
 def texts_in(content: list[object]) -> list[str]:

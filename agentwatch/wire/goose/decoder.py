@@ -18,6 +18,7 @@ from agentwatch.events import (
     Text,
     Tokens,
     ToolEnded,
+    ToolKind,
     ToolProgress,
     ToolStarted,
     TurnEnded,
@@ -52,7 +53,8 @@ class Decoder:
         self._model: str | None = None
         self._error: str | None = None
         """The error of the present turn."""
-        self._is_over = False
+        self._is_over = True
+        """Whether no turn is open. A stream need not contain the prompt."""
 
     def decode(self, fields: Fields) -> list[Event]:
         """Return the events of one line."""
@@ -148,6 +150,9 @@ class Decoder:
     def _responded(self, part: Fields) -> ToolEnded:
         response = response_in(part)
         use = self._open.pop(response.call_id, None) or _Open("unknown", tool_of("unknown", {}))
+        is_command = use.tool.kind is ToolKind.EXECUTE
+        code = response.exit_code if is_command else None
+        has_code = code is not None and code != 0 and response.outcome is Outcome.FAILED
         return ToolEnded(
             call_id=response.call_id,
             session_id=None,
@@ -155,7 +160,8 @@ class Decoder:
             kind=use.tool.kind,
             outcome=response.outcome,
             phrase=use.tool.phrase,
-            error=response.error,
+            error=f"exit {code}" if has_code else response.error,
+            exit_code=code,
         )
 
     def _progress(self, fields: Fields) -> list[Event]:

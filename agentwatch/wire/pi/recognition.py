@@ -63,7 +63,8 @@ def is_entry(fields: Fields) -> bool:
     if kind == "session":
         return is_header(fields) and "modelId" in fields
     if kind == "message":
-        return text(mapping(fields.get("message")), "role") in _ROLES
+        is_ours = "parentId" in fields or "id" not in fields  # Droid's session files have ids, no tree
+        return is_ours and text(mapping(fields.get("message")), "role") in _ROLES
     is_model = kind == "model_change" and "modelId" in fields
     return kind in _ENTRIES and ("parentId" in fields or is_model)
 

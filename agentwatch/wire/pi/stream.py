@@ -37,7 +37,7 @@ from agentwatch.wire.pi.text import MessageText
 
 _SILENT = frozenset(
     {
-        *("turn_start", "turn_end", "queue_update", "entry_appended", "session_info_changed", "response"),
+        *("turn_start", "turn_end", "queue_update", "entry_appended", "session_info_changed"),
         *("thinking_level_changed", "bash_execution_update", "extension_ui_request"),
         *("summarization_retry_attempt_start", "summarization_retry_finished"),
     }
@@ -120,6 +120,8 @@ class Decoder:
             case "extension_error" | "notice":
                 message = text(fields, "error") or text(fields, "message") or "an extension failed"
                 return [Notice(message, is_error=kind == "extension_error")]
+            case "response":
+                return _response(fields)
             case str() if kind in _SILENT:
                 return []
         return [Unknown(f"type {in_words(kind)}")]
@@ -205,6 +207,16 @@ class Decoder:
 
 def _call(fields: Fields) -> tuple[str, str]:
     return text(fields, "toolCallId") or "", text(fields, "toolName") or "tool"
+
+
+def _response(fields: Fields) -> list[Event]:
+    """Read the answer to a command of `pi --mode rpc`. Only that to `get_state` has the session's id."""
+    if fields.get("success") is False:
+        command = text(fields, "command") or "a command"
+        return [Notice(f"{command} failed: {text(fields, 'error') or 'no reason given'}", is_error=True)]
+    session_id = text(mapping(fields.get("data")), "sessionId")
+    is_state = fields.get("command") == "get_state" and session_id is not None
+    return [RunInfo(session_id=session_id)] if is_state else []
 
 
 def _retry(fields: Fields) -> Retry:

@@ -45,7 +45,8 @@ TOOLS = {
     "grep": Tool(ToolKind.SEARCH, SEARCHED, named("pattern")),
     "find": _FIND,
     "ls": Tool(ToolKind.SEARCH, LISTED, paths=lambda arguments: path_in(*_PATH)(arguments) or ["."]),
-    # Tools of the forks, and of the examples of extensions that come with Pi.
+    # Tools of the forks, of OpenClaw, and of the examples of extensions that come with Pi.
+    "exec": _SHELL,
     "glob": _FIND,
     "multi_edit": _EDIT,
     "subagent": Tool(ToolKind.DELEGATE, RAN_SUBAGENT, named("description", "task", "agent")),

@@ -14,7 +14,7 @@ from agentwatch.events import FormatDetected
 from agentwatch.feed.line_joiner import LineJoiner
 from agentwatch.session import Place, Session
 from agentwatch.wire import Agent, Decoder
-from agentwatch.wire.agents import AGENTS, agent_named
+from agentwatch.wire.agents import agent_named, known_agents
 from tests.builders import lines
 from tests.conftest import RECORDINGS, SHARED
 
@@ -29,7 +29,7 @@ FORMATS = {
 """The format of the samples in each folder; None: no known one."""
 OF_NO_FORMAT = ("meawoppl-sse-event-stream",)
 """Samples of other formats than that of their folder."""
-KNOWN = frozenset(agent.name for agent in AGENTS)
+KNOWN = frozenset(agent.name for agent in known_agents())
 SAMPLES: list[tuple[Path, str | None]] = [
     (path, None if path.stem in OF_NO_FORMAT else name)
     for folder, name in FORMATS.items()

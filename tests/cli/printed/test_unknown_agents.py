@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.wire.agents import AGENTS
+from agentwatch.wire.agents import known_agents
 from tests.builders.formats.unknown_agents import FOREIGN, STREAMS
 from tests.builders.lines import event, init, result
 from tests.conftest import Saver
@@ -103,7 +103,7 @@ def test_a_named_format_that_does_not_exist_is_wrong_use() -> None:
     """A format that this version does not know is a usage error that lists the known ones."""
     done = watch(PLAIN, "--format", "kursor")
     assert (done.returncode, done.stdout) == (2, b"")
-    names = ", ".join(agent.name for agent in AGENTS).encode()
+    names = ", ".join(agent.name for agent in known_agents()).encode()
     assert (
         done.stderr == b"agentwatch: --format: 'kursor' is not one of: %s (see agentwatch --help)\n" % names
     )
@@ -112,7 +112,7 @@ def test_a_named_format_that_does_not_exist_is_wrong_use() -> None:
 def test_the_help_lists_the_formats() -> None:
     """The help of `--format` names every format."""
     words = watch("--help").stdout.decode().replace(",", " ").replace(".", " ").split()
-    assert {agent.name for agent in AGENTS} <= {*words}
+    assert {agent.name for agent in known_agents()} <= {*words}
 
 
 def test_a_log_written_live_has_the_named_format(tmp_path: Path, recording: Saver) -> None:

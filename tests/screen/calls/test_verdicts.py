@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from agentwatch.blocks import Block
@@ -159,3 +161,17 @@ async def test_the_demo_shows_its_tests() -> None:
         assert isinstance(table, CallTable)
         await eventually(pilot, lambda: "✓ 17 passed" in "\n".join(lines_of(table)), "the verdicts")
         assert "✗ 1 failed, 8 passed" in "\n".join(lines_of(table))
+
+
+async def test_a_result_that_is_only_a_text_is_output(recording: Saver) -> None:
+    """An agent whose results are texts for the model gets verdicts too."""
+    use = {"type": "tool_use", "id": "t-1", "name": "Bash", "input": {"command": "pytest -q"}}
+    result = {"type": "tool_result", "tool_use_id": "t-1", "content": RED}
+    start = {"type": "system", "subtype": "init", "session_id": "s", "claude_code_version": "2.1.330"}
+    messages = (
+        {"type": "assistant", "session_id": "s", "message": {"id": "m", "content": [use]}},
+        {"type": "user", "session_id": "s", "message": {"role": "user", "content": [result]}},
+    )
+    path = recording(b"".join(json.dumps(line).encode() + b"\n" for line in (start, *messages)))
+    async with shown(path, (90, 12)) as (_, table, pilot):
+        await eventually(pilot, lambda: "✗ 1 failed, 4 passed" in rows_of(table)[0], "the verdict")

@@ -99,16 +99,24 @@ CLAUDE = (
 )
 
 
-async def test_the_figures_give_way_before_the_facts() -> None:
-    """In fewer columns the cost is left out first, then the context and the tokens, then the facts."""
+async def test_the_figures_give_way_in_order_of_weight() -> None:
+    """The first to give way is the cost; then the tokens, the permission mode, the id and the context."""
     read = session_of(*CLAUDE)
-    whole = ("in 124k out 3.2k", "ctx 62 %", "$0.41")
-    for width, count in ((125, 3), (119, 2), (108, 1), (90, 0)):
+    tokens, context, cost = "in 124k out 3.2k", "ctx 62 %", "$0.41"
+    for width, figures_shown in ((118, (tokens, context, cost)), (110, (tokens, context)), (100, (context,))):
         shown = await header(read, width)
         assert shown.startswith(" ◐ running │ claude 2.1.285 · opus │ ")
-        assert "tidepool │ 01234567 │ default · none " in shown
-        assert shown.split("  ")[-1].strip() == " · ".join(("0 calls", *whole[:count]))
+        assert "tidepool │ 01234567 │ default " in shown
+        assert shown.split("  ")[-1].strip() == " · ".join(("0 calls", *figures_shown))
+    assert "│ tidepool │ 01234567  " in await header(read, 86)  # the folders weigh less than any fact
+    for width, words in ((84, "0 calls · ctx 62 %"), (68, "0 calls · ctx 62 %"), (58, "0 calls")):
+        assert (await header(read, width)).split("  ")[-1].strip() == words
     assert (await header(read, 50)).startswith(" ◐ running │ claude · opus │ tidepool ")
+
+
+async def test_a_key_source_of_none_is_not_shown() -> None:
+    """A session without a key shows its permission mode alone."""
+    assert "│ default  " in await header(session_of(*CLAUDE), 140)
 
 
 async def test_from_the_second_turn_on_its_number_and_its_clock_are_shown() -> None:

@@ -11,7 +11,20 @@ from agentwatch.wire import Decoder
 from agentwatch.wire.agents import agent_named
 from agentwatch.wire.claude.results import read_result
 from agentwatch.wire.claude.tools import TOOLS
-from tests.builders.claude_lines import answer, call, events, init, line, written
+from tests.builders.claude_lines import (
+    Json,
+    answer,
+    assistant,
+    call,
+    events,
+    init,
+    line,
+    result,
+    say,
+    user,
+    written,
+)
+from tests.builders.lines import session
 
 OK, FAILED, REJECTED = Outcome.SUCCEEDED, Outcome.FAILED, Outcome.REJECTED
 CANCELLED, RETURNED = Outcome.CANCELLED, Outcome.RETURNED
@@ -52,6 +65,10 @@ OUTCOMES: list[tuple[str, Any, bool | None, Any, Outcome, str | None, int | None
     ("Bash", "x", None, {"backgroundTaskId": "x"}, RETURNED, None, None),
     ("Task", "x", None, {"isAsync": True, "status": "async_launched"}, RETURNED, None, None),
     ("Task", "x", None, {"status": "async_launched"}, RETURNED, None, None),
+    ("Task", "x", None, {"status": "backgrounded", "outputFile": "/x"}, RETURNED, None, None),
+    ("Task", "x", None, {"status": "teammate_spawned"}, RETURNED, None, None),
+    ("Task", "[Request interrupted by user for tool use]", None, None, CANCELLED, None, None),
+    ("Bash", "[Request interrupted by user for tool use]", None, None, OK, None, None),
     ("Task", "x", None, {"status": "completed"}, OK, None, None),
     ("Read", "Command running in background", None, None, OK, None, None),
 ]
@@ -175,3 +192,65 @@ def test_the_to_do_list_is_that_of_the_main_agent() -> None:
     inner = {**call("TodoWrite", todos=todos), "parent_tool_use_id": "t-0"}
     found = events(inner, answer("ok", parent_tool_use_id="t-0"))
     assert not any(isinstance(event, Plan) for event in found)
+
+
+STOPPED = user("[Request interrupted by user for tool use]")
+ABORTED: Json = {"subtype": "error_during_execution", "is_error": True, "terminal_reason": "aborted_tools"}
+REFUSED = answer(
+    REFUSAL, is_error=True, tool_result_meta=[{"id": "t-1", "non_execution_kind": "user-rejected"}]
+)
+DENIALS = [{"tool_name": "Bash", "tool_use_id": "t-1"}]
+
+
+@pytest.mark.parametrize(
+    ("later", "outcome"),
+    [
+        ([STOPPED, result(**ABORTED, permission_denials=[])], CANCELLED),
+        ([result(**ABORTED)], CANCELLED),
+        ([STOPPED, result(subtype="error_during_execution", is_error=True)], CANCELLED),
+        ([STOPPED, result(**ABORTED, permission_denials=DENIALS)], REJECTED),
+        ([STOPPED, init()], CANCELLED),
+        ([STOPPED], CANCELLED),
+        ([say("I see."), result("I see.")], REJECTED),
+        ([result("I see.")], REJECTED),
+        ([], REJECTED),
+    ],
+)
+def test_a_command_that_ran_and_was_interrupted_is_cancelled(later: list[Json], outcome: Outcome) -> None:
+    """The text is that of a refusal; the end of the turn says whether the call was refused before it ran."""
+    for refused in (REFUSED, answer(REFUSAL, is_error=True)):
+        (found,) = session(written(init(), call("Bash"), refused, *later)).calls
+        assert found.outcome is outcome
+
+
+@pytest.mark.parametrize(
+    ("kind", "outcome"),
+    [
+        ("permission-rule", REJECTED),
+        ("automode-blocked", REJECTED),
+        ("user-rejected", REJECTED),
+        ("interrupted", CANCELLED),
+        ("cancelled", CANCELLED),
+        (None, FAILED),
+        (5, FAILED),
+    ],
+)
+def test_a_line_may_say_why_a_call_did_not_run(kind: object, outcome: Outcome) -> None:
+    """The field decides, whatever the text is."""
+    metas = [5, {"id": "t-2", "non_execution_kind": "cancelled"}, {"id": "t-1", "non_execution_kind": kind}]
+    found = events(call("Bash"), answer("Not here.", is_error=True, tool_result_meta=metas))
+    assert found[-1].outcome is outcome
+
+
+def test_a_refusal_with_the_words_of_the_user_is_clear() -> None:
+    """The user was asked, and said what to do instead: the call did not run."""
+    words = f"{REFUSAL} To tell you how to proceed, the user said:\nUse make."
+    assert events(call("Bash"), answer(words, is_error=True))[-1].outcome is REJECTED
+
+
+def test_the_calls_that_wait_to_be_decided_are_bounded() -> None:
+    """Of more than 64 the oldest are refused."""
+    uses = [{"type": "tool_use", "id": f"c{n}", "name": "Bash", "input": {}} for n in range(70)]
+    answers = [answer(REFUSAL, f"c{n}", is_error=True) for n in range(70)]
+    found = [event for event in events(assistant(*uses), *answers) if isinstance(event, ToolEnded)]
+    assert [event.call_id for event in found] == [f"c{n}" for n in range(6)]

@@ -122,6 +122,11 @@ OUTCOMES: list[tuple[dict[str, Any], str, str | None]] = [
     ({}, "succeeded", "Done."),
     ({"is_error": True, "result": "API Error: 500"}, "failed", "API Error: 500"),
     ({"subtype": "error_max_turns", "errors": ["Reached 10"]}, "failed", "Reached 10"),
+    (
+        {"subtype": "error_during_execution", "error": {"type": "FatalError", "message": "Too many turns"}},
+        "failed",
+        "Too many turns",
+    ),
     ({"subtype": "error_max_turns"}, "failed", "reached the maximum number of turns"),
     ({"subtype": "error_of_a_new_kind"}, "failed", "error of a new kind"),
     ({"is_error": None, "subtype": "paused"}, "failed", "paused"),

@@ -6,7 +6,18 @@ import pytest
 
 from agentwatch.events import Outcome, Permission, Plan, ToolEnded, ToolStarted
 from agentwatch.wire.claude_transcript.calls import Calls
-from tests.builders.on_disk.transcript import AT_MS, answer, call, decoded, line, returned, session_of, user
+from agentwatch.wire.claude_transcript.decoder import Decoder
+from tests.builders.on_disk.transcript import (
+    AT_MS,
+    answer,
+    call,
+    decoded,
+    line,
+    returned,
+    said,
+    session_of,
+    user,
+)
 
 REFUSED = "The user doesn't want to proceed with this tool use. The tool use was rejected"
 
@@ -35,6 +46,45 @@ def test_the_outcome_is_the_agents(made: dict[str, object], outcome: Outcome, ex
     """A failure, a refusal, an interruption and a command in the background are distinguished."""
     found = end_of(call("c"), made)
     assert (found.outcome, found.exit_code, found.at_ms) == (outcome, exit_code, AT_MS)
+
+
+STOPPED = "[Request interrupted by user for tool use]"
+
+
+@pytest.mark.parametrize(
+    ("denial", "later", "outcome"),
+    [
+        ({}, [user([{"type": "text", "text": STOPPED}], interruptedMessageId="m")], Outcome.CANCELLED),
+        ({}, [line("attachment"), user(STOPPED, interruptedMessageId="m")], Outcome.CANCELLED),
+        ({}, [user(STOPPED, interruptedMessageId=5)], Outcome.REJECTED),
+        ({}, [user(STOPPED)], Outcome.REJECTED),
+        ({}, [user("No, do this."), user(STOPPED, interruptedMessageId="m")], Outcome.REJECTED),
+        ({}, [said("I see."), user(STOPPED, interruptedMessageId="m")], Outcome.REJECTED),
+        ({}, [], Outcome.REJECTED),
+        (
+            {"toolDenialBeforeRun": True},
+            [user(STOPPED, interruptedMessageId="m")],
+            Outcome.REJECTED,
+        ),
+    ],
+)
+def test_a_call_that_ran_and_was_interrupted_is_cancelled(
+    denial: dict[str, object], later: list[dict[str, object]], outcome: Outcome
+) -> None:
+    """Its text is that of a refusal: the next text of the user names the message that was interrupted."""
+    refused = returned("c", REFUSED, is_error=True, toolDenialKind="user-rejected", **denial)
+    assert end_of(call("c"), refused, *later).outcome is outcome
+
+
+def test_the_end_of_a_refused_call_waits_for_the_next_line() -> None:
+    """Parallel calls that were interrupted end together."""
+    decoder = Decoder()
+    for each in (call("c"), call("d"), returned("c", REFUSED, is_error=True)):
+        assert not [event for event in decoder.decode(each) if isinstance(event, ToolEnded)]
+    assert not decoder.decode(returned("d", REFUSED, is_error=True))
+    ends = decoder.decode(user(STOPPED, interruptedMessageId="m"))
+    found = [(event.call_id, event.outcome) for event in ends if isinstance(event, ToolEnded)]
+    assert found == [("c", Outcome.CANCELLED), ("d", Outcome.CANCELLED)]
 
 
 def test_a_call_without_an_id_has_that_of_its_line() -> None:

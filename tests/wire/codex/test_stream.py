@@ -117,6 +117,11 @@ def test_a_change_that_was_not_made_has_no_counts(status: str) -> None:
         ({"status": "completed", "result": {"isError": True}}, Outcome.FAILED, "the tool says so"),
         ({"result": {"is_error": True, "content": [{"text": "x"}]}}, Outcome.FAILED, "x"),
         ({"status": "failed"}, Outcome.FAILED, None),
+        (
+            {"status": "failed", "error": {"message": "user cancelled MCP tool call"}},
+            Outcome.REJECTED,
+            "user cancelled MCP tool call",
+        ),
     ],
 )
 def test_an_mcp_call_fails_by_its_error_or_its_result(

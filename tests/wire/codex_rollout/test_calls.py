@@ -58,6 +58,25 @@ def test_a_process_that_goes_on_keeps_its_call_open() -> None:
     assert [first.outcome, second.outcome] == [Outcome.RETURNED, Outcome.FAILED]
 
 
+@pytest.mark.parametrize("cell", ["66", 66])
+def test_a_script_that_goes_on_ends_with_the_call_that_waits_for_it(cell: Any) -> None:
+    """Each `wait` is a call of its own; the one whose output says that the script ended ends it as well."""
+    script = item("custom_tool_call", name="exec", input="run()", call_id="c-1")
+    running = "Script running with cell ID 66\nWall time 1.0 seconds\nOutput:\n"
+    lines = [
+        META,
+        script,
+        output(running),
+        function("wait", {"cell_id": cell}, "c-2"),
+        output(running, "c-2"),
+    ]
+    assert [call.outcome for call in read(*lines).calls] == [Outcome.RETURNED, Outcome.RETURNED]
+    over = output("Script failed\nWall time 0.0 seconds\nOutput:\nScript error:\nno", "c-3")
+    first, _, last = read(*lines, function("wait", {"cell_id": cell}, "c-3"), over).calls
+    assert (first.outcome, first.error, first.target) == (Outcome.FAILED, "no", "exec run()")
+    assert (last.outcome, last.kind, last.target) == (Outcome.FAILED, "execute", "wait 66")
+
+
 def test_a_call_that_the_user_interrupted_was_cancelled() -> None:
     """Its output says so; a call without an output was cancelled too, unless the output still comes."""
     assert only_call(META, LS, output("aborted by user"), ABORTED, command(0)).outcome is Outcome.CANCELLED

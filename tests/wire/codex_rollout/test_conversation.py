@@ -82,6 +82,35 @@ def test_an_answer_is_shown_once(lines: list[Json], text: str) -> None:
     assert read(META, START, asked("x"), *lines, END).text == text
 
 
+def test_a_text_that_two_kinds_of_events_report_is_shown_once() -> None:
+    """A completed item and an event of the older form report the same prompt and the same answer."""
+    item_asked = completed("UserMessage", content=[{"type": "text", "text": "x"}])
+    turn = [item_asked, asked("x"), answer("a", "m-1"), heard("a"), said("a", "m-1")]
+    found = read(META, START, *turn, END, START, *turn, END)
+    assert (found.runs[-1].turns, found.text) == (2, "aa")
+    found = read(META, START, asked("x"), item_asked, heard("a"), said("a", "m-1"), answer("a", "m-1"), END)
+    assert (found.runs[-1].turns, found.text) == (1, "a")
+    assert read(META, START, asked("x"), heard("a"), asked("x"), heard("a"), END).runs[-1].turns == 2
+
+
+def test_an_error_before_the_end_of_a_turn_without_an_answer_is_its_reason() -> None:
+    """Older versions end a turn that failed without an error; one that has an answer went on after it."""
+    failed = [asked("x"), event("error", message="no quota"), event("task_complete", last_agent_message=None)]
+    found = read(META, START, *failed)
+    assert (found.outcome, found.runs[-1].result) == (Outcome.FAILED, "no quota")
+    assert read(META, START, *failed, START, asked("x"), END).outcome is Outcome.SUCCEEDED
+    answered = [heard("a"), event("task_complete", last_agent_message="a")]
+    assert read(META, START, asked("x"), failed[1], *answered).outcome is Outcome.SUCCEEDED
+    aborted = [START, asked("x"), failed[1], event("turn_aborted"), START, asked("y"), END]
+    assert read(META, *aborted).outcome is Outcome.SUCCEEDED
+
+
+def test_a_turn_has_another_name_in_newer_sources() -> None:
+    """`turn_started` and `turn_complete` are `task_started` and `task_complete`."""
+    found = read(META, event("turn_started"), asked("x"), heard("a"), event("turn_complete"))
+    assert (found.runs[-1].turns, found.outcome, found.lines.unknown) == (1, Outcome.SUCCEEDED, 0)
+
+
 def test_reasoning_is_shown_once() -> None:
     """Its parts come as events of their own, as parts of one item, or as both."""
     parts = [{"type": "summary_text", "text": "a"}, {"type": "summary_text", "text": "b"}, 7]

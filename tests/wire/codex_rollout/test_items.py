@@ -17,6 +17,10 @@ ITEMS: list[tuple[Json, str]] = [
     (completed("McpToolCall", result={"isError": True}, **MCP), "t|s t|failed"),
     (completed("McpToolCall", status="failed", error="x", **MCP), "t|s t|failed"),
     (
+        completed("McpToolCall", status="failed", error={"message": "user rejected MCP tool call"}, **MCP),
+        "t|s t|rejected",
+    ),
+    (
         completed("CollabAgentToolCall", tool="spawnAgent", prompt="Look", status="completed"),
         "spawn_agent|Look|succeeded",
     ),
@@ -42,6 +46,12 @@ EVENTS: list[tuple[Json, str]] = [
     (event("exec_command_end", call_id="c", command="ls", exit_code=1), "command_execution|ls|failed"),
     (event("patch_apply_end", call_id="c", success=False, changes={"/b": 7}), "file_change|/b|failed"),
     (event("mcp_tool_call_end", call_id="c", invocation=MCP, result={"Err": "x"}), "t|s t|failed"),
+    (
+        event(
+            "mcp_tool_call_end", call_id="c", invocation=MCP, result={"Err": "user cancelled MCP tool call"}
+        ),
+        "t|s t|rejected",
+    ),
     (
         event("mcp_tool_call_end", call_id="c", invocation=MCP, result={"Ok": {"isError": True}}),
         "t|s t|failed",

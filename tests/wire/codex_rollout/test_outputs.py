@@ -49,6 +49,13 @@ SANDBOX = "failed in sandbox MacosSeatbelt with execution error: denied, exit co
             'exec_command failed: Rejected("no',
             None,
         ),
+        (
+            'exec_command failed for `rm x`: CreateProcess { message: "Rejected(\\"no\\")" }',
+            "rejected",
+            None,
+            'exec_command failed for `rm x`: CreateProcess { message: "Rejected(\\"no\\")" }',
+            None,
+        ),
         ("unsupported call: shell", "failed", None, "unsupported call: shell", None),
         (SANDBOX, "failed", 1, "exit 1", None),
         ("failed in sandbox", "failed", None, "failed in sandbox", None),
@@ -71,6 +78,29 @@ def test_the_output_of_a_command_says_how_it_ended(
         reason,
         duration_ms,
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "outcome", "reason", "duration_ms"),
+    [
+        ("Script completed\nWall time 0.9 seconds\nOutput:\nScript failed", "succeeded", None, 900),
+        ("Script completed\nOutput:\n", "succeeded", None, None),
+        ("Script failed\nWall time: 2 seconds\nOutput:\na\nScript error:\nNo b", "failed", "No b", 2000),
+        ("Script failed\nScript error:\nNo b", "failed", "No b", None),
+        ("Script failed\nWall time 0.1 seconds\nOutput:\n", "failed", None, 100),
+        ("Script terminated\nWall time 0.1 seconds\nOutput:\n", "cancelled", None, 100),
+        ("Script completed\nAll is well", "returned", None, None),
+        ("Script running with cell ID 7\nand more", "returned", None, None),
+    ],
+)
+def test_the_output_of_a_script_says_how_it_ended(
+    text: str, outcome: str, reason: str | None, duration_ms: int | None
+) -> None:
+    """Its first line does, if the second line is a part of the head too."""
+    start = item("custom_tool_call", name="exec", input="run()", call_id="c-1")
+    call = only_call(META, start, item("custom_tool_call_output", call_id="c-1", output=text))
+    assert (call.outcome, call.error, call.measured_ms) == (outcome, reason, duration_ms)
+    assert call.exit_code is None
 
 
 @pytest.mark.parametrize(

@@ -64,6 +64,19 @@ def test_a_turn_on_disk_ends_with_a_step_that_requests_no_call() -> None:
     assert (again.outcome, again.run.turns) == ("unfinished", 2)
 
 
+def test_a_step_without_a_prompt_begins_a_turn() -> None:
+    """A stream that is cut has no prompt. Later steps, and those after a prompt, begin no other turn."""
+    assert session_of(AGENT, begin(), done(), begin("1"), message("Done."), done("1")).run.turns == 1
+    assert session_of(AGENT, start(), user("Go"), begin(), message("Done."), done()).run.turns == 1
+
+
+def test_a_session_that_was_closed_after_its_answer_has_ended_well() -> None:
+    """Older versions write the answer after the end of its step."""
+    end = line("session.shutdown", {"shutdownType": "routine"})
+    assert ends_of(user("Go"), begin(), done(), message("Done."), end) == [TurnEnded(Outcome.SUCCEEDED)]
+    assert ends_of(user("Go"), begin(), message("", request("c", "bash")), end) == []
+
+
 def test_a_step_of_a_subagent_is_none_of_the_main_agent() -> None:
     """It neither keeps the turn open nor begins one."""
     lines = [start(), user("Go"), begin(), message("Done."), begin("9", agentId="a"), done()]

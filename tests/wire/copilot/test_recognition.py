@@ -37,6 +37,9 @@ def test_a_sample_is_recognised_without_its_first_lines(path: Path, cut: int) ->
         message("x"),
         passing("mcp.tools.list_changed"),
         {"type": "result", "sessionId": "s", "exitCode": 0},
+        {"type": "assistant.message", "data": {"messageId": "m", "content": "x"}},
+        {"type": "tool.execution_start", "data": {"toolCallId": "c"}},
+        {"type": "session.start", "data": {"copilotVersion": "1.0.7"}},
     ],
     ids=lambda line: line["type"],
 )
@@ -50,6 +53,7 @@ def test_a_line_is_recognised(line: dict[str, Any]) -> None:
     [
         {"type": "org.example.event", "data": {}, "id": "1", "specversion": "1.0"},
         *({"type": "session.start", "data": [], "id": "1"}, {"type": "session.start", "data": {}}),
+        *({"type": "assistant.message", "data": {"text": "x"}}, {"type": "user.message", "data": {}}),
         *({"type": "session", "data": {}, "id": "1"}, {"type": 7, "data": {}, "id": "1"}),
         *({"type": "result", "exitCode": 0}, {"type": "result", "sessionId": "s"}),
     ],

@@ -55,6 +55,17 @@ def test_the_end_of_a_session_has_all_counts() -> None:
     assert events_of(AGENT, line("session.shutdown")) == []
 
 
+def test_a_stream_without_counts_has_the_output_of_its_messages() -> None:
+    """The messages have their output tokens, which are used at the result if no request was counted."""
+    said = [
+        line("assistant.message", {"messageId": "m", "content": "x", "outputTokens": n}) for n in (20, 3, -9)
+    ]
+    done = {"type": "result", "sessionId": "s", "exitCode": 0}
+    assert tokens(*said, done) == Tokens(output=23)
+    assert tokens(record(), *said, done).output == 20
+    assert tokens(*said[2:], done) == Tokens()
+
+
 def test_the_context_is_that_of_the_last_line() -> None:
     """The stream reports its size and how much of it is in use."""
     info = passing("session.usage_info", {"currentTokens": 5000, "tokenLimit": 64_000})

@@ -147,6 +147,13 @@ def test_errors_and_the_end_of_a_turn() -> None:
     assert whole({"type": "error"}).run.result == "error without a message"
 
 
+def test_the_session_may_have_the_other_spelling() -> None:
+    """Some published captures write `sessionId`, which is not a line of Claude Code's transcript there."""
+    lines = [{**{k: v for k, v in line.items() if k != "session_id"}, "sessionId": "abc-9"} for line in LINES]
+    assert {detect(line) for line in lines if line["type"] != "error"} == {AGENT}
+    assert read(AGENT, lines).run.session_id == "abc-9"
+
+
 def test_a_turn_may_follow_another() -> None:
     """A prompt, or work without one, after a completion continues the run."""
     assert (whole(completion(), said("user", "More.", "m-9")).run.turns) == 2
@@ -280,13 +287,9 @@ def test_each_line_has_a_role() -> None:
     assert [AGENT.role(each) for each in LINES] == roles
 
 
-def test_any_field_may_have_any_type() -> None:
-    """No value of any field is an error, and every line is counted."""
+def test_wrong_types_and_cuts_invent_nothing() -> None:
+    """No value of any field is an error; after any line, the text is a beginning of the whole."""
     check_wrong_types(AGENT, LINES, "c-1")
-
-
-def test_a_stream_that_is_cut_invents_nothing() -> None:
-    """A stream that ends after any line has a beginning of the text, and no call that had not ended."""
     check_cuts(AGENT, LINES)
 
 

@@ -53,6 +53,27 @@ def test_the_outcome_of_a_call(result: dict[str, Any], outcome: Outcome, error: 
     assert (call.outcome, call.error, call.exit_code) == (outcome, error, None)
 
 
+@pytest.mark.parametrize(
+    ("name", "is_error", "code", "expected"),
+    [
+        ("shell", False, 0, (Outcome.SUCCEEDED, 0, None)),
+        ("developer__shell", True, 3, (Outcome.FAILED, 3, "exit 3")),
+        ("shell", True, 0, (Outcome.FAILED, 0, "x")),
+        ("shell", True, [3], (Outcome.FAILED, None, "x")),
+        ("tree", True, 3, (Outcome.FAILED, None, "x")),
+    ],
+)
+def test_a_command_has_the_exit_code_of_its_structured_content(
+    name: str, is_error: bool, code: object, expected: tuple[Outcome, int | None, str | None]
+) -> None:
+    """Only a command has one, and it fails no call that the tool calls a success."""
+    structured = {"stdout": "", "stderr": "x", "exit_code": code}
+    value = {"content": [words("x")], "structuredContent": structured, "isError": is_error}
+    done = {"type": "toolResponse", "id": "c-1", "toolResult": {"status": "success", "value": value}}
+    [call] = whole(message("assistant", use(name)), message("user", done)).calls
+    assert (call.outcome, call.exit_code, call.error) == expected
+
+
 def test_an_older_response_has_another_key() -> None:
     """Some versions wrote `tool_result`, and the request under `Ok` or without a status."""
     old = {"type": "toolResponse", "id": "c-1", "tool_result": {"Ok": []}}

@@ -54,6 +54,7 @@ def test_an_entry_of_a_file_is_recognised() -> None:
         {"type": "message_start", "message": {"id": "msg_1", "role": "assistant", "content": []}},
         *({"type": "agent_end"}, {"type": "tool_execution_start"}, {"type": ["agent_start"]}, {"type": None}),
         *({"type": "message", "message": {"role": "user"}}, {"type": "session", "timestamp": "x", "id": 1}),
+        {"type": "message", "id": "m", "timestamp": "x", "message": {"role": "user", "content": []}},
         *(
             {"type": "label", "timestamp": "x"},
             {"type": "message", "timestamp": "x", "message": {"role": []}},

@@ -104,3 +104,31 @@ def test_the_written_lines_of_few_open_calls_are_kept() -> None:
     ends = [ended("c0", "write"), ended("c299", "write"), ended(huge, "write")]
     seen = session_of(AGENT, *many, started(huge, "write", path="x", content="1\n"), *ends)
     assert [seen.calls[number].note for number in (0, 299, 300)] == [None, "1 line", None]
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "is_error", "outcome", "error"),
+    [
+        ("bash", 0, False, (Outcome.SUCCEEDED, 0), None),
+        ("bash", 7, True, (Outcome.FAILED, 7), "exit 7"),
+        ("bash", 0, True, (Outcome.FAILED, 0), "x"),
+        ("bash", [7], False, (Outcome.SUCCEEDED, None), None),
+        ("read", 7, False, (Outcome.SUCCEEDED, None), None),
+    ],
+)
+def test_newer_versions_give_the_exit_code(
+    name: str, code: object, is_error: bool, outcome: tuple[Outcome, int | None], error: str | None
+) -> None:
+    """The exit code of a command is read from the structured content, also if the command succeeded."""
+    given = {**result("x"), "structuredContent": {"output": "x", "exit_code": code}}
+    found = read_result(tool_named(name), given, is_error)
+    assert ((found.outcome, found.exit_code), found.error) == (outcome, error)
+    of_fork = {**result("x"), "details": {"status": "completed", "exitCode": code}}
+    assert read_result(tool_named("exec" if name == "bash" else name), of_fork, is_error) == found
+
+
+def test_a_command_that_exited_with_another_code_than_0_failed() -> None:
+    """Agents that are built on Pi may not set the flag."""
+    for flag in (False, None):
+        found = read_result(tool_named("exec"), {**result("x"), "details": {"exitCode": 7}}, flag)
+        assert (found.outcome, found.exit_code, found.error) == (Outcome.FAILED, 7, "exit 7")

@@ -270,3 +270,22 @@ def test_a_tool_call_in_a_message_is_no_call_of_its_own() -> None:
     """Only its execution is."""
     seen = session_of(AGENT, START, end(assistant(call("c", "ls"), stop="toolUse")))
     assert ids_in(seen) == []
+
+
+def test_the_answers_to_commands_have_the_id_and_the_failures() -> None:
+    """In the mode rpc, a command that failed is a notice, and the state has the id of the session."""
+    state = {"type": "response", "id": "1", "command": "get_state", "success": True}
+    failed = {"type": "response", "command": "compact", "success": False, "error": "too small"}
+    found = events_of(
+        AGENT,
+        {**state, "data": {"sessionId": "s-9"}},
+        {**state, "data": None},
+        {**state, "command": "prompt", "data": {"sessionId": "s-8"}},
+        failed,
+        {"type": "response", "success": False},
+    )
+    assert found == [
+        RunInfo(session_id="s-9"),
+        Notice("compact failed: too small", is_error=True),
+        Notice("a command failed: no reason given", is_error=True),
+    ]

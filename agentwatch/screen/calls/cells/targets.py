@@ -41,6 +41,11 @@ def is_path(call: Call, shown: SafeText) -> bool:
     return call.path is not None or _ADDRESS.match(shown) is not None
 
 
+def file_names(shown: SafeText) -> SafeText:
+    """Return the target of a call that changed several files, without the folders."""
+    return SafeText(", ".join(path.rpartition("/")[2] for path in shown.split(", ")))
+
+
 def cut_apart(text: SafeText, near: Sequence[SafeText], width: int, *, is_path: bool) -> SafeText:
     """Return a target in at most `width` columns, cut so that it differs from the targets near it.
 

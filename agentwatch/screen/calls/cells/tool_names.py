@@ -14,13 +14,15 @@ _MOST_NAMES = 500
 _MOST_CHARACTERS = 60
 _NAME = re.compile("[A-Za-z0-9_.-]{1,60}")
 _WORDS = re.compile("[A-Z]?[a-z0-9]{1,60}|[A-Z]{1,60}")
+_VAGUE = frozenset({"directory", "execution", "file", "files", "mode", "write"})
+"""Last words that do not show what a tool does; the first word does: `todo_write`, `read_file`."""
 
 
 class ToolNames:
     """The tools of a session by the names that the table shows, and the width of the longest.
 
-    A long name that consists of several words is shown as its last word: `updateTodos` as `todos`. Names that
-    would then be equal are shown in full.
+    A long name that consists of several words is shown as its last word, or as its first if the last is
+    vague: `updateTodos` as `todos`, `read_file` as `read`. Names that would then be equal are shown in full.
     """
 
     def __init__(self) -> None:
@@ -33,8 +35,8 @@ class ToolNames:
         if tool in self._shown or len(self._shown) >= _MOST_NAMES:
             return
         self._shown[tool] = SafeText("")
-        tools = {each: (_full(each), _last_word(each)) for each in self._shown}
-        taken = [word for names in tools.values() for word in {*names} if word]
+        tools = {each: (_full(each), _one_word(each)) for each in self._shown}
+        taken = [word for names in tools.values() for word in {name.lower() for name in names if name}]
         for each, (full, word) in tools.items():
             self._shown[each] = word if word and taken.count(word) == 1 else full
         self.width = max(map(columns, self._shown.values()))
@@ -48,12 +50,14 @@ def _full(tool: str) -> SafeText:
     return cut(safe_line(tool[:_MOST_CHARACTERS]), MOST_COLUMNS)
 
 
-def _last_word(tool: str) -> SafeText | None:
-    """Return the last word of a long name in lower case; None for names that are not shortened.
+def _one_word(tool: str) -> SafeText | None:
+    """Return the word of a long name that says most, in lower case; None for names that are not shortened.
 
     A name with any other character, such as a control character, is not shortened: its word could pass for
     another tool.
     """
     words = _WORDS.findall(tool[:_MOST_CHARACTERS])
     is_long = len(tool) > _LONG and _NAME.fullmatch(tool) is not None and len(words) > 1
-    return SafeText(words[-1].lower()) if is_long and len(words[-1]) >= _LEAST_WORD else None
+    if not is_long or len(words[-1]) < _LEAST_WORD:
+        return None
+    return SafeText(words[0 if words[-1].lower() in _VAGUE else -1].lower())

@@ -66,7 +66,8 @@ class DecodedCall:
         self._made = made
         arguments = call.arguments_place
         self._arguments = feed.blocks(arguments, call.call_id) if arguments else []
-        self._result = feed.blocks(call.ended, call.call_id) if call.ended else []
+        result = feed.blocks(call.ended, call.call_id) if call.ended else []
+        self._result = list(map(_printed, result)) if call.kind is ToolKind.EXECUTE else result
         self._has_exit_codes = feed.session.traits.has_exit_codes
         self._is_open_ended = call.kind in (ToolKind.MCP, ToolKind.OTHER)
         """Whether the arguments are shown as a tree, because no target stands for them."""
@@ -95,6 +96,9 @@ class DecodedCall:
                 arguments, call.arguments_place, is_titled=self._is_open_ended and bool(result)
             )
         else:
+            if call.kind in (ToolKind.EDIT, ToolKind.PLAN) and not self._errors:
+                yield from self._done(arguments, result)
+                result = [pair for pair in result if not self._is_remark(pair[1])]
             self._fold(arguments)
         if is_folded:
             self._fold([pair for pair in result if isinstance(pair[1], FieldsBlock)])
@@ -107,7 +111,7 @@ class DecodedCall:
         if self._leads and isinstance(self._leads[-1].block, PlanBlock):
             yield Section([SafeText("")])  # or the facts, which have a sign too, read like one more entry
         yield Signed([facts(call)], "muted")
-        if is_shell and call.ended is not None and not self._has_exit_codes:
+        if is_shell and call.ended is not None and call.exit_code is None and not self._has_exit_codes:
             yield Section([SafeText("exit code: not reported by this agent")], "muted")
         if call.parent is not None:
             yield Section([_parent_words(call)], "muted")
@@ -117,6 +121,18 @@ class DecodedCall:
             yield section
         self._fields.append(("call", "call_id", call.call_id))
         yield MoreFields(self._fields)
+
+    def _done(self, arguments: list[_Rest], result: list[_Rest]) -> Iterator[Section]:
+        """Yield the change or the plan of the arguments if the result is only a sentence: `File updated`."""
+        if not any(isinstance(block, ChangeBlock | PlanBlock) for _, block in result):
+            done = [pair for pair in arguments if isinstance(pair[1], ChangeBlock | ContentBlock | PlanBlock)]
+            yield from self._opened(done, self._call.arguments_place, is_titled=False)
+            said = [block for _, block in result if done and isinstance(block, ContentBlock)]
+            self._fields += [("result", "content", block_text(block)) for block in said]
+
+    def _is_remark(self, block: Block) -> bool:
+        """Return whether a text of the result is folded, because it only confirms the change."""
+        return isinstance(block, ContentBlock) and ("result", "content", block_text(block)) in self._fields
 
     def chosen(self) -> tuple[str, str]:
         """Return the name and the text of what `y` copies; both are empty if nothing follows the command."""
@@ -254,6 +270,11 @@ def _field(block: Block, name: str) -> str | None:
         return block.text if block.name == name else None
     value = block.fields.get(name) if isinstance(block, FieldsBlock) else None
     return value if isinstance(value, str) and value else None
+
+
+def _printed(block: Block) -> Block:
+    """Return a block of a command's result: a result that is only a text does not say that it was printed."""
+    return OutputBlock("stdout", block.text) if isinstance(block, ContentBlock) else block
 
 
 def _has_structure(block: Block) -> bool:

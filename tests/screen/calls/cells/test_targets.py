@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentwatch.safe_text import SafeText, columns
-from agentwatch.screen.calls.cells.targets import cut_apart, shown_target
+from agentwatch.screen.calls.cells.targets import cut_apart, file_names, shown_target
 from tests.builders.lines import PROPERTY
 from tests.builders.screen.made_calls import made
 
@@ -79,3 +79,8 @@ _TEXTS = st.tuples(_WORDS, st.sampled_from([" ", "/"])).map(lambda made: SafeTex
 def test_a_cut_target_fits(text: SafeText, near: list[SafeText], width: int, is_path: bool) -> None:
     """Whatever its neighbours are, a target is at most as wide as its column."""
     assert columns(cut_apart(text, near, width, is_path=is_path)) <= width
+
+
+def test_several_files_are_shown_by_their_names() -> None:
+    """The folders of several files are left out, so that each file is named."""
+    assert file_names(SafeText("/src/a/one.py, two.py, /src/b/three.py")) == "one.py, two.py, three.py"

@@ -23,6 +23,7 @@ def shown(*tools: str) -> list[str]:
         *(("Bash", "Bash"), ("teleport", "teleport"), ("x" * 90, "x" * 11 + "…"), ("a\x1bb", "a␛b")),
         *(("delete; run_shell", "delete; run…"), ("rm\x1b]0;read", "rm␛]0;read")),
         ("mcp.github-createIssue", "issue"),
+        *(("read_file", "read"), ("todo_write", "todo"), ("command_execution", "command")),
     ],
 )
 def test_a_long_name_is_its_last_word(tool: str, name: str) -> None:
@@ -35,6 +36,8 @@ def test_names_stay_distinct() -> None:
     assert shown("webSearch", "semSearch") == ["webSearch", "semSearch"]
     assert shown("fetch", "webFetch") == ["fetch", "webFetch"]
     assert shown("webSearch", "readLints") == ["search", "lints"]
+    assert shown("Edit", "NotebookEdit") == ["Edit", "NotebookEdit"]
+    assert shown("read_file", "write_file") == ["read", "write"]
 
 
 def test_the_width_is_that_of_the_longest_name() -> None:

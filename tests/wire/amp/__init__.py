@@ -1,0 +1,1 @@
+"""Tests of what Amp adds to the grammar of Claude."""
