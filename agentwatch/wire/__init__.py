@@ -1,4 +1,4 @@
-"""The decoders of the agents' formats, which turn lines into events: one module or folder per agent.
+"""The decoders of the agents' formats, which turn lines into events: one folder per format.
 
 This folder may import `events`, `blocks`, `paths`, `byte_size`, `plurals` and `safe_text`. No other folder
 depends on a particular agent.

@@ -26,7 +26,10 @@ class LineRole(Enum):
 
 
 class AgentDecoder(Protocol):
-    """Decodes the lines of one recording, in order. No input makes it raise."""
+    """Decodes the lines of one recording, in order. No input makes it raise.
+
+    Fields may be absent, of any type and of any size: `agentwatch.wire.fields` has functions that read them.
+    """
 
     def decode(self, fields: Fields) -> list[Event]:
         """Return the events of one line."""
@@ -54,12 +57,34 @@ class BatchDecoder(Protocol):
         """Return whether a line may be one of them. It is asked for every line, and may be wrong."""
 
     def batch(self, lines: list[Fields]) -> tuple[list[Event], int]:
-        """Return the events of the first lines that can be read so, and the number of these lines."""
+        """Return the events of the first lines that can be decoded together, and their number."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agent:
-    """An agent whose format agentwatch can decode. All of them are listed in `agentwatch.wire.agents`."""
+    """A format that agentwatch can decode, and the agent that writes it.
+
+    The built-in formats are listed in `agentwatch.wire.agents`. Another package provides one by an entry
+    point; `docs/plugins.md` contains a complete format.
+
+    Example:
+        >>> from agentwatch.events import Channel, Outcome, Text, TurnEnded
+        >>> class TernDecoder:
+        ...     def decode(self, fields):
+        ...         return [Text(Channel.ANSWER, str(fields.get("say")))]
+        ...     def end(self):
+        ...         return [TurnEnded(Outcome.SUCCEEDED)]
+        >>> tern = Agent(
+        ...     name="tern",
+        ...     recognises=lambda fields: "say" in fields,
+        ...     role=lambda fields: LineRole.OTHER,
+        ...     decoder=TernDecoder,
+        ...     blocks=lambda fields, call_id: [],
+        ...     traits=Traits(has_result=False, has_times=False),
+        ... )
+        >>> tern.decoder().decode({"say": "Done."})[0].text
+        'Done.'
+    """
 
     name: str
     """The name of the format, for `--format` and the summary: `cursor`."""
@@ -68,11 +93,12 @@ class Agent:
     role: Callable[[Fields], LineRole]
     """Returns the role of a line."""
     decoder: Callable[[], AgentDecoder]
-    """Returns a decoder for a new recording. It may also be a `DeltaDecoder`."""
+    """Returns a decoder for a new recording. It may also be a `DeltaDecoder` or a `BatchDecoder`."""
     blocks: Callable[[Fields, str], Iterable[Block]]
     """Returns the blocks of a line that starts or ends a tool call. The second argument is the call_id: the
     line may belong to several calls."""
     traits: Traits
+    """What the format can express. The integrity checks depend on it."""
     agent: str | None = None
     """The agent's short name, if it is not the name of the format: `claude` for `claude-transcript`."""
     time_of: Callable[[Fields], int | None] | None = None

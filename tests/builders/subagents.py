@@ -65,4 +65,4 @@ TWO_SUBAGENTS: list[Event] = [
     ends("t1", "Task"),
     *says("The first has ended."),
 ]
-"""Calls 1 and 2 start subagents; calls 3 and 5 belong to the first, call 4 to the second, which goes on."""
+"""Calls 1 and 2 start subagents; calls 3 and 5 belong to the first, call 4 to the second, which continues."""

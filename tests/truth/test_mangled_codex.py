@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import copy
 import json
 import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +26,7 @@ from tests.builders.codex.story import (
     Turn,
 )
 from tests.builders.codex.stream import stream
+from tests.builders.formats.wrong_types import WRONG, paths, replaced
 from tests.builders.lines import session
 from tests.conftest import SHARED
 
@@ -58,7 +57,6 @@ SAMPLES = sorted((SHARED / "agents/codex").glob("*.jsonl")) + sorted(
 )
 every_story = pytest.mark.parametrize("data", STORIES.values(), ids=STORIES)
 every_sample = pytest.mark.parametrize("path", SAMPLES, ids=lambda path: f"{path.parent.name}/{path.stem}")
-WRONG: tuple[Any, ...] = (None, True, -1, 1e300, "", "\ud800", [], {}, [[]], [{}], {"a": {}}, 1 << 70)
 
 Outcomes = dict[str, Outcome]
 
@@ -73,24 +71,6 @@ def places(count: int, most: int) -> range:
     return range(0, count, 1 if EVERYTHING else max(1, count // most))
 
 
-def with_wrong_fields(value: Any, wrong: Any) -> Iterator[Any]:
-    """Yield copies of a JSON value, in each of which one part is replaced."""
-    if isinstance(value, dict):
-        parts: list[Any] = list(value)
-    elif isinstance(value, list):
-        parts = list(range(len(value)))
-    else:
-        return
-    for part in parts:
-        changed = copy.copy(value)
-        changed[part] = wrong
-        yield changed
-        for inner in with_wrong_fields(value[part], wrong):
-            deeper = copy.copy(value)
-            deeper[part] = inner
-            yield deeper
-
-
 def blocks_of(fields: Any) -> None:
     """Make the blocks of a line, by both formats."""
     for name in ("codex", "codex-rollout"):
@@ -103,12 +83,12 @@ def blocks_of(fields: Any) -> None:
 
 
 @every_story
-@pytest.mark.parametrize("wrong", WRONG, ids=lambda value: json.dumps(value)[:20])
+@pytest.mark.parametrize("wrong", WRONG, ids=range(len(WRONG)))
 def test_a_field_of_a_wrong_type_is_data(data: bytes, wrong: Any) -> None:
     """With any field replaced by a value of another type, all lines are read and counted."""
     lines = [json.loads(line) for line in data.splitlines()]
     for at in places(len(lines), 30):
-        for changed in with_wrong_fields(lines[at], wrong):
+        for changed in (replaced(lines[at], path, wrong) for path in paths(lines[at])):
             blocks_of(changed)
             given = [*lines[:at], changed, *lines[at + 1 :]]
             whole = b"".join(json.dumps(line).encode() + b"\n" for line in given[max(at - 3, 0) : at + 4])

@@ -3,6 +3,11 @@
 They are loaded when no built-in format recognises a line, or when `--format` names one. A plugin that fails
 is reported once, and its lines are lines of no known agent. Code of other packages may raise any exception,
 so this module catches all of them.
+
+Example, in the `pyproject.toml` of a package whose module `tern_format` defines the agent:
+
+    [project.entry-points."agentwatch.agents"]
+    tern = "tern_format:AGENT"
 """
 
 from __future__ import annotations
@@ -18,6 +23,7 @@ from agentwatch.wire.plugins.guard import Guard
 __all__ = ["GROUP", "plugin_agent", "plugin_agents", "plugin_names", "problem_of", "problems"]
 
 GROUP = "agentwatch.agents"
+"""The entry point group. The name of an entry point is the name of the format."""
 
 
 def plugin_names() -> list[str]:
@@ -26,7 +32,10 @@ def plugin_names() -> list[str]:
 
 
 def plugin_agents() -> list[Agent]:
-    """Return the agents that other packages provide, without those that failed."""
+    """Return the agents that other packages provide, without those that failed.
+
+    The functions of the agents never raise.
+    """
     return [agent for name in _points() if (agent := plugin_agent(name)) is not None]
 
 
@@ -51,7 +60,7 @@ def plugin_agent(name: str) -> Agent | None:
 
 
 def problem_of(name: str) -> str:
-    """Return why a plugin failed."""
+    """Return why a plugin failed, in one line: `format plugin tern: ImportError: no module named tern`."""
     return next(
         (problem for problem in problems if problem.startswith(words_of(name, ""))), words_of(name, "failed")
     )

@@ -14,7 +14,12 @@ def report(name: str, reason: BaseException | str) -> None:
 
 
 def words_of(name: str, reason: str) -> str:
-    """Return the line for a plugin."""
+    """Return the line about a plugin.
+
+    Example:
+        >>> words_of("tern", "ImportError: no module named tern")
+        'format plugin tern: ImportError: no module named tern'
+    """
     return f"format plugin {name}: {reason}"
 
 

@@ -20,7 +20,7 @@ _FieldsOf = Callable[[Fields], Iterator[tuple[str, object]]]
 
 
 class Guard:
-    """Calls the functions of a plugin. After the first exception of one it is not asked again."""
+    """Calls the functions of a plugin. After the first exception, none of them is called again."""
 
     def __init__(self, agent: Agent) -> None:
         """Guard the functions of an agent."""
@@ -28,7 +28,7 @@ class Guard:
         self._has_failed = False
 
     def agent(self) -> Agent:
-        """Return the agent with functions that never raise."""
+        """Return the agent with functions that never raise, whatever the plugin's do."""
         plugin = self._agent
         return Agent(
             name=plugin.name,
@@ -54,7 +54,7 @@ class Guard:
             return otherwise
 
     def fail(self, reason: BaseException | str) -> None:
-        """Report the plugin, and stop asking it."""
+        """Report the plugin, and call none of its functions again."""
         self._has_failed = True
         report(self._agent.name, reason)
 

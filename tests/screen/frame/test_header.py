@@ -120,7 +120,7 @@ async def test_a_key_source_of_none_is_not_shown() -> None:
 
 
 async def test_from_the_second_turn_on_its_number_and_its_clock_are_shown() -> None:
-    """The clock of a later turn starts with its prompt, and its number stands before the counts."""
+    """The clock of a later turn starts with its prompt, and its number is shown before the counts."""
     ended = TurnEnded(Outcome.SUCCEEDED, "x", duration_ms=999_000)
     assert "turn" not in await header(session_of(*CLAUDE, ended), 120)
     read = session_of(*CLAUDE, ended, Prompt("And this."))

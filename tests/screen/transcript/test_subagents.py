@@ -45,7 +45,7 @@ async def test_the_entries_of_each_subagent_are_one_line(stage: Stage) -> None:
 
 
 async def test_enter_on_the_line_opens_the_entries_and_folds_them_again(stage: Stage) -> None:
-    """The entries stand indented at their places, under the name of their subagent where it changes."""
+    """The entries are indented at their places, under the name of their subagent where it changes."""
     transcript = stage.pane("transcript")
     assert isinstance(transcript, Transcript)
     transcript.reveal_call(stage.feed.session.calls[1])
@@ -87,7 +87,7 @@ async def test_a_match_in_a_folded_entry_opens_it_until_the_search_ends(stage: S
 
 
 async def test_the_line_is_marked_while_one_of_its_calls_is_selected(stage: Stage) -> None:
-    """A selected call whose line is folded is marked on the line that stands for it."""
+    """A selected call whose line is folded is marked on the line of its subagent."""
     await stage.press("2", "g", "j", "j")
     assert stage.chosen == "nearest.py"
     marked = [line for line in lines_of(stage.pane("transcript")) if line.startswith("▐")]
@@ -111,7 +111,7 @@ async def test_what_is_copied_is_the_text_of_the_main_agent(stage: Stage) -> Non
 
 
 async def test_entries_of_an_unknown_call_stay_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without a call to fold them under, entries stand indented under the word `subagent`."""
+    """Without a call to fold them under, entries are indented under the word `subagent`."""
     events: list[Event] = [*TWO_SUBAGENTS[:2], *says("Main."), *says("Other.", "gone"), *says("Main again.")]
     made = MadeSession(events)
     made.use(monkeypatch)

@@ -62,7 +62,7 @@ def test_a_store_that_is_not_followed_is_read_once_and_closed() -> None:
 
 
 def test_the_lines_of_a_followed_store_arrive_as_it_changes() -> None:
-    """New lines are appended to the recording, which goes on until the source is left."""
+    """New lines are appended to the recording, which continues until the source is left."""
     store = Batches([b"1\n"])
     source = opened(store, follow=True)
     assert len(source.reader.read()) == 1
@@ -110,7 +110,7 @@ def test_a_failure_after_the_first_batch_is_reported() -> None:
 
 
 def test_the_lines_of_a_store_have_no_time_of_arrival() -> None:
-    """The agent's own clock stands for the arrival, which nobody saw."""
+    """The agent's own clock replaces the arrival time, which was not recorded."""
     source = opened(Batches([b"1\n"]), follow=False)
     assert [line.seen_ms for line in source.reader.read()] == [None]
 

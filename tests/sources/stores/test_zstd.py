@@ -126,7 +126,7 @@ def test_damaged_data_is_an_error_in_words(tmp_path: Path) -> None:
 def test_the_size_of_what_is_decompressed_has_a_limit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A file that stands for more than the limit raises an error; a line without an end comes in pieces."""
+    """A file with more data than the limit raises an error; a line without an end comes in pieces."""
     monkeypatch.setattr(zstd, "_LONGEST_LINE", 1 << 20)
     monkeypatch.setattr(zstd, "_MOST_BYTES", 4 << 20)
     store = saved(tmp_path / "a.zst", frame(b"x" * (5 << 20)))

@@ -230,7 +230,7 @@ def test_the_to_do_list_of_a_call_is_the_plan() -> None:
 
 
 def test_a_late_update_changes_nothing() -> None:
-    """An update of a call that has ended is understood, and the first end stands."""
+    """An update of a call that has ended is understood, and the first end counts."""
     read = session(
         DIRECT, called(status="completed", kind="read"), changed(status="failed"), changed(title="x")
     )

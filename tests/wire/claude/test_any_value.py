@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -23,6 +21,7 @@ from tests.builders.claude_lines import (
     user,
     written,
 )
+from tests.builders.formats.wrong_types import paths, replaced
 from tests.builders.lines import session
 
 ODD: tuple[Any, ...] = (
@@ -96,33 +95,15 @@ LINES: tuple[Json, ...] = (
 )
 
 
-def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Yield the path of each field of a line, and of each item of its lists."""
-    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, each in inner:
-        yield (*path, key)
-        yield from places(each, (*path, key))
-
-
-def changed(fields: Json, path: tuple[Any, ...], value: Any) -> Json:
-    """Return a line with another value at a path."""
-    copied = copy.deepcopy(fields)
-    inner: Any = copied
-    for key in path[:-1]:
-        inner = inner[key]
-    inner[path[-1]] = value
-    return copied
-
-
 @pytest.mark.parametrize("agent", ["claude-code", "qwen", "amp", "claude-family"])
 @pytest.mark.parametrize("number", range(len(LINES)), ids=lambda number: f"line {number}")
 def test_a_line_may_have_any_value_in_any_field(number: int, agent: str) -> None:
     """A line with a value of another type in one field, then the other lines: all are decoded and shown."""
     odd = LINES[number]
     before, after = written(*LINES[:8]).splitlines(), written(*LINES[-8:]).splitlines()
-    for path in places(odd):
+    for path in paths(odd):
         for value in ODD:
-            data = written(changed(odd, path, value))
+            data = written(replaced(odd, path, value))
             decoder = Decoder(agent_named(agent))
             for each in (*before, data, *after):
                 assert isinstance(decoder.decode(each), list)

@@ -122,7 +122,7 @@ ERRORS: list[tuple[Any, list[Block]]] = [
 
 @pytest.mark.parametrize(("arguments", "expected"), ARGUMENTS, ids=range(len(ARGUMENTS)))
 def test_arguments_are_blocks(arguments: Json, expected: list[Block]) -> None:
-    """Changes are diffs, a to-do list is one, and long texts stand by themselves."""
+    """Changes are diffs, a to-do list is a plan, and long texts have blocks of their own."""
     assert list(argument_blocks(arguments)) == expected
 
 

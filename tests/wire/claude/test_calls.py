@@ -166,6 +166,6 @@ def test_amps_commands_may_return_an_object() -> None:
 
 
 def test_an_agent_says_how_a_command_ended() -> None:
-    """Qwen Code gives no exit code: its own word `success` stands."""
+    """Qwen Code gives no exit code: its own status `success` counts."""
     found = events(call("run_shell_command", command="exit 3"), answer("", is_error=False), agent="qwen")[-1]
     assert (found.outcome, found.exit_code) == ("succeeded", None)

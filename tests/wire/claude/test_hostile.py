@@ -26,7 +26,7 @@ def hostile(value: Any, key: str = "") -> Any:
 
 
 def test_what_is_printed_is_safe() -> None:
-    """The summary and the actions of hostile lines have none of the characters."""
+    """The summary and the actions of hostile lines do not contain the characters."""
     lines = [hostile(each) for each in LINES]
     read = session(written(*lines))
     assert CONTROLS.isdisjoint(b"".join(summary(read)).decode())

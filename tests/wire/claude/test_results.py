@@ -156,7 +156,7 @@ def test_a_result_has_a_note(
 
 
 def test_changed_lines_are_counted() -> None:
-    """The patch of a result counts, and the arguments if there is none."""
+    """The patch of a result counts, and the arguments without a patch."""
     patch = [{"lines": ["+a", "+b", "-c", " d"]}]
     edited = call("Edit", file_path="/x", old_string="a", new_string="b\nc\nd")
     for end, counts in ((answer("x", result={"structuredPatch": patch}), (2, 1)), (answer("x"), (3, 1))):
@@ -198,7 +198,7 @@ def test_the_to_do_list_is_that_of_the_main_agent() -> None:
 
 STOPPED = user("[Request interrupted by user for tool use]")
 ABORTED: Json = {"subtype": "error_during_execution", "is_error": True, "terminal_reason": "aborted_tools"}
-REFUSED = answer(
+NOT_RUN = answer(
     REFUSAL, is_error=True, tool_result_meta=[{"id": "t-1", "non_execution_kind": "user-rejected"}]
 )
 DENIALS = [{"tool_name": "Bash", "tool_use_id": "t-1"}]
@@ -220,7 +220,7 @@ DENIALS = [{"tool_name": "Bash", "tool_use_id": "t-1"}]
 )
 def test_a_command_that_ran_and_was_interrupted_is_cancelled(later: list[Json], outcome: Outcome) -> None:
     """The text is that of a refusal; the end of the turn says whether the call was refused before it ran."""
-    for refused in (REFUSED, answer(REFUSAL, is_error=True)):
+    for refused in (NOT_RUN, answer(REFUSAL, is_error=True)):
         (found,) = session(written(init(), call("Bash"), refused, *later)).calls
         assert found.outcome is outcome
 

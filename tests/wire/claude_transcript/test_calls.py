@@ -43,7 +43,7 @@ def end_of(*lines: dict[str, object]) -> ToolEnded:
     ],
 )
 def test_the_outcome_is_the_agents(made: dict[str, object], outcome: Outcome, exit_code: int | None) -> None:
-    """A failure, a refusal, an interruption and a command in the background are told apart."""
+    """A failure, a refusal, an interruption and a command in the background are distinguished."""
     found = end_of(call("c"), made)
     assert (found.outcome, found.exit_code, found.at_ms) == (outcome, exit_code, AT_MS)
 

@@ -67,7 +67,7 @@ def test_the_call_is_found_by_its_prompt() -> None:
 
 
 def test_the_only_call_without_an_agent_is_taken() -> None:
-    """A subagent whose prompt was changed belongs to the only call that has none; else to no call."""
+    """A subagent whose prompt was changed belongs to the only call without one, or to no call."""
     first = of_agent(user("Do it.", "s1"), agentId="a9")
     assert Prompt("Do it.", "t") in decoded(TASK, first)
     assert Prompt("Do it.", "a9") in decoded(TASK, OTHER, first)
@@ -112,7 +112,7 @@ def test_an_error_of_a_subagents_service_is_a_notice() -> None:
 
 
 def test_the_end_of_a_subagents_turn_ends_no_turn() -> None:
-    """A system line of a subagent is read, and the main agent goes on."""
+    """A system line of a subagent is read, and the main agent continues."""
     done = of_agent(line("system", subtype="turn_duration", durationMs=5), agentId="a")
     told = of_agent(line("system", subtype="informational", content="x"), agentId="a")
     session = session_of(user("Go"), TASK, done, told)

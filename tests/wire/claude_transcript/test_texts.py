@@ -64,7 +64,7 @@ def test_a_prompt_is_the_users_own_text() -> None:
 
 
 def test_the_blocks_of_an_answer_are_texts() -> None:
-    """A text and a thought are texts of their channels; an empty thought, and a redacted one, are none."""
+    """A text and a thought are texts of their channels; an empty thought, and a redacted one, are not."""
     line_ = answer({"type": "thinking", "thinking": ""}, {"type": "redacted_thinking"})
     assert decoded(line_) == []
     expected: list[Event] = [

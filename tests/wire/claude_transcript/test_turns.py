@@ -93,7 +93,7 @@ def test_an_error_of_the_service_fails_the_turn() -> None:
 
 
 def test_an_answer_after_the_end_of_a_turn_begins_another() -> None:
-    """A notification or a command of the user may begin a turn without a prompt; the run goes on."""
+    """A notification or a command of the user may begin a turn without a prompt; the run continues."""
     lines = (
         user("Go", "p"),
         ended(uuid="a", parent="p", message={"id": "m1"}),

@@ -119,7 +119,7 @@ def test_a_plan_is_updated_when_its_call_succeeds() -> None:
 
 
 def test_a_question_is_asked_until_its_call_ends() -> None:
-    """The question stands on the status line, and is gone with the answer."""
+    """The status line shows the question until it is answered."""
     ask = function("request_user_input", {"questions": [{}, {"question": "Which?"}]})
     assert read(META, ask).asked.count == 1
     assert only_call(META, ask).target == "request_user_input Which?"

@@ -184,7 +184,7 @@ def test_a_subagent_is_shown_below_its_call() -> None:
 
 
 def test_a_subagent_without_a_start_is_not_the_main_agent() -> None:
-    """In a file that was cut, the subagent's id stands for its call; older lines name the call themselves."""
+    """In a file that was cut, the subagent's id replaces that of its call; older lines name the call."""
     seen = session_of(AGENT, message("Sub.", agent="a-1"), {**started("c", "ls"), "agentId": "a-1"})
     assert (seen.text, seen.calls[0].agent) == ("", "a-1")
     older = session_of(AGENT, message("Sub.", parentToolCallId="t"), started("c", "ls", parentToolCallId="t"))

@@ -2,36 +2,17 @@
 
 from __future__ import annotations
 
-import copy
 import json
-from collections.abc import Iterator
 from typing import Any
 
 from agentwatch.analysis.block_text import block_text
 from agentwatch.session import Place, Session
 from agentwatch.wire import Decoder
 from tests.builders.formats.samples import every_sample, named
+from tests.builders.formats.wrong_types import ABSENT, WRONG, paths, replaced, variants
 
-WRONG: tuple[Any, ...] = (
-    None,
-    True,
-    0,
-    -7,
-    1e300,
-    "",
-    "x",
-    "{",
-    '{"a": 1}',
-    [],
-    [[]],
-    [7, {"type": "x"}],
-    {},
-    {"x": []},
-)
-"""Values of every type that may stand for a field."""
 _DEEPEST = 7
 _MOST_SHAPES = 60
-_ABSENT = object()
 
 
 def shape(value: Any, depth: int = 0) -> Any:
@@ -45,25 +26,6 @@ def shape(value: Any, depth: int = 0) -> Any:
     if isinstance(value, list):
         return ("list", *(shape(each, depth + 1) for each in value[:2]))
     return type(value).__name__
-
-
-def changed(value: Any, depth: int = 0) -> Iterator[Any]:
-    """Yield a JSON value with each field, at any depth, absent and of each wrong type."""
-    if depth > _DEEPEST or not isinstance(value, dict | list):
-        return
-    keys: list[Any] = list(value) if isinstance(value, dict) else list(range(min(len(value), 2)))
-    for key in keys:
-        for wrong in (*WRONG, _ABSENT):
-            other = copy.copy(value)
-            if wrong is _ABSENT:
-                del other[key]
-            else:
-                other[key] = wrong
-            yield other
-        for inner in changed(value[key], depth + 1):
-            other = copy.copy(value)
-            other[key] = inner
-            yield other
 
 
 @every_sample
@@ -80,7 +42,7 @@ def test_no_field_of_any_type_raises(data: bytes, name: str) -> None:
             continue
         if repr(shape(value)) not in shapes and len(shapes) < _MOST_SHAPES:
             shapes.add(repr(shape(value)))
-            for other in changed(value):
+            for other in variants(value, most_items=2):
                 row = json.dumps(other).encode()
                 session.apply(decoder.decode(row), Place(0, len(row), None))
                 lines += 1
@@ -108,8 +70,9 @@ def test_recognition_reads_any_field(data: bytes, name: str) -> None:
         if not isinstance(value, dict) or repr(shape(value, _DEEPEST - 1)) in seen:
             continue
         seen.add(repr(shape(value, _DEEPEST - 1)))
-        for other in changed(value, _DEEPEST - 1):
-            decoder = Decoder()
-            decoder.decode(json.dumps(other).encode())
-            decoder.end()
+        for path in paths(value, most_items=2, depth=6):  # the fields, and those of the objects in them
+            for wrong in (ABSENT, *WRONG):
+                decoder = Decoder()
+                decoder.decode(json.dumps(replaced(value, path, wrong)).encode())
+                decoder.end()
     assert seen, name

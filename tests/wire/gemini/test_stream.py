@@ -152,7 +152,7 @@ def test_a_to_do_list_is_the_plan() -> None:
 
 
 def test_an_error_line_is_a_notice_and_the_best_known_reason() -> None:
-    """Warnings and errors are told apart; the last error is why a result without an error failed."""
+    """Warnings and errors are distinguished; the last error is why a result without an error failed."""
     assert whole(notice("Bad key"), notice("careful", "warning")).last_error == "Bad key"
     assert whole(notice("Bad key", None)).last_error == "Bad key"
     assert whole(notice("")).last_error == "error without a message"

@@ -34,7 +34,7 @@ def of_call(**fields: Any) -> list[Block]:
 
 
 def test_a_change_of_a_file_is_drawn_once() -> None:
-    """The diff of the result stands for the texts in the arguments."""
+    """The diff of the result replaces the texts in the arguments."""
     shown = {"fileDiff": "@@ -1 +1 @@\n-x\n+y", "originalContent": "x", "newContent": "y"}
     arguments = {"file_path": "a", "old_string": "x", "new_string": "y"}
     done = response(output="Edited.")

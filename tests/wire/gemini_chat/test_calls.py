@@ -47,7 +47,7 @@ STOPPED = "[Operation Cancelled] Reason: User cancelled tool execution."
     ],
 )
 def test_the_outcome_of_a_call(fields: dict[str, Any], outcome: Outcome, error: str | None) -> None:
-    """The agent's word stands, unless its reason is the user's refusal."""
+    """The agent's own status counts, unless its reason is the user's refusal."""
     [found] = whole(ONE[0], answer("", "a1", call(**fields))).calls
     assert (found.outcome, found.error, found.exit_code) == (outcome, error, None)
 

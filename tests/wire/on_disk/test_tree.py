@@ -29,14 +29,14 @@ def test_a_prompt_in_place_of_another_rewinds_it_and_what_followed() -> None:
 
 
 def test_a_prompt_without_a_parent_rewinds_all_turns() -> None:
-    """The first prompt had no parent: another one without a parent stands in its place."""
+    """The first prompt had no parent: another one without a parent replaces it."""
     tree = grown(3)
     assert tree.add_prompt("new", None, begins_turn=True) == 3
     assert tree.turns == 1
 
 
 def test_a_prompt_without_a_parent_continues_a_cut_conversation() -> None:
-    """If the first prompt had a parent, a prompt without one stands in the place of none."""
+    """If the first prompt had a parent, a prompt without one replaces no other."""
     tree = Tree()
     tree.add_prompt("p0", "unknown", begins_turn=True)
     assert tree.add_prompt("p1", None, begins_turn=True) == 0

@@ -82,7 +82,7 @@ def test_a_subagents_lines_belong_to_its_call() -> None:
 
 
 def test_a_stored_error_ends_the_turn() -> None:
-    """The error is in the message of the model; an empty one is none."""
+    """The error is in the message of the model; an empty one is not an error."""
     failed = message(error={"name": "APIError", "data": {"message": "no such model"}})
     found = session(session_line(), failed)
     assert (found.outcome, found.run.result) == (Outcome.FAILED, "no such model")

@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 from agentwatch.events import Outcome
 from agentwatch.sources.stores.known import store_for
 from agentwatch.wire import Decoder
+from tests.builders.formats.wrong_types import WRONG, paths, replaced
 from tests.builders.lines import ANY_JSON, PROPERTY, line, session
 from tests.conftest import SHARED
 
 STREAM = SHARED / "agents" / "opencode" / "own-1.18.33-full.jsonl"
 STORED = SHARED / "disk" / "opencode-db" / "own-1.18.33" / "opencode.db" / "ses_dffa9fa12ffeEeBbv1p8Var6C9"
 SAMPLES = [STREAM, STORED]
-WRONG: list[Any] = [None, True, 7, -1.5, 1 << 70, "", "x\ny", [], [7], {}, {"a": {}}, [[]], {"time": 7}]
 pytestmark = pytest.mark.skipif(not SHARED.exists(), reason="the recordings of others are not here")
 
 
@@ -28,23 +28,6 @@ def lines(path: Path) -> list[bytes]:
     """Return the lines of a sample, or those of a stored session."""
     store = store_for(path)
     return path.read_bytes().splitlines(keepends=True) if store is None else store.new_lines()
-
-
-def paths(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """Return the paths of all members of a JSON value."""
-    members = (
-        value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    )
-    return [each for key, member in members for each in ((*path, key), *paths(member, (*path, key)))]
-
-
-def replaced(fields: Any, path: tuple[Any, ...], value: Any) -> Any:
-    """Return a copy of a JSON value in which one member is another value."""
-    if not path:
-        return value
-    copied = dict(fields) if isinstance(fields, dict) else list(fields)
-    copied[path[0]] = replaced(fields[path[0]], path[1:], value)
-    return copied
 
 
 @pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.stem)
@@ -91,7 +74,7 @@ def test_many_wrong_fields_end_nothing(changes: list[tuple[int, int, Any]]) -> N
     """A session with any values in any places is read to its end."""
     fields = [json.loads(data) for data in lines(STORED)]
     for number, member, value in changes:
-        places = paths(fields[number % len(fields)])
+        places = [*paths(fields[number % len(fields)])]
         place = places[member % len(places)]
         fields[number % len(fields)] = replaced(fields[number % len(fields)], place, value)
     found = session(*map(line, fields))

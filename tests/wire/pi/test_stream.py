@@ -175,7 +175,7 @@ def test_a_failure_that_nothing_retries_ends_the_turn() -> None:
 
 @pytest.mark.parametrize("prefix", ["", "auto_"])
 def test_a_request_that_was_too_large_is_tried_again_after_a_compaction(prefix: str) -> None:
-    """The compaction says whether the turn goes on."""
+    """The compaction says whether the turn continues."""
     failed = [HEADER, START, end(FAILED), agent_end(FAILED)]
     start = {"type": f"{prefix}compaction_start", "reason": "overflow"}
     done = {"type": f"{prefix}compaction_end", "result": {"tokensBefore": 9, "estimatedTokensAfter": 4}}

@@ -75,7 +75,7 @@ def test_the_blocks_and_the_roles_of_a_plugin_are_used(installed: Installer) -> 
 
 
 def test_a_plugin_is_only_asked_about_lines_of_no_built_in_format(installed: Installer) -> None:
-    """A plugin that claims every line gets none of a built-in format, and is not even imported for one."""
+    """A plugin that claims every line gets no line of a built-in format, and is not even imported for one."""
     installed(EXAMPLE.replace('return fields.get("tern") == 1 and', "return True or"))
     assert session(init(), started("read"), b'{"mood":"good"}\n').format == "cursor"
     assert "tern_format" not in sys.modules

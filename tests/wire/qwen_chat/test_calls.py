@@ -72,7 +72,7 @@ def test_the_outcome_is_the_agents_word(
 
 
 def test_the_exit_code_is_that_of_the_displayed_result() -> None:
-    """Newer versions show the exit code of a command; older ones do not tell it."""
+    """Newer versions show the exit code of a command; older ones do not."""
     shown = {"type": "shell_result", "exitCode": 3}
     assert end_of(call("c"), returned("c", status="error", resultDisplay=shown)).exit_code == 3
     assert end_of(call("c"), returned("c", resultDisplay={**shown, "exitCode": 0})).exit_code == 0

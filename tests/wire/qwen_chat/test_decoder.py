@@ -52,7 +52,7 @@ def ends(*lines: dict[str, Any]) -> list[Event]:
 
 
 def test_an_answer_without_a_call_ends_the_turn() -> None:
-    """A text with a call goes on; a text without one is the end of its turn."""
+    """A turn continues after a text with a call, and ends with a text without one."""
     both = line("assistant", {"text": "Ls."}, {"functionCall": {"id": "c", "name": "glob", "args": {}}})
     assert ends(user("Go"), both, returned("c", "glob"), said("Done.")) == [Prompt("Go"), OK]
     assert ends(user("Go"), line("assistant", {"text": "Hm", "thought": True})) == [Prompt("Go")]
