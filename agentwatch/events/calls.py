@@ -102,7 +102,7 @@ class Permission(NamedTuple):
     reason: str | None = None
     at_ms: int | None = None
     key: str | None = None
-    """The id of the question, which its answer repeats; None if the format has none."""
+    """The id of the question, which its answer repeats; None if the format has no such id."""
     call_id: str | None = None
     """The call that the question is about; None if unknown."""
     target: str | None = None

@@ -27,7 +27,9 @@ class SessionKeys(Vertical):
             "n", "find_step(1)", "Next match", show=False, id="next-found", tooltip="Next match of the search"
         ),
         Binding("N", "find_step(-1)", "Previous match", show=False, id="previous-found"),
-        Binding("f", "filter_calls", "Filter", id="filter-calls", tooltip="Filter the calls by words"),
+        Binding(
+            "f", "filter_calls", "Filter", id="filter-calls", tooltip="Filter the calls by words or agent:2"
+        ),
         Binding(
             "s",
             "slowest_calls",

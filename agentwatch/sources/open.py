@@ -100,7 +100,8 @@ def saved_source(
         if follow is None and follow_store and (store is None or is_lines) and is_still_written(path):
             follow = True
         if store is not None:
-            return _store_source(store, log_fd, follow=follow is True if is_lines else follow_store)
+            is_followed = follow is True if is_lines else follow_store
+            return _store_source(store, log_fd, follow=is_followed, waits=not follow_store)
         reader = open_saved(path, follow)
     except OSError as error:
         raise cannot_open(path, error) from None
@@ -109,7 +110,7 @@ def saved_source(
     return FileSource(reader, SessionFiles(path), log_fd)
 
 
-def _store_source(store: Store, log_fd: int | None, *, follow: bool) -> StoreSource:
+def _store_source(store: Store, log_fd: int | None, *, follow: bool, waits: bool) -> StoreSource:
     """Fill a recording without a name with the lines of a store.
 
     Raises:
@@ -119,7 +120,7 @@ def _store_source(store: Store, log_fd: int | None, *, follow: bool) -> StoreSou
     from agentwatch.sources.stores.source import StoreSource
 
     recording_fd = nameless_file()
-    return StoreSource(recording_fd, StoreIntake(store, recording_fd, follow=follow), log_fd)
+    return StoreSource(recording_fd, StoreIntake(store, recording_fd, follow=follow, waits=waits), log_fd)
 
 
 def pipe_source(source_fd: int, keep: KeepOptions) -> PipeSource:

@@ -1,8 +1,8 @@
 """Whether an agent still writes one of its own files.
 
-An agent keeps no such file open and locks none, so nobody knows it for certain. Claude Code writes down which
-session each of its processes has open, in `sessions/PID.json`. Of the other agents only the time of the last
-change is known.
+An agent keeps no such file open and locks none, so it cannot be known for certain. Claude Code records the
+session that each of its processes has open, in `sessions/PID.json`. Of the other agents only the time of the
+last change is known.
 """
 
 from __future__ import annotations

@@ -76,8 +76,8 @@ class Agent:
     agent: str | None = None
     """The agent's short name, if it is not the name of the format: `claude` for `claude-transcript`."""
     time_of: Callable[[Fields], int | None] | None = None
-    """Returns the time of a line, in milliseconds since the epoch. It stands for the arrival time of a line
-    whose arrival nobody recorded. None: the lines have no such time."""
+    """Returns the time of a line, in milliseconds since the epoch. It replaces the arrival time of a line
+    whose arrival was not recorded. None: the lines have no such time."""
     may_write: Callable[[Fields], bool] | None = None
     """Returns whether this agent may have written a line of a type that other agents have too. Such a line
     decides only as the first of a recording. None: the agent shares no type with others."""

@@ -85,7 +85,7 @@ def detect(fields: Fields, *, is_first: bool = True, asks_plugins: bool = True) 
 
 
 def agent_named(name: str) -> Agent | None:
-    """Return the agent whose format has this name; None if there is none, or if its plugin has failed."""
+    """Return the agent whose format has this name; None if it is unknown, or if its plugin has failed."""
     found = next((agent for agent in known_agents() if agent.name == name), None)
     if found is None:
         from agentwatch.wire.plugins import plugin_agent

@@ -31,5 +31,5 @@ def short_and_long(arguments: Fields, contents: Collection[str] = ()) -> Iterato
 
 
 def binary_block(media_type: str | None, data: str | None) -> BinaryBlock:
-    """Return the type and the size of data in base64; None stands for what is unknown."""
+    """Return the type and the size of data in base64; None if the agent does not give them."""
     return BinaryBlock(media_type or "binary", None if data is None else decoded_size(data))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 
 import pytest
 from textual.pilot import Pilot
@@ -12,6 +13,7 @@ from agentwatch.screen.screen import WatchScreen
 from agentwatch.screen.terminal.signals import HeldSignals
 from agentwatch.screen.transcript.pane import Transcript
 from agentwatch.sources.open import saved_source
+from tests.builders.claude_session import claude_session
 from tests.builders.screen.app import CountedFeed, bundled, eventually
 
 Compare = Callable[..., bool]
@@ -57,3 +59,15 @@ def test_looks_as_it_did(
     feed = CountedFeed(source.reader)
     app = AgentwatchApp(source, feed, HeldSignals())
     assert snap_compare(app, terminal_size=size, run_before=before_looking(feed, theme, *keys))
+
+
+@pytest.mark.parametrize("size", [(120, 40), (80, 24)], ids=["120x40", "80x24"])
+def test_a_session_with_subagents(snap_compare: Compare, size: tuple[int, int], tmp_path: Path) -> None:
+    """A session of Claude Code with two subagents is drawn exactly as in the approved snapshot."""
+    path = tmp_path / "session.ndjson"
+    path.write_bytes(claude_session())
+    source = saved_source(path)
+    app = AgentwatchApp(source, feed := CountedFeed(source.reader), HeldSignals())
+    assert snap_compare(
+        app, terminal_size=size, run_before=before_looking(feed, "textual-dark", "1", "left_square_bracket")
+    )

@@ -1,4 +1,4 @@
-"""The words of a filter: which calls they select, and how a word that names an agent can go on."""
+"""The words of a filter: which calls they select, and how a word that names an agent can continue."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def call_filter(text: str, calls: Sequence[Call]) -> Matches | None:
 
     Each word must occur in the call's tool or target, or be the beginning of its outcome (at least three
     letters, so that it matches while it is being typed). Full names of outcomes select the calls with any of
-    these outcomes. `agent:main` selects the calls of the main agent, `agent:#12` those of the subagent of
+    these outcomes. `agent:main` selects the calls of the main agent, `agent:12` those of the subagent of
     call 12, and `agent:explore` those of subagents whose call has this word in its tool or target.
 
     Args:
@@ -51,7 +51,7 @@ def call_filter(text: str, calls: Sequence[Call]) -> Matches | None:
 
 
 def offered_agents(text: str, delegating: Callable[[], Sequence[Call]]) -> SafeText | None:
-    """Return how the last word of a filter can go on: `agent:main · #12 Find the callers`.
+    """Return how the last word of a filter can continue: `agent:main · #12 Find the callers`.
 
     Args:
         text: The text of the filter.
@@ -65,7 +65,9 @@ def offered_agents(text: str, delegating: Callable[[], Sequence[Call]]) -> SafeT
         return None
     wanted = last.removeprefix(_AGENT)
     found = [
-        call for call in delegating() if wanted in _searched(call) or f"#{call.number}".startswith(wanted)
+        call
+        for call in delegating()
+        if wanted in _searched(call) or f"{call.number}".startswith(wanted.removeprefix("#"))
     ]
     names = [
         cut(SafeText(f"#{call.number} {target(call) or safe_line(call.tool)}"), _NAME_COLUMNS)
@@ -82,8 +84,8 @@ def _is_by(call: Call, agent: str, calls: Sequence[Call]) -> bool:
         return True
     if call.parent is None:
         return MAIN.startswith(agent)
-    if agent.startswith("#"):
-        return f"#{call.parent}" == agent
+    if agent.startswith("#") or agent.isdecimal():
+        return f"{call.parent}" == agent.removeprefix("#")
     return call.parent > 0 and agent in _searched(calls[call.parent - 1])
 
 

@@ -136,11 +136,13 @@ class Facts(NamedTuple):
     """The facts about a run that fit into the header."""
 
     groups: list[SafeText]
-    """In the order in which they are shown; a rule stands before each."""
+    """In the order in which they are shown; a rule precedes each."""
     project: int | None
     """The number of the group with the project; None if it does not fit."""
     room: int
     """The columns that are left."""
+    is_complete: bool
+    """Every known fact fits."""
 
 
 def _fitting_facts(session: Session, room: int, context: int) -> Facts:
@@ -180,7 +182,8 @@ def _fitting_facts(session: Session, room: int, context: int) -> Facts:
     shown[0].reverse()  # the agent's name weighs less than the model, and stands before it
     groups = [SafeText(" · ".join(group)) for group in shown if group]
     room = whole - sum(columns(group) + 3 for group in groups)
-    return Facts(groups, bool(shown[0]) if shown[1] else None, room)
+    is_complete = sum(map(len, shown)) == sum(any(forms) for forms in order)
+    return Facts(groups, bool(shown[0]) if shown[1] else None, room, is_complete)
 
 
 def _with_folders(facts: Facts, run: Run) -> Facts:
@@ -188,11 +191,11 @@ def _with_folders(facts: Facts, run: Run) -> Facts:
     folders, name = safe_line(_short(run.cwd) or ""), safe_line(_project(run))
     more = columns(folders) - columns(name)
     has_all = run.model and run.format and run.session_id and run.permission_mode and run.api_key_source
-    if facts.project is None or not has_all or more >= facts.room:
+    if facts.project is None or not (facts.is_complete and has_all) or more >= facts.room:
         return facts
     groups = [*facts.groups]
     groups[facts.project] = folders
-    return Facts(groups, facts.project, facts.room - more)
+    return facts._replace(groups=groups, room=facts.room - more)
 
 
 def _project(run: Run) -> str:

@@ -26,7 +26,7 @@ class StatusLine(Static):
             words: The status of the session.
             view: The state of the view; if it is empty, the integrity is shown in its place.
             integrity: The result of the integrity checks, shortened to the space available.
-            is_asking: Whether the agent waits for an answer of the user; the status then stands out.
+            is_asking: Whether the agent waits for an answer of the user; the status is then highlighted.
         """
         dim = muted(self.app.current_theme)
         drawn = (words, view, integrity, is_asking, self.size.width, dim)

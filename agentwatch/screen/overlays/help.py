@@ -57,7 +57,7 @@ KEYS = (
             ),
             (
                 "{filter-calls}, {drop-filter}",
-                "filter calls (tool, failed, running, part of the target); show all",
+                "filter calls (tool, failed, agent:2, part of the target); show all",
             ),
             ("{slowest-calls}", "sort calls by duration, slowest first (toggle)"),
         ),

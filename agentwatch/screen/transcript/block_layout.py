@@ -34,7 +34,7 @@ class BlockLayout:
             entry: The entry that the block is a piece of.
             start: The character of the entry's text at which the block begins.
             text: The text of the block.
-            is_head: Whether the line that stands for a subagent's entries is above the block.
+            is_head: Whether the line of a subagent's folded entries is above the block.
         """
         if self.subagents.is_hidden(entry):
             return int(is_head)
@@ -43,7 +43,7 @@ class BlockLayout:
         return is_head + text.count("\n") + len(text) // max(self.width, _LEAST_WIDTH) + 1
 
     def head_rows(self, index: int) -> int:
-        """Return 1 if the line that stands for a subagent's entries is above a block, otherwise 0."""
+        """Return 1 if the line of a subagent's entries is above a block, otherwise 0."""
         return int(self.subagents.is_head(self._blocks[index].entry, index))
 
     def append(self, height: int, gap: int) -> None:

@@ -39,6 +39,8 @@ class Blocks:
         self._tail_start = 0
         """The offset of the last block in that text; this block is cut again when the text grows."""
         self._thought: Entry | None = None
+        self._untimed: int | None = None
+        """The number of the last entry with the outcome of a turn, until the turn's duration is known."""
         self._rule: SafeText | None = None
         self._ruled: int | None = None
         self._rule_from = 0
@@ -54,6 +56,7 @@ class Blocks:
         changed = len(self.all)
         if len(self._firsts):
             changed = min(changed, self._grow_last_entry(until), self._end_thought(folds=folds))
+        changed = min(changed, self._late_duration())
         while len(self._firsts) < len(self._transcript) and not self._is_within_last():
             entry = self._transcript[len(self._firsts)]
             self._begin(entry)
@@ -88,7 +91,7 @@ class Blocks:
     def is_marker(self, number: int) -> bool:
         """Return whether an entry has a line that can be selected.
 
-        It is that of a call, of a finished thought, or the one that stands for a subagent's entries.
+        It is that of a call, of a finished thought, or the line of a subagent's entries.
         """
         entry = self._transcript[number]
         blocks = self.of_entry(number)
@@ -144,6 +147,14 @@ class Blocks:
         self.fold(len(self._firsts) - 1)
         return self._firsts[len(self._firsts) - 1]
 
+    def _late_duration(self) -> int:
+        """Return the index of the block of an outcome whose duration arrived late; else that of the end."""
+        result = None if self._untimed is None else self._transcript[self._untimed].result
+        if self._untimed is None or result is None or result.duration_ms is None:
+            return len(self.all)
+        number, self._untimed = self._untimed, None
+        return self._firsts[number]
+
     def _grow_last_entry(self, until: float) -> int:
         """Cut new text of the last entry into blocks; return the index of the first changed block."""
         if not self._is_within_last():
@@ -172,6 +183,8 @@ class Blocks:
         self._fixed_length = 0 if entry.kind in _GROWING else shown_length(entry)
         if entry.kind is Kind.CALL:
             self._calls.append(number)
+        if entry.kind is Kind.RESULT and entry.result is not None and entry.result.duration_ms is None:
+            self._untimed = number
         if entry.kind in (Kind.CALL, Kind.RESULT):
             self._add(number, 0, 0, "")
 
@@ -227,7 +240,7 @@ def _gap(entry: Entry, above: Entry | None, *, has_rule: bool = False, is_head: 
     """Return the number of lines between a block and the one before it, which belongs to `above`."""
     if above is None:
         blank = 0
-    elif above.parent != entry.parent:  # a subagent's name stands in the line above its entries
+    elif above.parent != entry.parent:  # a subagent's name is in the line above its entries
         is_call = above.kind is Kind.CALL or above.parent is not None
         blank = int(not is_call) if is_head else int(entry.parent is not None or entry.kind is not Kind.CALL)
     else:

@@ -28,9 +28,9 @@ class Tally:
         self.calls = 0
         self.messages = 0
         self.last_call = 0
-        """The number of the newest call; 0 if there is none."""
+        """The number of the newest call; 0 without a call."""
         self.head: int | None = None
-        """The index of the first block. The line that stands for all of them is above it."""
+        """The index of the first block. The line of all of them is above it."""
         self.blocks = array("I")
         """The indices of all blocks."""
 
@@ -66,7 +66,7 @@ class Subagents:
         return root is not None and root != UNKNOWN_PARENT and root not in self._open
 
     def is_head(self, entry: Entry, index: int) -> bool:
-        """Return whether a block of an entry has the line above it that stands for all of them."""
+        """Return whether a block of an entry has the line of all of them above it."""
         root = self.root(entry)
         return bool(root) and root is not None and self._tallies[root].head == index
 
@@ -109,7 +109,7 @@ class Subagents:
         self._open ^= {root}
 
     def words(self, root: int, calls: Sequence[Call], width: int) -> SafeText:
-        """Return the line that stands for the entries below a call.
+        """Return the line of the entries below a call.
 
         Examples: `▸ Find the callers · 14 calls, 3 messages`, and with the newest call while it runs.
 

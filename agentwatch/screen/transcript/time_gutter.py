@@ -40,7 +40,7 @@ class TimeGutter:
             self._pane.refresh()
 
     def beside(self, strip: Strip, entry: Entry, *, is_first: bool) -> Strip:
-        """Return a line of an entry with the gutter before it; the time stands in the entry's first line."""
+        """Return a line of an entry with the gutter before it; the time is in the entry's first line."""
         if not self.columns:
             return strip
         began_ms = _began_ms(entry) if is_first else None

@@ -59,7 +59,7 @@ def turn_started(session: Session, _event: TurnStarted, place: Place) -> None:
 
 
 def prompt(session: Session, event: Prompt, place: Place) -> None:
-    """Add a prompt. It begins a turn, unless the present turn still has none."""
+    """Add a prompt. It begins a turn, unless the present turn still has no prompt."""
     run = current_run(session, place)
     if event.agent is not None:
         session.transcript.add(Kind.PROMPT, event.text, parent=session.parent_of(event.agent))

@@ -119,7 +119,7 @@ class GeminiJson:
 
 
 def _key(message: dict[str, Any], number: int) -> str:
-    """Return the id of a message, or its number if it has none."""
+    """Return the id of a message, or its number if it has no id."""
     key = message.get("id")
     return key if isinstance(key, str) and key else f"#{number}"
 

@@ -13,8 +13,11 @@ _POLL_SECONDS = 0.1
 """The time between two readings of a store that does not have `poll_seconds`."""
 _LARGEST_SHARE = 0.1
 """The largest part of the time that is spent on reading a store again."""
+_PAUSES = 2
+"""After each further batch of a large store, the thread pauses for this multiple of the time that reading it
+took: the screen is opening, and shows what was read."""
 _UNREADABLE_SECONDS = 5.0
-"""For how long reading may fail before it is reported: a file is rewritten, a database is locked."""
+"""The time for which reading may fail before it is reported: a file is rewritten, a database is locked."""
 
 
 class StoreIntake:
@@ -23,13 +26,15 @@ class StoreIntake:
     The arrival of its lines is not recorded: the lines of a store have the agent's own clock.
     """
 
-    def __init__(self, store: Store, recording_fd: int, *, follow: bool) -> None:
-        """Read the store once; to follow it, start the thread that reads it again and again.
+    def __init__(self, store: Store, recording_fd: int, *, follow: bool, waits: bool = True) -> None:
+        """Read the store; to follow it, start the thread that reads it again and again.
 
         Args:
             store: The store. It is closed when it is not read any more.
             recording_fd: The descriptor of the recording, in append mode.
             follow: Keep reading when the store changes.
+            waits: Whether the whole store is read at once. If not, the first batch is, and the thread reads
+                the others: the screen of a large session opens before all of it is read.
 
         Raises:
             OSError: The store cannot be read, or the recording cannot be written.
@@ -40,17 +45,19 @@ class StoreIntake:
         self._poll_seconds: float = getattr(store, "poll_seconds", _POLL_SECONDS)
         self._appender = Appender(recording_fd, None, now_ms)
         self._leaving = threading.Event()
-        self._has_ended = not follow
+        self._has_ended = False
+        self._is_followed = follow
         try:
-            self._read()
+            has_more = self._read(None if waits else 1)
             if self._appender.fault is not None:
                 raise self._appender.fault
         except OSError:
             store.close()
             raise
-        if follow:
-            threading.Thread(target=self._follow, name="store", daemon=True).start()
+        if follow or has_more:
+            threading.Thread(target=self._read_on, name="store", daemon=True).start()
         else:
+            self._has_ended = True
             store.close()
 
     @property
@@ -71,23 +78,45 @@ class StoreIntake:
         self._has_ended = True
         self._leaving.set()
 
-    def _read(self) -> None:
-        while lines := self._store.new_lines():
+    def _read(self, most: int | None = None) -> bool:
+        """Append batches to the recording, at most `most`; return whether there may be more."""
+        batches = 0
+        while not self._leaving.is_set() and (lines := self._store.new_lines()):
             self._appender.append(b"".join(lines))
+            batches += 1
+            if batches == most:
+                return True
+        return False
 
-    def _follow(self) -> None:
-        took, failing_since = 0.0, None
+    def _read_on(self) -> None:
         try:
-            while not self._leaving.wait(max(self._poll_seconds, took / _LARGEST_SHARE)):
-                began = time.monotonic()
-                try:
-                    self._read()
-                    self.unreadable = failing_since = None
-                except OSError as error:
-                    failing_since = failing_since or began
-                    if began - failing_since >= _UNREADABLE_SECONDS:
-                        self.unreadable = error
-                took = time.monotonic() - began
+            self._read_rest()
+            if self._is_followed:
+                self._follow()
         finally:
             self._has_ended = True
             self._store.close()
+
+    def _read_rest(self) -> None:
+        """Read what the first batch has left. If that fails, a store that is followed is read again."""
+        try:
+            has_more = True
+            while has_more:
+                began = time.monotonic()
+                has_more = self._read(1)
+                self._leaving.wait(_PAUSES * (time.monotonic() - began))
+        except OSError as error:
+            self.unreadable = None if self._is_followed else error
+
+    def _follow(self) -> None:
+        took, failing_since = 0.0, None
+        while not self._leaving.wait(max(self._poll_seconds, took / _LARGEST_SHARE)):
+            began = time.monotonic()
+            try:
+                self._read()
+                self.unreadable = failing_since = None
+            except OSError as error:
+                failing_since = failing_since or began
+                if began - failing_since >= _UNREADABLE_SECONDS:
+                    self.unreadable = error
+            took = time.monotonic() - began

@@ -12,11 +12,11 @@ from typing import Any
 MAGIC = b"\x28\xb5\x2f\xfd"
 """The first bytes of a Zstandard frame."""
 _PIECE_BYTES = 1 << 20
-"""How much is decompressed at a time. A session is never decompressed in memory as a whole."""
+"""The size of the pieces that are decompressed. A session is never decompressed in memory as a whole."""
 _LONGEST_LINE = 16 << 20
 """A longer line is returned in pieces. The reader of recordings reads only its beginning and its end."""
 _MOST_BYTES = 4 << 30
-"""The most that is decompressed: a small file may stand for any amount of data."""
+"""The limit of the decompressed size: a small file may contain any amount of data."""
 _MODULES = ("compression.zstd", "backports.zstd", "zstandard")
 """Python 3.14 has the first. The others are packages; the extra `zstd` installs the last."""
 _WHAT_TO_DO = (
@@ -59,7 +59,7 @@ class CompressedLines:
         """Return the lines in the next piece of the recording; none at its end.
 
         Raises:
-            OSError: The data is damaged, or stands for more than 4 GiB.
+            OSError: The data is damaged, or has more than 4 GiB.
         """
         while not self._is_over:
             piece = self._piece()
@@ -112,7 +112,7 @@ def _zstandard() -> Any:
     """Return the first module for Zstandard that is installed.
 
     Raises:
-        OSError: There is none. The message says what to do.
+        OSError: None is installed. The message says what to do.
     """
     for name in _MODULES:
         try:

@@ -11,7 +11,7 @@ FORMAT = "acp"
 
 
 class Sessions:
-    """The sessions of a log, at most 256. Ids of more than 500 characters are not told apart."""
+    """The sessions of a log, at most 256. Ids of more than 500 characters are not distinguished."""
 
     def __init__(self) -> None:
         self.main: str | None = None
@@ -83,7 +83,7 @@ class Sessions:
             _bound(self._seen)
 
     def add_child(self, update: Fields) -> str | None:
-        """Keep the session of a subagent. Return its title if it is a new one."""
+        """Keep the session of a subagent. Return its title if the session is new."""
         child = short(text(update, "subagentSessionId") or text(update, "sessionId"))
         if child is None or child in self._children or child == self.main:
             return None

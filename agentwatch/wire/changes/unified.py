@@ -38,7 +38,7 @@ def per_file(diff: str) -> Iterator[FileDiff]:
     """Yield the parts of a unified diff, one for each file.
 
     Inside a hunk whose head has numbers, a line such as `--- x` is a removed line. Inside a hunk whose head
-    has none, as other tools write it (`@@ class Tide`), `--- x` begins a file if `+++ y` follows.
+    has no numbers, as other tools write it (`@@ class Tide`), `--- x` begins a file if `+++ y` follows.
     """
     reader = _Reader()
     lines = diff.split("\n")

@@ -7,11 +7,10 @@ from typing import NamedTuple
 
 from agentwatch.events import Event, Outcome, ToolEnded, ToolKind, ToolStarted
 from agentwatch.paths import relative_to
-from agentwatch.wire.changes.arguments import replaced_lines
 from agentwatch.wire.claude.dialect import no_details
 from agentwatch.wire.claude.plans import Plans
 from agentwatch.wire.claude.results import Result, is_bare_refusal, read_result, result_texts
-from agentwatch.wire.claude.tools import created
+from agentwatch.wire.claude.tools import argument_facts
 from agentwatch.wire.fields import NO_FIELDS, Fields, items, mapping, number, text
 from agentwatch.wire.tool import EDITED, NO_FACTS, Facts, Tool, other_tool
 
@@ -100,7 +99,9 @@ class Calls:
         """
         call_id, name = text(block, "id") or "", text(block, "name") or _NO_NAME
         arguments, tool = mapping(block.get("input")), self.tool_named(name)
-        self._keep(call_id, _Open(name, tool, agent, _facts_in(tool, arguments), _plan_in(tool, arguments)))
+        self._keep(
+            call_id, _Open(name, tool, agent, argument_facts(tool, arguments), _plan_in(tool, arguments))
+        )
         target, paths = self._described(tool, arguments)
         return ToolStarted(
             call_id=call_id,
@@ -224,14 +225,6 @@ class Calls:
         if paths:
             return ", ".join(relative_to(path, self.cwd) or path for path in paths), paths
         return tool.target(arguments), []
-
-
-def _facts_in(tool: Tool, arguments: Fields) -> Facts:
-    """Return the facts in the arguments of a call that changes a file: they count if its result has none."""
-    if tool.kind is not ToolKind.EDIT:
-        return NO_FACTS
-    content = arguments.get("content")
-    return created(content) if isinstance(content, str) else replaced_lines(arguments)
 
 
 def _facts_without_details(argued: Facts, words: str) -> Facts:

@@ -68,7 +68,10 @@ _INTERRUPTIONS = (
 _BACKGROUND_TEXTS = ("Command running in background", "Async agent launched")
 _MOVED = "was moved to the background"
 """Words in the first line of a command that took longer than its limit, and continues."""
-_BACKGROUND_STATES = ("async_launched", "remote_launched", "queued_to_running")
+_BACKGROUND_STATES = (
+    *("async_launched", "remote_launched", "queued_to_running"),
+    *("backgrounded", "teammate_spawned"),
+)
 
 
 class Result(NamedTuple):
@@ -94,7 +97,7 @@ def read_result(tool: Tool, block: Fields, structured: object, *, is_denied: boo
         return _failure(tool, block, details, is_denied=is_denied)
     if is_denied:
         return Result(Outcome.REJECTED, reason_of(block))
-    if details.get("interrupted") is True:
+    if details.get("interrupted") is True or (tool.kind is ToolKind.DELEGATE and _is_stopped(block)):
         return Result(Outcome.CANCELLED)
     exit_code = _stated_exit_code(details)
     if exit_code or details.get("is_error") is True or details.get("success") is False:
@@ -134,6 +137,11 @@ def reason_of(block: Fields) -> str:
     """Return the text of a failed call without the tags around it."""
     found = next(result_texts(block), "")[:_MOST_ERROR].strip()
     return found.removeprefix(_TAG).removesuffix(_END_TAG).strip()
+
+
+def _is_stopped(block: Fields) -> bool:
+    """Return whether a subagent was stopped alone: the turn goes on, and the result is no error."""
+    return next(result_texts(block), "").startswith("[Request interrupted by user")
 
 
 def is_bare_refusal(reason: str | None) -> bool:

@@ -23,7 +23,7 @@ _MOST_LINES = 256
 
 
 class MainText:
-    """Tells new text from text that repeats deltas."""
+    """Distinguishes new text from text that repeats deltas."""
 
     def __init__(self) -> None:
         self._segments = {channel: SegmentText() for channel in Channel}

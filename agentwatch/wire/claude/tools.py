@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from agentwatch.events import ToolKind
 from agentwatch.plurals import plural
+from agentwatch.wire.changes.arguments import replaced_lines
 from agentwatch.wire.changes.file_change import line_count
 from agentwatch.wire.changes.structured_patch import changed_lines
 from agentwatch.wire.fields import Fields, items, mapping, number, text
@@ -74,6 +75,14 @@ def created(content: object) -> Facts:
         return Facts(phrase=CREATED, is_new_file=True)
     count = line_count(content)
     return Facts(plural(count, "line"), CREATED, is_new_file=True, lines_added=count, lines_removed=0)
+
+
+def argument_facts(tool: Tool, arguments: Fields) -> Facts:
+    """Return what the arguments of a call say about the file that it changes, for a result that does not."""
+    if tool.kind is not ToolKind.EDIT:
+        return NO_FACTS
+    content = arguments.get("content")
+    return created(content) if isinstance(content, str) else replaced_lines(arguments)
 
 
 def _grep_facts(result: Fields) -> Facts:

@@ -33,7 +33,7 @@ class Answers:
         self._written.clear()
 
     def retracted(self, fields: Fields) -> TextRetracted | None:
-        """Return which of the last texts a line takes back; None if it takes back none."""
+        """Return which of the last texts a line takes back; None if it takes back no text."""
         if _NAMES[0] not in fields and _NAMES[1] not in fields:
             return None
         names = [name for key in _NAMES for name in items(fields.get(key)) if isinstance(name, str)]

@@ -188,29 +188,34 @@ class Decoder:
             yield retracted
         content = message.get("content")
         blocks = [{"type": "text", "text": content}] if isinstance(content, str) else items(content)
-        texts = [block for block in map(mapping, blocks) if block.get("type") == "text"]
+        has_text, characters = False, 0
         for index, block in enumerate(map(mapping, blocks)):
-            yield from self._block(block, index, fields, agent)
+            kind = block.get("type")
+            channel = _CHANNELS.get(kind) if isinstance(kind, str) else None
+            if channel is None:
+                yield from self._block(kind, block, index, fields, agent)
+                continue
+            found = text(block, str(kind))
+            has_text = has_text or kind == "text"
+            if found is not None:
+                characters += len(found) if kind == "text" else 0
+                yield Text(channel, found, at_ms, agent=agent)
+                yield TextEnded(channel, at_ms, agent)
         if agent is not None:
             return
         usage = self._requests.usage(message, at_ms)
         if usage is not None:
             yield usage
         self._turns.wrote(message_id)
-        self._answers.wrote(fields.get("uuid"), sum(len(text(each, "text") or "") for each in texts))
+        self._answers.wrote(fields.get("uuid"), characters)
         is_last = message.get("stop_reason") == "end_turn" and not self._calls.has_open()
-        if is_last and texts:
+        if is_last and has_text:
             yield from self._turns.end(Outcome.SUCCEEDED)
 
-    def _block(self, block: Fields, index: int, fields: Fields, agent: str | None) -> Iterator[Event]:
-        kind, at_ms = block.get("type"), iso_ms(fields.get("timestamp"))
-        channel = _CHANNELS.get(kind) if isinstance(kind, str) else None
-        if channel is not None:
-            found = text(block, str(kind))
-            if found is not None:
-                yield Text(channel, found, at_ms, agent=agent)
-                yield TextEnded(channel, at_ms, agent)
-        elif kind in _TOOL_USES:
+    def _block(
+        self, kind: object, block: Fields, index: int, fields: Fields, agent: str | None
+    ) -> Iterator[Event]:
+        if kind in _TOOL_USES:
             line = text(fields, "uuid") or ""
             call_id = text(block, "id") or (f"{line}#{index}" if self._calls.is_open(line) else line)
             if tool_named(text(block, "name") or "").kind is ToolKind.DELEGATE:
@@ -220,9 +225,8 @@ class Decoder:
             yield from self._calls.ended(block, text(block, "tool_use_id") or "", fields, None, agent)
         elif kind == "fallback":
             model = text(mapping(block.get("to")), "model")
-            yield Notice(
-                f"continues with the model {model}" if model else "continues with another model", at_ms
-            )
+            to = f"the model {model}" if model else "another model"
+            yield Notice(f"continues with {to}", iso_ms(fields.get("timestamp")))
         elif kind != "redacted_thinking":
             yield Unknown(f"content {in_words(kind)}")
 

@@ -18,6 +18,8 @@ class Requests:
 
     def __init__(self) -> None:
         self._counted: OrderedDict[str, Tokens] = OrderedDict()
+        self._last: object = None
+        """The last message that was counted, and its counts: most lines repeat them."""
 
     def usage(self, message: Fields, at_ms: int | None) -> Usage | None:
         """Return what a line of a message adds to the counts; None if it adds nothing.
@@ -25,12 +27,16 @@ class Requests:
         Only the last line of a message has the final count of its output.
         """
         counts, message_id = mapping(message.get("usage")), text(message, "id")
-        cached = number(counts, "cache_read_input_tokens")
+        cached, output = number(counts, "cache_read_input_tokens"), number(counts, "output_tokens")
         parts = (number(counts, "input_tokens"), cached, number(counts, "cache_creation_input_tokens"))
+        last = (message_id, parts, output)
+        if last == self._last:
+            return None
         given = [part for part in parts if part is not None]
-        tokens = Tokens(sum(given) if given else None, cached, number(counts, "output_tokens"))
+        tokens = Tokens(sum(given) if given else None, cached, output)
         if message_id is None or len(message_id) > _MOST_ID or not any(tokens):
             return None
+        self._last = last
         before = self._counted.get(message_id, Tokens())
         self._counted[message_id] = tokens
         if len(self._counted) > _MOST_MESSAGES:

@@ -23,7 +23,7 @@ _OUTPUTS = ("local-command-stdout", "local-command-stderr", "bash-stdout", "bash
 
 
 class Origin(Enum):
-    """What a text of a user line is."""
+    """The kind of a text in a user line."""
 
     PROMPT = "prompt"
     INTERRUPTION = "interruption"

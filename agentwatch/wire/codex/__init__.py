@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from agentwatch.events import Traits, Unknown
+from agentwatch.events import Traits
 from agentwatch.wire.agent import Agent, AgentDecoder
 from agentwatch.wire.codex.recognition import recognises, role
 from agentwatch.wire.fields import Fields
@@ -31,13 +31,6 @@ def _blocks(fields: Fields, _call_id: str) -> Iterator[Block]:
     return blocks(fields)
 
 
-def _unknown_fields(fields: Fields) -> Iterator[tuple[str, object]]:
-    """Yield the types that this version does not know. Known types get new fields with every version."""
-    for event in _decoder().decode(fields):
-        if isinstance(event, Unknown):
-            yield event.what, fields
-
-
 AGENT = Agent(
     name="codex",
     recognises=recognises,
@@ -45,5 +38,4 @@ AGENT = Agent(
     decoder=_decoder,
     blocks=_blocks,
     traits=Traits(has_times=False),
-    unknown_fields=_unknown_fields,
 )

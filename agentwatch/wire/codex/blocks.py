@@ -80,7 +80,7 @@ def change_blocks(changes: list[FileChange]) -> Iterator[Block]:
 
 
 def search_blocks(fields: dict[str, object]) -> Iterator[Block]:
-    """Yield what a web search looked for, and the pages that it found."""
+    """Yield what a web search searched for, and the pages that it found."""
     found = tuple(_reference(mapping(each)) for each in items(fields.pop("results", None)))
     action = mapping(fields.pop("action", None))
     what = {key: value for key, value in action.items() if value not in _PLAIN_ACTIONS}

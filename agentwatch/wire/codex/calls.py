@@ -79,7 +79,7 @@ def agent_use(tool: str, prompt: str | None, threads: list[str]) -> Use:
 
 
 def search_query(action: object, query: str | None) -> str | None:
-    """Return what a web search looked for: its query, the page that it opened, or a text in it."""
+    """Return what a web search searched for: its query, the page that it opened, or a text in it."""
     fields = action if isinstance(action, dict) else {}
     queries = fields.get("queries")
     first = queries[0] if isinstance(queries, list) and queries else None

@@ -10,7 +10,7 @@ _MOST_DIGITS = 9
 
 
 def message_in(fields: Fields) -> str | None:
-    """Return the message of an error; None if it has none."""
+    """Return the message of an error; None for an error without one."""
     found = text(fields, "message")
     return None if found is None else plain(found)
 

@@ -31,7 +31,7 @@ class Repeats:
         return False
 
     def retry(self) -> None:
-        """Expect the texts so far again."""
+        """Expect the texts so far to be repeated."""
         self._expected = deque(self._texts)
 
     def clear(self) -> None:

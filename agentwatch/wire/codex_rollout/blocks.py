@@ -39,7 +39,7 @@ _OF_A_LINE = frozenset(
 
 
 def blocks(fields: Fields) -> Iterator[Block]:
-    """Yield the blocks of a line: the arguments of a call, or what an item or an output says of it."""
+    """Yield the blocks of a line: the arguments of a call, or what an item or an output reports about it."""
     payload = mapping(fields.get("payload"))
     match payload.get("type"):
         case "function_call" | "tool_search_call":

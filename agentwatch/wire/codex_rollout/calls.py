@@ -74,7 +74,7 @@ class Calls:
 
         Args:
             call_id: The id of the call.
-            use: What the item says of the call. Only used if no earlier line started it.
+            use: What the item reports about the call. Only used if no earlier line started it.
             end: How it ended; None if it is still running.
         """
         known = self._open.get(call_id)

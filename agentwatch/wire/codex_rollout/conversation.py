@@ -10,7 +10,7 @@ from agentwatch.wire.fields import Fields, items, mapping, text
 from agentwatch.wire.json_line import whole_text
 
 _NO_TEXT = "[image]"
-"""The prompt that stands for a message without a text."""
+"""The prompt of a message without a text."""
 
 
 class Conversation:

@@ -1,4 +1,4 @@
-"""Reads what a rollout says of a call beside its output.
+"""Reads what a rollout reports about a call beside its output.
 
 Paginated histories (0.150 and later) have an `item_completed` for each call. Older ones have an event for
 some kinds of calls. Both say more than the output: the exit code, the status, the changes of each file.

@@ -28,7 +28,7 @@ class _Waiting(NamedTuple):
     """A text whose copy has not come."""
 
     key: str | None
-    """The id of its message; None if the format has none."""
+    """The id of its message; None if the format has no ids."""
     digest: bytes
 
 
@@ -129,7 +129,7 @@ class Prompts:
     def _is_context(self, text: str) -> bool:
         """Return whether Codex wrote a message itself.
 
-        Where prompts have events, a message in a tag that has none is not the user's, whatever the tag.
+        Where prompts have events, a message in a tag is not the user's if it has no event, whatever the tag.
         """
         return text.startswith(_CONTEXT) or (self._has_events and text.startswith("<"))
 
@@ -149,7 +149,7 @@ def _digest(text: str) -> bytes:
 
 
 def _taken(waiting: deque[_Waiting], found: _Waiting) -> bool:
-    """Return whether a text is the copy of one that waits, which then waits no more."""
+    """Return whether a text is the copy of one that waits, which is then removed."""
     for each in waiting:
         if each.digest == found.digest or (each.key is not None and each.key == found.key):
             waiting.remove(each)

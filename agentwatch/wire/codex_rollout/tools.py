@@ -58,7 +58,7 @@ def use_of(name: str, namespace: str | None, given: object) -> Use:
     Args:
         name: The name of the tool.
         namespace: The name of the group of tools that it belongs to; None if it is in none.
-        given: Its arguments: JSON as a text, or the text that a custom tool takes.
+        given: Its arguments: JSON as a text, or the text that a custom tool receives.
     """
     arguments = mapping(given)
     whole = given if isinstance(given, str) else ""

@@ -83,7 +83,7 @@ def other_incident(kind: str, data: Fields, at_ms: int | None) -> list[Event]:
 
 
 def silent_or_unknown(kind: str) -> list[Event]:
-    """Return the events of a line that has none, or that is unknown."""
+    """Return no events for a known line; an `Unknown` for any other."""
     return [] if kind in SILENT else [Unknown(f"type {in_words(kind)}")]
 
 

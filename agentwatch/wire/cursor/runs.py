@@ -7,7 +7,7 @@ from agentwatch.wire.fields import Fields, mapping, number, scalars, text
 
 
 def run_ended(fields: Fields) -> list[Event]:
-    """Read a result line: its token counts and the end of the turn.
+    """Read a result line: the end of the turn, then its token counts.
 
     `is_error` decides whether the run failed. The subtype may be translated, so it decides only if there is
     no `is_error`.
@@ -25,7 +25,7 @@ def run_ended(fields: Fields) -> list[Event]:
         duration_api_ms=number(fields, "duration_api_ms"),
         usage=scalars(fields.get("usage")),
     )
-    return [Usage(_tokens(usage), UsageScope.TURN), ended] if usage else [ended]
+    return [ended, Usage(_tokens(usage), UsageScope.TURN)] if usage else [ended]
 
 
 def _tokens(usage: Fields) -> Tokens:

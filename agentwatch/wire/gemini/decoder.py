@@ -29,7 +29,7 @@ from agentwatch.events import (
     Usage,
     UsageScope,
 )
-from agentwatch.wire.fields import Fields, in_words, items, mapping, number, text
+from agentwatch.wire.fields import Fields, in_words, items, mapping, number, scalars, text
 from agentwatch.wire.gemini.plans import plan_in
 from agentwatch.wire.gemini.results import argument_facts, ending, shown_facts
 from agentwatch.wire.gemini.tools import name_in_id, target_of, tool_named
@@ -209,7 +209,7 @@ class Decoder:
             session_id=text(fields, "session_id"),
             # the agent writes 0 for a run that failed
             duration_ms=number(stats, "duration_ms") if is_success else number(stats, "duration_ms") or None,
-            usage=_scalars(stats) if stats else None,
+            usage=scalars(stats) if stats else None,
         )
         return [*events, ended]
 
@@ -229,7 +229,7 @@ def _models(stats: Fields) -> list[tuple[str, object]]:
 
 
 def _content(fields: Fields) -> str | None:
-    """Return the text of a message; None if it has none. Some programs write a list of parts."""
+    """Return the text of a message; None for a message without one. Some programs write a list of parts."""
     content = fields.get("content")
     if isinstance(content, str):
         return content
@@ -253,12 +253,3 @@ def _tokens(stats: Fields) -> Tokens:
         cached=number(stats, "cached"),
         output=number(stats, "output_tokens"),
     )
-
-
-def _scalars(stats: Fields) -> dict[str, object]:
-    """Return the token counts unchanged, without lists, objects and integers of more than 64 bits."""
-    return {
-        key: value
-        for key, value in stats.items()
-        if isinstance(value, str | bool | float | None) or number(stats, key) is not None
-    }

@@ -6,9 +6,10 @@ from typing import NamedTuple
 
 from agentwatch.events import Outcome, ToolKind
 from agentwatch.plurals import plural
+from agentwatch.wire.changes.file_change import line_count
 from agentwatch.wire.changes.replacement import replacement
+from agentwatch.wire.changes.unified import changed_lines
 from agentwatch.wire.fields import Fields, in_words, mapping, text
-from agentwatch.wire.gemini.changes import counted_lines
 from agentwatch.wire.tool import CREATED, EDITED, NO_FACTS, Facts, Tool
 
 _REFUSED = "policy_violation"
@@ -35,8 +36,8 @@ class Ending(NamedTuple):
 def ending(status: object, reason: str | None, error_type: str | None = None) -> Ending:
     """Return the outcome of a call.
 
-    The agent's word stands: a command with an exit code other than 0 is a success, and the stream contains no
-    exit code.
+    The agent's own status counts: a command with an exit code other than 0 is a success, and the stream
+    contains no exit code.
 
     Args:
         status: The agent's word.
@@ -61,7 +62,7 @@ def argument_facts(name: str, arguments: Fields) -> Facts:
     """Return the facts that the arguments of a call contain about a successful result."""
     if name == "write_file":
         content = text(arguments, "content")
-        return NO_FACTS if content is None else Facts(note=plural(_count_lines(content), "line"))
+        return NO_FACTS if content is None else Facts(note=plural(line_count(content), "line"))
     before, after = arguments.get("old_string"), arguments.get("new_string")
     if (
         name != "replace"
@@ -70,7 +71,7 @@ def argument_facts(name: str, arguments: Fields) -> Facts:
     ):
         return NO_FACTS
     found = replacement(before, after)
-    if not before:  # the tool creates a file if there is nothing to look for
+    if not before:  # the tool creates a file if there is nothing to replace
         note = plural(found.added, "line")
         return Facts(note, CREATED, is_new_file=True, lines_added=found.added, lines_removed=0)
     return Facts(lines_added=found.added, lines_removed=found.removed)
@@ -98,12 +99,8 @@ def shown_facts(tool: Tool, shown: object, facts: Facts) -> Facts:
     diff = text(fields, "fileDiff")
     if diff is None:
         return facts
-    added, removed = counted_lines(diff)
+    added, removed = changed_lines(diff)
     if fields.get("isNewFile") is True or fields.get("originalContent", diff) in (None, ""):
         note = plural(added, "line")
         return Facts(note, CREATED, is_new_file=True, lines_added=added, lines_removed=removed)
     return Facts(phrase=EDITED, lines_added=added, lines_removed=removed)
-
-
-def _count_lines(content: str) -> int:
-    return content.count("\n") + (not content.endswith("\n"))

@@ -37,7 +37,7 @@ _NUMBERS = 2
 """The time and the number, or the hash, at the end of a call's id."""
 _MOST_PATHS = 1000
 _MOST_PROMPT = 4096
-"""The characters of a prompt in which an address is looked for."""
+"""The characters of a prompt that are searched for an address."""
 _FILE = ("file_path", "absolute_path", "path", "filePath")
 
 
@@ -116,7 +116,7 @@ def _mcp_names(name: str, displayed: str) -> tuple[str, str]:
 
 
 def name_in_id(call_id: str) -> str:
-    """Return the name of the tool in a call's id; `unknown` if the id has none.
+    """Return the name of the tool in a call's id; `unknown` if the id has no name.
 
     The agent makes an id of the name, a time and a number, `read_file_1795208170605_1`, with the name twice
     in newer versions, `read_file__read_file_1795208170605_1`, and with a hash in older ones,

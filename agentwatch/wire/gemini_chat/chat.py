@@ -257,7 +257,7 @@ def _is_summary(fields: Fields) -> bool:
 
 
 def _key(fields: Fields) -> str:
-    """Return the id of a message; empty if it has none."""
+    """Return the id of a message; empty for a message without one."""
     return _bounded_key(text(fields, "id") or "")
 
 

@@ -20,7 +20,7 @@ class Entry:
     """A prompt or an answer."""
 
     key: str
-    """The id of its message; empty if it has none."""
+    """The id of its message; empty for a message without one."""
     is_prompt: bool
     length: int
     """The number of its characters."""
@@ -87,7 +87,7 @@ class History:
         return events
 
     def find(self, key: str) -> int | None:
-        """Return the place of a message's entry; None if it has none."""
+        """Return the place of a message's entry; None for a message without an entry."""
         number = self._numbers.get(key, -1) - self._dropped
         return number if number >= 0 else None
 

@@ -24,7 +24,7 @@ _REFERENCED = "--- Content from referenced files ---"
 """The beginning of the files that a prompt names with `@`; they follow the prompt in the same message."""
 _FOLDERS = "Workspace Directories:"
 _MOST_CONTEXT = 4096
-"""The characters of the context in which the working directory is looked for."""
+"""The characters of the context that are searched for the working directory."""
 
 
 class Author(Enum):

@@ -38,7 +38,7 @@ def _request_blocks(request: Request) -> Iterator[Block]:
 
 
 def _response_blocks(part: Fields) -> Iterator[Block]:
-    """Yield a result. The line does not name the tool: the fields of a result tell a command from a file."""
+    """Yield a result. The line does not name the tool, so its fields decide between a command and a file."""
     response = response_in(part)
     if response.outcome is Outcome.FAILED and response.error:
         yield ErrorBlock(response.error)

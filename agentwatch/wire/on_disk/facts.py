@@ -27,7 +27,7 @@ class Facts:
             fields: The line.
             model: The model that it names.
         """
-        get = fields.get  # called for each line; nearly none differs from the line before it
+        get = fields.get  # called for each line; very few differ from the line before
         session_id, cwd, version = get("sessionId"), get("cwd"), get("version")
         mode = get("permissionMode")
         if (

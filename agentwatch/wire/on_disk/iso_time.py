@@ -32,7 +32,7 @@ def time_of(fields: Fields) -> int | None:
 
 @lru_cache(maxsize=8)
 def _ms(value: str) -> int | None:
-    """Return the time that a text says. The same line is asked for its time several times."""
+    """Return the time that a text contains. The same line is asked for its time several times."""
     try:
         moment = datetime.fromisoformat(value)
     except ValueError:

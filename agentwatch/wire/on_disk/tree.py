@@ -27,6 +27,9 @@ class _Recent:
         found = self._new.get(line)
         return self._old.get(line) if found is None else found
 
+    def __contains__(self, line: str) -> bool:
+        return line in self._new or line in self._old
+
     def __setitem__(self, line: str, turn: int) -> None:
         if len(line) > _MOST_ID:
             return
@@ -48,7 +51,7 @@ class Tree:
 
     def has(self, line: object) -> bool:
         """Return whether a line was added before: a resumed session may repeat its history."""
-        return isinstance(line, str) and len(line) == _LINE_ID_LENGTH and self._lines[line] is not None
+        return isinstance(line, str) and len(line) == _LINE_ID_LENGTH and line in self._lines
 
     def add(self, line: object, parent: object, *, is_of_last_turn: bool = False) -> None:
         """Add a line that is no prompt. It belongs to the turn of its parent.

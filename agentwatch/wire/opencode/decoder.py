@@ -174,7 +174,7 @@ class Decoder:
         return [Unknown(f"part {in_words(part.get('type'))}")]
 
     def _prompt(self, part: Fields, message: Fields, agent: str | None) -> list[Event]:
-        """Return the user's text. What opencode adds to a message, such as the content of a file, is none."""
+        """Return the user's text, without what opencode adds to a message, such as the content of a file."""
         words = text(part, "text")
         if words is None or part.get("synthetic") is True or part.get("ignored") is True:
             return []

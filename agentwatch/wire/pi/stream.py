@@ -1,8 +1,8 @@
 """Decodes the stream of `pi --mode json`.
 
-Everything is said three times: by the end of a message, by the end of the model step (`turn_end`) and by the
-end of the turn (`agent_end`). Only the first is used. Each `message_update` of versions before 0.84 repeats
-the message so far, twice; only the delta is read.
+Everything is reported three times: by the end of a message, by the end of the model step (`turn_end`) and by
+the end of the turn (`agent_end`). Only the first is used. Each `message_update` of versions before 0.84
+repeats the message so far, twice; only the delta is read.
 """
 
 from __future__ import annotations

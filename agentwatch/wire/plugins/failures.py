@@ -1,4 +1,4 @@
-"""What is said about plugins that fail."""
+"""The messages about plugins that fail."""
 
 from __future__ import annotations
 

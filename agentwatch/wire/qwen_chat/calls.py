@@ -7,10 +7,11 @@ from typing import NamedTuple
 
 from agentwatch.events import Outcome, ToolEnded, ToolStarted
 from agentwatch.paths import relative_to
+from agentwatch.wire.claude.tools import argument_facts
 from agentwatch.wire.fields import Fields, mapping, number, text
 from agentwatch.wire.on_disk.iso_time import iso_ms
 from agentwatch.wire.qwen.tools import tool_named
-from agentwatch.wire.qwen_chat.results import argument_facts, ending, shown_facts
+from agentwatch.wire.qwen_chat.results import ending, shown_facts
 from agentwatch.wire.tool import NO_FACTS, Facts, Tool
 
 _MOST_OPEN = 4096

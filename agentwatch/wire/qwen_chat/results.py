@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from agentwatch.events import Outcome, ToolKind
+from agentwatch.events import Outcome
 from agentwatch.plurals import plural
-from agentwatch.wire.changes.arguments import replaced_lines
-from agentwatch.wire.claude.tools import created
-from agentwatch.wire.fields import Fields, in_words, mapping, text
-from agentwatch.wire.tool import EDITED, NO_FACTS, Facts, Tool
+from agentwatch.wire.changes.unified import changed_lines
+from agentwatch.wire.fields import in_words, mapping, text
+from agentwatch.wire.tool import EDITED, Facts
 
 _REFUSED = frozenset(("execution_denied", "permission_denied_by_user", "policy_violation"))
 """Types of the error of a call that a person or a rule refused."""
@@ -17,7 +16,6 @@ _CANCELLED_WORDS = "[Operation Cancelled]"
 _REFUSED_WORDS = ("requires approval", "User did not allow", "denied by", "rejected by")
 _READ_CHARACTERS = 1000
 """The beginning of a reason in which words of a refusal are searched."""
-_HEADERS = ("+++", "---")
 
 
 class Ending(NamedTuple):
@@ -49,14 +47,6 @@ def ending(status: object, reason: str | None, error_type: str | None) -> Ending
     return Ending(Outcome.RETURNED, f"unknown status {in_words(status)}")
 
 
-def argument_facts(tool: Tool, arguments: Fields) -> Facts:
-    """Return the facts that the arguments of a call contain about a successful result."""
-    if tool.kind is not ToolKind.EDIT:
-        return NO_FACTS
-    content = arguments.get("content")
-    return created(content) if isinstance(content, str) else replaced_lines(arguments)
-
-
 def shown_facts(shown: object, facts: Facts) -> Facts:
     """Return the facts in the displayed result of a call that changed a file; others have their arguments'.
 
@@ -68,8 +58,7 @@ def shown_facts(shown: object, facts: Facts) -> Facts:
     diff = text(fields, "fileDiff")
     if diff is None or fields.get("fileDiffTruncated") is True:
         return facts
-    lines = [line for line in diff.split("\n") if not line.startswith(_HEADERS)]
-    added, removed = (sum(line.startswith(sign) for line in lines) for sign in "+-")
+    added, removed = changed_lines(diff)
     if fields.get("originalContent", diff) in (None, ""):
         return Facts(plural(added, "line"), is_new_file=True, lines_added=added, lines_removed=removed)
     return Facts(phrase=EDITED, lines_added=added, lines_removed=removed)

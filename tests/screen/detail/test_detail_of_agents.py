@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from agentwatch.blocks import BinaryBlock, Block, FieldsBlock, FilesBlock
 from agentwatch.events import Event, Outcome, Prompt, RunStarted, ToolEnded, ToolKind, ToolProgress, Traits
+from tests.builders import claude_lines as claude
 from tests.builders.made_agent import MadeSession
 from tests.builders.screen.app import lines_of, opened
 from tests.builders.screen.call_detail import shown
@@ -100,3 +102,27 @@ async def test_the_call_of_a_subagent_names_its_parent(
             assert words in lines_of(detail)
     async with shown(path, 0) as (_, detail, _):
         assert not any(line.startswith("made by") for line in lines_of(detail))
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "drawn"),
+    [
+        ("Edit", {"file_path": "a.py", "old_string": "one", "new_string": "two"}, ["1   - one", "  1 + two"]),
+        ("Write", {"file_path": "a.py", "content": "one\ntwo\n"}, ["1 one", "2 two"]),
+        ("TodoWrite", {"todos": [{"content": "Find it", "status": "completed"}]}, ["✓ Find it", ""]),
+    ],
+)
+async def test_a_change_is_drawn_from_the_arguments(
+    name: str, arguments: dict[str, Any], drawn: list[str], tmp_path: Path
+) -> None:
+    """If the result is only a sentence, the detail shows the change or the plan, and folds the sentence."""
+    path = tmp_path / "x.ndjson"
+    path.write_bytes(
+        claude.written(claude.init(), claude.call(name, **arguments), claude.answer("It is done."))
+    )
+    async with shown(path) as (_, detail, _):
+        lines = [line.rstrip() for line in lines_of(detail)]
+        at = lines.index(drawn[0])
+        assert lines[at : at + 2] == drawn
+        assert "It is done." not in lines
+        assert any(line.startswith("▸ ") and line.endswith("more fields") for line in lines)

@@ -108,7 +108,7 @@ async def test_the_figures_give_way_in_order_of_weight() -> None:
         assert shown.startswith(" ◐ running │ claude 2.1.285 · opus │ ")
         assert "tidepool │ 01234567 │ default " in shown
         assert shown.split("  ")[-1].strip() == " · ".join(("0 calls", *figures_shown))
-    assert "tidepool │ 01234567  " in await header(read, 84)
+    assert "│ tidepool │ 01234567  " in await header(read, 86)  # the folders weigh less than any fact
     for width, words in ((84, "0 calls · ctx 62 %"), (68, "0 calls · ctx 62 %"), (58, "0 calls")):
         assert (await header(read, width)).split("  ")[-1].strip() == words
     assert (await header(read, 50)).startswith(" ◐ running │ claude · opus │ tidepool ")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import threading
 import time
 from collections.abc import Callable
 
@@ -71,6 +72,41 @@ def test_the_lines_of_a_followed_store_arrive_as_it_changes() -> None:
     source.leave()
     assert source.reader.is_at_end()
     wait_for(lambda: store.is_closed)
+
+
+def test_what_follows_the_first_batch_may_be_read_later() -> None:
+    """Opening a store for the screen reads its first batch; the others follow, and the recording ends."""
+
+    class Slow(Batches):
+        def new_lines(self) -> list[bytes]:
+            if self.asked:
+                assert may_go_on.wait(10)
+            return super().new_lines()
+
+    may_go_on = threading.Event()
+    store, fd = Slow([b"1\n"], [b"2\n"]), nameless_file()
+    source = StoreSource(fd, StoreIntake(store, fd, follow=False, waits=False))
+    assert [line.data for line in source.reader.read()] == [b"1"]
+    assert not source.reader.is_at_end()
+    may_go_on.set()
+    wait_for(lambda: store.is_closed)
+    assert [line.data for line in source.reader.read()] == [b"2"]
+    assert source.reader.is_at_end()
+
+
+def test_a_failure_after_the_first_batch_is_reported() -> None:
+    """A session of which only the beginning can be read does not look complete."""
+
+    class Torn(Batches):
+        def new_lines(self) -> list[bytes]:
+            lines = super().new_lines()
+            self.error = OSError(errno.EIO, "Input/output error")
+            return lines
+
+    store, fd = Torn([b"1\n"]), nameless_file()
+    source = StoreSource(fd, StoreIntake(store, fd, follow=False, waits=False))
+    wait_for(lambda: store.is_closed)
+    assert source.faults["the session cannot be read any more"] is store.error
 
 
 def test_the_lines_of_a_store_have_no_time_of_arrival() -> None:

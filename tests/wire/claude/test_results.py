@@ -65,6 +65,10 @@ OUTCOMES: list[tuple[str, Any, bool | None, Any, Outcome, str | None, int | None
     ("Bash", "x", None, {"backgroundTaskId": "x"}, RETURNED, None, None),
     ("Task", "x", None, {"isAsync": True, "status": "async_launched"}, RETURNED, None, None),
     ("Task", "x", None, {"status": "async_launched"}, RETURNED, None, None),
+    ("Task", "x", None, {"status": "backgrounded", "outputFile": "/x"}, RETURNED, None, None),
+    ("Task", "x", None, {"status": "teammate_spawned"}, RETURNED, None, None),
+    ("Task", "[Request interrupted by user for tool use]", None, None, CANCELLED, None, None),
+    ("Bash", "[Request interrupted by user for tool use]", None, None, OK, None, None),
     ("Task", "x", None, {"status": "completed"}, OK, None, None),
     ("Read", "Command running in background", None, None, OK, None, None),
 ]

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from agentwatch.events import ToolKind
-from agentwatch.wire.gemini.changes import counted_lines
 from agentwatch.wire.gemini.results import argument_facts, shown_facts
 from agentwatch.wire.gemini.tools import target_of, tool_named
 from agentwatch.wire.tool import CREATED, EDITED, NO_FACTS, Facts
@@ -109,9 +108,3 @@ DIFF = "Index: a\n--- a\n+++ a\n@@ -1,1 +1,2 @@\n-x\n+y\n+z"
 def test_what_the_agent_shows_contains_facts(name: str, shown: object, facts: Facts) -> None:
     """A short text is the note of a search; the change of a file has its lines."""
     assert shown_facts(tool_named(name), shown, NO_FACTS) == facts
-
-
-def test_lines_before_the_first_hunk_are_not_counted() -> None:
-    """The names of the files begin with the signs of changed lines."""
-    assert counted_lines("--- a\n+++ b\n") == (0, 0)
-    assert counted_lines(DIFF) == (2, 1)

@@ -96,6 +96,9 @@ class DecodedCall:
                 arguments, call.arguments_place, is_titled=self._is_open_ended and bool(result)
             )
         else:
+            if call.kind in (ToolKind.EDIT, ToolKind.PLAN) and not self._errors:
+                yield from self._done(arguments, result)
+                result = [pair for pair in result if not self._is_remark(pair[1])]
             self._fold(arguments)
         if is_folded:
             self._fold([pair for pair in result if isinstance(pair[1], FieldsBlock)])
@@ -118,6 +121,18 @@ class DecodedCall:
             yield section
         self._fields.append(("call", "call_id", call.call_id))
         yield MoreFields(self._fields)
+
+    def _done(self, arguments: list[_Rest], result: list[_Rest]) -> Iterator[Section]:
+        """Yield the change or the plan of the arguments if the result is only a sentence: `File updated`."""
+        if not any(isinstance(block, ChangeBlock | PlanBlock) for _, block in result):
+            done = [pair for pair in arguments if isinstance(pair[1], ChangeBlock | ContentBlock | PlanBlock)]
+            yield from self._opened(done, self._call.arguments_place, is_titled=False)
+            said = [block for _, block in result if done and isinstance(block, ContentBlock)]
+            self._fields += [("result", "content", block_text(block)) for block in said]
+
+    def _is_remark(self, block: Block) -> bool:
+        """Return whether a text of the result is folded, because it only confirms the change."""
+        return isinstance(block, ContentBlock) and ("result", "content", block_text(block)) in self._fields
 
     def chosen(self) -> tuple[str, str]:
         """Return the name and the text of what `y` copies; both are empty if nothing follows the command."""

@@ -56,7 +56,7 @@ def title(call: Call, width: int, *, is_held: bool) -> SafeText:
         return SafeText(f"failed call #{call.number} · esc follows")
     words = SafeText(f"#{call.number} {cut(safe_line(call.tool), _TOOL_COLUMNS)}")
     room = width - columns(words) - 1
-    about = target(call)
+    about = SafeText(target(call).removeprefix(f"{safe_line(call.tool)} "))
     if call.kind is ToolKind.EXECUTE or not about or room < _LEAST_TARGET_COLUMNS:
         return words
     return SafeText(f"{words} {cut_middle(about, room) if call.path else cut(about, room)}")

@@ -209,7 +209,7 @@ def _opened(path: Path) -> Iterator[tuple[sqlite3.Connection, bool]]:
     """Open a database for reading, and yield it with whether it is read as a file that does not change.
 
     Reading a database in the mode of a write-ahead log creates the log and its index if they are missing.
-    Without a log no program has it open, so that it is read as it is.
+    Without a log no program has it open, so it is read as it is.
     """
     import sqlite3
 
