@@ -1,4 +1,4 @@
-"""The exit code of a Droid call is in the last line of its output, and the reason of a failure in its error."""
+"""The exit code of a Droid call is the last line of its output; a failure has its reason in the error."""
 
 from __future__ import annotations
 
