@@ -13,8 +13,8 @@ from agentwatch.screen.screen import WatchScreen
 from agentwatch.screen.terminal.signals import HeldSignals
 from agentwatch.screen.transcript.pane import Transcript
 from agentwatch.sources.open import saved_source
+from tests.builders.agents.claude_session import claude_session
 from tests.builders.screen.app import CountedFeed, bundled, eventually
-from tests.builders.stories.claude_session import claude_session
 
 Compare = Callable[..., bool]
 Step = Callable[[Pilot[None]], Awaitable[None]]

@@ -26,6 +26,8 @@ _INTERRUPTED = ("interrupted", "cancelled")
 """The reasons not to run a call that no person and no rule gave."""
 _BY_USER = "user-rejected"
 """The reason of a call that the user refused, and of a call that was running when the user interrupted it."""
+_REJECTED = "User rejected tool use"
+"""The structured result of such calls, whatever their text is."""
 _MOST_UNCLEAR = 64
 _OVERWRITTEN = ("has been updated", "overwrote")
 _PLAN_ARGUMENTS = ("todos", "taskId", "status", "subject", "content")
@@ -149,7 +151,8 @@ class Calls:
         self._denied.pop(call_id, None)
         words = next(result_texts(block), "")
         details = mapping(structured) or self._details_in(tool, words)
-        result = read_result(tool, block, details or structured, is_denied=is_denied or denial is not None)
+        did_not_run = is_denied or denial is not None or structured == _REJECTED
+        result = read_result(tool, block, details or structured, is_denied=did_not_run)
         if denial in _INTERRUPTED:
             result = result._replace(outcome=Outcome.CANCELLED)
         if result.outcome is Outcome.SUCCEEDED and not details:

@@ -46,6 +46,8 @@ _REFUSALS = (
 what it would have to ask for, and the text is its question."""
 _UNSAFE_COMMANDS = ("Command contains ", "Contains ", "Unhandled node type")
 """Beginnings of the text of a command that Claude Code would not run without asking."""
+_DECLINED = "User did not allow tool call"
+"""What Qwen Code says of a call that the user refused. It calls the call cancelled."""
 _REFUSING_WORDS = (
     "requires permission",
     "that permission was declined",
@@ -53,7 +55,7 @@ _REFUSING_WORDS = (
     "was blocked. For security",
     "rejected by user",
     "rejected by the user",
-    "User did not allow tool call",
+    _DECLINED,
 )
 """Words in the first line of the text of such a call."""
 _INTERRUPTIONS = (
@@ -120,7 +122,7 @@ def result_texts(block: Fields) -> Iterator[str]:
 
 def _failure(tool: Tool, block: Fields, details: Fields, *, is_denied: bool) -> Result:
     reason = reason_of(block)
-    if reason.startswith(_INTERRUPTIONS):
+    if reason.startswith(_INTERRUPTIONS) and _DECLINED not in reason[:_READ_CHARACTERS]:
         return Result(Outcome.CANCELLED, reason)
     if is_denied or _is_refusal(tool, reason):
         return Result(Outcome.REJECTED, reason or None)

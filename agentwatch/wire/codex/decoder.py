@@ -59,7 +59,9 @@ class Decoder:
                 return self._turn_completed(mapping(fields.get("usage")))
             case "turn.failed":
                 self._repeats.clear()
-                return [TurnEnded(Outcome.FAILED, message_in(mapping(fields.get("error"))))]
+                error = fields.get("error")
+                reason = message_in(mapping(error)) or (error if isinstance(error, str) else None)
+                return [TurnEnded(Outcome.FAILED, reason)]
             case "error":
                 return self._error(message_in(fields))
             case "item.started" | "item.updated" | "item.completed" as kind:

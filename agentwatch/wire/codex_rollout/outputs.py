@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from agentwatch.events import Outcome, ToolKind
 from agentwatch.wire.codex.calls import MCP_REFUSALS, End, Use, change_end
+from agentwatch.wire.codex_rollout.tools import cell_process
 from agentwatch.wire.fields import Fields, items, mapping, number, text
 
 _MOST_HEAD_LINES = 12
@@ -91,6 +92,9 @@ def _end(use: Use, output: Output) -> End:
     start = output.text[:_MOST_HEAD]
     if output.is_aborted:
         return End(Outcome.CANCELLED)
+    if output.ends_script:
+        error = output.text.rpartition(_SCRIPT_ERROR)[2].strip()[:_BROKEN_CALL]
+        return End(Outcome.SUCCEEDED) if output.succeeded else End(Outcome.FAILED, error or None)
     if start.startswith(_REJECTED) or (
         start.startswith(_FAILED) and any(each in start for each in _REJECTED_IN_ERROR)
     ):
@@ -170,14 +174,14 @@ def _of_script(whole: str) -> Output | None:
         duration_ms = _milliseconds(seconds)
     if text.startswith(_OUTPUT):
         text = text.removeprefix(_OUTPUT).removeprefix("\n")
-    output = Output(text, process=process and f"cell {process}", duration_ms=duration_ms, has_head=True)
+    output = Output(text, process=process and cell_process(process), duration_ms=duration_ms, has_head=True)
     if process is not None:
         return output
     if first == "Script terminated":
         return output._replace(is_aborted=True, ends_script=True)
     if first == "Script completed":
         return output._replace(succeeded=True, ends_script=True)
-    return output._replace(text=text.rpartition(_SCRIPT_ERROR)[2], succeeded=False, ends_script=True)
+    return output._replace(succeeded=False, ends_script=True)
 
 
 def _milliseconds(seconds: object) -> int | None:

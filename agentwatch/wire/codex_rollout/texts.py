@@ -70,10 +70,10 @@ class Copies:
 
 
 class Twins:
-    """The newest text that an event reported, because some rollouts report it twice.
+    """The newest text that one kind of line reported, because some rollouts report it in two.
 
-    They have the completed item of a paginated history and the event of an older one. Two texts of the same
-    kind of line are never twins.
+    A prompt and an answer may be the completed item of a paginated history and an event of the older form, a
+    web search an item of the model and an event. Two texts of the same kind of line are never twins.
     """
 
     def __init__(self) -> None:
@@ -84,7 +84,7 @@ class Twins:
 
         Args:
             text: The text.
-            is_item: Whether the line is a completed item.
+            is_item: Whether the line is an item.
         """
         digest = _digest(text)
         is_twin = self._last == (digest, not is_item)

@@ -24,6 +24,8 @@ _MCP = "mcp__"
 _PATCH_TOOL = "apply_patch"
 WRITE_STDIN = "write_stdin"
 _WAIT = "wait"
+_MOST_ID = 100
+"""The length of the id of a cell. Those in captures are numbers."""
 PLAN_TOOL = "update_plan"
 QUESTION_TOOL = "request_user_input"
 
@@ -84,7 +86,12 @@ def asked_process(name: str, arguments: Fields) -> str | None:
     if name == WRITE_STDIN:
         return f"{number(arguments, 'session_id')}"
     cell = _cell(arguments) if name == _WAIT else None
-    return None if cell is None else f"cell {cell}"
+    return None if cell is None else cell_process(cell)
+
+
+def cell_process(cell: str) -> str:
+    """Return the name under which a script that goes on is kept, by the id of its cell."""
+    return f"cell {cell[:_MOST_ID]}"
 
 
 def _cell(arguments: Fields) -> str | None:

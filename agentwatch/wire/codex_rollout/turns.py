@@ -18,6 +18,7 @@ from agentwatch.wire.codex.plans import plan_of
 from agentwatch.wire.codex_rollout.calls import Calls
 from agentwatch.wire.codex_rollout.conversation import Conversation
 from agentwatch.wire.codex_rollout.items import Found, read_event, read_item
+from agentwatch.wire.codex_rollout.texts import Twins
 from agentwatch.wire.codex_rollout.tools import (
     PLAN_TOOL,
     QUESTION_TOOL,
@@ -29,6 +30,8 @@ from agentwatch.wire.fields import Fields, items, mapping, number, text
 from agentwatch.wire.tool import first_line
 
 _MOST_PLANS = 64
+_MOST_ERROR = 4096
+"""In characters. An error may contain the whole answer of a server."""
 
 
 class Turns:
@@ -41,6 +44,7 @@ class Turns:
         """By call_id: the plans of open calls; at most 64."""
         self._searches = 0
         """The number of web searches without an id."""
+        self._search_twins = Twins()
         self._error: str | None = None
         """The newest error of the present turn."""
 
@@ -100,7 +104,7 @@ class Turns:
             case "agent_reasoning":
                 return self.texts.thought([event.get("text")], None, at_ms)
             case "error":
-                self._error = message_in(event)
+                self._error = (message_in(event) or "")[:_MOST_ERROR] or None
                 return None
             case "task_complete" | "turn_complete":
                 error, self._error = self._error, None
@@ -116,7 +120,13 @@ class Turns:
                 hint = text(event, "user_facing_hint") or text(event, "prompt") or "review"
                 return self.texts.after_prompts([Notice(f"review: {hint}", at_ms)])
         found = read_event(kind, event)
-        return None if found is None else self._finished(_call_id(event), found, event, at_ms)
+        if found is None or (kind == "web_search_end" and self._is_shown(found)):
+            return None if found is None else []
+        return self._finished(_call_id(event), found, event, at_ms)
+
+    def _is_shown(self, search: Found) -> bool:
+        """Return whether a web search came as a model's item. Older versions give those items no id."""
+        return self._search_twins.is_second(search.use.target or "", is_item=False)
 
     def _started(self, item: Fields, use: Use, arguments: Fields, at_ms: int | None) -> list[Event]:
         self.texts.begin_step()
@@ -149,11 +159,13 @@ class Turns:
 
     def _web_search(self, item: Fields, at_ms: int | None) -> list[Event]:
         """Return a search, which the model's own service runs: it has a single item, when it has ended."""
-        call_id = text(item, "id")
+        call_id, query = text(item, "id"), search_query(item.get("action"), text(item, "query"))
         if call_id is None:
+            if self._search_twins.is_second(query or "", is_item=True):
+                return []
             self._searches += 1
             call_id = f"web_search_{self._searches}"
-        use = search_use("web_search", search_query(item.get("action"), text(item, "query")))
+        use = search_use("web_search", query)
         end = End(Outcome.FAILED if item.get("status") == "failed" else Outcome.SUCCEEDED, at_ms=at_ms)
         return self.texts.after_prompts(self.calls.finish(call_id, use, end))
 

@@ -39,5 +39,5 @@ AGENT = Agent(
     role=role,
     decoder=_decoder,
     blocks=_blocks,
-    traits=Traits(has_exit_codes=False, result_is_last_text=True),
+    traits=Traits(result_is_last_text=True),
 )

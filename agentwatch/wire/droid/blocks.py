@@ -15,6 +15,7 @@ from agentwatch.blocks import (
 )
 from agentwatch.events import ToolKind
 from agentwatch.wire.changes.argument_blocks import argument_blocks
+from agentwatch.wire.droid.results import reason_in
 from agentwatch.wire.droid.tools import plan_entries, tool_named
 from agentwatch.wire.fields import Fields, mapping, text
 
@@ -27,11 +28,14 @@ def line_blocks(fields: Fields) -> Iterator[Block]:
         yield from argument_blocks(tool.kind, arguments, plan_entries(tool, arguments))
         return
     value = fields.get("value")
+    if fields.get("isError") is True and (reason := reason_in(fields)) is not None:
+        yield ErrorBlock(reason)
+        return
     if not isinstance(value, str):
         if value not in (None, [], {}):
             yield FieldsBlock("result", {"value": value})
     elif value:
-        yield ErrorBlock(value) if fields.get("isError") is True else _content(tool.kind, value)
+        yield _content(tool.kind, value)
 
 
 def _content(kind: ToolKind, value: str) -> Block:

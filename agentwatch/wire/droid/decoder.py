@@ -24,6 +24,7 @@ from agentwatch.events import (
     UsageScope,
 )
 from agentwatch.paths import relative_to
+from agentwatch.wire.droid.results import read_result
 from agentwatch.wire.droid.tools import plan_entries, tool_named
 from agentwatch.wire.fields import Fields, in_words, mapping, number, text
 from agentwatch.wire.tool import Tool
@@ -139,12 +140,7 @@ class Decoder:
     def _tool_ended(self, fields: Fields) -> list[Event]:
         call_id, name = text(fields, "id") or "", _name(fields)
         use = self._open.pop(call_id, None) or _Open(name, tool_named(name))
-        is_error, value = fields.get("isError"), fields.get("value")
-        outcome, error = Outcome.SUCCEEDED, None
-        if is_error is True:
-            outcome, error = Outcome.FAILED, value if isinstance(value, str) and value else None
-        elif is_error is not False:
-            outcome, error = Outcome.RETURNED, "came back without a status"
+        outcome, error, exit_code = read_result(use.tool.kind, fields)
         ended = ToolEnded(
             call_id=call_id,
             session_id=None,
@@ -153,6 +149,7 @@ class Decoder:
             outcome=outcome,
             phrase=use.tool.phrase,
             error=error,
+            exit_code=exit_code,
             at_ms=number(fields, "timestamp"),
         )
         return [ended, use.plan] if use.plan is not None and outcome is Outcome.SUCCEEDED else [ended]

@@ -17,6 +17,10 @@ _REFUSED = "policy_violation"
 the system that the tool met."""
 _REFUSED_WORDS = "Tool execution denied by policy"
 """The beginning of the message with which the agent refuses a call by a rule."""
+_DECLINED_WORDS = ("User did not allow tool call", "User denied execution")
+"""Words in the reason of a call that the user refused, which the agent calls cancelled."""
+_READ_CHARACTERS = 1000
+"""The beginning of a reason in which words of a refusal are searched."""
 _CANCELLED_WORDS = "[Operation Cancelled]"
 """The beginning of the response of a call that was cancelled."""
 _CANCELLED = ("cancelled", "canceled")
@@ -47,6 +51,8 @@ def ending(status: object, reason: str | None, error_type: str | None = None) ->
     if status == "success":
         return Ending(Outcome.SUCCEEDED)
     words = reason or error_type
+    if any(each in (words or "")[:_READ_CHARACTERS] for each in _DECLINED_WORDS):
+        return Ending(Outcome.REJECTED, words)
     if status in _CANCELLED or (words or "").startswith(_CANCELLED_WORDS):
         return Ending(Outcome.CANCELLED, words)
     if error_type == _REFUSED or (words or "").startswith(_REFUSED_WORDS):

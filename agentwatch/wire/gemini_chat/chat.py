@@ -95,7 +95,8 @@ class Chat:
                 return [] if is_known else [Notice(f"you ran {shell_command(message)}", time_of(fields))]
             case Author.SUMMARY | Author.AGENT:
                 return []
-        return self._prompt(fields)
+        cwd = self.found_folder(folder_in(message))
+        return [*([RunInfo(cwd=cwd)] if cwd else []), *self._prompt(fields)]
 
     def _prompt(self, fields: Fields) -> list[Event]:
         prompt = prompt_text(fields)

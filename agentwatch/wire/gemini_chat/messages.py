@@ -7,6 +7,9 @@ from enum import Enum
 from agentwatch.wire.fields import Fields, items, mapping, text
 
 _CONTEXT = "<session_context>"
+_CONTEXT_END = "</session_context>"
+_SETUP = ("Reminder:", "My setup is complete")
+"""The beginnings of what the agent itself writes after the context."""
 _SUMMARY = "<state_snapshot>"
 _SHELL = "I ran the following shell command:"
 _CONTINUE = "System: Please continue."
@@ -53,9 +56,17 @@ def message_text(fields: Fields) -> str:
 
 
 def prompt_text(fields: Fields) -> str:
-    """Return what the user typed: without the files that the prompt names."""
+    """Return what the user typed: without the context before it, and the files that the prompt names."""
     typed = content_text(fields.get("displayContent"))
-    return typed or message_text(fields).partition(_REFERENCED)[0].rstrip()
+    return typed or _after_context(message_text(fields)).partition(_REFERENCED)[0].rstrip()
+
+
+def _after_context(message: str) -> str:
+    """Return a message without the context that the agent puts before it in some versions."""
+    if not message.lstrip().startswith(_CONTEXT):
+        return message
+    words = message.partition(_CONTEXT_END)[2].lstrip()
+    return "" if words.startswith(_SETUP) else words
 
 
 def author_of(fields: Fields, message: str) -> Author:
@@ -70,7 +81,7 @@ def author_of(fields: Fields, message: str) -> Author:
         return Author.RESULTS
     message = message.lstrip()
     if message.startswith(_CONTEXT):
-        return Author.CONTEXT
+        return Author.USER if _after_context(message) else Author.CONTEXT
     if message.startswith(_SUMMARY):
         return Author.SUMMARY
     if message.startswith(_SHELL):
@@ -86,6 +97,8 @@ def shell_command(message: str) -> str:
 
 def folder_in(message: str) -> str | None:
     """Return the first of the workspace directories in the context, which is the working directory."""
+    if not message.lstrip().startswith(_CONTEXT):
+        return None
     _, found, rest = message[:_MOST_CONTEXT].partition(_FOLDERS)
     for line in rest.split("\n")[1:] if found else ():
         entry = line.strip()

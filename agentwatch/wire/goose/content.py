@@ -50,7 +50,7 @@ def response_in(part: Fields) -> Response:
     call_id, words = text(part, "id") or "", "\n".join(texts_in(content))
     code = number(mapping(value.get("structuredContent")), "exit_code")
     if (error := _error(result)) is not None:
-        return Response(call_id, Outcome.FAILED, error or None, content)
+        return Response(call_id, Outcome.FAILED, error or words or None, content, code)
     if value.get("isError") is True:
         return Response(call_id, Outcome.FAILED, words or None, content, code)
     if found is None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import NamedTuple
 
-from agentwatch.events import Outcome, ToolEnded, ToolStarted
+from agentwatch.events import Outcome, ToolEnded, ToolKind, ToolStarted
 from agentwatch.paths import relative_to
 from agentwatch.wire.claude.tools import argument_facts
 from agentwatch.wire.fields import Fields, mapping, number, text
 from agentwatch.wire.on_disk.iso_time import iso_ms
 from agentwatch.wire.qwen.tools import tool_named
-from agentwatch.wire.qwen_chat.results import ending, shown_facts
+from agentwatch.wire.qwen_chat.results import ending, exit_code_in, shown_facts
 from agentwatch.wire.tool import NO_FACTS, Facts, Tool
 
 _MOST_OPEN = 4096
@@ -81,7 +81,8 @@ class Calls:
             agent: The subagent that made the call; None for the main agent.
         """
         about, returned = mapping(fields.get("toolCallResult")), mapping(response.get("response"))
-        call_id = text(response, "id") or text(about, "callId") or ""
+        ids = [found for each in (text(response, "id"), text(about, "callId")) if (found := each)]
+        call_id = next((each for each in ids if each in self._open), ids[0] if ids else "")
         name = text(response, "name") or _NO_NAME
         call = self._open.pop(call_id, None) or _Open(name, tool_named(name))
         shown = about.get("resultDisplay")
@@ -89,6 +90,8 @@ class Calls:
         result = ending(about.get("status"), reason, text(about, "errorType"))
         exit_code = number(mapping(shown), "exitCode")
         has_failed = result.outcome is Outcome.FAILED
+        if exit_code is None and has_failed and call.tool.kind is ToolKind.EXECUTE:
+            exit_code = exit_code_in(reason)
         facts = shown_facts(shown, call.facts) if result.outcome is Outcome.SUCCEEDED else NO_FACTS
         return ToolEnded(
             call_id=call_id,

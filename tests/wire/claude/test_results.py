@@ -27,6 +27,7 @@ from tests.builders.claude_lines import (
 from tests.builders.lines import session
 
 OK, FAILED, REJECTED = Outcome.SUCCEEDED, Outcome.FAILED, Outcome.REJECTED
+REFUSED = "[Operation Cancelled] Reason: User did not allow tool call"
 CANCELLED, RETURNED = Outcome.CANCELLED, Outcome.RETURNED
 REFUSAL = "The user doesn't want to proceed with this tool use. The tool use was rejected"
 QWENS = 'Qwen Code requires permission to use "edit", but that permission was declined.'
@@ -60,6 +61,7 @@ OUTCOMES: list[tuple[str, Any, bool | None, Any, Outcome, str | None, int | None
     ("Bash", "", False, {"interrupted": True}, CANCELLED, None, None),
     ("Bash", "x", True, {"interrupted": True}, CANCELLED, "x", None),
     ("Bash", "[Request interrupted by user]", True, None, CANCELLED, "[Request interrupted by user]", None),
+    ("Bash", REFUSED, True, None, Outcome.REJECTED, REFUSED, None),
     ("Bash", "Command running in background with ID: x", None, None, RETURNED, None, None),
     ("Bash", "It was moved to the background (ID: x).", None, None, RETURNED, None, None),
     ("Bash", "x", None, {"backgroundTaskId": "x"}, RETURNED, None, None),
@@ -196,7 +198,7 @@ def test_the_to_do_list_is_that_of_the_main_agent() -> None:
 
 STOPPED = user("[Request interrupted by user for tool use]")
 ABORTED: Json = {"subtype": "error_during_execution", "is_error": True, "terminal_reason": "aborted_tools"}
-REFUSED = answer(
+MARKED = answer(
     REFUSAL, is_error=True, tool_result_meta=[{"id": "t-1", "non_execution_kind": "user-rejected"}]
 )
 DENIALS = [{"tool_name": "Bash", "tool_use_id": "t-1"}]
@@ -218,8 +220,8 @@ DENIALS = [{"tool_name": "Bash", "tool_use_id": "t-1"}]
 )
 def test_a_command_that_ran_and_was_interrupted_is_cancelled(later: list[Json], outcome: Outcome) -> None:
     """The text is that of a refusal; the end of the turn says whether the call was refused before it ran."""
-    for refused in (REFUSED, answer(REFUSAL, is_error=True)):
-        (found,) = session(written(init(), call("Bash"), refused, *later)).calls
+    for each in (MARKED, answer(REFUSAL, is_error=True)):
+        (found,) = session(written(init(), call("Bash"), each, *later)).calls
         assert found.outcome is outcome
 
 
@@ -254,3 +256,11 @@ def test_the_calls_that_wait_to_be_decided_are_bounded() -> None:
     answers = [answer(REFUSAL, f"c{n}", is_error=True) for n in range(70)]
     found = [event for event in events(assistant(*uses), *answers) if isinstance(event, ToolEnded)]
     assert [event.call_id for event in found] == [f"c{n}" for n in range(6)]
+
+
+def test_the_structured_result_of_a_refused_call_is_a_sentence() -> None:
+    """It decides if the text is another one: the user may have answered a question with a question."""
+    words = "The user wants to clarify these questions."
+    found = events(call("AskUserQuestion"), answer(words, is_error=True, result="User rejected tool use"))
+    assert (found[-1].outcome, found[-1].error) == (REJECTED, words)
+    assert events(call("Bash"), answer("x", is_error=True, result="Error: x"))[-1].outcome is FAILED

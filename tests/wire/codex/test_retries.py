@@ -31,6 +31,8 @@ def test_a_retry_is_no_failure() -> None:
     end = {"type": "turn.failed", "error": {"message": '{"detail": "late"}'}}
     over = read(THREAD, TURN, error("x"), end)
     assert (over.outcome, over.run.result) == (Outcome.FAILED, "late")
+    plain = read(THREAD, TURN, {"type": "turn.failed", "error": "late"})
+    assert (plain.outcome, plain.run.result) == (Outcome.FAILED, "late")
 
 
 @pytest.mark.parametrize(

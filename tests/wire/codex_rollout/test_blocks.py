@@ -62,6 +62,10 @@ def arguments(**fields: object) -> FieldsBlock:
         (function("dial", "not JSON"), [TextBlock("input", "not JSON")]),
         (function("dial"), []),
         (output("Exit code: 0\nOutput:\na\n"), [OutputBlock("stdout", "a\n")]),
+        (
+            output("Script failed\nWall time 0.1 seconds\nOutput:\na\nScript error:\nno"),
+            [OutputBlock("stdout", "a\nScript error:\nno")],
+        ),
         (output(json.dumps({"output": "a", "metadata": {}})), [OutputBlock("stdout", "a")]),
         (output("a"), [ContentBlock("a")]),
         (output("unsupported call: x"), [ErrorBlock("unsupported call: x")]),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.builders.codex.lines import META, Json, completed, event, item, read
+from tests.builders.codex.lines import META, Json, completed, event, item, only_call, read
 
 MCP: Json = {"server": "s", "tool": "t"}
 NEW = {"/home/ada/app/a": {"add": {"content": "x"}}}
@@ -75,3 +75,17 @@ def test_what_ended_is_a_call(line: Json, facts: str) -> None:
     (call,) = found.calls
     assert f"{call.tool}|{call.target or ''}|{call.outcome}" == facts
     assert found.completed_without_started == 0
+
+
+def test_a_web_search_whose_item_has_no_id_is_one_call() -> None:
+    """Older versions report it by an event and an item, which only share what was looked for."""
+    end, again = (
+        event("web_search_end", call_id=each, query="q", action={"type": "search", "query": "q"})
+        for each in ("ws-1", "ws-2")
+    )
+    found = item("web_search_call", status="completed", action={"type": "search", "query": "q"})
+    for lines in ([end, found, again, found], [found, end, found, again]):
+        assert len(list(read(META, *lines).calls)) == 2
+    assert only_call(META, end, found).call_id == "ws-1"
+    own = item("web_search_call", id="ws-1", status="completed", action={"type": "search", "query": "q"})
+    assert only_call(META, end, own).call_id == "ws-1"

@@ -85,6 +85,7 @@ def test_the_output_of_a_command_says_how_it_ended(
     [
         ("Script completed\nWall time 0.9 seconds\nOutput:\nScript failed", "succeeded", None, 900),
         ("Script completed\nOutput:\n", "succeeded", None, None),
+        ("Script completed\nOutput:\nrejected by user", "succeeded", None, None),
         ("Script failed\nWall time: 2 seconds\nOutput:\na\nScript error:\nNo b", "failed", "No b", 2000),
         ("Script failed\nScript error:\nNo b", "failed", "No b", None),
         ("Script failed\nWall time 0.1 seconds\nOutput:\n", "failed", None, 100),

@@ -71,6 +71,7 @@ def completion(text: str | None = "Done.", **fields: Any) -> dict[str, Any]:
     return {"type": "completion", "session_id": "abc-123"} | own | fields
 
 
+ERRED = "Error: tool execution cancelled"
 ERROR = line("error", "e-1", source="agent_loop", message="No credit")
 THOUGHT = line("reasoning", "r-1", text="Hm.")
 LINES = [
@@ -124,6 +125,34 @@ def test_the_outcome_of_a_call(fields: dict[str, Any], outcome: Outcome, error: 
     """Only `isError` decides; without it nothing is guessed."""
     [call] = whole(use("Read", file_path="/repo/a"), ended(**fields)).calls
     assert (call.outcome, call.error, call.target, call.path) == (outcome, error, "a", "/repo/a")
+
+
+@pytest.mark.parametrize(
+    ("name", "fields", "expected"),
+    [
+        ("Execute", {"value": "x\n\n[Process exited with code 0]"}, (Outcome.SUCCEEDED, 0, None)),
+        ("Execute", {"value": "[Process exited with code 3]\n"}, (Outcome.FAILED, 3, "exit 3")),
+        ("Execute", {"value": "[Process exited with code x]"}, (Outcome.SUCCEEDED, None, None)),
+        ("Execute", {"value": "[Process exited with code 3] or so"}, (Outcome.SUCCEEDED, None, None)),
+        ("Read", {"value": "[Process exited with code 3]"}, (Outcome.SUCCEEDED, None, None)),
+        ("Execute", {"value": ERRED, "is_error": True}, (Outcome.CANCELLED, None, ERRED)),
+    ],
+)
+def test_a_command_has_the_exit_code_of_its_last_line(
+    name: str, fields: dict[str, Any], expected: tuple[Outcome, int | None, str | None]
+) -> None:
+    """Droid writes it below the output; a call that was cancelled has only a message."""
+    [call] = whole(use(name, command="ls"), ended(name=name, **fields)).calls
+    assert (call.outcome, call.exit_code, call.error) == expected
+
+
+def test_an_error_may_be_an_object() -> None:
+    """A call that did not run has no value, and the line does not name the tool."""
+    error = {"type": "tool_error", "message": ERRED}
+    line_ = {key: value for key, value in ended(name="", is_error=True).items() if key != "value"}
+    [call] = whole(use("Execute", command="ls"), {**line_, "error": error}).calls
+    assert (call.tool, call.outcome, call.error) == ("Execute", Outcome.CANCELLED, ERRED)
+    assert list(AGENT.blocks({**line_, "error": error}, "c-1")) == [ErrorBlock(ERRED)]
 
 
 def test_an_end_without_a_start_has_its_tool() -> None:

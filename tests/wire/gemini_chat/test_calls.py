@@ -25,6 +25,7 @@ from tests.builders.formats.gemini_chat import (
 from tests.builders.formats.wrong_types import outcomes
 
 DENIED = "[Operation Cancelled] Reason: User denied execution."
+STOPPED = "[Operation Cancelled] Reason: User cancelled tool execution."
 
 
 @pytest.mark.parametrize(
@@ -37,7 +38,8 @@ DENIED = "[Operation Cancelled] Reason: User denied execution."
         ({"status": "error", "result": [1, {}], "resultDisplay": "No."}, Outcome.FAILED, "No."),
         ({"status": "error", "resultDisplay": ""}, Outcome.FAILED, None),
         ({"status": "error", "resultDisplay": {}}, Outcome.FAILED, None),
-        ({"status": "cancelled", "result": response(error=DENIED)}, Outcome.CANCELLED, DENIED),
+        ({"status": "cancelled", "result": response(error=DENIED)}, Outcome.REJECTED, DENIED),
+        ({"status": "cancelled", "result": response(error=STOPPED)}, Outcome.CANCELLED, STOPPED),
         ({"status": "executing"}, Outcome.UNFINISHED, None),
         ({"status": "awaiting_approval"}, Outcome.UNFINISHED, None),
         ({"status": "odd"}, Outcome.RETURNED, "unknown status odd"),
@@ -45,7 +47,7 @@ DENIED = "[Operation Cancelled] Reason: User denied execution."
     ],
 )
 def test_the_outcome_of_a_call(fields: dict[str, Any], outcome: Outcome, error: str | None) -> None:
-    """The agent's own status counts. The reason is in the response, or in what the agent showed."""
+    """The agent's own status counts, unless its reason is the user's refusal."""
     [found] = whole(ONE[0], answer("", "a1", call(**fields))).calls
     assert (found.outcome, found.error, found.exit_code) == (outcome, error, None)
 

@@ -72,6 +72,7 @@ def test_a_prompt_is_written_once() -> None:
     "text",
     [
         CONTEXT_TEXT,
+        f"{CONTEXT_TEXT}\n\nMy setup is complete. I will provide my first command in the next turn.",
         "<state_snapshot>x",
         "<hook_context>x",
         "System: Please continue.",
@@ -93,11 +94,18 @@ def test_what_the_agent_says_in_the_users_name_is_no_prompt(text: str) -> None:
         ({"content": {"text": "Ask."}}, "Ask."),
         ({"content": "@a\n--- Content from referenced files ---\nx"}, "@a"),
         ({"content": "@a with content", "displayContent": "@a"}, "@a"),
+        ({"content": f"{CONTEXT_TEXT}\nAsk."}, "Ask."),
     ],
 )
 def test_a_prompt_is_what_the_user_typed(fields: dict[str, Any], text: str) -> None:
     """The files that a prompt names are no part of it."""
     assert whole(ONE[0] | fields).run.prompt == text
+
+
+def test_the_folder_is_only_in_the_context() -> None:
+    """The context may be before the prompt in the same message; the words of a user name no folder."""
+    assert whole(ONE[0] | {"content": f"{CONTEXT_TEXT}\nAsk."}).run.cwd == "/home/dev/proj"
+    assert whole(ONE[0] | {"content": "Workspace Directories:\n  - /elsewhere"}).run.cwd is None
 
 
 def test_a_command_of_the_user_is_a_notice() -> None:

@@ -42,6 +42,7 @@ def test_a_session_of_published_lines() -> None:
         ({"status": "error", "error": "No."}, Outcome.FAILED, "No."),
         ({"status": "error", "error": {"message": "No."}}, Outcome.FAILED, "No."),
         ({"status": "error"}, Outcome.FAILED, None),
+        ({"status": "error", "value": {"content": [words("x")]}}, Outcome.FAILED, "x"),
         ({"Err": "No."}, Outcome.FAILED, "No."),
         ({}, Outcome.RETURNED, "came back without a result"),
     ],

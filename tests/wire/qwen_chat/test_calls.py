@@ -52,6 +52,12 @@ def end_of(*lines: dict[str, Any]) -> ToolEnded:
             Outcome.CANCELLED,
             "[Operation Cancelled] x",
         ),
+        (
+            {"status": "cancelled"},
+            {"error": "[Operation Cancelled] Reason: User did not allow tool call"},
+            Outcome.REJECTED,
+            "[Operation Cancelled] Reason: User did not allow tool call",
+        ),
         ({"status": None}, None, Outcome.RETURNED, None),
         ({"status": None}, {"error": "no"}, Outcome.FAILED, "no"),
         ({"status": "odd"}, None, Outcome.RETURNED, "unknown status odd"),
@@ -71,6 +77,37 @@ def test_the_exit_code_is_that_of_the_displayed_result() -> None:
     assert end_of(call("c"), returned("c", status="error", resultDisplay=shown)).exit_code == 3
     assert end_of(call("c"), returned("c", resultDisplay={**shown, "exitCode": 0})).exit_code == 0
     assert end_of(call("c"), returned("c")).exit_code is None
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "exit_code"),
+    [
+        ("Command: x\nOutput: Exit Code: 7\nError: (none)\nExit Code: 1", "run_shell_command", 1),
+        (
+            "Exit Code: 2\nSignal: (none)\nBackground PIDs: (none)\nProcess Group PGID: 4",
+            "run_shell_command",
+            2,
+        ),
+        ("Exit Code: (none)\nSignal: 9", "run_shell_command", None),
+        ("Exit Code: 7\nnot at its end", "run_shell_command", None),
+        ("Signal: 9", "run_shell_command", None),
+        ("Exit Code: 1", "read_file", None),
+    ],
+)
+def test_the_text_of_a_failed_command_ends_with_its_exit_code(
+    text: str, name: str, exit_code: int | None
+) -> None:
+    """Versions whose displayed result has none write it after the output."""
+    end = end_of(call("c", name), returned("c", response={"error": text}, status="error"))
+    assert (end.outcome, end.exit_code) == (Outcome.FAILED, exit_code)
+    assert end.error == (text if exit_code is None else f"exit {exit_code}")
+    assert end_of(call("c", name), returned("c", response={"error": text})).exit_code is None
+
+
+def test_a_response_of_another_id_ends_the_call_that_its_line_names() -> None:
+    """The id beside the response is that of the call."""
+    end = end_of(call("c"), returned("r", callId="c"))
+    assert (end.call_id, end.outcome) == ("c", Outcome.SUCCEEDED)
 
 
 def test_the_duration_is_that_of_the_telemetry() -> None:

@@ -14,8 +14,10 @@ _MOST_NAMES = 500
 _MOST_CHARACTERS = 60
 _NAME = re.compile("[A-Za-z0-9_.-]{1,60}")
 _WORDS = re.compile("[A-Z]?[a-z0-9]{1,60}|[A-Z]{1,60}")
-_VAGUE = frozenset({"directory", "execution", "file", "files", "mode", "write"})
-"""Last words that do not show what a tool does; the first word does: `todo_write`, `read_file`."""
+_VAGUE = frozenset({"directory", "execution", "file", "files", "mode"})
+"""Last words that do not show what a tool does; the first word does."""
+_CLEAR = frozenset({"todo"})
+"""First words that show it better than the last."""
 
 
 class ToolNames:
@@ -60,4 +62,5 @@ def _one_word(tool: str) -> SafeText | None:
     is_long = len(tool) > _LONG and _NAME.fullmatch(tool) is not None and len(words) > 1
     if not is_long or len(words[-1]) < _LEAST_WORD:
         return None
-    return SafeText(words[0 if words[-1].lower() in _VAGUE else -1].lower())
+    is_first = words[0].lower() in _CLEAR or words[-1].lower() in _VAGUE
+    return SafeText(words[0 if is_first else -1].lower())
