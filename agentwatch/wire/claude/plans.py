@@ -27,7 +27,7 @@ class Plans:
         Args:
             tool: The tool's name.
             arguments: The arguments of the call.
-            structured: The structured result; empty if the line has none.
+            structured: The structured result; empty if the line has no such field.
             words: The text of the result.
         """
         if tool in _WRITES_ALL:

@@ -91,7 +91,7 @@ def read_result(tool: Tool, block: Fields, structured: object, *, is_denied: boo
     Args:
         tool: The tool of the call.
         block: The `tool_result` block.
-        structured: The value of `tool_use_result`; on disk, of `toolUseResult`. None if the line has none.
+        structured: The value of `tool_use_result`; on disk, of `toolUseResult`. None without it.
         is_denied: Whether another field or line says that the call was refused.
     """
     details = mapping(structured)
@@ -142,7 +142,7 @@ def reason_of(block: Fields) -> str:
 
 
 def _is_stopped(block: Fields) -> bool:
-    """Return whether a subagent was stopped alone: the turn goes on, and the result is no error."""
+    """Return whether a subagent was stopped alone: the turn continues, and the result is no error."""
     return next(result_texts(block), "").startswith("[Request interrupted by user")
 
 

@@ -97,8 +97,8 @@ class Conversation:
         """Return the answer of an event, unless it came as an item of the model or as another event.
 
         Args:
-            found: The text; None if there is none.
-            key: The id of the message; None if it has none.
+            found: The text; None without one.
+            key: The id of the message; None without one.
             at_ms: The time of the line.
             is_item: Whether the event is the completed item of a paginated history.
         """

@@ -90,7 +90,7 @@ def asked_process(name: str, arguments: Fields) -> str | None:
 
 
 def cell_process(cell: str) -> str:
-    """Return the name under which a script that goes on is kept, by the id of its cell."""
+    """Return the name under which a running script is kept, by the id of its cell."""
     return f"cell {cell[:_MOST_ID]}"
 
 

@@ -33,7 +33,7 @@ def read_result(tool: Tool, result: Fields, is_error: object) -> Result:
 
     From Pi 0.99 on, the stream has the exit code of a command in `structuredContent`; agents that are built
     on Pi, as OpenClaw, have it in `details`. Elsewhere a command that failed has it only in Pi's own last
-    line, and a command that succeeded has none.
+    line, and a command that succeeded has no exit code.
 
     Args:
         tool: The tool of the call.

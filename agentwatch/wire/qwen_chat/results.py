@@ -56,7 +56,7 @@ def ending(status: object, reason: str | None, error_type: str | None) -> Ending
 
 
 def exit_code_in(reason: str | None) -> int | None:
-    """Return the exit code at the end of the text of a command that failed; None if there is none.
+    """Return the exit code at the end of the text of a command that failed; None without one.
 
     The output of the command is before it, and may contain such a line too.
 

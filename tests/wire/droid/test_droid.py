@@ -19,66 +19,22 @@ from agentwatch.blocks import (
 )
 from agentwatch.events import Outcome, PlanEntry, PlanStatus, ToolKind
 from agentwatch.session import Session
-from agentwatch.wire import LineRole
 from agentwatch.wire.agents import detect
 from agentwatch.wire.droid import AGENT
 from agentwatch.wire.droid.tools import tool_named
+from tests.builders.formats.droid import (
+    AT,
+    ERROR,
+    INIT,
+    LINES,
+    THOUGHT,
+    USAGE,
+    completion,
+    ended,
+    said,
+    use,
+)
 from tests.builders.formats.wrong_types import check_cuts, check_wrong_types, outcomes, read
-
-AT = 1762517060816
-INIT = {
-    "type": "system",
-    "subtype": "init",
-    "cwd": "/repo",
-    "session_id": "abc-123",
-    "tools": ["Read", "Execute"],
-    "model": "claude-sonnet-4-6",
-    "reasoning_effort": "high",
-}
-USAGE = {
-    "input_tokens": 10,
-    "output_tokens": 3,
-    "cache_read_input_tokens": 4,
-    "cache_creation_input_tokens": 2,
-}
-
-
-def line(kind: str, key: str, **fields: Any) -> dict[str, Any]:
-    """Return a line of the session."""
-    return {"type": kind, "id": key, "timestamp": AT, "session_id": "abc-123"} | fields
-
-
-def said(role: str, text: str, key: str = "m-1") -> dict[str, Any]:
-    """Return a message."""
-    return line("message", key, role=role, text=text)
-
-
-def use(name: str, key: str = "c-1", **parameters: Any) -> dict[str, Any]:
-    """Return the start of a call."""
-    return line("tool_call", key, messageId="m", toolId=name, toolName=name, parameters=parameters)
-
-
-def ended(
-    value: Any = "ok", key: str = "c-1", *, is_error: Any = False, name: str = "Read"
-) -> dict[str, Any]:
-    """Return the end of a call."""
-    return line("tool_result", key, messageId="m", toolId=name, isError=is_error, value=value)
-
-
-def completion(text: str | None = "Done.", **fields: Any) -> dict[str, Any]:
-    """Return the end of a turn."""
-    own = {"finalText": text, "numTurns": 1, "durationMs": 3000, "usage": USAGE}
-    return {"type": "completion", "session_id": "abc-123"} | own | fields
-
-
-ERROR = line("error", "e-1", source="agent_loop", message="No credit")
-THOUGHT = line("reasoning", "r-1", text="Hm.")
-LINES = [
-    *(INIT, said("user", "Run ls."), THOUGHT, THOUGHT, said("assistant", "I'll run it.", "m-2")),
-    *(use("Execute", command="ls -la"), use("TodoWrite", "c-2", todos="1. [pending] A\n2. [completed] B\nx")),
-    *(ended("total 16\n", name="Execute"), ended("No.", "c-2", is_error=True), ERROR),
-    *(said("assistant", "Done.", "m-3"), completion()),
-]
 
 
 def whole(*lines: dict[str, Any]) -> Session:
@@ -246,45 +202,6 @@ def test_a_tool_has_a_kind_a_phrase_and_a_target(
 def test_the_blocks_of_a_line(of: dict[str, Any], expected: list[Block]) -> None:
     """Changes are diffs, what a command printed is output, and a failure has its reason."""
     assert list(AGENT.blocks(of, "")) == expected
-
-
-@pytest.mark.parametrize(
-    "each",
-    [*LINES[:3], *LINES[5:8], completion(), {key: INIT[key] for key in INIT if key != "reasoning_effort"}],
-)
-def test_each_line_is_recognised(each: dict[str, Any]) -> None:
-    """Each type of line is recognised by its own keys; the init without the effort has tools alone."""
-    found = detect(each, is_first=False)
-    assert found is not None
-    assert found.name == "droid"
-
-
-@pytest.mark.parametrize(
-    "other",
-    [
-        INIT | {"permissionMode": "default"},
-        INIT | {"uuid": "u"},
-        INIT | {"session_id": "T-1"},
-        INIT | {"session_id": 1},
-        INIT | {"subtype": "x"},
-        {"type": "system", "subtype": "init", "session_id": "s"},
-        {"type": "tool_call", "subtype": "started", "call_id": "c", "toolName": "x"},
-        {"type": "tool_call", "id": "t", "parameters": {}},
-        {"type": "message", "role": "user", "content": "x"},
-        {"type": "weather"},
-        ERROR,
-    ],
-)
-def test_a_line_of_another_agent_is_not_recognised(other: dict[str, Any]) -> None:
-    """A line with another agent's fields, or without Droid's, is not Droid's."""
-    assert not AGENT.recognises(other)
-
-
-def test_each_line_has_a_role() -> None:
-    """The init and the prompt start a run, calls are calls, and all other lines are neither."""
-    start, call, other = LineRole.START, LineRole.CALL, LineRole.OTHER
-    roles = [start, start, other, other, other, call, call, call, call, other, other, other]
-    assert [AGENT.role(each) for each in LINES] == roles
 
 
 def test_wrong_types_and_cuts_invent_nothing() -> None:

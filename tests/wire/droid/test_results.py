@@ -9,7 +9,8 @@ import pytest
 from agentwatch.blocks import ErrorBlock
 from agentwatch.events import Outcome
 from agentwatch.wire.droid import AGENT
-from tests.wire.droid.test_droid import ended, use, whole
+from tests.builders.formats.droid import ended, use
+from tests.wire.droid.test_droid import whole
 
 ERRED = "Error: tool execution cancelled"
 

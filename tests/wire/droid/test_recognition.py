@@ -1,0 +1,51 @@
+"""The lines of Droid are recognised by what only it writes, and have roles."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from agentwatch.wire import LineRole
+from agentwatch.wire.agents import detect
+from agentwatch.wire.droid import AGENT
+from tests.builders.formats.droid import ERROR, INIT, LINES, completion
+
+
+@pytest.mark.parametrize(
+    "each",
+    [*LINES[:3], *LINES[5:8], completion(), {key: INIT[key] for key in INIT if key != "reasoning_effort"}],
+)
+def test_each_line_is_recognised(each: dict[str, Any]) -> None:
+    """Each type of line is recognised by its own keys; the init without the effort has tools alone."""
+    found = detect(each, is_first=False)
+    assert found is not None
+    assert found.name == "droid"
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        INIT | {"permissionMode": "default"},
+        INIT | {"uuid": "u"},
+        INIT | {"session_id": "T-1"},
+        INIT | {"session_id": 1},
+        INIT | {"subtype": "x"},
+        {"type": "system", "subtype": "init", "session_id": "s"},
+        {"type": "tool_call", "subtype": "started", "call_id": "c", "toolName": "x"},
+        {"type": "tool_call", "id": "t", "parameters": {}},
+        {"type": "message", "role": "user", "content": "x"},
+        {"type": "weather"},
+        ERROR,
+    ],
+)
+def test_a_line_of_another_agent_is_not_recognised(other: dict[str, Any]) -> None:
+    """A line with another agent's fields, or without Droid's, is not Droid's."""
+    assert not AGENT.recognises(other)
+
+
+def test_each_line_has_a_role() -> None:
+    """The init and the prompt start a run, calls are calls, and all other lines are neither."""
+    start, call, other = LineRole.START, LineRole.CALL, LineRole.OTHER
+    roles = [start, start, other, other, other, call, call, call, call, other, other, other]
+    assert [AGENT.role(each) for each in LINES] == roles
