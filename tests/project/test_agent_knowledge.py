@@ -23,7 +23,6 @@ OWN_WORDS = {
     "analysis/files.py": {"read"},  # the value of FileAction.READ, for the list of files
     "recording/saved.py": {"truncated"},  # how a followed file ended
     "screen/keymap.py": {"delete"},  # the key Delete
-    "screen/calls/cells/tool_names.py": {"write"},  # a word of a tool's name, of any agent
 }
 """Modules that use a tool's name as an ordinary word, and the words."""
 
