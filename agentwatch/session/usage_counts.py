@@ -27,14 +27,13 @@ class UsageCounts:
 
     def add(self, event: Usage) -> None:
         """Add a count, or replace the one that it continues."""
-        match event.scope:
-            case UsageScope.REQUEST:
-                self._turn = _sum(self._turn, event.tokens)
-            case UsageScope.TURN:
-                self._turn = _latest(self._turn, event.tokens)
-            case UsageScope.RUN:
-                total = _latest(_sum(self._earlier, self._turn), event.tokens)
-                self._earlier, self._turn = Tokens(), total
+        if event.scope is UsageScope.REQUEST:
+            self._turn = _sum(self._turn, event.tokens)
+        elif event.scope is UsageScope.TURN:
+            self._turn = _latest(self._turn, event.tokens)
+        else:
+            total = _latest(_sum(self._earlier, self._turn), event.tokens)
+            self._earlier, self._turn = Tokens(), total
         self.tokens = _sum(self._earlier, self._turn)
 
 
