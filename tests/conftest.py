@@ -100,8 +100,10 @@ def session_of(tmp_path: Path) -> Callable[[bytes], Session]:
     def read(data: bytes) -> Session:
         path = tmp_path / "case.ndjson"
         path.write_bytes(data)
-        feed = Feed(open_saved(path))
+        reader = open_saved(path)
+        feed = Feed(reader)
         feed.advance()
+        os.close(reader.fd)  # `select` refuses descriptors over 1,023, and thousands of sessions are read
         return feed.session
 
     return read

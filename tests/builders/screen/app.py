@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -182,6 +183,7 @@ async def opened(
             await stage.until(lambda: not feed.backlog(), "the end of the recording")
         await stage.settled()
         yield stage
+    os.close(source.reader.fd)
 
 
 def bundled(name: str) -> Path:

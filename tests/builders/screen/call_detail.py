@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -21,7 +22,8 @@ async def shown(
     path: Path, call: int = 0, size: tuple[int, int] = (70, 30), *, follow: bool = False
 ) -> AsyncIterator[Detail]:
     """Run the detail pane of a recording's call in a test terminal, focused."""
-    feed = Feed(open_saved(path, follow))
+    reader = open_saved(path, follow)
+    feed = Feed(reader)
     detail = DetailView(feed)
     app = PaneApp(detail)
     async with app.run_test(size=size) as pilot:
@@ -31,6 +33,7 @@ async def shown(
         detail.show_call(feed.session.calls[call])
         await pilot.pause()
         yield feed, detail, pilot
+    os.close(reader.fd)
 
 
 def styles_of(detail: DetailView, beginning: str) -> set[str]:

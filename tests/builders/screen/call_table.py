@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -53,7 +54,8 @@ async def shown(
     path: Path, size: tuple[int, int] = (70, 12), *, follow: bool = False
 ) -> AsyncIterator[tuple[Feed, CallTable, Pilot[None]]]:
     """Run the table of a recording in a test terminal, focused."""
-    feed = Feed(open_saved(path, follow))
+    reader = open_saved(path, follow)
+    feed = Feed(reader)
     table = CallTable(feed)
     app = TableApp(table)
     async with app.run_test(size=size) as pilot:
@@ -62,6 +64,7 @@ async def shown(
         table.sync(None)
         await pilot.pause()
         yield feed, table, pilot
+    os.close(reader.fd)
 
 
 def rows_of(table: CallTable) -> list[str]:
