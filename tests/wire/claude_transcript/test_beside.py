@@ -212,3 +212,10 @@ def test_a_line_has_the_time_of_the_agents_clock() -> None:
     assert AGENT.time_of({"timestamp": AT}) == AT_MS
     assert AGENT.time_of({"timestamp": 5}) is None
     assert answer()["type"] == "assistant"
+
+
+def test_messages_that_alternate_are_counted_once() -> None:
+    """A message that repeats its counts after a line of another message adds nothing."""
+    requests = Requests()
+    first, second = ({"id": name, "usage": {"input_tokens": 10, "output_tokens": 2}} for name in "ab")
+    assert [requests.usage(each, None) is None for each in (first, second, first)] == [False, False, True]
