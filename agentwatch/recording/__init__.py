@@ -19,6 +19,7 @@ from agentwatch.recording.store import (
     nameless_file,
     new_session_files,
     open_regular,
+    read_object,
     saved_recordings,
     sessions_folder,
 )
@@ -54,6 +55,7 @@ __all__ = [
     "now_ms",
     "open_regular",
     "open_saved",
+    "read_object",
     "read_process",
     "release",
     "saved_recordings",

@@ -11,10 +11,8 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-import orjson
-
 from agentwatch.capture.clock import CLOCK
-from agentwatch.recording.store import open_regular
+from agentwatch.recording.store import open_regular, read_object
 
 _MOST_BYTES = 4 << 20
 """A command may contain a whole prompt. Linux passes at most 2 MiB of arguments by default, and JSON escapes
@@ -38,16 +36,10 @@ class SavedProcess(NamedTuple):
 def read_process(path: Path) -> SavedProcess | None:
     """Return the process that a file describes; None if there is no such file, or it describes no process."""
     try:
-        fd = open_regular(path)
+        described = read_object(open_regular(path), _MOST_BYTES)
     except OSError:
         return None
-    try:
-        described = orjson.loads(os.pread(fd, _MOST_BYTES, 0))
-    except (OSError, ValueError):
-        return None
-    finally:
-        os.close(fd)
-    if not isinstance(described, dict) or not isinstance(described.get("command"), list):
+    if not isinstance(described.get("command"), list):
         return None
     pid, started_ms, exit_code = (described.get(key) for key in ("pid", "started_ms", "exit_code"))
     if type(pid) is not int or type(started_ms) is not int or type(exit_code) not in (int, type(None)):

@@ -10,7 +10,9 @@ import os
 import stat
 import time
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import orjson
 
 _CREATE = (
     os.O_CREAT
@@ -140,6 +142,22 @@ def open_regular(path: Path, *, follow_links: bool = False) -> int:
         os.close(fd)
         raise OSError(errno.EINVAL, "it is not a regular file", str(path))
     return fd
+
+
+def read_object(fd: int, most_bytes: int) -> dict[str, Any]:
+    """Return the JSON object in a small file, and close the file; {} if it contains none.
+
+    Args:
+        fd: The file.
+        most_bytes: Only the first bytes are read; an object that is longer counts as none.
+    """
+    try:
+        value = orjson.loads(os.pread(fd, most_bytes, 0))
+    except (OSError, ValueError):
+        return {}
+    finally:
+        os.close(fd)
+    return value if isinstance(value, dict) else {}
 
 
 def create_file(path: Path) -> int:

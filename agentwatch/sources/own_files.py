@@ -13,9 +13,8 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
-import orjson
-
-from agentwatch.recording import open_regular
+from agentwatch.recording import open_regular, read_object
+from agentwatch.sources.started.procfs import stat_of
 
 _FRESH_SECONDS = 600
 """A file that has not changed for this time counts as complete. Half of the pauses of a session are shorter
@@ -34,8 +33,8 @@ _FOLDERS = (
 it below the home folder, and the folder of sessions in it."""
 _MOST_RECORDS = 1000
 _MOST_RECORD_BYTES = 1 << 16
-_START_TICKS = 19
-"""The index of `starttime` in the fields of /proc/PID/stat after the name; see proc(5)."""
+_MOST_DIGITS = 10
+"""The digits of the largest process id."""
 
 
 def is_still_written(path: Path) -> bool:
@@ -75,28 +74,13 @@ def _has_process(transcript: Path) -> bool:
 
 def _is_of(record: Path, session_id: str) -> bool:
     """Return whether a record is of this session, and its process lives: its id may be used again."""
-    if not record.stem.isdecimal():
+    if not (record.stem.isdecimal() and len(record.stem) <= _MOST_DIGITS):
         return False
     try:
-        fd = open_regular(record)
+        described = read_object(open_regular(record), _MOST_RECORD_BYTES)
     except OSError:
         return False
-    try:
-        described = orjson.loads(os.pread(fd, _MOST_RECORD_BYTES, 0))
-    except (OSError, ValueError):
+    process, started = stat_of(int(record.stem)), described.get("procStart")
+    if described.get("sessionId") != session_id or process is None or not isinstance(started, str | int):
         return False
-    finally:
-        os.close(fd)
-    if not isinstance(described, dict) or described.get("sessionId") != session_id:
-        return False
-    started = described.get("procStart")
-    return started is not None and str(started)[:20] == _start_of(record.stem)
-
-
-def _start_of(pid: str) -> str | None:
-    """Return when a process was started, in clock ticks since the boot; None if it does not live."""
-    try:
-        with open(f"/proc/{pid[:20]}/stat", "rb") as file:
-            return file.read().rpartition(b")")[2].split()[_START_TICKS].decode("ascii", "replace")
-    except (OSError, IndexError):
-        return None
+    return str(process.began) == str(started)

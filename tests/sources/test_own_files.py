@@ -8,6 +8,7 @@ import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -90,6 +91,34 @@ def test_a_session_that_a_live_process_has_open_is_still_written(
     process.wait()
     assert not is_still_written(transcript)
     assert record.exists()
+
+
+def test_without_proc_only_the_last_change_counts(
+    transcript: Path, process: subprocess.Popen[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a system without /proc, no registered process is known to live."""
+    registered(transcript, process.pid)
+    opened = open
+
+    def without_proc(path: Any, *args: Any, **kwargs: Any) -> Any:
+        if str(path).startswith("/proc/"):
+            raise FileNotFoundError(path)
+        return opened(path, *args, **kwargs)
+
+    monkeypatch.setattr("builtins.open", without_proc)
+    assert is_still_written(transcript)
+    let_age(transcript)
+    assert not is_still_written(transcript)
+
+
+@pytest.mark.parametrize("depth", [1, 1000])
+def test_a_start_that_is_no_text_is_no_start(transcript: Path, depth: int) -> None:
+    """A record may have any value in the place of the start, however deeply it is nested."""
+    let_age(transcript)
+    record = registered(transcript, os.getpid())
+    assert is_still_written(transcript)
+    record.write_text(f'{{"sessionId": "{transcript.stem}", "procStart": {"[" * depth}{"]" * depth}}}')
+    assert not is_still_written(transcript)
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{", "\x00", '{"sessionId": 5}'])

@@ -40,23 +40,23 @@ def facts(read: Session) -> Json:
 def test_the_summary_is_the_truth(is_partial: bool) -> None:
     """Text, calls, outcomes, turns, runs and tokens of any session are what happened in it."""
     for seed in range(EXAMPLES):
-        told = story(seed, is_partial=is_partial)
-        assert facts(session(told.data())) == told.truth(), f"seed {seed}"
+        made = story(seed, is_partial=is_partial)
+        assert facts(session(made.data())) == made.truth(), f"seed {seed}"
 
 
 def test_a_file_has_the_truth_of_its_lines(recording: Saver, opened_session: Any) -> None:
     """A recording opened as a file, whose deltas are parsed in batches, gives the same truth."""
     for seed in range(EXAMPLES):
-        told = story(seed, is_partial=True)
-        path: Path = recording(told.data())
-        assert facts(opened_session(path)) == told.truth(), f"seed {seed}"
+        made = story(seed, is_partial=True)
+        path: Path = recording(made.data())
+        assert facts(opened_session(path)) == made.truth(), f"seed {seed}"
 
 
 def test_a_session_may_be_cut_at_any_line() -> None:
     """The beginning of a session has the beginning of its calls, and no more text than all of it."""
-    told = story(3, is_partial=True)
-    lines = told.data().splitlines(keepends=True)
-    whole = facts(session(told.data()))
+    made = story(3, is_partial=True)
+    lines = made.data().splitlines(keepends=True)
+    whole = facts(session(made.data()))
     ids = [call["call_id"] for call in whole["calls"]]
     for number in range(1, len(lines), 3):
         found = facts(session(b"".join(lines[:number])))

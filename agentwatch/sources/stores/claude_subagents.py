@@ -15,6 +15,7 @@ from pathlib import Path
 
 import orjson
 
+from agentwatch.recording import read_object
 from agentwatch.sources.own_files import is_still_written
 
 _PROJECTS, _FOLDER = "projects", "subagents"
@@ -214,19 +215,12 @@ def _open_own(folder: Path, name: str) -> int | None:
 def _meta_line(folder: Path, agent: str) -> bytes:
     """Return a line that names the call which started a subagent, from the file beside the subagent's own."""
     fd = _open_own(folder, agent + _META)
-    described: object = None
-    if fd is not None:
-        try:
-            described = orjson.loads(os.pread(fd, _MOST_META, 0))
-        except (OSError, ValueError):
-            described = None
-        finally:
-            os.close(fd)
-    call_id = described.get("toolUseId") if isinstance(described, dict) else None
+    described = {} if fd is None else read_object(fd, _MOST_META)
+    call_id = described.get("toolUseId")
     line = {
         "type": "subagent-meta",
         "sessionId": "",
         "agentId": agent.removeprefix(_START),
-        "toolUseId": call_id,
+        "toolUseId": call_id if isinstance(call_id, str) else None,
     }
     return orjson.dumps(line) + b"\n"

@@ -7,15 +7,13 @@ lines to a `.jsonl`, whose grammar the lines of this store have.
 from __future__ import annotations
 
 import errno
-import json
 import os
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-import orjson
-
 from agentwatch.recording import open_regular
+from agentwatch.sources.stores.json_values import as_line, parsed
 
 _MOST_BYTES = 256 << 20
 """The largest document that is read. Chats of real sessions have a few MB."""
@@ -77,10 +75,7 @@ class GeminiJson:
         """Do nothing: no file is kept open."""
 
     def _parsed(self, data: bytes) -> dict[str, Any]:
-        try:
-            document = _loads(data)
-        except ValueError:
-            document = None
+        document = parsed(data)
         if not isinstance(document, dict) or not isinstance(document.get("messages"), list):
             raise OSError(errno.EINVAL, "is no complete chat", str(self._path))
         return document
@@ -88,11 +83,12 @@ class GeminiJson:
     def _changed_facts(self, document: dict[str, Any]) -> list[bytes]:
         """Return the line of the facts about the session: all of them at first, then those that changed."""
         facts = {key: value for key, value in document.items() if key not in ("messages", "lastUpdated")}
-        known, self._facts = self._facts, facts
-        if known is None or known.get("sessionId") != facts.get("sessionId"):
+        lines = {key: as_line({key: value}) for key, value in facts.items()}
+        known, self._facts = self._facts, lines  # comparing values that are nested deeply would raise
+        if known is None or known.get("sessionId") != lines.get("sessionId"):
             self._messages = []
             return [_line(facts)]
-        changed = {key: value for key, value in facts.items() if key not in known or known[key] != value}
+        changed = {key: facts[key] for key, line in lines.items() if known.get(key) != line}
         return [_line({"$set": changed})] if changed else []
 
     def _changed_messages(self, messages: list[Any]) -> list[bytes]:
@@ -132,24 +128,6 @@ def _all_bytes(fd: int, size: int) -> bytes:
     return b"".join(pieces)
 
 
-def _loads(data: bytes) -> object:
-    """Return the value of a document. Python's parser reads what orjson rejects, such as half an emoji.
-
-    Raises:
-        ValueError: The document is not JSON.
-    """
-    try:
-        return orjson.loads(data)
-    except orjson.JSONDecodeError:
-        pass
-    try:
-        return json.loads(data.decode("utf-8", "replace"))
-    except RecursionError:
-        raise ValueError("nested too deeply") from None
-
-
 def _line(value: dict[str, Any]) -> bytes:
-    try:
-        return orjson.dumps(value) + b"\n"
-    except orjson.JSONEncodeError:  # half an emoji, or a number of more than 64 bits
-        return json.dumps(value).encode() + b"\n"
+    """Return an object as a line. One that is nested too deeply becomes a line of an unknown type."""
+    return as_line(value) or as_line({"id": value.get("id"), "type": "nested too deeply"}) or b""

@@ -21,7 +21,7 @@ EDIT, WORDS = ToolKind.EDIT, "Edited file"
 
 
 async def test_the_output_so_far_grows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The detail of a running call shows what it has printed, and follows it."""
+    """The detail of a running call shows its output so far, and new output as it arrives."""
     made = MadeSession(
         [
             *START,

@@ -120,6 +120,15 @@ def test_without_the_id_of_its_call_a_subagent_is_found_by_its_prompt(folder: Fo
     assert session_at(folder.transcript).calls[1].parent == 1
 
 
+@pytest.mark.parametrize("depth", [1, 300, 1000])
+def test_an_id_that_is_no_text_is_no_id(folder: Folder, depth: int) -> None:
+    """The file beside a subagent's may have any value in the place of the id, however deeply it is nested."""
+    folder.add_agent()
+    meta = folder.subagents / "agent-a1.meta.json"
+    meta.write_text('{"toolUseId": ' + "[" * depth + "]" * depth + "}")
+    assert [call.agent for call in session_at(folder.transcript).calls] == [None, "t"]
+
+
 def test_new_lines_of_all_files_are_returned(
     folder: Folder, opened: Callable[[Path], ClaudeSubagents]
 ) -> None:

@@ -148,6 +148,16 @@ def test_what_orjson_rejects_is_read(path: Path) -> None:
     assert (found["content"], found["big"]) == ("\ud83d", 1 << 70)
 
 
+def test_what_is_nested_too_deeply_is_a_line_of_an_unknown_type(path: Path) -> None:
+    """Neither a message nor a fact that cannot be written as a line keeps the others from being read."""
+    deep = "[" * 1000 + "]" * 1000
+    path.write_text(f'{{"sessionId": "s", "messages": [{{"id": "a", "content": {deep}}}, {{"id": "b"}}]}}')
+    store = GeminiJson(path)
+    assert new(store)[1:] == [{"id": "a", "type": "nested too deeply"}, {"id": "b"}]
+    path.write_text(f'{{"sessionId": "s", "messages": [], "kind": {deep}}}')
+    assert new(store)[-1] == {"$rewindTo": "a"}
+
+
 def test_a_store_is_chosen_by_the_name_and_the_content(path: Path, tmp_path: Path) -> None:
     """Another document stays one, and a file of lines is no document."""
     rewrite(path, message("a"))

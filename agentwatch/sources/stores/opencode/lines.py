@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from agentwatch.sources.stores.json_values import as_line
 from agentwatch.sources.stores.opencode.rows import (
     MessageRow,
     Object,
     PartRow,
     Rows,
     SessionRow,
-    as_line,
     as_object,
     as_text,
     as_time,

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any, NamedTuple, Protocol
 
-import orjson
+from agentwatch.sources.stores.json_values import parsed
 
 Object = dict[str, Any]
 
@@ -66,31 +65,8 @@ class Reader(Protocol):
 def as_object(value: object) -> Object:
     """Return a JSON object, which may be given as text; {} for any other value."""
     if isinstance(value, (str, bytes)):
-        value = _parsed(value)
+        value = parsed(value)
     return value if isinstance(value, dict) else {}
-
-
-def _parsed(data: str | bytes) -> object:
-    try:
-        return orjson.loads(data)
-    except (orjson.JSONDecodeError, UnicodeEncodeError):
-        pass
-    try:  # a half surrogate pair, NaN, or bytes that are no UTF-8
-        return json.loads(data.decode("utf-8", "replace") if isinstance(data, bytes) else data)
-    except (ValueError, RecursionError):
-        return None
-
-
-def as_line(fields: Object) -> bytes | None:
-    """Return an object as a line with its line end; None if it is nested too deeply."""
-    try:
-        return orjson.dumps(fields) + b"\n"
-    except TypeError:
-        pass
-    try:  # orjson writes neither half surrogate pairs nor integers of more than 64 bits
-        return json.dumps(fields).encode() + b"\n"
-    except (TypeError, ValueError, RecursionError):
-        return None
 
 
 def as_time(value: object) -> int | None:
