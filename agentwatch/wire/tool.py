@@ -9,21 +9,24 @@ from agentwatch.events import ToolKind
 from agentwatch.plurals import plural
 from agentwatch.wire.fields import Fields, number, text
 
-READ = "Read file"
-EDITED = "Edited file"
-CREATED = "Created new file"
-DELETED = "Deleted file"
-RAN = "Ran terminal command"
-SEARCHED = "Searched files"
-FOUND = "Found files"
-LISTED = "Listed directory"
-TODOS = "Updated to-do list"
-CALLED_MCP = "Called MCP tool"
-RAN_SUBAGENT = "Ran subagent"
-SEARCHED_WEB = "Searched the web"
-FETCHED = "Fetched web page"
-USED = "Used tool"
-"""The phrases of the text format. They are those of Cursor's documentation."""
+
+class Phrase:
+    """The phrases of the text format. They are those of Cursor's documentation."""
+
+    READ = "Read file"
+    EDITED = "Edited file"
+    CREATED = "Created new file"
+    DELETED = "Deleted file"
+    RAN = "Ran terminal command"
+    SEARCHED = "Searched files"
+    FOUND = "Found files"
+    LISTED = "Listed directory"
+    TODOS = "Updated to-do list"
+    CALLED_MCP = "Called MCP tool"
+    RAN_SUBAGENT = "Ran subagent"
+    SEARCHED_WEB = "Searched the web"
+    FETCHED = "Fetched web page"
+    USED = "Used tool"
 
 
 class Facts(NamedTuple):
@@ -117,4 +120,4 @@ def other_tool(name: str) -> Tool:
         argument = _main_argument(arguments) or next(strings, None)
         return f"{name} {argument}" if argument else name
 
-    return Tool(ToolKind.OTHER, USED, target)
+    return Tool(ToolKind.OTHER, Phrase.USED, target)

@@ -12,23 +12,7 @@ from agentwatch.wire.changes.apply_patch import patched_files
 from agentwatch.wire.claude.dialect import Dialect
 from agentwatch.wire.claude.tools import mcp_tool
 from agentwatch.wire.fields import Fields, text
-from agentwatch.wire.tool import (
-    CREATED,
-    EDITED,
-    FETCHED,
-    FOUND,
-    RAN,
-    RAN_SUBAGENT,
-    READ,
-    SEARCHED,
-    SEARCHED_WEB,
-    TODOS,
-    Tool,
-    command_in,
-    named,
-    other_tool,
-    path_in,
-)
+from agentwatch.wire.tool import Phrase, Tool, command_in, named, other_tool, path_in
 
 _PATHS = path_in("path", "file_path", "filePath")
 
@@ -38,25 +22,25 @@ def _patched(arguments: Fields) -> list[str]:
 
 
 TOOLS = {
-    "Bash": Tool(ToolKind.EXECUTE, RAN, command_in("cmd", "command")),
-    "shell_command": Tool(ToolKind.EXECUTE, RAN, command_in("command", "cmd")),
-    "apply_patch": Tool(ToolKind.EDIT, EDITED, paths=_patched, facts=patch_facts),
-    "Read": Tool(ToolKind.READ, READ, paths=_PATHS),
-    "Write": Tool(ToolKind.EDIT, CREATED, paths=_PATHS),
-    "Edit": Tool(ToolKind.EDIT, EDITED, paths=_PATHS),
-    "create_file": Tool(ToolKind.EDIT, CREATED, paths=_PATHS),
-    "edit_file": Tool(ToolKind.EDIT, EDITED, paths=_PATHS),
-    "undo_edit": Tool(ToolKind.EDIT, EDITED, paths=_PATHS),
-    "Grep": Tool(ToolKind.SEARCH, SEARCHED, named("pattern")),
-    "glob": Tool(ToolKind.SEARCH, FOUND, named("filePattern", "pattern")),
+    "Bash": Tool(ToolKind.EXECUTE, Phrase.RAN, command_in("cmd", "command")),
+    "shell_command": Tool(ToolKind.EXECUTE, Phrase.RAN, command_in("command", "cmd")),
+    "apply_patch": Tool(ToolKind.EDIT, Phrase.EDITED, paths=_patched, facts=patch_facts),
+    "Read": Tool(ToolKind.READ, Phrase.READ, paths=_PATHS),
+    "Write": Tool(ToolKind.EDIT, Phrase.CREATED, paths=_PATHS),
+    "Edit": Tool(ToolKind.EDIT, Phrase.EDITED, paths=_PATHS),
+    "create_file": Tool(ToolKind.EDIT, Phrase.CREATED, paths=_PATHS),
+    "edit_file": Tool(ToolKind.EDIT, Phrase.EDITED, paths=_PATHS),
+    "undo_edit": Tool(ToolKind.EDIT, Phrase.EDITED, paths=_PATHS),
+    "Grep": Tool(ToolKind.SEARCH, Phrase.SEARCHED, named("pattern")),
+    "glob": Tool(ToolKind.SEARCH, Phrase.FOUND, named("filePattern", "pattern")),
     "finder": Tool(ToolKind.SEARCH, "Searched codebase", named("query")),
     "codebase_search_agent": Tool(ToolKind.SEARCH, "Searched codebase", named("query")),
-    "Task": Tool(ToolKind.DELEGATE, RAN_SUBAGENT, named("description", "prompt")),
-    "oracle": Tool(ToolKind.DELEGATE, RAN_SUBAGENT, named("task")),
-    "librarian": Tool(ToolKind.DELEGATE, RAN_SUBAGENT, named("query")),
-    "todo_write": Tool(ToolKind.PLAN, TODOS),
-    "web_search": Tool(ToolKind.SEARCH, SEARCHED_WEB, named("query", "objective")),
-    "read_web_page": Tool(ToolKind.FETCH, FETCHED, named("url")),
+    "Task": Tool(ToolKind.DELEGATE, Phrase.RAN_SUBAGENT, named("description", "prompt")),
+    "oracle": Tool(ToolKind.DELEGATE, Phrase.RAN_SUBAGENT, named("task")),
+    "librarian": Tool(ToolKind.DELEGATE, Phrase.RAN_SUBAGENT, named("query")),
+    "todo_write": Tool(ToolKind.PLAN, Phrase.TODOS),
+    "web_search": Tool(ToolKind.SEARCH, Phrase.SEARCHED_WEB, named("query", "objective")),
+    "read_web_page": Tool(ToolKind.FETCH, Phrase.FETCHED, named("url")),
 }
 """The tools by their name. A tool that is not listed shows its name and one argument."""
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from agentwatch.events import ToolKind
 from agentwatch.wire.fields import NO_FIELDS, Fields, items, mapping, number, text
-from agentwatch.wire.tool import CREATED, Facts, Tool
+from agentwatch.wire.tool import Facts, Phrase, Tool
 
 
 def details_in(tool: Tool, words: str) -> Fields:
@@ -36,7 +36,7 @@ def patch_facts(details: Fields) -> Facts:
     files = [mapping(file) for file in items(details.get("files"))]
     is_new = bool(files) and all(text(file, "type") == "add" for file in files)
     return Facts(
-        phrase=CREATED if is_new else None,
+        phrase=Phrase.CREATED if is_new else None,
         is_new_file=is_new,
         lines_added=_sum(files, "additions"),
         lines_removed=_sum(files, "deletions"),

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from agentwatch.events import ToolKind
-from agentwatch.wire.tool import CREATED, DELETED, EDITED
+from agentwatch.wire.tool import Phrase
 
 
 class ChangeKind(StrEnum):
@@ -55,11 +55,11 @@ def summed(changes: Sequence[FileChange]) -> Changes:
     A call that only creates files, or only deletes them, is described by that; any other edits files.
     """
     kinds = {change.kind for change in changes}
-    kind, phrase = ToolKind.EDIT, EDITED
+    kind, phrase = ToolKind.EDIT, Phrase.EDITED
     if kinds == {ChangeKind.ADD}:
-        phrase = CREATED
+        phrase = Phrase.CREATED
     elif kinds == {ChangeKind.DELETE}:
-        kind, phrase = ToolKind.DELETE, DELETED
+        kind, phrase = ToolKind.DELETE, Phrase.DELETED
     paths = [path for change in changes for path in (change.path, change.moved_to) if path]
     added, removed = (_total([getattr(change, side) for change in changes]) for side in ("added", "removed"))
     return Changes(kind, phrase, tuple(dict.fromkeys(paths)), added, removed, kinds == {ChangeKind.ADD})

@@ -12,7 +12,7 @@ from agentwatch.wire.claude.plans import Plans
 from agentwatch.wire.claude.results import Result, is_bare_refusal, read_result, result_texts
 from agentwatch.wire.claude.tools import argument_facts
 from agentwatch.wire.fields import NO_FIELDS, Fields, items, mapping, number, text
-from agentwatch.wire.tool import EDITED, NO_FACTS, Facts, Tool, other_tool
+from agentwatch.wire.tool import NO_FACTS, Facts, Phrase, Tool, other_tool
 
 _MOST_OPEN = 1024
 _MOST_DENIED = 1024
@@ -233,7 +233,7 @@ class Calls:
 def _facts_without_details(argued: Facts, words: str) -> Facts:
     """Return the facts of a call whose result is only a text."""
     if argued.is_new_file and any(marker in words[:500] for marker in _OVERWRITTEN):
-        return Facts(phrase=EDITED)
+        return Facts(phrase=Phrase.EDITED)
     return argued
 
 

@@ -14,21 +14,9 @@ from agentwatch.wire.changes.file_change import line_count
 from agentwatch.wire.changes.structured_patch import changed_lines
 from agentwatch.wire.fields import Fields, items, mapping, number, text
 from agentwatch.wire.tool import (
-    CALLED_MCP,
-    CREATED,
-    EDITED,
-    FETCHED,
-    FOUND,
-    LISTED,
     NO_FACTS,
-    RAN,
-    RAN_SUBAGENT,
-    READ,
-    SEARCHED,
-    SEARCHED_WEB,
-    TODOS,
-    USED,
     Facts,
+    Phrase,
     Tool,
     command_in,
     counted,
@@ -65,16 +53,16 @@ def _write_facts(result: Fields) -> Facts:
     """Return the facts of a written file: `type` says whether it is new, or replaces an earlier content."""
     if result.get("type") == "update" or text(result, "originalFile"):
         counts = changed_lines(result.get("structuredPatch"))
-        return Facts(phrase=EDITED, lines_added=counts.added, lines_removed=counts.removed)
+        return Facts(phrase=Phrase.EDITED, lines_added=counts.added, lines_removed=counts.removed)
     return created(result.get("content"))
 
 
 def created(content: object) -> Facts:
     """Return the facts of a new file with this content."""
     if not isinstance(content, str):
-        return Facts(phrase=CREATED, is_new_file=True)
+        return Facts(phrase=Phrase.CREATED, is_new_file=True)
     count = line_count(content)
-    return Facts(plural(count, "line"), CREATED, is_new_file=True, lines_added=count, lines_removed=0)
+    return Facts(plural(count, "line"), Phrase.CREATED, is_new_file=True, lines_added=count, lines_removed=0)
 
 
 def argument_facts(tool: Tool, arguments: Fields) -> Facts:
@@ -115,36 +103,40 @@ def _question(arguments: Fields) -> str | None:
     return f"AskUserQuestion {words}" if words else "AskUserQuestion"
 
 
-_SUBAGENT = Tool(ToolKind.DELEGATE, RAN_SUBAGENT, named("description", "prompt"), facts=_subagent_facts)
-_SHELL = Tool(ToolKind.EXECUTE, RAN, command_in("command"))
-_PLAN = Tool(ToolKind.PLAN, TODOS)
+_SUBAGENT = Tool(
+    ToolKind.DELEGATE, Phrase.RAN_SUBAGENT, named("description", "prompt"), facts=_subagent_facts
+)
+_SHELL = Tool(ToolKind.EXECUTE, Phrase.RAN, command_in("command"))
+_PLAN = Tool(ToolKind.PLAN, Phrase.TODOS)
 
 TOOLS = {
     "Bash": _SHELL,
     "PowerShell": _SHELL,
-    "Read": Tool(ToolKind.READ, READ, paths=path_in("file_path"), facts=_read_facts),
-    "Edit": Tool(ToolKind.EDIT, EDITED, paths=path_in("file_path"), facts=_edit_facts),
-    "MultiEdit": Tool(ToolKind.EDIT, EDITED, paths=path_in("file_path"), facts=_edit_facts),
-    "Write": Tool(ToolKind.EDIT, CREATED, paths=path_in("file_path"), facts=_write_facts),
-    "NotebookEdit": Tool(ToolKind.EDIT, EDITED, paths=path_in("notebook_path")),
-    "NotebookRead": Tool(ToolKind.READ, READ, paths=path_in("notebook_path")),
-    "Glob": Tool(ToolKind.SEARCH, FOUND, named("pattern"), facts=counted("numFiles", "file")),
-    "Grep": Tool(ToolKind.SEARCH, SEARCHED, named("pattern"), facts=_grep_facts),
-    "LS": Tool(ToolKind.SEARCH, LISTED, paths=path_in("path")),
+    "Read": Tool(ToolKind.READ, Phrase.READ, paths=path_in("file_path"), facts=_read_facts),
+    "Edit": Tool(ToolKind.EDIT, Phrase.EDITED, paths=path_in("file_path"), facts=_edit_facts),
+    "MultiEdit": Tool(ToolKind.EDIT, Phrase.EDITED, paths=path_in("file_path"), facts=_edit_facts),
+    "Write": Tool(ToolKind.EDIT, Phrase.CREATED, paths=path_in("file_path"), facts=_write_facts),
+    "NotebookEdit": Tool(ToolKind.EDIT, Phrase.EDITED, paths=path_in("notebook_path")),
+    "NotebookRead": Tool(ToolKind.READ, Phrase.READ, paths=path_in("notebook_path")),
+    "Glob": Tool(ToolKind.SEARCH, Phrase.FOUND, named("pattern"), facts=counted("numFiles", "file")),
+    "Grep": Tool(ToolKind.SEARCH, Phrase.SEARCHED, named("pattern"), facts=_grep_facts),
+    "LS": Tool(ToolKind.SEARCH, Phrase.LISTED, paths=path_in("path")),
     "Task": _SUBAGENT,
     "Agent": _SUBAGENT,
-    "TodoWrite": Tool(ToolKind.PLAN, TODOS, facts=_todo_facts),
-    "TaskCreate": Tool(ToolKind.PLAN, TODOS, named("subject", "description")),
-    "TaskUpdate": Tool(ToolKind.PLAN, TODOS, named("subject", "taskId")),
+    "TodoWrite": Tool(ToolKind.PLAN, Phrase.TODOS, facts=_todo_facts),
+    "TaskCreate": Tool(ToolKind.PLAN, Phrase.TODOS, named("subject", "description")),
+    "TaskUpdate": Tool(ToolKind.PLAN, Phrase.TODOS, named("subject", "taskId")),
     "TaskList": _PLAN,
-    "TaskGet": Tool(ToolKind.PLAN, USED, lambda arguments: _with("TaskGet", text(arguments, "taskId"))),
-    "WebSearch": Tool(ToolKind.SEARCH, SEARCHED_WEB, named("query"), facts=_web_search_facts),
-    "WebFetch": Tool(ToolKind.FETCH, FETCHED, named("url")),
-    "AskUserQuestion": Tool(ToolKind.OTHER, USED, _question),
-    "ListMcpResourcesTool": Tool(ToolKind.MCP, CALLED_MCP, named("server")),
+    "TaskGet": Tool(
+        ToolKind.PLAN, Phrase.USED, lambda arguments: _with("TaskGet", text(arguments, "taskId"))
+    ),
+    "WebSearch": Tool(ToolKind.SEARCH, Phrase.SEARCHED_WEB, named("query"), facts=_web_search_facts),
+    "WebFetch": Tool(ToolKind.FETCH, Phrase.FETCHED, named("url")),
+    "AskUserQuestion": Tool(ToolKind.OTHER, Phrase.USED, _question),
+    "ListMcpResourcesTool": Tool(ToolKind.MCP, Phrase.CALLED_MCP, named("server")),
     "ReadMcpResourceTool": Tool(
         ToolKind.MCP,
-        CALLED_MCP,
+        Phrase.CALLED_MCP,
         lambda arguments: " ".join(filter(None, (text(arguments, "server"), text(arguments, "uri")))),
     ),
 }
@@ -171,4 +163,4 @@ def mcp_tool(name: str) -> Tool | None:
         return None
     server, separator, tool = name.removeprefix(MCP_PREFIX).partition(_MCP_SEPARATOR)
     target = f"{server} {tool}" if separator else server
-    return Tool(ToolKind.MCP, CALLED_MCP, lambda _arguments: target)
+    return Tool(ToolKind.MCP, Phrase.CALLED_MCP, lambda _arguments: target)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from agentwatch.events import Outcome, ToolEnded, ToolKind, ToolStarted
 from agentwatch.paths import relative_to
 from agentwatch.wire.changes.file_change import Changes
-from agentwatch.wire.tool import CALLED_MCP, RAN, RAN_SUBAGENT, SEARCHED_WEB, USED, first_line
+from agentwatch.wire.tool import Phrase, first_line
 
 MCP_REFUSALS = ("user rejected MCP tool call", "user cancelled MCP tool call")
 """Beginnings of the error of an MCP call that was refused. `codex exec` refuses what it would have to ask
@@ -46,7 +46,7 @@ class End(NamedTuple):
 
 def command_use(tool: str, script: str, limit_ms: int | None = None) -> Use:
     """Return the use of a tool that runs a command."""
-    return Use(tool, ToolKind.EXECUTE, RAN, first_line(script), limit_ms=limit_ms)
+    return Use(tool, ToolKind.EXECUTE, Phrase.RAN, first_line(script), limit_ms=limit_ms)
 
 
 def change_use(tool: str, changes: Changes) -> Use:
@@ -57,12 +57,12 @@ def change_use(tool: str, changes: Changes) -> Use:
 def mcp_use(tool: str, server: str | None, name: str | None) -> Use:
     """Return the use of a tool of an MCP server."""
     target = " ".join(word for word in (server, name) if word)
-    return Use(tool, ToolKind.MCP, CALLED_MCP, target or None)
+    return Use(tool, ToolKind.MCP, Phrase.CALLED_MCP, target or None)
 
 
 def search_use(tool: str, query: str | None) -> Use:
     """Return the use of a tool that searches the web."""
-    return Use(tool, ToolKind.SEARCH, SEARCHED_WEB, query)
+    return Use(tool, ToolKind.SEARCH, Phrase.SEARCHED_WEB, query)
 
 
 def agent_use(tool: str, prompt: str | None, threads: list[str]) -> Use:
@@ -74,8 +74,8 @@ def agent_use(tool: str, prompt: str | None, threads: list[str]) -> Use:
         threads: The ids of the subagents' threads.
     """
     if prompt is not None:
-        return Use(tool, ToolKind.DELEGATE, RAN_SUBAGENT, first_line(prompt))
-    return Use(tool, ToolKind.DELEGATE, USED, " ".join([tool, *threads]))
+        return Use(tool, ToolKind.DELEGATE, Phrase.RAN_SUBAGENT, first_line(prompt))
+    return Use(tool, ToolKind.DELEGATE, Phrase.USED, " ".join([tool, *threads]))
 
 
 def search_query(action: object, query: str | None) -> str | None:

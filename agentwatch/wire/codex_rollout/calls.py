@@ -9,14 +9,14 @@ from agentwatch.wire.codex.calls import End, Use, ended, started
 from agentwatch.wire.codex_rollout.outputs import end_of, read_output
 from agentwatch.wire.codex_rollout.tools import asked_process
 from agentwatch.wire.fields import Fields
-from agentwatch.wire.tool import USED
+from agentwatch.wire.tool import Phrase
 
 _Value = TypeVar("_Value")
 
 _MOST_OPEN = 4096
 _MOST_PROCESSES = 256
 _MOST_PROGRESS = 4096
-_UNKNOWN = Use("unknown", ToolKind.OTHER, USED)
+_UNKNOWN = Use("unknown", ToolKind.OTHER, Phrase.USED)
 """The use of a tool whose call is not in the recording."""
 _IN_BACKGROUND = "in the background"
 

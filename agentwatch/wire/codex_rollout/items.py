@@ -29,7 +29,7 @@ from agentwatch.wire.codex.changes import mapped_changes, results_of_mcp
 from agentwatch.wire.codex.commands import script_in
 from agentwatch.wire.codex.messages import message_in
 from agentwatch.wire.fields import Fields, items, mapping, number, text
-from agentwatch.wire.tool import READ, USED, first_line, other_tool
+from agentwatch.wire.tool import Phrase, first_line, other_tool
 
 
 class Found(NamedTuple):
@@ -114,7 +114,7 @@ def _extension(item: Fields) -> Found:
     if "query" in item or "action" in item:
         return _web_search(item)
     tool = text(item, "kind") or "extension"
-    return Found(Use(tool, ToolKind.OTHER, USED, tool), End(Outcome.RETURNED))
+    return Found(Use(tool, ToolKind.OTHER, Phrase.USED, tool), End(Outcome.RETURNED))
 
 
 def _agent_call(item: Fields) -> Found:
@@ -149,19 +149,19 @@ def _own_tool(fields: Fields) -> Found:
 def _image_view(fields: Fields) -> Found:
     path = text(fields, "path")
     paths = () if path is None else (path.removeprefix("file://"),)
-    return Found(Use("view_image", ToolKind.READ, READ, paths=paths), End(Outcome.SUCCEEDED))
+    return Found(Use("view_image", ToolKind.READ, Phrase.READ, paths=paths), End(Outcome.SUCCEEDED))
 
 
 def _image_made(fields: Fields) -> Found:
     name = "image_generation"
     prompt = first_line(text(fields, "revised_prompt"))
-    use = Use(name, ToolKind.OTHER, USED, f"{name} {prompt}" if prompt else name)
+    use = Use(name, ToolKind.OTHER, Phrase.USED, f"{name} {prompt}" if prompt else name)
     status = text(fields, "status")
     return Found(use, End(Outcome.RETURNED) if status is None else status_end(status))
 
 
 def _sleep(_fields: Fields) -> Found:
-    return Found(Use("sleep", ToolKind.OTHER, USED, "sleep"), End(Outcome.SUCCEEDED))
+    return Found(Use("sleep", ToolKind.OTHER, Phrase.USED, "sleep"), End(Outcome.SUCCEEDED))
 
 
 _Reader = Callable[[Fields], Found]

@@ -18,7 +18,7 @@ from agentwatch.wire.codex.calls import (
 )
 from agentwatch.wire.codex.commands import script_in
 from agentwatch.wire.fields import Fields, items, mapping, number, text
-from agentwatch.wire.tool import FOUND, LISTED, READ, SEARCHED, TODOS, USED, first_line, other_tool
+from agentwatch.wire.tool import Phrase, first_line, other_tool
 
 _MCP = "mcp__"
 _PATCH_TOOL = "apply_patch"
@@ -104,7 +104,7 @@ def _wait(name: str, arguments: Fields, whole: str) -> Use:
     cell = _cell(arguments)
     if cell is None:
         return _agent(name, arguments, whole)
-    return Use(name, ToolKind.EXECUTE, USED, f"{name} {first_line(cell)}")
+    return Use(name, ToolKind.EXECUTE, Phrase.USED, f"{name} {first_line(cell)}")
 
 
 def _patch(name: str, _arguments: Fields, _whole: str) -> Use:
@@ -112,19 +112,19 @@ def _patch(name: str, _arguments: Fields, _whole: str) -> Use:
 
 
 def _plan(name: str, _arguments: Fields, _whole: str) -> Use:
-    return Use(name, ToolKind.PLAN, TODOS)
+    return Use(name, ToolKind.PLAN, Phrase.TODOS)
 
 
 def _stdin(name: str, arguments: Fields, _whole: str) -> Use:
     process = number(arguments, "session_id")
     words = (name, None if process is None else str(process), first_line(text(arguments, "chars")))
-    return Use(name, ToolKind.EXECUTE, USED, " ".join(word for word in words if word))
+    return Use(name, ToolKind.EXECUTE, Phrase.USED, " ".join(word for word in words if word))
 
 
 def _script(name: str, arguments: Fields, whole: str) -> Use:
     """Return the use of a tool that runs a script in a language of its own."""
     script = text(arguments, "code") or text(arguments, "input") or whole
-    return Use(name, ToolKind.EXECUTE, USED, f"{name} {first_line(script)}".rstrip())
+    return Use(name, ToolKind.EXECUTE, Phrase.USED, f"{name} {first_line(script)}".rstrip())
 
 
 def _agent(name: str, arguments: Fields, _whole: str) -> Use:
@@ -139,11 +139,11 @@ def _search(name: str, arguments: Fields, _whole: str) -> Use:
 
 
 def _tool_search(name: str, arguments: Fields, _whole: str) -> Use:
-    return Use(name, ToolKind.SEARCH, USED, f"{name} {text(arguments, 'query') or ''}".rstrip())
+    return Use(name, ToolKind.SEARCH, Phrase.USED, f"{name} {text(arguments, 'query') or ''}".rstrip())
 
 
 def _question(name: str, arguments: Fields, _whole: str) -> Use:
-    return Use(name, ToolKind.OTHER, USED, f"{name} {first_question(arguments) or ''}".rstrip())
+    return Use(name, ToolKind.OTHER, Phrase.USED, f"{name} {first_question(arguments) or ''}".rstrip())
 
 
 def _paths(kind: ToolKind, phrase: str, *keys: str) -> Callable[[str, Fields, str], Use]:
@@ -182,11 +182,11 @@ _TOOLS: dict[str, Callable[[str, Fields, str], Use]] = {
     QUESTION_TOOL: _question,
     "exec": _script,
     "js_repl": _script,
-    "view_image": _paths(ToolKind.READ, READ, "path"),
-    "read_file": _paths(ToolKind.READ, READ, "file_path", "path"),
-    "list_dir": _paths(ToolKind.SEARCH, LISTED, "dir_path", "path"),
-    "grep_files": _pattern(SEARCHED),
-    "glob_file_search": _pattern(FOUND),
+    "view_image": _paths(ToolKind.READ, Phrase.READ, "path"),
+    "read_file": _paths(ToolKind.READ, Phrase.READ, "file_path", "path"),
+    "list_dir": _paths(ToolKind.SEARCH, Phrase.LISTED, "dir_path", "path"),
+    "grep_files": _pattern(Phrase.SEARCHED),
+    "glob_file_search": _pattern(Phrase.FOUND),
     "web_search": _search,
     "tool_search": _tool_search,
     **dict.fromkeys(

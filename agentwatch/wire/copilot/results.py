@@ -9,7 +9,7 @@ from agentwatch.plurals import plural
 from agentwatch.wire.changes.file_change import line_count
 from agentwatch.wire.changes.unified import changed_lines
 from agentwatch.wire.fields import Fields, items, mapping, number, text
-from agentwatch.wire.tool import CREATED, NO_FACTS, Facts, Tool
+from agentwatch.wire.tool import NO_FACTS, Facts, Phrase, Tool
 
 _REFUSED_CODES = frozenset({"denied", "rejected"})
 _INTERRUPTED_CODES = frozenset({"cancelled", "canceled", "aborted", "interrupted"})
@@ -108,5 +108,8 @@ def _facts(tool: Tool, data: Fields, result: Fields, content: str) -> Facts:
     edits = [mapping(edit) for edit in items(data.get("fileEdits"))]
     is_new = bool(edits) and all(edit.get("kind") == "create" for edit in edits)
     return Facts(
-        phrase=CREATED if is_new else None, is_new_file=is_new, lines_added=added, lines_removed=removed
+        phrase=Phrase.CREATED if is_new else None,
+        is_new_file=is_new,
+        lines_added=added,
+        lines_removed=removed,
     )

@@ -9,25 +9,7 @@ from agentwatch.events import PlanEntry, PlanStatus, ToolKind
 from agentwatch.wire.changes.apply_patch import patched_files
 from agentwatch.wire.changes.file_change import summed
 from agentwatch.wire.fields import Fields, mapping, text
-from agentwatch.wire.tool import (
-    CALLED_MCP,
-    CREATED,
-    EDITED,
-    FETCHED,
-    FOUND,
-    LISTED,
-    RAN,
-    RAN_SUBAGENT,
-    READ,
-    SEARCHED,
-    SEARCHED_WEB,
-    TODOS,
-    Tool,
-    command_in,
-    named,
-    other_tool,
-    path_in,
-)
+from agentwatch.wire.tool import Phrase, Tool, command_in, named, other_tool, path_in
 
 SHELLS = frozenset({"bash", "shell", "powershell", "local_shell"})
 ASK_USER = "ask_user"
@@ -36,11 +18,11 @@ PATCH = "patch"
 _MOST_ENTRIES = 1000
 
 
-_SHELL = Tool(ToolKind.EXECUTE, RAN, command_in("command"))
-_VIEW = Tool(ToolKind.READ, READ, paths=path_in("path", "file_path", "filePath"))
-_EDIT = Tool(ToolKind.EDIT, EDITED, paths=path_in("path", "file_path", "filePath"))
-_CREATE = Tool(ToolKind.EDIT, CREATED, paths=path_in("path", "file_path", "filePath"))
-_GREP = Tool(ToolKind.SEARCH, SEARCHED, named("pattern", "query"))
+_SHELL = Tool(ToolKind.EXECUTE, Phrase.RAN, command_in("command"))
+_VIEW = Tool(ToolKind.READ, Phrase.READ, paths=path_in("path", "file_path", "filePath"))
+_EDIT = Tool(ToolKind.EDIT, Phrase.EDITED, paths=path_in("path", "file_path", "filePath"))
+_CREATE = Tool(ToolKind.EDIT, Phrase.CREATED, paths=path_in("path", "file_path", "filePath"))
+_GREP = Tool(ToolKind.SEARCH, Phrase.SEARCHED, named("pattern", "query"))
 
 TOOLS = {
     **dict.fromkeys(SHELLS, _SHELL),
@@ -50,10 +32,10 @@ TOOLS = {
     "str_replace_editor": _EDIT,
     "grep": _GREP,
     "rg": _GREP,
-    "glob": Tool(ToolKind.SEARCH, FOUND, named("pattern")),
-    "web_fetch": Tool(ToolKind.FETCH, FETCHED, named("url")),
-    "web_search": Tool(ToolKind.SEARCH, SEARCHED_WEB, named("query")),
-    "task": Tool(ToolKind.DELEGATE, RAN_SUBAGENT, named("description", "name", "agent_type")),
+    "glob": Tool(ToolKind.SEARCH, Phrase.FOUND, named("pattern")),
+    "web_fetch": Tool(ToolKind.FETCH, Phrase.FETCHED, named("url")),
+    "web_search": Tool(ToolKind.SEARCH, Phrase.SEARCHED_WEB, named("query")),
+    "task": Tool(ToolKind.DELEGATE, Phrase.RAN_SUBAGENT, named("description", "name", "agent_type")),
     # Tools of Copilot in VS Code, whose transcripts have the same lines.
     "run_in_terminal": _SHELL,
     "read_file": _VIEW,
@@ -61,9 +43,9 @@ TOOLS = {
     "replace_string_in_file": _EDIT,
     "insert_edit_into_file": _EDIT,
     "grep_search": _GREP,
-    "file_search": Tool(ToolKind.SEARCH, FOUND, named("query")),
-    "list_dir": Tool(ToolKind.SEARCH, LISTED, paths=path_in("path")),
-    "update_todo": Tool(ToolKind.PLAN, TODOS),
+    "file_search": Tool(ToolKind.SEARCH, Phrase.FOUND, named("query")),
+    "list_dir": Tool(ToolKind.SEARCH, Phrase.LISTED, paths=path_in("path")),
+    "update_todo": Tool(ToolKind.PLAN, Phrase.TODOS),
 }
 _OF_EDITOR = {"view": _VIEW, "create": _CREATE}
 """What `str_replace_editor` does, by its argument `command`."""
@@ -92,7 +74,7 @@ def tool_of(name: str, arguments: Fields, server: str | None, server_tool: str |
         server_tool: The tool's name on that server.
     """
     if server is not None:
-        return Tool(ToolKind.MCP, CALLED_MCP, lambda _arguments: f"{server} {server_tool or name}")
+        return Tool(ToolKind.MCP, Phrase.CALLED_MCP, lambda _arguments: f"{server} {server_tool or name}")
     if name == "str_replace_editor":
         return _OF_EDITOR.get(text(arguments, "command") or "", _EDIT)
     return _patching(arguments) if name == "apply_patch" else TOOLS.get(name) or other_tool(name)

@@ -9,28 +9,7 @@ from __future__ import annotations
 from agentwatch.events import ToolKind
 from agentwatch.plurals import plural
 from agentwatch.wire.fields import Fields, items, mapping, number, text
-from agentwatch.wire.tool import (
-    CALLED_MCP,
-    CREATED,
-    DELETED,
-    EDITED,
-    FETCHED,
-    FOUND,
-    LISTED,
-    NO_FACTS,
-    RAN,
-    RAN_SUBAGENT,
-    READ,
-    SEARCHED,
-    SEARCHED_WEB,
-    TODOS,
-    Facts,
-    Tool,
-    command_in,
-    counted,
-    named,
-    path_in,
-)
+from agentwatch.wire.tool import NO_FACTS, Facts, Phrase, Tool, command_in, counted, named, path_in
 
 SUBAGENT_STEPS = "conversationSteps"
 """The field of a subagent's steps. The detail shows each step as an action, in words that are not in the
@@ -63,7 +42,7 @@ def _edit_facts(success: Fields) -> Facts:
     if not _is_new(success, removed):
         return Facts(lines_added=added, lines_removed=removed)
     note = None if added is None else plural(added, "line")
-    return Facts(note=note, phrase=CREATED, is_new_file=True, lines_added=added, lines_removed=removed)
+    return Facts(note=note, phrase=Phrase.CREATED, is_new_file=True, lines_added=added, lines_removed=removed)
 
 
 def _is_new(success: Fields, removed: int | None) -> bool:
@@ -107,28 +86,28 @@ def _todo_facts(success: Fields) -> Facts:
 
 
 TOOLS = {
-    "read": Tool(ToolKind.READ, READ, paths=path_in("path"), facts=_read_facts),
-    "edit": Tool(ToolKind.EDIT, EDITED, paths=path_in("path"), facts=_edit_facts),
-    "write": Tool(ToolKind.EDIT, CREATED, paths=path_in("path"), facts=_write_facts),
-    "delete": Tool(ToolKind.DELETE, DELETED, paths=path_in("path")),
-    "shell": Tool(ToolKind.EXECUTE, RAN, command_in("command")),
-    "grep": Tool(ToolKind.SEARCH, SEARCHED, named("pattern"), facts=_grep_facts),
+    "read": Tool(ToolKind.READ, Phrase.READ, paths=path_in("path"), facts=_read_facts),
+    "edit": Tool(ToolKind.EDIT, Phrase.EDITED, paths=path_in("path"), facts=_edit_facts),
+    "write": Tool(ToolKind.EDIT, Phrase.CREATED, paths=path_in("path"), facts=_write_facts),
+    "delete": Tool(ToolKind.DELETE, Phrase.DELETED, paths=path_in("path")),
+    "shell": Tool(ToolKind.EXECUTE, Phrase.RAN, command_in("command")),
+    "grep": Tool(ToolKind.SEARCH, Phrase.SEARCHED, named("pattern"), facts=_grep_facts),
     "glob": Tool(
         ToolKind.SEARCH,
-        FOUND,
+        Phrase.FOUND,
         named("globPattern", "pattern"),
         facts=counted("totalFiles", "file"),
     ),
-    "ls": Tool(ToolKind.SEARCH, LISTED, paths=path_in("path"), facts=_list_facts),
+    "ls": Tool(ToolKind.SEARCH, Phrase.LISTED, paths=path_in("path"), facts=_list_facts),
     "semSearch": Tool(ToolKind.SEARCH, "Searched codebase", named("query")),
     "readLints": Tool(
         ToolKind.OTHER, "Read lints", paths=_paths, facts=counted("totalDiagnostics", "diagnostic")
     ),
-    "updateTodos": Tool(ToolKind.PLAN, TODOS, facts=_todo_facts),
-    "mcp": Tool(ToolKind.MCP, CALLED_MCP, _mcp_target),
-    "task": Tool(ToolKind.DELEGATE, RAN_SUBAGENT, named("description")),
-    "webSearch": Tool(ToolKind.SEARCH, SEARCHED_WEB, named("searchTerm"), facts=_search_facts),
-    "webFetch": Tool(ToolKind.FETCH, FETCHED, named("url")),
+    "updateTodos": Tool(ToolKind.PLAN, Phrase.TODOS, facts=_todo_facts),
+    "mcp": Tool(ToolKind.MCP, Phrase.CALLED_MCP, _mcp_target),
+    "task": Tool(ToolKind.DELEGATE, Phrase.RAN_SUBAGENT, named("description")),
+    "webSearch": Tool(ToolKind.SEARCH, Phrase.SEARCHED_WEB, named("searchTerm"), facts=_search_facts),
+    "webFetch": Tool(ToolKind.FETCH, Phrase.FETCHED, named("url")),
 }
 """The tools by their key in a line without `ToolCall`. The phrases are those of Cursor's documentation."""
 

@@ -7,25 +7,7 @@ from itertools import islice
 from agentwatch.events import PlanEntry, ToolKind
 from agentwatch.wire.fields import Fields, items
 from agentwatch.wire.plan import MOST_ENTRIES, listed_entries, plan_entry
-from agentwatch.wire.tool import (
-    CALLED_MCP,
-    CREATED,
-    EDITED,
-    FETCHED,
-    FOUND,
-    LISTED,
-    RAN,
-    RAN_SUBAGENT,
-    READ,
-    SEARCHED,
-    SEARCHED_WEB,
-    TODOS,
-    Tool,
-    command_in,
-    named,
-    other_tool,
-    path_in,
-)
+from agentwatch.wire.tool import Phrase, Tool, command_in, named, other_tool, path_in
 
 _MCP_SEPARATOR = "___"
 _PATCHED = ("*** Update File: ", "*** Add File: ", "*** Delete File: ")
@@ -44,27 +26,27 @@ def _patterns(arguments: Fields) -> str | None:
     return " ".join(found) or named("patterns", "pattern")(arguments)
 
 
-_SHELL = Tool(ToolKind.EXECUTE, RAN, command_in("command"))
-_EDIT = Tool(ToolKind.EDIT, EDITED, paths=path_in("file_path", "path"))
-_CREATE = Tool(ToolKind.EDIT, CREATED, paths=path_in("file_path", "path"))
+_SHELL = Tool(ToolKind.EXECUTE, Phrase.RAN, command_in("command"))
+_EDIT = Tool(ToolKind.EDIT, Phrase.EDITED, paths=path_in("file_path", "path"))
+_CREATE = Tool(ToolKind.EDIT, Phrase.CREATED, paths=path_in("file_path", "path"))
 
 TOOLS = {
-    "Read": Tool(ToolKind.READ, READ, paths=path_in("file_path", "path")),
+    "Read": Tool(ToolKind.READ, Phrase.READ, paths=path_in("file_path", "path")),
     "Edit": _EDIT,
     "MultiEdit": _EDIT,
     "Create": _CREATE,
     "Write": _CREATE,
-    "ApplyPatch": Tool(ToolKind.EDIT, EDITED, paths=_patched),
+    "ApplyPatch": Tool(ToolKind.EDIT, Phrase.EDITED, paths=_patched),
     "Execute": _SHELL,
     "Bash": _SHELL,
     "Shell": _SHELL,
-    "Grep": Tool(ToolKind.SEARCH, SEARCHED, named("pattern", "query")),
-    "Glob": Tool(ToolKind.SEARCH, FOUND, _patterns),
-    "LS": Tool(ToolKind.SEARCH, LISTED, paths=path_in("directory_path", "path")),
-    "WebSearch": Tool(ToolKind.SEARCH, SEARCHED_WEB, named("query")),
-    "FetchUrl": Tool(ToolKind.FETCH, FETCHED, named("url")),
-    "TodoWrite": Tool(ToolKind.PLAN, TODOS),
-    "Task": Tool(ToolKind.DELEGATE, RAN_SUBAGENT, named("description", "prompt")),
+    "Grep": Tool(ToolKind.SEARCH, Phrase.SEARCHED, named("pattern", "query")),
+    "Glob": Tool(ToolKind.SEARCH, Phrase.FOUND, _patterns),
+    "LS": Tool(ToolKind.SEARCH, Phrase.LISTED, paths=path_in("directory_path", "path")),
+    "WebSearch": Tool(ToolKind.SEARCH, Phrase.SEARCHED_WEB, named("query")),
+    "FetchUrl": Tool(ToolKind.FETCH, Phrase.FETCHED, named("url")),
+    "TodoWrite": Tool(ToolKind.PLAN, Phrase.TODOS),
+    "Task": Tool(ToolKind.DELEGATE, Phrase.RAN_SUBAGENT, named("description", "prompt")),
 }
 """The tools by the name that the agent gives them. The phrases are those of the text format."""
 
@@ -75,7 +57,7 @@ def tool_named(name: str) -> Tool:
         return TOOLS[name]
     server, _, tool = name.partition(_MCP_SEPARATOR)
     if server and tool:
-        return Tool(ToolKind.MCP, CALLED_MCP, lambda _arguments: f"{server} {tool}")
+        return Tool(ToolKind.MCP, Phrase.CALLED_MCP, lambda _arguments: f"{server} {tool}")
     return other_tool(name)
 
 

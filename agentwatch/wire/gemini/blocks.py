@@ -18,7 +18,7 @@ from agentwatch.wire.changes.argument_blocks import argument_blocks
 from agentwatch.wire.fields import Fields, items, mapping, number, text
 from agentwatch.wire.gemini.plans import plan_entries
 from agentwatch.wire.gemini.tools import name_in_id, tool_named
-from agentwatch.wire.tool import SEARCHED_WEB, Tool
+from agentwatch.wire.tool import Phrase, Tool
 
 
 def line_blocks(fields: Fields) -> Iterator[Block]:
@@ -60,7 +60,7 @@ def content_block(tool: Tool, output: str, arguments: Fields | None = None) -> B
             return TextBlock("message", output)
         case ToolKind.READ:
             return ContentBlock(output, first_line=max(_first_line(arguments or {}), 1))
-    return MarkdownBlock(output) if tool.phrase == SEARCHED_WEB else ContentBlock(output)
+    return MarkdownBlock(output) if tool.phrase == Phrase.SEARCHED_WEB else ContentBlock(output)
 
 
 def _first_line(arguments: Fields) -> int:

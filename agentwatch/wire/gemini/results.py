@@ -10,7 +10,7 @@ from agentwatch.wire.changes.file_change import line_count
 from agentwatch.wire.changes.replacement import replacement
 from agentwatch.wire.changes.unified import changed_lines
 from agentwatch.wire.fields import Fields, in_words, mapping, text
-from agentwatch.wire.tool import CREATED, EDITED, NO_FACTS, Facts, Tool
+from agentwatch.wire.tool import NO_FACTS, Facts, Phrase, Tool
 
 _REFUSED = "policy_violation"
 """The type of the error of a call that a rule refused (`ToolErrorType`). `permission_denied` is a limit of
@@ -79,7 +79,7 @@ def argument_facts(name: str, arguments: Fields) -> Facts:
     found = replacement(before, after)
     if not before:  # the tool creates a file if there is nothing to replace
         note = plural(found.added, "line")
-        return Facts(note, CREATED, is_new_file=True, lines_added=found.added, lines_removed=0)
+        return Facts(note, Phrase.CREATED, is_new_file=True, lines_added=found.added, lines_removed=0)
     return Facts(lines_added=found.added, lines_removed=found.removed)
 
 
@@ -108,5 +108,5 @@ def shown_facts(tool: Tool, shown: object, facts: Facts) -> Facts:
     added, removed = changed_lines(diff)
     if fields.get("isNewFile") is True or fields.get("originalContent", diff) in (None, ""):
         note = plural(added, "line")
-        return Facts(note, CREATED, is_new_file=True, lines_added=added, lines_removed=removed)
-    return Facts(phrase=EDITED, lines_added=added, lines_removed=removed)
+        return Facts(note, Phrase.CREATED, is_new_file=True, lines_added=added, lines_removed=removed)
+    return Facts(phrase=Phrase.EDITED, lines_added=added, lines_removed=removed)

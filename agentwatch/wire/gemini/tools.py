@@ -8,25 +8,7 @@ from __future__ import annotations
 
 from agentwatch.events import ToolKind
 from agentwatch.wire.fields import Fields, items, text
-from agentwatch.wire.tool import (
-    CALLED_MCP,
-    CREATED,
-    EDITED,
-    FETCHED,
-    FOUND,
-    LISTED,
-    RAN,
-    RAN_SUBAGENT,
-    READ,
-    SEARCHED,
-    SEARCHED_WEB,
-    TODOS,
-    Tool,
-    command_in,
-    named,
-    other_tool,
-    path_in,
-)
+from agentwatch.wire.tool import Phrase, Tool, command_in, named, other_tool, path_in
 
 SHELL = "run_shell_command"
 _UNKNOWN = "unknown"
@@ -59,22 +41,22 @@ def _subagent(arguments: Fields) -> str | None:
     return " ".join(word for word in (text(arguments, "agent_name"), task) if word) or None
 
 
-_SUBAGENT = Tool(ToolKind.DELEGATE, RAN_SUBAGENT, _subagent)
-_GREP = Tool(ToolKind.SEARCH, SEARCHED, named("pattern", "query"))
+_SUBAGENT = Tool(ToolKind.DELEGATE, Phrase.RAN_SUBAGENT, _subagent)
+_GREP = Tool(ToolKind.SEARCH, Phrase.SEARCHED, named("pattern", "query"))
 
 TOOLS = {
-    "read_file": Tool(ToolKind.READ, READ, paths=path_in(*_FILE)),
-    "read_many_files": Tool(ToolKind.READ, READ, paths=_many_paths),
-    "write_file": Tool(ToolKind.EDIT, CREATED, paths=path_in(*_FILE)),
-    "replace": Tool(ToolKind.EDIT, EDITED, paths=path_in(*_FILE)),
-    SHELL: Tool(ToolKind.EXECUTE, RAN, command_in("command")),
+    "read_file": Tool(ToolKind.READ, Phrase.READ, paths=path_in(*_FILE)),
+    "read_many_files": Tool(ToolKind.READ, Phrase.READ, paths=_many_paths),
+    "write_file": Tool(ToolKind.EDIT, Phrase.CREATED, paths=path_in(*_FILE)),
+    "replace": Tool(ToolKind.EDIT, Phrase.EDITED, paths=path_in(*_FILE)),
+    SHELL: Tool(ToolKind.EXECUTE, Phrase.RAN, command_in("command")),
     "grep_search": _GREP,
     "search_file_content": _GREP,
-    "glob": Tool(ToolKind.SEARCH, FOUND, named("pattern")),
-    "list_directory": Tool(ToolKind.SEARCH, LISTED, paths=path_in("dir_path", "path")),
-    "google_web_search": Tool(ToolKind.SEARCH, SEARCHED_WEB, named("query")),
-    "web_fetch": Tool(ToolKind.FETCH, FETCHED, _address),
-    "write_todos": Tool(ToolKind.PLAN, TODOS),
+    "glob": Tool(ToolKind.SEARCH, Phrase.FOUND, named("pattern")),
+    "list_directory": Tool(ToolKind.SEARCH, Phrase.LISTED, paths=path_in("dir_path", "path")),
+    "google_web_search": Tool(ToolKind.SEARCH, Phrase.SEARCHED_WEB, named("query")),
+    "web_fetch": Tool(ToolKind.FETCH, Phrase.FETCHED, _address),
+    "write_todos": Tool(ToolKind.PLAN, Phrase.TODOS),
     "delegate_to_agent": _SUBAGENT,
     "invoke_agent": _SUBAGENT,
     "codebase_investigator": _SUBAGENT,
@@ -99,7 +81,7 @@ def tool_named(name: str, displayed: str | None = None) -> Tool:
         return TOOLS[name]
     server, tool = _mcp_names(name, displayed or "")
     if server and tool:
-        return Tool(ToolKind.MCP, CALLED_MCP, lambda _arguments: f"{server} {tool}")
+        return Tool(ToolKind.MCP, Phrase.CALLED_MCP, lambda _arguments: f"{server} {tool}")
     return other_tool(name)
 
 

@@ -4,43 +4,30 @@ from __future__ import annotations
 
 from agentwatch.events import ToolKind
 from agentwatch.wire.fields import Fields, text
-from agentwatch.wire.tool import (
-    CALLED_MCP,
-    CREATED,
-    EDITED,
-    FETCHED,
-    LISTED,
-    RAN,
-    RAN_SUBAGENT,
-    READ,
-    TODOS,
-    Tool,
-    command_in,
-    named,
-    other_tool,
-    path_in,
-)
+from agentwatch.wire.tool import Phrase, Tool, command_in, named, other_tool, path_in
 
 _SEPARATOR = "__"
 _BUILT_IN = "developer"
 _EDITOR = "text_editor"
 
-_READ = Tool(ToolKind.READ, READ, paths=path_in("path"))
-_EDIT = Tool(ToolKind.EDIT, EDITED, paths=path_in("path"))
-_WRITE = Tool(ToolKind.EDIT, CREATED, paths=path_in("path"))
-_SUBAGENT = Tool(ToolKind.DELEGATE, RAN_SUBAGENT, named("instructions", "description", "prompt", "task"))
+_READ = Tool(ToolKind.READ, Phrase.READ, paths=path_in("path"))
+_EDIT = Tool(ToolKind.EDIT, Phrase.EDITED, paths=path_in("path"))
+_WRITE = Tool(ToolKind.EDIT, Phrase.CREATED, paths=path_in("path"))
+_SUBAGENT = Tool(
+    ToolKind.DELEGATE, Phrase.RAN_SUBAGENT, named("instructions", "description", "prompt", "task")
+)
 
 TOOLS = {
-    "shell": Tool(ToolKind.EXECUTE, RAN, command_in("command")),
+    "shell": Tool(ToolKind.EXECUTE, Phrase.RAN, command_in("command")),
     "read": _READ,
     "write": _WRITE,
     "edit": _EDIT,
-    "tree": Tool(ToolKind.SEARCH, LISTED, paths=path_in("path")),
+    "tree": Tool(ToolKind.SEARCH, Phrase.LISTED, paths=path_in("path")),
     "delegate": _SUBAGENT,
     "subagent": _SUBAGENT,
-    "todo__todo_write": Tool(ToolKind.PLAN, TODOS),
-    "todo_write": Tool(ToolKind.PLAN, TODOS),
-    "computercontroller__web_scrape": Tool(ToolKind.FETCH, FETCHED, named("url")),
+    "todo__todo_write": Tool(ToolKind.PLAN, Phrase.TODOS),
+    "todo_write": Tool(ToolKind.PLAN, Phrase.TODOS),
+    "computercontroller__web_scrape": Tool(ToolKind.FETCH, Phrase.FETCHED, named("url")),
 }
 """The tools by their name, those of the extension `developer` without its name."""
 _EDITOR_TOOLS = {"view": _READ, "write": _WRITE}
@@ -56,5 +43,5 @@ def tool_of(name: str, arguments: Fields) -> Tool:
         return TOOLS[own]
     extension, _, tool = name.partition(_SEPARATOR)
     if extension and tool and extension != _BUILT_IN:
-        return Tool(ToolKind.MCP, CALLED_MCP, lambda _arguments: f"{extension} {tool}")
+        return Tool(ToolKind.MCP, Phrase.CALLED_MCP, lambda _arguments: f"{extension} {tool}")
     return other_tool(name)

@@ -11,32 +11,11 @@ from agentwatch.events import PlanEntry, PlanStatus, ToolKind
 from agentwatch.plurals import plural
 from agentwatch.wire.fields import Fields, items, known_sum, mapping, number, text
 from agentwatch.wire.plan import listed_entries
-from agentwatch.wire.tool import (
-    CREATED,
-    DELETED,
-    EDITED,
-    FETCHED,
-    FOUND,
-    LISTED,
-    NO_FACTS,
-    RAN,
-    RAN_SUBAGENT,
-    READ,
-    SEARCHED,
-    SEARCHED_WEB,
-    TODOS,
-    USED,
-    Facts,
-    Tool,
-    command_in,
-    named,
-    other_tool,
-    path_in,
-)
+from agentwatch.wire.tool import NO_FACTS, Facts, Phrase, Tool, command_in, named, other_tool, path_in
 
 _MOST_FILES = 1000
 _PATCH_FILES = ("*** Add File: ", "*** Update File: ", "*** Delete File: ")
-_PHRASES = {"add": CREATED, "delete": DELETED}
+_PHRASES = {"add": Phrase.CREATED, "delete": Phrase.DELETED}
 
 
 def metadata_of(state: Fields) -> Fields:
@@ -105,7 +84,7 @@ def _edit_facts(state: Fields) -> Facts:
 def _write_facts(state: Fields) -> Facts:
     facts = _counts(state)
     if metadata_of(state).get("exists") is True:
-        return facts._replace(phrase=EDITED)
+        return facts._replace(phrase=Phrase.EDITED)
     content = mapping(state.get("input")).get("content")
     if facts.lines_added is None and isinstance(content, str):
         facts = facts._replace(lines_added=len(content.splitlines()))
@@ -114,13 +93,13 @@ def _write_facts(state: Fields) -> Facts:
 
 def _created(facts: Facts) -> Facts:
     note = None if facts.lines_added is None else plural(facts.lines_added, "line")
-    return facts._replace(note=note, phrase=CREATED, is_new_file=True)
+    return facts._replace(note=note, phrase=Phrase.CREATED, is_new_file=True)
 
 
 def _patch_facts(state: Fields) -> Facts:
     facts, kinds = _counts(state), {text(change, "type") for change in file_changes(state)}
     phrase = _PHRASES.get(kinds.pop() or "") if len(kinds) == 1 else None
-    return _created(facts) if phrase == CREATED else facts._replace(phrase=phrase)
+    return _created(facts) if phrase == Phrase.CREATED else facts._replace(phrase=phrase)
 
 
 def _counted(key: str, noun: str, state: Fields) -> Facts:
@@ -140,7 +119,7 @@ def _other(name: str, *keys: str) -> Tool:
     def target(arguments: Fields) -> str:
         return " ".join(filter(None, (name, first(arguments))))
 
-    return Tool(ToolKind.OTHER, USED, target)
+    return Tool(ToolKind.OTHER, Phrase.USED, target)
 
 
 def _question(arguments: Fields) -> str:
@@ -149,16 +128,19 @@ def _question(arguments: Fields) -> str:
 
 
 _FILE = path_in("filePath", "path")
-_EDIT = Tool(ToolKind.EDIT, EDITED, paths=_FILE, facts=_edit_facts)
-_PATCH = Tool(ToolKind.EDIT, EDITED, paths=_patched, facts=_patch_facts)
+_EDIT = Tool(ToolKind.EDIT, Phrase.EDITED, paths=_FILE, facts=_edit_facts)
+_PATCH = Tool(ToolKind.EDIT, Phrase.EDITED, paths=_patched, facts=_patch_facts)
 _LIST = Tool(
-    ToolKind.SEARCH, LISTED, paths=path_in("path"), facts=lambda state: _counted("count", "file", state)
+    ToolKind.SEARCH,
+    Phrase.LISTED,
+    paths=path_in("path"),
+    facts=lambda state: _counted("count", "file", state),
 )
-_SHELL = Tool(ToolKind.EXECUTE, RAN, command_in("command"))
+_SHELL = Tool(ToolKind.EXECUTE, Phrase.RAN, command_in("command"))
 
 TOOLS = {
-    "read": Tool(ToolKind.READ, READ, paths=_FILE, facts=_read_facts),
-    "write": Tool(ToolKind.EDIT, CREATED, paths=_FILE, facts=_write_facts),
+    "read": Tool(ToolKind.READ, Phrase.READ, paths=_FILE, facts=_read_facts),
+    "write": Tool(ToolKind.EDIT, Phrase.CREATED, paths=_FILE, facts=_write_facts),
     "edit": _EDIT,
     "multiedit": _EDIT._replace(facts=_counts),
     "apply_patch": _PATCH,
@@ -167,21 +149,21 @@ TOOLS = {
     "shell": _SHELL,
     "grep": Tool(
         ToolKind.SEARCH,
-        SEARCHED,
+        Phrase.SEARCHED,
         named("pattern"),
         facts=lambda state: _counted("matches", "match", state),
     ),
     "glob": Tool(
-        ToolKind.SEARCH, FOUND, named("pattern"), facts=lambda state: _counted("count", "file", state)
+        ToolKind.SEARCH, Phrase.FOUND, named("pattern"), facts=lambda state: _counted("count", "file", state)
     ),
     "list": _LIST,
     "ls": _LIST,
     "codesearch": Tool(ToolKind.SEARCH, "Searched codebase", named("query")),
-    "websearch": Tool(ToolKind.SEARCH, SEARCHED_WEB, named("query")),
-    "webfetch": Tool(ToolKind.FETCH, FETCHED, named("url")),
-    "todowrite": Tool(ToolKind.PLAN, TODOS, facts=_todo_facts),
-    "task": Tool(ToolKind.DELEGATE, RAN_SUBAGENT, named("description", "prompt")),
-    "question": Tool(ToolKind.OTHER, USED, _question),
+    "websearch": Tool(ToolKind.SEARCH, Phrase.SEARCHED_WEB, named("query")),
+    "webfetch": Tool(ToolKind.FETCH, Phrase.FETCHED, named("url")),
+    "todowrite": Tool(ToolKind.PLAN, Phrase.TODOS, facts=_todo_facts),
+    "task": Tool(ToolKind.DELEGATE, Phrase.RAN_SUBAGENT, named("description", "prompt")),
+    "question": Tool(ToolKind.OTHER, Phrase.USED, _question),
     "skill": _other("skill", "name"),
     "lsp": _other("lsp", "operation", "filePath"),
     "invalid": _other("invalid", "tool"),

@@ -9,7 +9,7 @@ from agentwatch.wire.changes.file_change import line_count
 from agentwatch.wire.fields import Fields, text
 from agentwatch.wire.pi.results import read_result
 from agentwatch.wire.pi.tools import tool_named
-from agentwatch.wire.tool import CREATED
+from agentwatch.wire.tool import Phrase
 
 _MOST_OPEN = 256
 _MOST_NAME = 1000
@@ -44,7 +44,7 @@ class Calls:
         paths = tool.paths(arguments)
         shown = ", ".join(relative_to(path, self.cwd) or path for path in paths)
         written = text(arguments, "content")
-        if tool.phrase == CREATED and written is not None and len(call_id) <= _MOST_NAME:
+        if tool.phrase == Phrase.CREATED and written is not None and len(call_id) <= _MOST_NAME:
             self._notes[call_id] = plural(line_count(written), "line")
             if len(self._notes) > _MOST_OPEN:
                 del self._notes[next(iter(self._notes))]

@@ -4,24 +4,7 @@ from __future__ import annotations
 
 from agentwatch.events import ToolKind
 from agentwatch.wire.fields import Fields, items, mapping, text
-from agentwatch.wire.tool import (
-    CREATED,
-    EDITED,
-    FETCHED,
-    FOUND,
-    LISTED,
-    RAN,
-    RAN_SUBAGENT,
-    READ,
-    SEARCHED,
-    SEARCHED_WEB,
-    TODOS,
-    Tool,
-    command_in,
-    named,
-    other_tool,
-    path_in,
-)
+from agentwatch.wire.tool import Phrase, Tool, command_in, named, other_tool, path_in
 
 SHELLS = frozenset({"bash", "powershell", "cmd"})
 _PATH = ("path", "file_path", "filePath")
@@ -33,27 +16,27 @@ def _edited_paths(arguments: Fields) -> list[str]:
     return path_in(*_PATH)(arguments) or list(dict.fromkeys(filter(None, of_edits)))
 
 
-_SHELL = Tool(ToolKind.EXECUTE, RAN, command_in("command"))
-_EDIT = Tool(ToolKind.EDIT, EDITED, paths=_edited_paths)
-_FIND = Tool(ToolKind.SEARCH, FOUND, named("pattern"))
+_SHELL = Tool(ToolKind.EXECUTE, Phrase.RAN, command_in("command"))
+_EDIT = Tool(ToolKind.EDIT, Phrase.EDITED, paths=_edited_paths)
+_FIND = Tool(ToolKind.SEARCH, Phrase.FOUND, named("pattern"))
 
 TOOLS = {
     **dict.fromkeys(SHELLS, _SHELL),
-    "read": Tool(ToolKind.READ, READ, paths=path_in(*_PATH)),
+    "read": Tool(ToolKind.READ, Phrase.READ, paths=path_in(*_PATH)),
     "edit": _EDIT,
-    "write": Tool(ToolKind.EDIT, CREATED, paths=path_in(*_PATH)),
-    "grep": Tool(ToolKind.SEARCH, SEARCHED, named("pattern")),
+    "write": Tool(ToolKind.EDIT, Phrase.CREATED, paths=path_in(*_PATH)),
+    "grep": Tool(ToolKind.SEARCH, Phrase.SEARCHED, named("pattern")),
     "find": _FIND,
-    "ls": Tool(ToolKind.SEARCH, LISTED, paths=lambda arguments: path_in(*_PATH)(arguments) or ["."]),
+    "ls": Tool(ToolKind.SEARCH, Phrase.LISTED, paths=lambda arguments: path_in(*_PATH)(arguments) or ["."]),
     # Tools of the forks, of OpenClaw, and of the examples of extensions that come with Pi.
     "exec": _SHELL,
     "glob": _FIND,
     "multi_edit": _EDIT,
-    "subagent": Tool(ToolKind.DELEGATE, RAN_SUBAGENT, named("description", "task", "agent")),
-    "task": Tool(ToolKind.DELEGATE, RAN_SUBAGENT, named("description", "agent")),
-    "todo_write": Tool(ToolKind.PLAN, TODOS),
-    "web_search": Tool(ToolKind.SEARCH, SEARCHED_WEB, named("query")),
-    "fetch": Tool(ToolKind.FETCH, FETCHED, named("url")),
+    "subagent": Tool(ToolKind.DELEGATE, Phrase.RAN_SUBAGENT, named("description", "task", "agent")),
+    "task": Tool(ToolKind.DELEGATE, Phrase.RAN_SUBAGENT, named("description", "agent")),
+    "todo_write": Tool(ToolKind.PLAN, Phrase.TODOS),
+    "web_search": Tool(ToolKind.SEARCH, Phrase.SEARCHED_WEB, named("query")),
+    "fetch": Tool(ToolKind.FETCH, Phrase.FETCHED, named("url")),
 }
 
 

@@ -8,44 +8,27 @@ from __future__ import annotations
 
 from agentwatch.events import ToolKind
 from agentwatch.wire.claude.tools import mcp_tool
-from agentwatch.wire.tool import (
-    CREATED,
-    EDITED,
-    FETCHED,
-    FOUND,
-    LISTED,
-    RAN,
-    RAN_SUBAGENT,
-    READ,
-    SEARCHED,
-    SEARCHED_WEB,
-    TODOS,
-    Tool,
-    command_in,
-    named,
-    other_tool,
-    path_in,
-)
+from agentwatch.wire.tool import Phrase, Tool, command_in, named, other_tool, path_in
 
 _PATHS = path_in("file_path", "absolute_path", "path")
 
 TOOLS = {
-    "read_file": Tool(ToolKind.READ, READ, paths=_PATHS),
-    "read_many_files": Tool(ToolKind.READ, READ, named("include", "paths")),
-    "write_file": Tool(ToolKind.EDIT, CREATED, paths=_PATHS),
-    "edit": Tool(ToolKind.EDIT, EDITED, paths=_PATHS),
-    "replace": Tool(ToolKind.EDIT, EDITED, paths=_PATHS),
-    "notebook_edit": Tool(ToolKind.EDIT, EDITED, paths=path_in("notebook_path")),
-    "run_shell_command": Tool(ToolKind.EXECUTE, RAN, command_in("command")),
-    "grep_search": Tool(ToolKind.SEARCH, SEARCHED, named("pattern")),
-    "search_file_content": Tool(ToolKind.SEARCH, SEARCHED, named("pattern")),
-    "glob": Tool(ToolKind.SEARCH, FOUND, named("pattern")),
-    "list_directory": Tool(ToolKind.SEARCH, LISTED, paths=_PATHS),
-    "todo_write": Tool(ToolKind.PLAN, TODOS),
-    "agent": Tool(ToolKind.DELEGATE, RAN_SUBAGENT, named("description", "prompt")),
-    "task": Tool(ToolKind.DELEGATE, RAN_SUBAGENT, named("description", "prompt")),
-    "web_fetch": Tool(ToolKind.FETCH, FETCHED, named("url", "prompt")),
-    "web_search": Tool(ToolKind.SEARCH, SEARCHED_WEB, named("query")),
+    "read_file": Tool(ToolKind.READ, Phrase.READ, paths=_PATHS),
+    "read_many_files": Tool(ToolKind.READ, Phrase.READ, named("include", "paths")),
+    "write_file": Tool(ToolKind.EDIT, Phrase.CREATED, paths=_PATHS),
+    "edit": Tool(ToolKind.EDIT, Phrase.EDITED, paths=_PATHS),
+    "replace": Tool(ToolKind.EDIT, Phrase.EDITED, paths=_PATHS),
+    "notebook_edit": Tool(ToolKind.EDIT, Phrase.EDITED, paths=path_in("notebook_path")),
+    "run_shell_command": Tool(ToolKind.EXECUTE, Phrase.RAN, command_in("command")),
+    "grep_search": Tool(ToolKind.SEARCH, Phrase.SEARCHED, named("pattern")),
+    "search_file_content": Tool(ToolKind.SEARCH, Phrase.SEARCHED, named("pattern")),
+    "glob": Tool(ToolKind.SEARCH, Phrase.FOUND, named("pattern")),
+    "list_directory": Tool(ToolKind.SEARCH, Phrase.LISTED, paths=_PATHS),
+    "todo_write": Tool(ToolKind.PLAN, Phrase.TODOS),
+    "agent": Tool(ToolKind.DELEGATE, Phrase.RAN_SUBAGENT, named("description", "prompt")),
+    "task": Tool(ToolKind.DELEGATE, Phrase.RAN_SUBAGENT, named("description", "prompt")),
+    "web_fetch": Tool(ToolKind.FETCH, Phrase.FETCHED, named("url", "prompt")),
+    "web_search": Tool(ToolKind.SEARCH, Phrase.SEARCHED_WEB, named("query")),
 }
 """The tools by their name. A tool that is not listed shows its name and one argument."""
 

@@ -23,7 +23,7 @@ from agentwatch.wire.claude.plans import plan_entries
 from agentwatch.wire.fields import Fields, items, mapping, text
 from agentwatch.wire.qwen.tools import tool_named
 from agentwatch.wire.qwen_chat.recognition import parts_of
-from agentwatch.wire.tool import SEARCHED_WEB, Tool
+from agentwatch.wire.tool import Phrase, Tool
 
 _CHANGED = ("content", "old_string", "new_string", "edits")
 """The arguments that the change of a file repeats."""
@@ -89,4 +89,4 @@ def _content_block(tool: Tool, output: str) -> Block:
             return MarkdownBlock(output)
         case ToolKind.EDIT | ToolKind.PLAN:
             return TextBlock("message", output)
-    return MarkdownBlock(output) if tool.phrase == SEARCHED_WEB else ContentBlock(output)
+    return MarkdownBlock(output) if tool.phrase == Phrase.SEARCHED_WEB else ContentBlock(output)

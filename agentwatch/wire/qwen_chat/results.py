@@ -8,7 +8,7 @@ from agentwatch.events import Outcome
 from agentwatch.plurals import plural
 from agentwatch.wire.changes.unified import changed_lines
 from agentwatch.wire.fields import in_words, mapping, number, text
-from agentwatch.wire.tool import EDITED, Facts
+from agentwatch.wire.tool import Facts, Phrase
 
 _REFUSED = frozenset(("execution_denied", "permission_denied_by_user", "policy_violation"))
 """Types of the error of a call that a person or a rule refused."""
@@ -86,4 +86,4 @@ def shown_facts(shown: object, facts: Facts) -> Facts:
     added, removed = changed_lines(diff)
     if fields.get("originalContent", diff) in (None, ""):
         return Facts(plural(added, "line"), is_new_file=True, lines_added=added, lines_removed=removed)
-    return Facts(phrase=EDITED, lines_added=added, lines_removed=removed)
+    return Facts(phrase=Phrase.EDITED, lines_added=added, lines_removed=removed)

@@ -9,7 +9,7 @@ import pytest
 from agentwatch.events import ToolKind
 from agentwatch.wire.gemini.results import argument_facts, shown_facts
 from agentwatch.wire.gemini.tools import target_of, tool_named
-from agentwatch.wire.tool import CREATED, EDITED, NO_FACTS, Facts
+from agentwatch.wire.tool import NO_FACTS, Facts, Phrase
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,12 @@ def test_the_arguments_contain_facts(name: str, arguments: dict[str, Any], facts
 def test_a_replacement_of_nothing_creates_a_file() -> None:
     """The tool creates a file if there is nothing to look for."""
     facts = argument_facts("replace", {"old_string": "", "new_string": "a\nb\n"})
-    assert (facts.phrase, facts.note, facts.is_new_file, facts.lines_added) == (CREATED, "2 lines", True, 2)
+    assert (facts.phrase, facts.note, facts.is_new_file, facts.lines_added) == (
+        Phrase.CREATED,
+        "2 lines",
+        True,
+        2,
+    )
 
 
 DIFF = "Index: a\n--- a\n+++ a\n@@ -1,1 +1,2 @@\n-x\n+y\n+z"
@@ -98,11 +103,19 @@ DIFF = "Index: a\n--- a\n+++ a\n@@ -1,1 +1,2 @@\n-x\n+y\n+z"
         ("run_shell_command", "ok", NO_FACTS),
         ("write_file", {}, NO_FACTS),
         ("write_file", None, NO_FACTS),
-        ("replace", {"fileDiff": DIFF, "originalContent": "x"}, Facts(None, EDITED, False, 2, 1)),
-        ("replace", {"fileDiff": DIFF}, Facts(None, EDITED, False, 2, 1)),
-        ("write_file", {"fileDiff": DIFF, "originalContent": None}, Facts("2 lines", CREATED, True, 2, 1)),
-        ("write_file", {"fileDiff": DIFF, "originalContent": ""}, Facts("2 lines", CREATED, True, 2, 1)),
-        ("write_file", {"fileDiff": DIFF, "isNewFile": True}, Facts("2 lines", CREATED, True, 2, 1)),
+        ("replace", {"fileDiff": DIFF, "originalContent": "x"}, Facts(None, Phrase.EDITED, False, 2, 1)),
+        ("replace", {"fileDiff": DIFF}, Facts(None, Phrase.EDITED, False, 2, 1)),
+        (
+            "write_file",
+            {"fileDiff": DIFF, "originalContent": None},
+            Facts("2 lines", Phrase.CREATED, True, 2, 1),
+        ),
+        (
+            "write_file",
+            {"fileDiff": DIFF, "originalContent": ""},
+            Facts("2 lines", Phrase.CREATED, True, 2, 1),
+        ),
+        ("write_file", {"fileDiff": DIFF, "isNewFile": True}, Facts("2 lines", Phrase.CREATED, True, 2, 1)),
     ],
 )
 def test_what_the_agent_shows_contains_facts(name: str, shown: object, facts: Facts) -> None:

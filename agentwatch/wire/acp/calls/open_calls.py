@@ -29,7 +29,7 @@ from agentwatch.wire.acp.calls.tools import Described, Description
 from agentwatch.wire.acp.text import texts_in
 from agentwatch.wire.fields import Fields, text
 from agentwatch.wire.plan import listed_entries
-from agentwatch.wire.tool import CREATED
+from agentwatch.wire.tool import Phrase
 
 _MOST_OPEN = 1024
 _MOST_ENDED = 4096
@@ -202,7 +202,7 @@ class Calls:
             tool=shown.tool,
             kind=shown.kind,
             outcome=outcome,
-            phrase=CREATED if change.is_new else shown.phrase,
+            phrase=Phrase.CREATED if change.is_new else shown.phrase,
             has_arguments=shown.target is not None,
             target=shown.target,
             path=shown.path,

@@ -15,23 +15,7 @@ from agentwatch.events import ToolKind
 from agentwatch.paths import relative_to
 from agentwatch.wire.changes.file_change import line_count
 from agentwatch.wire.fields import Fields, items, mapping, text
-from agentwatch.wire.tool import (
-    CALLED_MCP,
-    DELETED,
-    EDITED,
-    FETCHED,
-    FOUND,
-    LISTED,
-    RAN,
-    RAN_SUBAGENT,
-    READ,
-    SEARCHED,
-    SEARCHED_WEB,
-    TODOS,
-    USED,
-    first_line,
-    other_tool,
-)
+from agentwatch.wire.tool import Phrase, first_line, other_tool
 
 _MOST_CHARACTERS = 4096
 _MOST_PATHS = 100
@@ -39,15 +23,15 @@ _KINDS = {
     kind: ToolKind(kind) for kind in ("read", "edit", "delete", "move", "search", "execute", "fetch", "think")
 }
 _PHRASES = {
-    ToolKind.READ: READ,
-    ToolKind.EDIT: EDITED,
-    ToolKind.DELETE: DELETED,
-    ToolKind.SEARCH: SEARCHED,
-    ToolKind.EXECUTE: RAN,
-    ToolKind.FETCH: FETCHED,
-    ToolKind.PLAN: TODOS,
-    ToolKind.DELEGATE: RAN_SUBAGENT,
-    ToolKind.MCP: CALLED_MCP,
+    ToolKind.READ: Phrase.READ,
+    ToolKind.EDIT: Phrase.EDITED,
+    ToolKind.DELETE: Phrase.DELETED,
+    ToolKind.SEARCH: Phrase.SEARCHED,
+    ToolKind.EXECUTE: Phrase.RAN,
+    ToolKind.FETCH: Phrase.FETCHED,
+    ToolKind.PLAN: Phrase.TODOS,
+    ToolKind.DELEGATE: Phrase.RAN_SUBAGENT,
+    ToolKind.MCP: Phrase.CALLED_MCP,
 }
 _NAMELESS = other_tool("")
 """Returns the most informative argument of any tool."""
@@ -133,7 +117,7 @@ class Described:
         """
         kind = self._kind()
         name = self.name or self.kind or ToolKind.OTHER.value
-        phrase = _PHRASES.get(kind, USED)
+        phrase = _PHRASES.get(kind, Phrase.USED)
         arguments = self.arguments
         title = None if self.title == self.name else self.title
         match kind:
@@ -145,7 +129,7 @@ class Described:
             case ToolKind.SEARCH:
                 return self._search(name, kind, title, cwd)
             case ToolKind.FETCH:
-                phrase = SEARCHED_WEB if arguments.query and not arguments.url else FETCHED
+                phrase = Phrase.SEARCHED_WEB if arguments.query and not arguments.url else Phrase.FETCHED
                 return Description(name, kind, phrase, arguments.url or arguments.query or title)
             case ToolKind.PLAN:
                 return Description(name, kind, phrase, "")
@@ -167,7 +151,7 @@ class Described:
     def _on_files(self, name: str, kind: ToolKind, phrase: str, cwd: str, title: str | None) -> Description:
         paths = self.changed_paths or self.locations or self.arguments.paths
         shown = ", ".join(relative_to(path, cwd) or path for path in paths) or title
-        if phrase == USED:
+        if phrase == Phrase.USED:
             shown = " ".join(filter(None, (name, shown)))
         return Description(name, kind, phrase, shown, paths[0] if paths else None, paths[1:])
 
@@ -176,8 +160,8 @@ class Described:
         if lower in _LISTS:
             folder = next(iter(arguments.paths or self.locations), None)
             shown = title if folder is None else relative_to(folder, cwd) or folder
-            return Description(name, kind, LISTED, shown, folder)
-        phrase = FOUND if lower in _FINDS else SEARCHED
+            return Description(name, kind, Phrase.LISTED, shown, folder)
+        phrase = Phrase.FOUND if lower in _FINDS else Phrase.SEARCHED
         return Description(name, kind, phrase, arguments.pattern or arguments.query or title)
 
 
