@@ -11,7 +11,7 @@ class Config(NamedTuple):
     """The settings of the user. Without a configuration file, the defaults apply."""
 
     keys: Mapping[str, str] = MappingProxyType({})
-    """The keys of bindings, by the binding's id: `{"freeze": "f,space"}`."""
+    """The keys of bindings, by the binding's id: `{"pause": "f,space"}`."""
     theme: str | None = None
     """The name of one of Textual's themes; None for the default theme."""
     thinking: bool = False

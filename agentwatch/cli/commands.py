@@ -116,9 +116,9 @@ def watch_agent(command: Sequence[str], options: Options) -> int:
 
 def replay_file(path: Path, options: Options) -> int:
     """Replay a recording with its original timing, and return the exit code."""
-    pace = Replay(options.speed, options.max_idle)
+    replay = Replay(options.speed, options.max_idle)
     log_fd = None if options.log is None else create_log(options.log)
-    return watch(saved_source(path, log_fd=log_fd), options, pace)
+    return watch(saved_source(path, log_fd=log_fd), options, replay)
 
 
 def _watch_pipe(source_fd: int, options: Options) -> int:

@@ -15,6 +15,7 @@ from agentwatch.cli.terminal import claimed_terminal
 from agentwatch.events import Outcome
 from agentwatch.faults import INCOMPLETE_RECORDING, INTERNAL_ERROR, Signalled
 from agentwatch.feed import POLL_SECONDS, Feed
+from agentwatch.feed.played import replayed
 from agentwatch.feed.playhead import Replay
 from agentwatch.screen.terminal.signals import HeldSignals
 from agentwatch.session import calls_by_outcome
@@ -22,7 +23,7 @@ from agentwatch.sources.source import Source
 
 
 def watch(
-    source: Source, options: Options, pace: Replay | None = None, held: HeldSignals | None = None
+    source: Source, options: Options, replay: Replay | None = None, held: HeldSignals | None = None
 ) -> int:
     """Show a source on the screen or print it, and return the exit code.
 
@@ -32,13 +33,13 @@ def watch(
     Args:
         source: The source of the session.
         options: The options of the command line.
-        pace: The pace of a replay; None to show lines as they arrive.
+        replay: How to replay the recording; None to show lines as they arrive.
         held: The signals that were held before the source was opened; None if none were.
     """
-    feed = _feed(source, options, pace)
+    feed = _feed(source, options, replay)
     held = held or HeldSignals()
     try:
-        return _show_or_print(source, feed, options, held)
+        return _show_or_print(source, feed, options, held, replay)
     except Exception as error:  # noqa: BLE001 - the edge of a session: the error is reported, and recording continues
         held.release()
         _report_internal_error(error, source)
@@ -56,32 +57,37 @@ def watch(
     return INTERNAL_ERROR
 
 
-def _feed(source: Source, options: Options, pace: Replay | None) -> Feed:
+def _feed(source: Source, options: Options, replay: Replay | None) -> Feed:
     """Return the feed that is shown or printed, and start to write the action log if one is wanted.
 
-    The log follows the session of a live screen only. A printed session may have to wait for the program that
-    reads stdout, and a replay gives the lines other times. In both cases the log reads the recording itself.
+    The log follows the session of a screen only. A printed session may have to wait for the program that
+    reads stdout, so that its log reads the recording itself.
     """
     log_fd, agent = source.written.log_fd, options.agent()
-    if log_fd is None:
-        return Feed(source.reader, pace, agent)
-    from agentwatch.outputs.log_writer import LoggedFeed, LogWriter
+    if options.prints():
+        if log_fd is not None:
+            from agentwatch.outputs.log_writer import LogWriter
 
-    if options.prints() or pace is not None:
-        source.written.log = LogWriter(source.reader, log_fd, agent=agent)
-        return Feed(source.reader, pace, agent)
+            source.written.log = LogWriter(source.reader, log_fd, agent=agent)
+        return Feed(source.reader, agent) if replay is None else replayed(source.reader, replay, agent)
+    if log_fd is None:
+        return Feed(source.reader, agent)
+    from agentwatch.outputs.log_writer import LoggedFeed
+
     feed = LoggedFeed(source.reader, log_fd, agent)
     source.written.log = feed.log
     return feed
 
 
-def _show_or_print(source: Source, feed: Feed, options: Options, held: HeldSignals) -> int:
+def _show_or_print(
+    source: Source, feed: Feed, options: Options, held: HeldSignals, replay: Replay | None
+) -> int:
     if options.prints():
         code = print_session(source, feed, options.printed_format(), brief=options.brief)
         return _check_integrity(feed, code) if options.strict else code
     if options.tee:
         return _show_and_tee(source, feed, options, held)
-    return _show(source, feed, options, held)
+    return _show(source, feed, options, held, replay)
 
 
 def _check_integrity(feed: Feed, code: int) -> int:
@@ -108,14 +114,16 @@ def _show_and_tee(source: Source, feed: Feed, options: Options, held: HeldSignal
     return code
 
 
-def _show(source: Source, feed: Feed, options: Options, held: HeldSignals) -> int:
+def _show(
+    source: Source, feed: Feed, options: Options, held: HeldSignals, replay: Replay | None = None
+) -> int:
     """Draw the screen until the user quits; then record and print the rest of a pipe."""
     held.hold()
     with claimed_terminal():
         from agentwatch.screen.app import AgentwatchApp, Leave
 
         gc.freeze()
-        app = AgentwatchApp(source, feed, held, options.config, no_color=options.no_color)
+        app = AgentwatchApp(source, feed, held, options.config, replay, no_color=options.no_color)
         left = app.run()
     held.release()
     if app.fault is not None:

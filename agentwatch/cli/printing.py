@@ -244,9 +244,9 @@ def _print_summary(feed: Feed) -> None:
 def _print_bytes(feed: Feed, source: Source) -> None:
     from agentwatch.outputs.stream_json import ByteCopy
 
-    copy = ByteCopy(source.reader.fd, source.reader.growth, 1)
+    copy = ByteCopy(source.reader.fd, feed.reader.growth, 1)
     try:
-        _follow(source, feed, lambda: copy.copy(feed.offset if feed.pace else None))
+        _follow(source, feed, copy.copy)
         copy.copy()
     except BrokenPipeError:
         raise

@@ -15,6 +15,8 @@ class Text(NamedTuple):
     """The time of the last piece; None for a text that was written at once."""
     agent: str | None = None
     """The call_id of the call whose subagent wrote the text; None for the main agent."""
+    longest_gap_ms: int = 0
+    """The longest time between two of its pieces."""
 
 
 class TextEnded(NamedTuple):

@@ -4,7 +4,7 @@ This folder may import `recording`, `wire`, `session`, `blocks`, `events`, `byte
 `safe_text`.
 """
 
-from agentwatch.feed.feed import POLL_SECONDS, Feed, Pace, Reader
+from agentwatch.feed.feed import POLL_SECONDS, Feed, Reader
 from agentwatch.wire import Agent
 
-__all__ = ["POLL_SECONDS", "Agent", "Feed", "Pace", "Reader"]
+__all__ = ["POLL_SECONDS", "Agent", "Feed", "Reader"]

@@ -1,36 +1,28 @@
 """Brings a session up to date with its recording, at the reader's own pace.
 
-Live sessions, saved files and replays all use this feed. A replay adds a `Pace`.
+Live sessions, saved files and replays all use this feed, which always reads at full speed. A `History` of the
+feed shows earlier moments.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from agentwatch.events import Event, FormatDetected, LineTime
+from agentwatch.events import Event, FormatDetected, LineTime, Text
 from agentwatch.feed.detection_buffer import DetectionBuffer
 from agentwatch.feed.line_joiner import DecodedLine, LineJoiner, is_whole
 from agentwatch.recording import MOST_LINE_BYTES, Growth, Line, Lines
-from agentwatch.session import Place, Session
+from agentwatch.session import Pieces, Place, Session
 from agentwatch.wire import Agent, Decoder
 
 if TYPE_CHECKING:
     from agentwatch.blocks import Block
+    from agentwatch.feed.checkpoints import Checkpoint
 
 POLL_SECONDS = 0.01
 """Seconds between two polls of a reader without new lines. New bytes wait 5 ms on average."""
-
-
-class Pace(Protocol):
-    """Decides when the lines of a replay are due."""
-
-    def is_due(self, seen_ms: int | None, events: list[Event]) -> bool:
-        """Return whether the line is due. The feed asks again for the same line until it is."""
-
-    def seen_ms(self) -> int | None:
-        """Return the recorded time at which the last line was due."""
 
 
 class Reader(Protocol):
@@ -50,31 +42,48 @@ class Reader(Protocol):
         """Return the bytes of a line that was returned before."""
 
 
+class Observer(Protocol):
+    """Is called while a feed reads its recording."""
+
+    def applied(self, place: Place) -> None:
+        """Note a line that was applied."""
+
+    def paused(self, offset: int, session: Session, decoder: Decoder) -> None:
+        """Note that every line before an offset was applied, and that none is held back."""
+
+
 class Feed:
     """A session and the recording that it follows."""
 
-    def __init__(self, reader: Reader, pace: Pace | None = None, agent: Agent | None = None) -> None:
+    def __init__(
+        self,
+        reader: Reader,
+        agent: Agent | None = None,
+        checkpoint: Checkpoint | None = None,
+    ) -> None:
         """Create a feed.
 
         Args:
             reader: Reads the recording.
-            pace: When the lines of a replay are due; None to apply lines as they arrive.
             agent: The agent that wrote the recording; None to detect it.
+            checkpoint: Where to continue; the reader begins there. None to begin at the start.
         """
-        self.session = Session()
+        self.session = Session() if checkpoint is None else checkpoint.session
         self.reader = reader
         self.agent = agent
-        self.pace = pace
         self.is_over = False
         """Whether every line was applied and the recording has ended."""
-        self.offset = 0
+        self.offset = 0 if checkpoint is None else checkpoint.offset
         """The number of bytes of the recording that were applied."""
-        self._decoder = Decoder(agent)
+        self.observer: Observer | None = None
+        """Is called while the feed reads."""
+        self.takes_agent_times = False
+        """Whether a line without an arrival time gets the agent's time instead."""
+        self._decoder = Decoder(agent) if checkpoint is None else checkpoint.decoder
         self._joiner = LineJoiner(self._decoder)
         self._detection = DetectionBuffer(self._decoder)
         self._decoded: Iterator[DecodedLine] = iter(())
-        self._next: DecodedLine | None = None
-        if agent is not None:
+        if agent is not None and checkpoint is None:
             self.session.apply([FormatDetected(agent.name, agent.traits, agent.agent)], Place(0, 0, None), 0)
 
     def advance(self, seconds: float | None = None) -> int:
@@ -87,18 +96,16 @@ class Feed:
         """
         until = None if seconds is None else time.perf_counter() + seconds
         applied = 0
-        while (decoded := self._next or next(self._decoded, None) or self._read_on()) is not None:
-            events, place, count = self._next = decoded
+        while (decoded := next(self._decoded, None) or self._read_on()) is not None:
+            events, place, count, pieces = decoded
             if events and type(events[0]) is LineTime and place.seen_ms is None:
                 place = Place(place.offset, place.length, events[0].at_ms)
-            if self.pace is not None:
-                self._next = decoded._replace(place=place)
-                if not self.pace.is_due(place.seen_ms, events):
-                    break
-                place = place._replace(seen_ms=self.pace.seen_ms())
-            self._next = None
-            self.session.apply(events, place, count)
+            elif self.takes_agent_times and place.seen_ms is None:
+                place = Place(place.offset, place.length, agent_ms(events))
+            self.session.apply(events, place, count, pieces)
             self.offset = place.offset + place.length + 1
+            if self.observer is not None:
+                self.observer.applied(place)
             applied += count
             if until is not None and time.perf_counter() >= until:
                 break
@@ -140,6 +147,8 @@ class Feed:
         """Read more lines, and return the first decoded one; None if none has arrived or the feed is over."""
         found: DecodedLine | None = None
         while found is None and not self.is_over:
+            if self.observer is not None and not (self._joiner.is_holding or self._detection.is_active):
+                self.observer.paused(self.offset, self.session, self._decoder)
             lines = self.reader.read()
             is_last = not lines and self.reader.is_at_end()
             if not lines and not is_last:
@@ -153,9 +162,9 @@ class Feed:
         return found
 
     def _decode(self, lines: Lines) -> Iterator[DecodedLine]:
-        """Yield decoded lines. A burst of deltas is one of them, unless a replay must time each delta."""
+        """Yield decoded lines. A burst of deltas is one of them."""
         joiner, decoder, data = self._joiner, self._decoder, lines.data
-        if lines.oversize or self.pace is not None:
+        if lines.oversize:
             for line in lines:
                 yield from joiner.take(line)
             return
@@ -174,12 +183,33 @@ class Feed:
             if seen_ms is None and events and type(events[0]) is LineTime:
                 seen_ms = events[0].at_ms
             if events is not None and is_whole(events):
-                yield DecodedLine(events, Place(offset, length, seen_ms), count)
+                pieces = None if count == 1 else self._pieces(lines, offset, len(raw), length, events)
+                yield DecodedLine(events, Place(offset, length, seen_ms), count, pieces)
             else:
                 yield from joiner.take(Line(offset, raw[:length], seen_ms), events)
                 is_holding = joiner.is_holding
             index += count
             offset += length + 1
+
+    def _pieces(
+        self, lines: Lines, offset: int, first: int, length: int, events: list[Event]
+    ) -> Pieces | None:
+        """Return the times of lines that were decoded at once; None if none are known.
+
+        Args:
+            lines: The batch that contains them.
+            offset: The offset of the first line.
+            first: The number of bytes of the first line.
+            length: The number of bytes of all lines.
+            events: Their events.
+        """
+        first_ms = lines.seen_ms(offset + first - 1)
+        if first_ms is not None:
+            return Pieces(first_ms, lines.longest_gap_ms(offset + first - 1, offset + length))
+        text = events[0] if self.takes_agent_times and events else None
+        if type(text) is Text and text.at_ms is not None:
+            return Pieces(text.at_ms, text.longest_gap_ms)
+        return None
 
     def _rest(self) -> list[DecodedLine]:
         """Return the lines that were held back, at the end of the recording."""
@@ -189,3 +219,13 @@ class Feed:
         self.session.apply(self._decoder.end(), Place(self.offset, 0, None), 0)
         self.session.close()
         self.is_over = True
+
+
+def agent_ms(events: Sequence[Event]) -> int | None:
+    """Return the last of the agent's times in the events of a line; None without one."""
+    for event in reversed(events):
+        at_ms: int | None = getattr(event, "until_ms", None)
+        at_ms = getattr(event, "at_ms", None) if at_ms is None else at_ms
+        if at_ms is not None:
+            return at_ms
+    return None

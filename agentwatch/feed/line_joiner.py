@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol
 
 from agentwatch.events import Event, Malformed
 from agentwatch.recording import Line
-from agentwatch.session import Place
+from agentwatch.session import Pieces, Place
 
 _MOST_PIECES = 4096
 _MOST_BYTES = 16 << 20
@@ -36,6 +36,8 @@ class DecodedLine(NamedTuple):
     events: list[Event]
     place: Place
     physical_lines: int
+    pieces: Pieces | None = None
+    """The times of the lines, if several short ones were decoded at once."""
 
 
 class _HeldLine(NamedTuple):

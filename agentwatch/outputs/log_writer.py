@@ -137,7 +137,7 @@ class LoggedFeed(Feed):
     """A feed that writes an action log of its session."""
 
     def __init__(self, reader: LineReader, log_fd: int, agent: Agent | None = None) -> None:
-        """Create a feed without a pace.
+        """Create a feed.
 
         Args:
             reader: Reads the recording.

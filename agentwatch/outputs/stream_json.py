@@ -21,16 +21,13 @@ class ByteCopy:
         self._sink_fd = sink_fd
         self._copied = 0
 
-    def copy(self, limit: int | None = None) -> int:
+    def copy(self) -> int:
         """Copy the new bytes, and return their number.
-
-        Args:
-            limit: Stop at this offset in the recording; None copies everything.
 
         Raises:
             OSError: The sink cannot be written to; `BrokenPipeError` if nobody reads it any more.
         """
-        until = self._growth.size() if limit is None else limit
+        until = self._growth.size()
         before = self._copied
         while self._copied < until:
             wanted = min(until - self._copied, _COPY_BYTES)

@@ -70,6 +70,10 @@ class Lines:
             yield Line(offset, data, self._times.at(offset + length), self.tail, self.oversize)
             offset += length + 1
 
+    def longest_gap_ms(self, start: int, end: int) -> int:
+        """Return the longest time between two arrivals of the bytes from `start` to `end`."""
+        return self._times.longest_gap_ms(start, end)
+
     def seen_ms(self, offset: int) -> int | None:
         """Return when the byte at `offset` arrived, in milliseconds since the epoch; None if unknown."""
         return self._times.at(offset)
@@ -88,15 +92,37 @@ class Growth(Protocol):
         """
 
 
+class Until:
+    """The growth of the part of a recording before `end`, which the user moves. It never ends."""
+
+    def __init__(self, end: int) -> None:
+        self.end = end
+
+    def size(self) -> int:
+        """Return the number of bytes that may be read."""
+        return self.end
+
+    def has_ended(self) -> bool:
+        """Return False: the recording goes on."""
+        return False
+
+
 class LineReader:
     """Reads a recording line by line. Only `\\n` ends a line."""
 
-    def __init__(self, fd: int, growth: Growth, times: ArrivalTimes) -> None:
-        """Read the open file `fd` as far as `growth` allows; `times` gives the lines their arrival times."""
+    def __init__(self, fd: int, growth: Growth, times: ArrivalTimes, start: int = 0) -> None:
+        """Create a reader.
+
+        Args:
+            fd: The recording, open for reading.
+            growth: How much of it may be read.
+            times: The arrival times of its lines.
+            start: The offset of the first line that is read.
+        """
         self.fd = fd
         self.growth = growth
         self.times = times
-        self._offset = 0
+        self._offset = start
         self._tail: list[bytes] = []
         self._tail_bytes = 0
 

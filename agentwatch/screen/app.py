@@ -14,6 +14,7 @@ from textual.screen import Screen
 
 from agentwatch.config import Config
 from agentwatch.feed import Feed
+from agentwatch.feed.playhead import Replay
 from agentwatch.feed.preview import preview_feed
 from agentwatch.safe_text import SafeText, safe_line
 from agentwatch.screen.keymap import key_label
@@ -46,6 +47,7 @@ class AgentwatchApp(TerminalApp[Leave]):
         feed: Feed,
         held: HeldSignals,
         config: Config | None = None,
+        replay: Replay | None = None,
         *,
         no_color: bool = False,
     ) -> None:
@@ -56,22 +58,26 @@ class AgentwatchApp(TerminalApp[Leave]):
             feed: Reads the recording into the session that is shown.
             held: The signals that arrived before the app runs; they are handled first.
             config: The user's configuration; None uses the defaults.
+            replay: How to replay the recording; None to show the live moment.
             no_color: Whether to draw without colours.
         """
         super().__init__(held, config, no_color=no_color)
         self._source = source
         self._feed = feed
+        self._replay = replay
 
     def get_default_screen(self) -> WatchScreen:
         """Return the session's screen; a large saved recording starts with a preview of its head and tail."""
         reader = self._source.reader
-        is_large = self._feed.pace is None and self._feed.backlog() > _LARGE_BYTES
+        is_large = self._replay is None and self._feed.backlog() > _LARGE_BYTES
         if not is_large or self._source.wakeup is not None:
             return self._screen(self._feed)
         return self._screen(preview_feed(reader, self._feed.agent), self._feed)
 
     def _screen(self, feed: Feed, loading: Feed | None = None) -> WatchScreen:
-        return WatchScreen(self._source, feed, loading, config=self.config, write=self.write_to_terminal)
+        return WatchScreen(
+            self._source, feed, loading, self._replay, config=self.config, write=self.write_to_terminal
+        )
 
     def on_app_blur(self) -> None:
         """Record what the user has seen, because the terminal lost the focus."""

@@ -12,6 +12,7 @@ from agentwatch.screen.preview.matching import same_call
 from agentwatch.screen.transcript.pane import Transcript
 from agentwatch.session import Call
 
+_NEWEST_SECONDS = 0.004
 NAMES = ("transcript", "calls", "detail", "log")
 
 
@@ -32,6 +33,25 @@ class Panes:
         self._session = feed.session
         self._synced_calls = (0, 0, 0)
 
+    def show(self, feed: Feed) -> None:
+        """Show another moment of the same session."""
+        session = self._session = feed.session
+        self._synced_calls = (len(session.calls), len(session.ended_calls), len(session.open_calls))
+        self.transcript.show(session)
+        self.calls.show(session)
+        self.detail.show(feed)
+        self.log.show(session)
+
+    def follow(self) -> None:
+        """Follow the end of the transcript, the calls and the actions."""
+        self.transcript.action_bottom()
+        self.calls.action_bottom()
+        LineView.action_bottom(self.log)  # its own action would select the call of the last action
+
+    def take_newest(self) -> None:
+        """Prepare the panes for the newest moment, for some milliseconds, while an earlier one is shown."""
+        self.transcript.viewport.take_newest(_NEWEST_SECONDS)
+
     def named(self, name: str) -> LineView:
         """Return the pane with a name from `NAMES`."""
         return (self.transcript, self.calls, self.detail, self.log)[NAMES.index(name)]
@@ -47,7 +67,7 @@ class Panes:
             Whether the whole session is processed.
         """
         width = max(width - self.transcript.times.columns, 1)
-        return self.transcript.viewport.take(width, seconds) and self.calls.take(seconds)
+        return self.transcript.viewport.take(width, seconds) and self.calls.listed.take(seconds)
 
     def restore_from_preview(self, preview: Panes) -> None:
         """Show what the panes of a preview of the same session show, each line in the same row."""
@@ -75,7 +95,8 @@ class Panes:
         self.transcript.sync(are_calls_new=are_calls_new)
         if are_calls_new:
             self.calls.sync(now_ms)
-        if are_calls_new or self.detail.is_growing:
+        is_running = self.detail.call is not None and self.detail.call.ended is None
+        if are_calls_new or is_running:  # the output of a running call may grow
             self.detail.sync()
         self.log.sync()
 

@@ -16,6 +16,7 @@ from textual.binding import Binding, BindingType
 from textual.reactive import var
 from textual.screen import Screen
 
+from agentwatch.agent_facts import NO_FACTS
 from agentwatch.analysis.files import TouchedFiles
 from agentwatch.analysis.integrity import integrity
 from agentwatch.analysis.silence import is_stalled
@@ -29,7 +30,9 @@ from agentwatch.safe_text import SafeText, columns, cut
 from agentwatch.screen.frame.header import HeaderLine
 from agentwatch.screen.frame.key_hints import KeyHints
 from agentwatch.screen.frame.status_line import StatusLine
-from agentwatch.screen.frame.view_status import BEHIND_BYTES, freeze_words, shown_ms, view_words
+from agentwatch.screen.frame.view_status import BEHIND_BYTES, pause_words, view_words
+from agentwatch.screen.moment.keys import MomentKeys
+from agentwatch.screen.moment.moment import Change, Moment, live_ms
 from agentwatch.screen.overlays.files import FilesScreen
 from agentwatch.screen.overlays.notices import Notices
 from agentwatch.screen.overlays.time import TimeScreen
@@ -43,7 +46,7 @@ from agentwatch.session import Call
 from agentwatch.sources.source import Source
 from agentwatch.sources.started.survivors import Survivor
 
-_REPLAY_SECONDS = 1 / 30
+_PLAY_SECONDS = 1 / 30
 _FOLLOW_SECONDS = 0.05
 _CALL_SECONDS = 0.2
 _CLOCK_SECONDS = 1.0
@@ -64,21 +67,19 @@ class WatchScreen(Screen[None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("q", "app.leave", "Quit", id="leave", tooltip="Quit"),
         Binding("question_mark", "app.help", "Help", key_display="?", id="help", tooltip="Show all keys"),
-        Binding("space", "freeze", "Freeze", id="freeze", tooltip="Freeze the view; recording continues"),
         Binding("F", "files", "Files", id="files", tooltip="Files: read, edited, created, deleted"),
         Binding("T", "time", "Time", id="spent", tooltip="Time breakdown"),
-        Binding("plus,equals_sign", "pace('faster')", "Faster", show=False, id="faster"),
-        Binding("minus", "pace('slower')", "Slower", show=False, id="slower"),
-        Binding("full_stop", "pace('step')", "One event forward", show=False, id="step"),
     ]
 
-    is_frozen = var(False, toggle_class="-frozen")
+    is_earlier = var(False, toggle_class="-earlier")
+    """Whether an earlier moment than the live one is shown."""
 
     def __init__(
         self,
         source: Source,
         feed: Feed,
         loading: Feed | None = None,
+        replay: Replay | None = None,
         *,
         config: Config,
         write: Callable[[str], None],
@@ -90,6 +91,7 @@ class WatchScreen(Screen[None]):
             feed: Reads the session that is shown; with `loading`, only a preview of it.
             loading: Reads the whole recording, which replaces the preview when it is read; None if `feed`
                 reads all of it.
+            replay: How to replay the recording; None to show the live moment.
             config: The user's configuration.
             write: Writes a control sequence to the terminal.
         """
@@ -98,14 +100,15 @@ class WatchScreen(Screen[None]):
         self._swap = None if loading is None else PreviewSwap(loading, shows_thinking=config.thinking)
         self._source = source
         self._rebound = config.keys
+        self.frame_scheduler = FrameScheduler(self._tick, self.call_next)
         self._survivors: list[Survivor] = []
         self.notices = Notices(loading or feed, config, write)
+        self._moment = Moment(loading or feed, source.reader, replay)
         self._take(feed, Workspace(feed, shows_thinking=config.thinking, is_preview=loading is not None))
 
     def _take(self, feed: Feed, workspace: Workspace) -> None:
         """Show the session of `feed` from now on, in the workspace that was created for it."""
         self._feed = feed
-        self._replay = feed.pace if isinstance(feed.pace, Replay) else None
         self._was_over = False
         self._integrity = integrity(feed.session)
         self._touched, self._spent = TouchedFiles(feed.session), TimeBreakdown(feed.session)
@@ -118,12 +121,14 @@ class WatchScreen(Screen[None]):
         """Lay out the two lines at the top, the panes and the keys."""
         yield self._header
         yield self._status
-        yield SessionKeys(self.workspace, self._feed)
+        self._keys = MomentKeys(
+            SessionKeys(self.workspace, self._feed), self._moment, self.frame_scheduler.at_once
+        )
+        yield self._keys
         yield self._hints
 
     def on_mount(self) -> None:
         """Start the ticks; the first one comes after the first refresh."""
-        self.frame_scheduler = FrameScheduler(self._tick, self.call_next)
         if self._source.wakeup is not None:
             self.frame_scheduler.listen(self._source.wakeup)
         self.call_after_refresh(self.frame_scheduler.within, 0)
@@ -144,19 +149,20 @@ class WatchScreen(Screen[None]):
         is_leaving = isinstance(self.app, TerminalApp) and self.app.is_leaving
         if is_leaving or (self._swap is not None and self._swap.is_exchanging):
             return None
-        feed, workspace, applied = self._feed, self.workspace, 0
+        feed, workspace = self._feed, self.workspace
         loading = self._swap if self._swap is not None and self._swap.is_loading else None
-        is_behind = False
-        if not self.is_frozen:
-            is_behind = feed.backlog() > BEHIND_BYTES
-            applied = feed.advance(_CATCH_UP_SECONDS if is_behind else _APPLY_SECONDS)
-            if stderr := self._source.new_stderr():
-                workspace.panes.log.add_stderr(stderr)
-                applied += 1
+        is_behind = feed.backlog() > BEHIND_BYTES
+        applied = feed.advance(_CATCH_UP_SECONDS if is_behind else _APPLY_SECONDS)
+        if stderr := self._source.new_stderr():
+            workspace.panes.log.add_stderr(stderr)
+            applied += 1
         self.frame_scheduler.share = (
             LOADING_SHARE if is_behind else BUSY_SHARE if applied > _BUSY_LINES else CALM_SHARE
         )
-        now = shown_ms(feed, is_frozen=self.is_frozen)
+        if loading is None:
+            applied = self._show_moment() or (applied if self._moment.is_live else 0)
+        is_sought, self._moment.is_sought = self._moment.is_sought, False
+        shown, now = self._shown(), self._moment.now_ms()
         if applied or feed.is_over != self._was_over:
             if feed.is_over and not self._was_over and loading is None:
                 self.run_worker(self._source.finish, thread=True)
@@ -164,27 +170,45 @@ class WatchScreen(Screen[None]):
                     self.app.exit()
             self._was_over = feed.is_over
             workspace.sync(now)
-            self._integrity = integrity(feed.session)
-        elif not self.is_frozen:
-            workspace.panes.calls.tick(now)
+            self._integrity = integrity(shown.session)
+        if is_sought:
+            workspace.panes.follow()
+            workspace.selection.show(shown)
+        workspace.panes.calls.tick(now)
         if not applied:
             workspace.panes.transcript.viewport.measure_some()
-        self._header.show_run(feed.session, now, is_preview=loading is not None)
+        self._header.show_run(shown.session, now, is_preview=loading is not None)
         if loading is not None:
             return self._load(loading)
         self._show_status(now)
         return self._seconds_to_next_tick()
 
+    def _shown(self) -> Feed:
+        """Return the feed whose session is shown: that of the moment, or the preview."""
+        return self._feed if self._swap is not None and self._swap.is_loading else self._moment.shown
+
+    def _show_moment(self) -> int:
+        """Show the session at the moment, if that has changed; return whether it has, as a number."""
+        change = self._moment.tick()
+        self.is_earlier = not self._moment.is_live
+        if change is Change.OTHER:
+            self._keys.keys.show(self._moment.shown)
+        if self.is_earlier:
+            self.workspace.panes.take_newest()
+        return int(change is not Change.NONE)
+
     def _show_status(self, now: int | None) -> None:
         """Update the status line, and notify a user who is not watching the screen."""
-        session, workspace = self._feed.session, self.workspace
+        session, workspace = self._shown().session, self.workspace
         below = workspace.panes.named(workspace.pane).below if self.has_class("-narrow") else 0
-        view = view_words(self._source, self._feed, self._survivors, is_frozen=self.is_frozen, below=below)
-        facts, room = self._source.agent_facts(), self._status.size.width - columns(view) - 3
+        view = view_words(self._source, self._moment, self._survivors, below=below)
+        facts = self._source.agent_facts()
+        room = self._status.size.width - columns(view) - 3
         is_asking = session.asked.oldest is not None
-        words = status(session, now, facts, room)
+        words = status(session, now, NO_FACTS if self.is_earlier else facts, room)
         self._status.show_status(words, view, self._integrity, is_asking=is_asking)
-        self._hints.name_freeze(freeze_words(self._feed, is_frozen=self.is_frozen))
+        self._hints.name_pause(pause_words(self._moment.playhead))
+        session, now = self._feed.session, live_ms(self._feed)
         words = status(session, now, facts)
         for warning in self.notices.update(words, is_quiet=is_stalled(session, now, facts)):
             self.notify(warning, severity="warning", timeout=10, markup=False)
@@ -210,13 +234,12 @@ class WatchScreen(Screen[None]):
 
     def _seconds_to_next_tick(self) -> float | None:
         feed = self._feed
-        if self._replay is not None and not feed.is_over:
-            return None if self._replay.is_paused else _REPLAY_SECONDS
-        if self.workspace.panes.transcript.viewport.is_measuring or (feed.backlog() and not self.is_frozen):
+        if self.workspace.panes.transcript.viewport.is_measuring or feed.backlog():
             return 0
         waits = [
             _FOLLOW_SECONDS if self._source.wakeup is None and not feed.is_over else None,
-            _CALL_SECONDS if feed.session.open_calls and not self.is_frozen else None,
+            _PLAY_SECONDS if self._moment.playhead.is_playing else None,
+            _CALL_SECONDS if feed.session.open_calls and not self.is_earlier else None,
             _CLOCK_SECONDS if feed.session.runs and not feed.is_over else None,
         ]
         return min((wait for wait in waits if wait is not None), default=None)
@@ -233,11 +256,11 @@ class WatchScreen(Screen[None]):
     def app_blurred(self) -> None:
         """Mark the end of what the user has seen, because the terminal lost the focus.
 
-        In a replay nothing is new: it shows what happened long ago.
+        At an earlier moment nothing is new: it shows what happened long ago.
         """
         is_preview = self._swap is not None and self._swap.is_loading
-        if not is_preview and self.notices.app_blurred() and self._replay is None:
-            self.workspace.panes.transcript.mark_new(now_ms())
+        if not is_preview and self.notices.app_blurred() and not self.is_earlier:
+            self.workspace.panes.transcript.viewport.mark_new(now_ms())
 
     def app_focused(self) -> None:
         """Show what happened while the terminal did not have the focus."""
@@ -250,27 +273,17 @@ class WatchScreen(Screen[None]):
 
     def action_files(self) -> None:
         """Show the files that the session touched; if a call is selected there, go to it."""
-        self.app.push_screen(FilesScreen(self._feed, self._touched), partial(_go_to, self))
+        shown = self._shown()
+        self.app.push_screen(
+            FilesScreen(shown, TouchedFiles(shown.session) if self.is_earlier else self._touched),
+            partial(_go_to, self),
+        )
 
     def action_time(self) -> None:
         """Show the time breakdown; if a call is selected there, go to it."""
-        self.app.push_screen(TimeScreen(self._feed.session, self._spent), partial(_go_to, self))
-
-    def action_freeze(self) -> None:
-        """Freeze the view, or resume; a replay is paused instead."""
-        if self._replay is not None:
-            self._replay.pause()
-        else:
-            self.is_frozen = not self.is_frozen
-        self.frame_scheduler.at_once()
-
-    def action_pace(self, change: str) -> None:
-        """Change the pace of a replay: `faster`, `slower`, or `step` to advance by one event."""
-        if self._replay is not None:
-            {"faster": self._replay.faster, "slower": self._replay.slower, "step": self._replay.step}[
-                change
-            ]()
-            self.frame_scheduler.at_once()
+        session = self._shown().session
+        spent = TimeBreakdown(session) if self.is_earlier else self._spent
+        self.app.push_screen(TimeScreen(session, spent), partial(_go_to, self))
 
 
 def _go_to(screen: WatchScreen, call: Call | None) -> None:

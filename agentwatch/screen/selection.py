@@ -17,9 +17,18 @@ class Selection:
 
     def __init__(self, feed: Feed, panes: Panes) -> None:
         self._panes = panes
-        self._failures = NewFailures(feed)
+        self._failures = NewFailures(feed, feed.reader.growth.size())
         self._held: Call | None = None
         """The last call that failed while the newest calls were followed; its detail stays open."""
+
+    def show(self, feed: Feed) -> None:
+        """Show another moment of the same session. A failure before it is not shown in the detail."""
+        self._failures = NewFailures(feed, feed.offset)
+        self._held = None
+        chosen = self._panes.calls.chosen
+        if chosen is not None:
+            self._panes.detail.show_call(chosen)
+        self._panes.mark_calls(None)
 
     def sync(self) -> None:
         """Show the detail of a call that has failed while the newest calls are followed, and mark its row."""

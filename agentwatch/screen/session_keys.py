@@ -70,6 +70,13 @@ class SessionKeys(Vertical):
         self._panes = workspace.panes
         self._feed = feed
 
+    def show(self, feed: Feed) -> None:
+        """Act on another moment of the same session."""
+        self._feed = feed
+        self._panes.show(feed)
+        self._workspace.plan.show(feed.session)
+        self._workspace.selection.show(feed)
+
     def compose(self) -> ComposeResult:
         """Lay out the workspace alone."""
         yield self._workspace
@@ -122,7 +129,7 @@ class SessionKeys(Vertical):
         calls = self._panes.calls
         self._workspace.selection.release()
         number, count = calls.choose_failure(step)
-        shown = " among the calls shown" if calls.filter else ""
+        shown = " among the calls shown" if calls.listed.requested_filter else ""
         self.notify(f"failure {number} of {count}{shown}" if count else f"no failure{shown}", markup=False)
 
     def action_integrity(self) -> None:

@@ -78,7 +78,7 @@ class Workspace(Vertical):
         if is_preview:
             for name in NAMES:
                 self.panes.named(name).empty_words = SafeText(" nothing yet: the file is still being read")
-        self._plan = PlanView(feed.session)
+        self.plan = PlanView(feed.session)
         self.find_bar = FindBar(feed, self.panes, is_preview=is_preview)
         self.filter_bar = FilterBar(self.panes.calls)
         self._tabs = PaneTabs(self.panes)
@@ -89,7 +89,7 @@ class Workspace(Vertical):
     def compose(self) -> ComposeResult:
         """Lay out the panes; the stylesheet decides which are shown at which size."""
         yield self._tabs
-        yield self._plan
+        yield self.plan
         with Horizontal(id="body"):
             yield self.panes.transcript
             with Vertical(id="side"):
@@ -133,7 +133,7 @@ class Workspace(Vertical):
             now_ms: The session's current time, in ms since the epoch; None if it is unknown.
         """
         self.panes.sync(now_ms)
-        self._plan.sync()
+        self.plan.sync()
         self.find_bar.sync()
         self.selection.sync()
         self._tabs.highlight(self.pane)

@@ -10,7 +10,7 @@ Example:
     ('Done.', <Phase.WRITING: 'writing'>)
 """
 
-from agentwatch.session.call import Call, Place
+from agentwatch.session.call import Call, Pieces, Place
 from agentwatch.session.call_store import CallOrder
 from agentwatch.session.entry import Entry, Kind
 from agentwatch.session.line_counts import LineCounts, OddLine
@@ -28,6 +28,7 @@ __all__ = [
     "LineCounts",
     "OddLine",
     "Phase",
+    "Pieces",
     "Place",
     "Rhythm",
     "Run",

@@ -39,20 +39,26 @@ class Said(NamedTuple):
 class Asked:
     """The open questions of a session, oldest first; at most 64."""
 
-    def __init__(self) -> None:
-        self.said: list[Said] = []
+    def __init__(
+        self,
+        said: list[Said] | None = None,
+        open_questions: dict[str, Question] | None = None,
+        count: int = 0,
+    ) -> None:
+        self.said = said or []
         """The questions and their answers, in order; the first 10,000."""
-        self._open: dict[str, Question] = {}
-        self.count = 0
+        self.open_questions = open_questions or {}
+        """By key."""
+        self.count = count
         """The number of questions that a person had to answer so far, the open ones included."""
 
     def __len__(self) -> int:
-        return len(self._open)
+        return len(self.open_questions)
 
     @property
     def oldest(self) -> Question | None:
         """The question that has been open for the longest time; None if all are answered."""
-        return next(iter(self._open.values()), None)
+        return next(iter(self.open_questions.values()), None)
 
     def update(self, event: Permission, place: Place, run: int, ended_calls: int) -> None:
         """Add a question, or remove the one that is answered. Automatic ones are ignored.
@@ -67,27 +73,28 @@ class Asked:
         at_ms = place.seen_ms if event.at_ms is None else event.at_ms
         words = ""
         if event.answer is not None:
-            if (asked := self._open.pop(key, None)) is not None:
+            if (asked := self.open_questions.pop(key, None)) is not None:
                 words = f"{event.answer}{_waited(asked, event, place)}: {asked.words}"
-        elif not event.is_automatic and key not in self._open:
+        elif not event.is_automatic and key not in self.open_questions:
             words = f"asks: {question(event)}"
         if words and len(self.said) < _MOST_SAID:
             self.said.append(Said(ended_calls, run, bounded(words) or "", at_ms))
         if event.answer is None and not event.is_automatic:
-            self.count += key not in self._open
+            self.count += key not in self.open_questions
             call_id = event.call_id and bounded_id(event.call_id)
-            self._open[key] = Question(bounded(question(event)) or "", call_id, place, event.at_ms)
-            if len(self._open) > _MOST_OPEN:
-                del self._open[next(iter(self._open))]
+            self.open_questions[key] = Question(bounded(question(event)) or "", call_id, place, event.at_ms)
+            if len(self.open_questions) > _MOST_OPEN:
+                del self.open_questions[next(iter(self.open_questions))]
 
     def call_ended(self, call_id: str) -> None:
         """Remove the questions about a call that has ended, whether or not an answer was seen."""
-        if self._open:
-            self._open = {key: each for key, each in self._open.items() if each.call_id != call_id}
+        if self.open_questions:
+            kept = [each for each in self.open_questions.items() if each[1].call_id != call_id]
+            self.open_questions = dict(kept)
 
     def clear(self) -> None:
         """Remove all questions: the run has ended."""
-        self._open.clear()
+        self.open_questions.clear()
 
 
 def _waited(asked: Question, event: Permission, place: Place) -> str:

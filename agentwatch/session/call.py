@@ -23,6 +23,15 @@ class Place(NamedTuple):
     seen_ms: int | None
 
 
+class Pieces(NamedTuple):
+    """The times of several lines that are applied at once."""
+
+    first_ms: int
+    """The time of the first line, in milliseconds since the epoch."""
+    longest_gap_ms: int
+    """The longest time between two of the lines."""
+
+
 CallKey = tuple[int, str | None, str]
 """The number of the run, the session_id and the call_id. The same call_id may occur in another session."""
 

@@ -6,9 +6,9 @@ import marshal
 from array import array
 from collections import deque
 from collections.abc import Iterable, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from operator import attrgetter
-from typing import overload
+from typing import NamedTuple, overload
 from weakref import ref
 
 from agentwatch.events import Outcome, ToolKind
@@ -29,6 +29,8 @@ _MOST_RECENT = 1024
 """The number of calls last unpacked that stay unpacked: code that visits all calls reads each six times."""
 _LEAST_HELD = 1024
 """Dead weak references are removed only when at least this many references are held."""
+_MOST_LATE = 1000
+"""The number of late start lines whose effect can be taken back."""
 _LENGTH_BITS = 24
 """A packed call has at most 16 MiB: each of its texts has at most 4,096 characters."""
 _VERSION = 2
@@ -36,6 +38,14 @@ _VERSION = 2
 _PLAIN = attrgetter(*[field.name for field in fields(Call)][:-5])
 _KINDS = {kind.value: kind for kind in ToolKind}
 _OUTCOMES = {outcome.value: outcome for outcome in Outcome}
+
+
+class LateStart(NamedTuple):
+    """A call that ended before it started, and the offset of the line that started it."""
+
+    offset: int
+    call: Call
+    """The call in its state before that line."""
 
 
 class Calls(Sequence[Call]):
@@ -58,8 +68,10 @@ class Calls(Sequence[Call]):
         """By number: packed calls that code outside may still hold."""
         self._recent: deque[Call] = deque(maxlen=_MOST_RECENT)
         self._most_held = _LEAST_HELD
-        self._ids = CallIds()
-        """The current run's calls."""
+        self.ids = CallIds()
+        """The calls of all runs, by their ids."""
+        self.late: list[LateStart] = []
+        """The calls whose start line came after their end."""
 
     def __len__(self) -> int:
         return len(self._places)
@@ -73,21 +85,17 @@ class Calls(Sequence[Call]):
             return [self._at(at) for at in range(len(self))[index]]
         return self._at(range(len(self))[index])
 
-    def begin_run(self) -> None:
-        """Forget the ids of all earlier calls: another run may use them again."""
-        self._ids.clear()
-
-    def find(self, session_id: str | None, call_id: str) -> Call | None:
-        """Return the current run's call with this id; None if it has no such call yet."""
-        for number in self._ids.numbers(session_id, call_id):
+    def find(self, run: int, session_id: str | None, call_id: str) -> Call | None:
+        """Return the call of a run with this id; None if the run has no such call yet."""
+        for number in self.ids.numbers(run, session_id, call_id):
             call = self._at(number - 1)
-            if call.call_id == call_id:
+            if call.call_id == call_id and call.run == run:
                 return call
         return None
 
     def add(self, call: Call, session_id: str | None = None) -> None:
         """Append a call. Its number must be the present length plus one."""
-        self._ids.add(session_id, call.call_id, call.number)
+        self.ids.add(call.run, session_id, call.call_id, call.number)
         self._places.append(0)
         self._unpacked[call.number] = call
 
@@ -103,6 +111,16 @@ class Calls(Sequence[Call]):
             number, characters = self._settled.popleft()
             self._settled_characters -= characters
             self._pack(number)
+
+    @property
+    def differing(self) -> Iterable[int]:
+        """The numbers of the calls whose state differs from that in the newest session: none."""
+        return ()
+
+    def starts_late(self, call: Call, offset: int) -> None:
+        """Keep the state of a settled call that its start line, at `offset`, is about to change."""
+        if len(self.late) < _MOST_LATE:
+            self.late.append(LateStart(offset, replace(call)))
 
     def changed(self, call: Call) -> None:
         """Store the new state of a call that was changed, even if it was already packed."""
@@ -157,6 +175,10 @@ class CallOrder(Sequence[Call]):
         if isinstance(index, slice):
             return [self._calls[at] for at in self._indices[index]]
         return self._calls[self._indices[index]]
+
+    def prefix(self, calls: Sequence[Call], count: int) -> CallOrder:
+        """Return the first `count` entries as a selection of an earlier session's calls."""
+        return CallOrder(calls, self._indices[:count])
 
     def indices(self, start: int, end: int) -> Sequence[int]:
         """Return the indices, among all calls, of the entries from `start` up to `end`."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 
 from agentwatch.session.call import Call
-from agentwatch.session.storage.growing_text import GrowingText
+from agentwatch.session.storage.growing_text import Content
 from agentwatch.session.turns.turn_result import TurnResult
 
 
@@ -40,7 +40,7 @@ class Entry:
         self,
         number: int,
         kind: Kind,
-        content: GrowingText,
+        content: Content,
         calls: Sequence[Call],
         about: TurnResult | int | None = None,
         at_ms: int | None = None,
@@ -85,6 +85,10 @@ class Entry:
     def text(self) -> str:
         """All of the text so far, as a string."""
         return str(self.content)
+
+    def among(self, calls: Sequence[Call]) -> Entry:
+        """Return the same entry of an earlier session, whose calls are these."""
+        return Entry(self.number, self.kind, self.content, calls, self._about, self.started_ms, self.parent)
 
     def append(self, text: str, at_ms: int | None) -> None:
         """Append text that the agent wrote at `at_ms`."""

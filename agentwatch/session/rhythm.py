@@ -12,6 +12,8 @@ from collections import deque
 from collections.abc import Collection
 from enum import StrEnum
 
+from agentwatch.session.call import Pieces
+
 _KEPT = 64
 _LEAST = 5
 
@@ -58,6 +60,12 @@ class Rhythm:
         if self.phase is Phase.THINKING and seen_ms > self.began_ms:
             self.thoughts.append(seen_ms - self.began_ms)
         self.phase, self.began_ms, self._longest_ms = phase, seen_ms, 0
+
+    def update_by_pieces(self, phase: Phase, pieces: Pieces, last_ms: int) -> None:
+        """Record the phase after several lines of the same phase, the last of which arrived at `last_ms`."""
+        self.update(phase, pieces.first_ms)
+        self._longest_ms = max(self._longest_ms, pieces.longest_gap_ms)
+        self._last_ms = last_ms
 
 
 def usually_under(lengths_ms: Collection[int]) -> int | None:

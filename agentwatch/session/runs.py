@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from agentwatch.events import Outcome, RunInfo, RunStarted, Tokens, TurnEnded
 from agentwatch.session.bounds import bounded, bounded_members
 from agentwatch.session.call import Place
-from agentwatch.session.storage.growing_text import GrowingText
+from agentwatch.session.storage.growing_text import Content
 from agentwatch.session.storage.spill import Spill
 from agentwatch.session.turns.answer import Answer
 from agentwatch.session.turns.turn_result import TurnResult
@@ -48,7 +48,7 @@ class Run:
     """The assistant's text, one piece per transcript entry."""
     _turn_starts: array[int] = field(default_factory=lambda: array("I"), repr=False)
     """For each turn, the number of its first entry in the transcript."""
-    _prompt: GrowingText | None = field(default=None, repr=False)
+    _prompt: Content | None = field(default=None, repr=False)
     _earlier_ms: int | None = field(default=0, repr=False)
     """The duration of the turns before the last one that ended; None if it is unknown."""
 
@@ -163,7 +163,7 @@ class Run:
         del self._turn_starts[-turns:]
         self.awaits_prompt = False
 
-    def add_prompt(self, content: GrowingText) -> None:
+    def add_prompt(self, content: Content) -> None:
         """Add a prompt, whose text is complete; only the first of a run is kept."""
         self._prompt = self._prompt or content
         self.awaits_prompt = False

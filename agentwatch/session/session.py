@@ -19,7 +19,7 @@ from agentwatch.events import (
 )
 from agentwatch.session.asked import Asked
 from agentwatch.session.bounds import bounded_id
-from agentwatch.session.call import Call, CallKey, Place
+from agentwatch.session.call import Call, CallKey, Pieces, Place
 from agentwatch.session.call_store import CallOrder, Calls
 from agentwatch.session.entry import Kind
 from agentwatch.session.line_counts import LineCounts
@@ -27,6 +27,7 @@ from agentwatch.session.rhythm import Phase, Rhythm
 from agentwatch.session.runs import Run
 from agentwatch.session.transcript import Transcript
 from agentwatch.session.updates import calls, incidents, runs, texts
+from agentwatch.session.updates.notices import Notices
 
 if TYPE_CHECKING:
     from agentwatch.session.updates import Applier
@@ -45,6 +46,7 @@ class Session:
         """In the order in which they ended. Calls that never ended are added when their run is closed."""
         self.open_calls: dict[CallKey, Call] = {}
         self.transcript = Transcript(self.calls)
+        self.notices = Notices(self.transcript)
         self.rhythm = Rhythm()
         self.format: str | None = None
         """The name of the agent's format; None until the agent is known."""
@@ -106,13 +108,20 @@ class Session:
         """The assistant's text of all runs."""
         return "".join(run.text for run in self.runs)
 
-    def apply(self, events: Sequence[Event], place: Place, physical_lines: int = 1) -> None:
+    def apply(
+        self,
+        events: Sequence[Event],
+        place: Place,
+        physical_lines: int = 1,
+        pieces: Pieces | None = None,
+    ) -> None:
         """Apply the events of one line.
 
         Args:
             events: The events; empty for a line that is understood and reports nothing new.
             place: Where the line is in the recording.
             physical_lines: The number of lines of the recording that were joined to this one.
+            pieces: The times of the lines, if several short ones were decoded at once.
         """
         odd: Malformed | Unknown | None = None
         is_repaired = False
@@ -122,9 +131,14 @@ class Session:
                 odd = event
             elif type(event) is Repair:
                 is_repaired = True
+        if len(self.transcript) > len(self.transcript.offsets):
+            self.transcript.offsets.extend(place.offset, len(self.transcript))
         if place.seen_ms is not None:
             self.last_seen_ms = place.seen_ms
-            self.rhythm.update(self.phase, place.seen_ms)
+            if pieces is None:
+                self.rhythm.update(self.phase, place.seen_ms)
+            else:
+                self.rhythm.update_by_pieces(self.phase, pieces, place.seen_ms)
         if odd is None:
             self.lines.events += physical_lines
             self.lines.repaired += is_repaired
@@ -153,7 +167,7 @@ class Session:
 
         A format with subagents gives its calls no session_id: a subagent may have a session of its own.
         """
-        call = self.calls.find(None, bounded_id(agent))
+        call = self.calls.find(len(self.runs), None, bounded_id(agent))
         return 0 if call is None else call.number
 
     _APPLIERS: ClassVar[dict[type[Event], Applier]] = {

@@ -8,16 +8,13 @@ from collections.abc import Sequence
 from typing import overload
 
 from agentwatch.events import Channel
-from agentwatch.session.bounds import bounded
 from agentwatch.session.call_store import Calls
 from agentwatch.session.entry import Entry, Kind
-from agentwatch.session.storage.growing_text import GrowingText
+from agentwatch.session.storage.growing_text import Content, GrowingText
 from agentwatch.session.storage.numbers import Numbers
 from agentwatch.session.storage.spill import Spill
 from agentwatch.session.turns.turn_result import TurnResult
 
-_MOST_NOTED = 1000
-_MOST_MALFORMED = 10_000
 _NOTHING = GrowingText(Spill())
 _NOTHING.complete()
 _KINDS = {Channel.ANSWER: Kind.ANSWER, Channel.REASONING: Kind.REASONING}
@@ -54,13 +51,15 @@ class Transcript(Sequence[Entry]):
         self._ended: deque[int] = deque()
         """The numbers of the unpacked texts that have ended."""
         self._recent: dict[int, Entry] = {}
-        self._parents: dict[int, int] = {}
+        self.parents: dict[int, int] = {}
         """The parents of the calls that subagents made, by the number of the call."""
         self._of_calls = calls
-        self._last: Entry | None = None
+        self.last_text: Entry | None = None
         """The last entry, unless it is a call; None if it is one."""
-        self._noted: set[str] = set()
-        self._malformed = 0
+        self.last_result: Entry | None = None
+        """The newest result; its duration may still arrive."""
+        self.offsets = Numbers("Q", self.spill)
+        """For each entry, the offset of the line with which it began. The session appends them."""
 
     def __len__(self) -> int:
         return len(self._places)
@@ -71,18 +70,18 @@ class Transcript(Sequence[Entry]):
     def __getitem__(self, index: slice) -> list[Entry]: ...
     def __getitem__(self, index: int | slice) -> Entry | list[Entry]:
         if isinstance(index, slice):
-            return [self._at(number) for number in range(len(self._places))[index]]
-        return self._at(range(len(self._places))[index])
+            return [self._at(number) for number in range(len(self))[index]]
+        return self._at(range(len(self))[index])
 
     @property
     def last(self) -> Entry | None:
         """The last entry; None if the transcript is empty."""
-        return self._last or (self[-1] if len(self._places) else None)
+        return self.last_text or (self[-1] if len(self) else None)
 
     @property
     def open_kind(self) -> Kind | None:
         """The kind of the last entry if it is a text that may still grow."""
-        return self._last.kind if self._last is not None and self._last.is_open else None
+        return self.last_text.kind if self.last_text is not None and self.last_text.is_open else None
 
     def add_call(self, number: int, parent: int | None = None) -> None:
         """Append the entry of the call with a number. An open text before it is closed.
@@ -92,10 +91,10 @@ class Transcript(Sequence[Entry]):
             parent: The number of the call whose subagent made it; None for the main agent.
         """
         if parent is not None:
-            self._parents[number] = parent
+            self.parents[number] = parent
         self._end_last()
-        self._last = None
-        self._places.append(number << 1 | 1)
+        self.last_text = None
+        self._append(number << 1 | 1)
 
     def add(
         self,
@@ -116,50 +115,35 @@ class Transcript(Sequence[Entry]):
             parent: The number of the call whose subagent wrote the text; None for the main agent.
         """
         self._end_last()
-        content = _NOTHING if about is not None else GrowingText(self.spill, text)
-        entry = Entry(len(self._places), kind, content, self._of_calls, about, at_ms, parent)
-        self._last = entry
+        content = _NOTHING if about is not None else self._stored(text)
+        entry = Entry(len(self), kind, content, self._of_calls, about, at_ms, parent)
+        self.last_text = entry
+        if about is not None:
+            self.last_result = entry
         if not entry.is_open:
             content.complete()
         self._unpacked[entry.number] = entry
-        self._places.append(0)
+        self._append(0)
         return entry
 
     def forget(self) -> None:
         """Drop all entries except the last."""
         place = self._places[len(self) - 1] if len(self) else 0
         self.spill = Spill()
-        self._places = Numbers("Q", self.spill)
+        self._places, self.offsets = Numbers("Q", self.spill), Numbers("Q", self.spill)
         self._unpacked.clear()
         self._recent.clear()
         self._ended.clear()
         if place:
             self._places.append(place)
-        elif self._last is not None:
-            self._last.number = 0
+        elif self.last_text is not None:
+            self.last_text.number = 0
             self._places.append(0)
-            self._unpacked[0] = self._last
+            self._unpacked[0] = self.last_text
 
     def note(self, message: str) -> None:
         """Append a notice for the user."""
         self.add(Kind.NOTICE, message)
-
-    def note_once(self, message: str) -> None:
-        """Append a notice unless it was appended before. At most 1,000 different notices are appended."""
-        message = bounded(message) or ""
-        if message not in self._noted and len(self._noted) < _MOST_NOTED:
-            self._noted.add(message)
-            self.note(message)
-
-    def note_malformed(self, message: str) -> None:
-        """Append a notice of a malformed line. After 10,000 of them, a last notice says that no more follow.
-
-        A notice takes hundreds of bytes, and a malformed line may have only two.
-        """
-        if self._malformed <= _MOST_MALFORMED:
-            is_last = self._malformed == _MOST_MALFORMED
-            self.note("more lines that are not events are only counted" if is_last else message)
-            self._malformed += 1
 
     def add_text(
         self, channel: Channel, text: str, at_ms: int | None, parent: int | None = None
@@ -189,11 +173,18 @@ class Transcript(Sequence[Entry]):
             entry.ended_ms = entry.ended_ms if at_ms is None else at_ms
             entry.close()
 
+    def _append(self, place: int) -> None:
+        self._places.append(place)
+
+    def _stored(self, text: str) -> Content:
+        """Return a text that the next entry begins with, and store it."""
+        return GrowingText(self.spill, text)
+
     def _at(self, number: int) -> Entry:
         place = self._places[number]
         if place & 1:
             call = place >> 1
-            return Entry(number, Kind.CALL, _NOTHING, self._of_calls, call, parent=self._parents.get(call))
+            return Entry(number, Kind.CALL, _NOTHING, self._of_calls, call, parent=self.parents.get(call))
         return self._text_at(number, place >> 1) if place else self._unpacked[number]
 
     def _text_at(self, number: int, place: int) -> Entry:
@@ -211,7 +202,7 @@ class Transcript(Sequence[Entry]):
 
     def _end_last(self) -> None:
         """Close the last entry if it is a text; if too many ended ones are unpacked, pack the oldest."""
-        last = self._last
+        last = self.last_text
         if last is None or last.kind is Kind.RESULT:
             return
         if last.is_open:
@@ -223,6 +214,7 @@ class Transcript(Sequence[Entry]):
     def _pack(self, number: int) -> None:
         """Write an entry to the spill; one whose text is in an earlier spill or very long stays unpacked."""
         entry = self._unpacked[number]
+        assert isinstance(entry.content, GrowingText)
         values = entry.parent, entry.started_ms, entry.ended_ms
         data = marshal.dumps((_TEXTS.index(entry.kind), *values, *entry.content.packed()), _VERSION)
         if entry.content.spill is self.spill and len(data) < 1 << _LENGTH_BITS:
@@ -230,6 +222,6 @@ class Transcript(Sequence[Entry]):
             del self._unpacked[number]
 
     def _open(self, channel: Channel, parent: int | None) -> Entry | None:
-        last = self._last
+        last = self.last_text
         is_open = last is not None and last.is_open and last.kind is _KINDS[channel]
         return last if is_open and last is not None and last.parent == parent else None

@@ -7,6 +7,7 @@ decoding their JSON. Reading them by their common frame costs less than decoding
 from __future__ import annotations
 
 import re
+from operator import sub
 from typing import NamedTuple
 
 import orjson
@@ -31,6 +32,8 @@ class Burst(NamedTuple):
     texts: list[str]
     first_ms: int | None
     last_ms: int | None
+    longest_gap_ms: int = 0
+    """The longest time between two of the deltas."""
 
 
 class _Frame(NamedTuple):
@@ -166,4 +169,7 @@ def _decode_burst(frame: _Frame, lines: list[bytes]) -> Burst | None:
     )
     if not is_valid:
         return None
-    return Burst(frame.channel, texts, times_ms[0] if times_ms else None, times_ms[-1] if times_ms else None)
+    if not times_ms:
+        return Burst(frame.channel, texts, None, None)
+    gap_ms = max(map(sub, times_ms[1:], times_ms))
+    return Burst(frame.channel, texts, times_ms[0], times_ms[-1], max(gap_ms, 0))

@@ -38,7 +38,7 @@ def test_every_setting_has_its_effect(tmp_path: Path) -> None:
     """Each section and each key has its effect."""
     text = """
         [keys]
-        freeze = "f9,ctrl+g"
+        pause = "f9,ctrl+g"
         leave = "Q"
         [screen]
         theme = "nord"
@@ -48,7 +48,7 @@ def test_every_setting_has_its_effect(tmp_path: Path) -> None:
         note = false
         title = false
     """
-    keys = {"freeze": "f9,ctrl+g", "leave": "Q"}
+    keys = {"pause": "f9,ctrl+g", "leave": "Q"}
     assert read(tmp_path, text) == Config(keys, "nord", True, False, False, False)
 
 
@@ -88,18 +88,18 @@ def test_the_file_lies_in_the_users_config_folder(tmp_path: Path, monkeypatch: p
         ("[screen]\nthinking = 1", "[screen] thinking: expected true or false, got 1"),
         ("[screen]\ntheme = true", "[screen] theme: expected a string in quotes, got True"),
         ("[screen]\ntheme = 'neon'", "[screen] unknown theme neon; known themes: ansi-dark, "),
-        ("[keys]\nfreeze = ['f']", "[keys] freeze: expected a string in quotes, got ['f']"),
+        ("[keys]\npause = ['f']", "[keys] pause: expected a string in quotes, got ['f']"),
         ("[keys]\nfrieze = 'f'", "[keys] unknown binding frieze; known bindings: "),
-        ("[keys]\nfreeze = ''", "[keys] freeze: an empty string is not a key (examples:"),
-        ("[keys]\nfreeze = 'x,'", "[keys] freeze: x, is not a key (examples:"),
-        ("[keys]\nfreeze = 'Ctrl+G'", "[keys] freeze: Ctrl+G is not a key (examples: f, ctrl+g"),
-        ("[keys]\nfreeze = 'ctrl+'", "[keys] freeze: ctrl+ is not a key"),
-        ("[keys]\nfreeze = 'Full_Stop'", "[keys] freeze: Full_Stop is not a key"),
-        ("[keys]\nfreeze = 'blank'", "[keys] freeze: blank is not a key"),
-        ("[keys]\nfreeze = 'e'", "[keys] freeze: e is already the key of next-failure; rebind that too"),
+        ("[keys]\npause = ''", "[keys] pause: an empty string is not a key (examples:"),
+        ("[keys]\npause = 'x,'", "[keys] pause: x, is not a key (examples:"),
+        ("[keys]\npause = 'Ctrl+G'", "[keys] pause: Ctrl+G is not a key (examples: f, ctrl+g"),
+        ("[keys]\npause = 'ctrl+'", "[keys] pause: ctrl+ is not a key"),
+        ("[keys]\npause = 'Full_Stop'", "[keys] pause: Full_Stop is not a key"),
+        ("[keys]\npause = 'blank'", "[keys] pause: blank is not a key"),
+        ("[keys]\npause = 'e'", "[keys] pause: e is already the key of next-failure; rebind that too"),
         (
-            "[keys]\nfreeze = 'ctrl+g'\nleave = 'f8,ctrl+g'",
-            "[keys] freeze: ctrl+g is already the key of leave",
+            "[keys]\npause = 'ctrl+g'\nleave = 'f8,ctrl+g'",
+            "[keys] pause: ctrl+g is already the key of leave",
         ),
         ('"\\u001b]0;x\\u0007\\n" = 1', "unknown section ␛]0;x␇␊"),
         ("[screen]\ntheme = '" + "x" * 500 + "'", f"[screen] unknown theme {'x' * 39}…; known"),
@@ -120,20 +120,18 @@ def test_an_unreadable_file_is_a_usage_error(tmp_path: Path) -> None:
 
 def test_keys_can_change_places(tmp_path: Path) -> None:
     """A key can move to another binding if its old one gets a new key; key names and signs are equal."""
-    text = "[keys]\nfreeze = 'e'\nnext-failure = 'y,.'\ncopy = 'f7'\nstep = 'full_stop,f9'"
+    text = "[keys]\npause = 'e'\nnext-failure = 'y,.'\ncopy = 'f7'\nstep = 'full_stop,f9'"
     assert (
         fault(tmp_path, text) == "[keys] next-failure: full_stop is already the key of step; rebind that too"
     )
-    text = (
-        "[keys]\nfreeze = 'e'\nnext-failure = 'y,.'\ncopy = 'f7'\nstep = 'ctrl+full_stop,f5,?'\nhelp = 'f1'"
-    )
-    assert read(tmp_path, text).keys["freeze"] == "e"
+    text = "[keys]\npause = 'e'\nnext-failure = 'y,.'\ncopy = 'f7'\nstep = 'ctrl+full_stop,f5,?'\nhelp = 'f1'"
+    assert read(tmp_path, text).keys["pause"] == "e"
 
 
 def test_every_binding_that_can_be_rebound_has_keys_that_can_be_pressed(tmp_path: Path) -> None:
     """Every binding with an id accepts its own default keys again, all bindings at once."""
     known = bound_keys({})
-    assert known["freeze"] == ["space"]
+    assert known["pause"] == ["space"]
     assert known["down"] == ["j", "down"]
     text = "[keys]\n" + "".join(f"{name} = '{','.join(keys)}'\n" for name, keys in known.items())
     assert set(read(tmp_path, text).keys) == set(known)

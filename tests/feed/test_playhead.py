@@ -1,207 +1,170 @@
-"""A replay plays a recording at its recorded pace, here on a fake clock."""
+"""The playhead moves the moment: in both directions, at any speed, and over silences."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import pytest
 
-from agentwatch.events import Event, Notice
-from agentwatch.feed.playhead import SPEEDS, Replay
+from agentwatch.feed.playhead import SPEEDS, Playhead, Replay
 
 
-@dataclass
 class Clock:
-    """A clock that moves only when a test moves it."""
+    """A clock that tests set by hand, in seconds."""
 
-    now: float = 500.0
+    now = 0.0
 
     def __call__(self) -> float:
-        """Return the current time in seconds."""
+        """Return the time."""
         return self.now
+
+
+class Lines:
+    """The times of lines of ten bytes."""
+
+    def __init__(self, *times_ms: int) -> None:
+        self._times = times_ms
+        self.size = 10 * len(times_ms)
+        self.first_ms: int | None = times_ms[0]
+        self.last_ms: int | None = times_ms[-1]
+
+    def ms_at(self, offset: int) -> int | None:
+        """Return the time of the last line before an offset."""
+        return self._times[max(offset // 10 - 1, 0)]
+
+    def offset_at(self, at_ms: float) -> int:
+        """Return the moment after the last line at or before a time."""
+        return 10 * sum(time <= at_ms for time in self._times)
+
+    def before(self, offset: int) -> int:
+        """Return the end of the line before."""
+        return max(offset - 10, 0)
+
+    def after(self, offset: int) -> int:
+        """Return the end of the next line."""
+        return min(offset + 10, self.size)
 
 
 @pytest.fixture
 def clock() -> Clock:
-    """A clock for the replay."""
+    """Return a clock at 0 s."""
     return Clock()
 
 
-def timed(at_ms: int | None) -> list[Event]:
-    """Return a list of one event with this agent time."""
-    return [Notice("x", at_ms)]
+def played(clock: Clock, *times_ms: int, speed: float = 1.0, max_idle: float | None = None) -> Playhead:
+    """Return a playhead that has begun to replay lines with these times."""
+    playhead = Playhead(Lines(*times_ms), Replay(speed, max_idle, clock=clock), is_over=lambda: True)
+    playhead.tick()
+    return playhead
 
 
-def test_the_first_line_is_due_at_once(clock: Clock) -> None:
-    """The first line is due at once, however old it is."""
-    replay = Replay(clock=clock)
-    assert replay.seen_ms() is None
-    assert replay.now_ms() is None
-    assert replay.is_due(1_000_000, [])
-    assert replay.seen_ms() == 1_000_000
+def at(playhead: Playhead, clock: Clock, seconds: float) -> int:
+    """Let time pass until the clock shows these seconds, and return the moment."""
+    clock.now = seconds
+    playhead.tick()
+    return playhead.offset
 
 
-def test_a_line_is_due_after_its_recorded_gap(clock: Clock) -> None:
-    """A line that arrived two seconds after another is due two seconds after it, not before."""
-    replay = Replay(clock=clock)
-    assert replay.is_due(10_000, [])
-    clock.now += 1.75
-    assert not replay.is_due(12_000, [])
-    assert (replay.seen_ms(), replay.now_ms()) == (10_000, 11_750)
-    clock.now += 0.25
-    assert replay.is_due(12_000, [])
-    assert replay.seen_ms() == 12_000
+def test_a_line_is_shown_after_its_recorded_gap(clock: Clock) -> None:
+    """A line is shown once the time since the first line has passed, and the last one ends the replay."""
+    playhead = played(clock, 0, 1000, 1500, 9000)
+    assert at(playhead, clock, 0.5) == 10
+    assert at(playhead, clock, 1.25) == 20
+    assert at(playhead, clock, 1.5) == 30
+    assert not playhead.is_at_end
+    assert at(playhead, clock, 9) == 40
+    assert playhead.is_at_end
 
 
-def test_lines_of_one_moment_are_due_together(clock: Clock) -> None:
-    """Lines of one read are due together."""
-    replay = Replay(clock=clock)
-    assert all(replay.is_due(10_000, []) for _ in range(3))
+@pytest.mark.parametrize("speed", [0.25, 4.0, 64.0])
+def test_speed_divides_the_gaps(clock: Clock, speed: float) -> None:
+    """At ×4 a gap of one second takes a quarter of it."""
+    playhead = played(clock, 0, 1000, 9000, speed=speed)
+    assert at(playhead, clock, 0.99 / speed) == 10
+    assert at(playhead, clock, 1.01 / speed) == 20
 
 
-def test_waiting_too_long_does_not_delay_what_follows(clock: Clock) -> None:
-    """Time that passes beyond a line's due time counts for the next line."""
-    replay = Replay(clock=clock)
-    assert replay.is_due(0, [])
-    clock.now += 3
-    assert replay.is_due(1_000, [])
-    assert replay.is_due(3_000, [])
-    assert not replay.is_due(3_001, [])
-
-
-@pytest.mark.parametrize(("speed", "seconds"), [(4.0, 0.25), (0.5, 2.0), (64.0, 1 / 64)])
-def test_speed_divides_the_gaps(clock: Clock, speed: float, seconds: float) -> None:
-    """At speed 4, a gap of one second lasts a quarter of a second."""
-    replay = Replay(speed, clock=clock)
-    assert replay.speed == speed
-    assert replay.is_due(0, [])
-    clock.now += seconds / 2
-    assert not replay.is_due(1_000, [])
-    clock.now += seconds / 2
-    assert replay.is_due(1_000, [])
+def test_a_moment_plays_backwards(clock: Clock) -> None:
+    """In reverse the lines disappear at their times, and it stays at the start."""
+    playhead = played(clock, 0, 1000, 2000, 9000)
+    at(playhead, clock, 2.5)
+    playhead.reverse()
+    assert at(playhead, clock, 3.2) == 20
+    assert at(playhead, clock, 4.2) == 10
+    assert at(playhead, clock, 9.0) == 0
+    assert playhead.is_paused
 
 
 def test_long_silences_are_cut_short(clock: Clock) -> None:
-    """With `max_idle`, a longer silence lasts that long, and the next line keeps its recorded time."""
-    replay = Replay(max_idle=2, clock=clock)
-    assert replay.is_due(0, [])
-    clock.now += 1.5
-    assert not replay.is_due(60_000, [])
-    clock.now += 0.5
-    assert replay.is_due(60_000, [])
-    assert replay.seen_ms() == 60_000
-    clock.now += 1
-    assert replay.is_due(61_000, [])
+    """After the longest idle time the next line is shown, and the rest of the silence is named."""
+    playhead = played(clock, 0, 20_000, 21_000, 90_000, max_idle=2)
+    assert at(playhead, clock, 1.9) == 10
+    assert at(playhead, clock, 2.0) == 20
+    assert playhead.cut_ms == 18_000
+    assert at(playhead, clock, 3.0) == 30
 
 
-def test_silences_within_the_limit_keep_their_length(clock: Clock) -> None:
-    """`max_idle` does not change gaps below the limit."""
-    replay = Replay(max_idle=2, clock=clock)
-    assert replay.is_due(0, [])
-    assert not replay.is_due(1_000, [])
-    clock.now += 1
-    assert replay.is_due(1_000, [])
+def test_a_pause_stops_the_time(clock: Clock) -> None:
+    """While it is paused no time passes; a step shows one line more and pauses."""
+    playhead = played(clock, 0, 1000, 2000, 9000)
+    assert at(playhead, clock, 0.5) == 10
+    playhead.turn()
+    assert at(playhead, clock, 50) == 10
+    playhead.step(1)
+    assert (playhead.offset, playhead.is_paused) == (20, True)
+    playhead.step(-1)
+    assert playhead.offset == 10
+    playhead.turn()
+    assert at(playhead, clock, 50.9) == 10
+    assert at(playhead, clock, 51) == 20
 
 
-def test_no_idle_time_at_all_plays_at_once(clock: Clock) -> None:
-    """With `max_idle` 0, every line is due at once."""
-    replay = Replay(max_idle=0, clock=clock)
-    assert all(replay.is_due(at_ms, []) for at_ms in (0, 5_000, 90_000))
+def test_a_live_moment_that_is_paused_plays_until_it_is_live(clock: Clock) -> None:
+    """A pause keeps the moment while lines arrive; playing on from it leads to the live moment again."""
+    lines = Lines(0, 1000)
+    playhead = Playhead(lines, Replay(clock=clock), is_over=lambda: False)
+    playhead.live()
+    playhead.turn()
+    lines.__init__(0, 1000, 2000)  # type: ignore[misc]
+    playhead.tick()
+    assert (playhead.offset, playhead.is_live) == (20, False)
+    playhead.turn()
+    assert at(playhead, clock, 1.5) == 30
+    assert playhead.is_live
 
 
-def test_a_pause_stops_the_clock(clock: Clock) -> None:
-    """Time spent in a pause does not count; afterwards the rest of the gap remains."""
-    replay = Replay(clock=clock)
-    assert replay.is_due(0, [])
-    clock.now += 1
-    replay.pause()
-    assert replay.is_paused
-    clock.now += 100
-    assert not replay.is_due(2_000, [])
-    assert replay.now_ms() == 1_000
-    replay.pause()
-    clock.now += 0.5
-    assert not replay.is_due(2_000, [])
-    clock.now += 0.5
-    assert replay.is_due(2_000, [])
+def test_a_stop_pauses_the_replay(clock: Clock) -> None:
+    """The replay pauses at the first stop that it passes."""
+    playhead = played(clock, 0, 1000, 2000, 3000)
+    playhead.stops = lambda start, end: 20 if start < 20 <= end else None
+    assert at(playhead, clock, 2.5) == 20
+    assert playhead.is_paused
 
 
-def test_a_step_lets_one_moment_come(clock: Clock) -> None:
-    """In a pause, a step makes the next event due, with those of the same moment, and no more."""
-    replay = Replay(clock=clock)
-    assert replay.is_due(0, [])
-    replay.pause()
-    replay.step()
-    assert replay.is_due(0, [])
-    assert replay.is_due(5_000, [])
-    assert replay.is_due(5_000, [])
-    assert not replay.is_due(5_001, [])
-    replay.step()
-    assert replay.is_due(5_001, [])
-    assert not replay.is_due(9_000, [])
+def test_at_the_end_space_starts_over(clock: Clock) -> None:
+    """At the end it stays on the last frame, and playing begins at the start again."""
+    playhead = played(clock, 0, 1000)
+    assert at(playhead, clock, 5) == 20
+    playhead.turn()
+    assert (playhead.offset, playhead.is_playing) == (0, True)
 
 
-def test_the_speed_can_be_changed(clock: Clock) -> None:
-    """Time waited before a change of speed stays waited."""
-    replay = Replay(clock=clock)
-    assert replay.is_due(0, [])
-    clock.now += 1
-    replay.faster()
-    assert replay.speed == 2
-    clock.now += 0.5
-    assert replay.is_due(2_000, [])
-    assert not replay.is_due(2_001, [])
+def test_seconds_move_the_moment(clock: Clock) -> None:
+    """Going back or on by seconds leads to the line of that time; beyond the ends, to the ends."""
+    playhead = played(clock, 0, 4000, 9000, 20_000)
+    playhead.turn()
+    playhead.seek_by(5000)
+    assert (playhead.offset, playhead.now_ms) == (20, 5000)
+    playhead.seek_by(-60_000)
+    assert playhead.offset == 0
+    playhead.seek_by(60_000)
+    assert playhead.is_live
 
 
 def test_speeds_end_at_both_ends(clock: Clock) -> None:
-    """`faster` and `slower` go to the next of the fixed speeds, and stop at the last."""
-    replay = Replay(3.0, clock=clock)
-    replay.faster()
-    assert replay.speed == 4
-    for _ in SPEEDS:
-        replay.faster()
-    assert replay.speed == max(SPEEDS)
-    for _ in SPEEDS:
-        replay.slower()
-    assert replay.speed == min(SPEEDS)
-
-
-def test_without_arrival_times_the_agents_time_counts(clock: Clock) -> None:
-    """A line without an arrival time is due by the agent time of its event."""
-    replay = Replay(clock=clock)
-    assert replay.is_due(None, timed(1_000))
-    assert not replay.is_due(None, timed(2_000))
-    clock.now += 1
-    assert replay.is_due(None, timed(2_000))
-    assert replay.seen_ms() == 2_000
-
-
-def test_an_arrival_time_counts_before_the_agents(clock: Clock) -> None:
-    """If a line has both an arrival time and an agent time, the arrival time decides."""
-    replay = Replay(clock=clock)
-    assert replay.is_due(1_000, timed(90_000))
-    clock.now += 1
-    assert replay.is_due(2_000, timed(900_000))
-    assert replay.seen_ms() == 2_000
-
-
-def test_a_line_without_any_time_comes_with_the_line_before(clock: Clock) -> None:
-    """A line without any time is due at once, before and after lines with a time."""
-    replay = Replay(clock=clock)
-    assert replay.is_due(None, [])
-    assert replay.is_due(None, timed(None))
-    assert replay.is_due(5_000, [])
-    assert replay.is_due(None, [])
-    assert replay.seen_ms() == 5_000
-    assert not replay.is_due(6_000, [])
-
-
-def test_time_that_runs_backwards_is_not_a_gap(clock: Clock) -> None:
-    """A line older than the one before is due at once, and recorded time does not go back."""
-    replay = Replay(clock=clock)
-    assert replay.is_due(10_000, [])
-    assert replay.is_due(4_000, [])
-    assert replay.seen_ms() == 10_000
-    assert not replay.is_due(11_000, [])
-    clock.now += 1
-    assert replay.is_due(11_000, [])
+    """The speed stays between ×0.25 and ×64."""
+    playhead = played(clock, 0, 1000)
+    for _ in range(20):
+        playhead.faster()
+    assert playhead.speed == SPEEDS[-1] == 64
+    for _ in range(20):
+        playhead.slower()
+    assert playhead.speed == SPEEDS[0] == 0.25

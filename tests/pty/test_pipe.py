@@ -17,7 +17,7 @@ TIME = r"\d\d:\d\d:\d\d [✓✗]"
 
 
 def test_keys_work_while_the_stream_comes(home: Path) -> None:
-    """While data streams in, all keys for panes, moving, following and freezing work."""
+    """While data streams in, all keys for panes, moving, following and pausing work."""
     producer = command(DEMO, "--pace", "60", "--repeat", "20")
     with in_terminal(producer=producer, size=(80, 24)) as terminal:
         terminal.wait_for("◐ running")
@@ -42,12 +42,12 @@ def test_keys_work_while_the_stream_comes(home: Path) -> None:
         terminal.send("\x1b[F")
         terminal.wait_until(lambda: "new below" not in terminal.screen_text(), what="following")
         terminal.send(" ")
-        terminal.wait_for("frozen · ")
+        terminal.wait_for("behind · paused")
         held, recorded = terminal.screen_text().split("\n")[3:], saved(home).stat().st_size
         terminal.wait_until(lambda: saved(home).stat().st_size > recorded + 3000, what="growth")
         assert terminal.screen_text().split("\n")[3:] == held
-        terminal.send(" ")
-        terminal.wait_until(lambda: "frozen" not in terminal.screen_text(), what="thaw")
+        terminal.send("L")
+        terminal.wait_until(lambda: "behind" not in terminal.screen_text(), what="the live moment")
         terminal.wait_until(lambda: terminal.screen_text().split("\n")[3:] != held, what="what came")
 
 
@@ -108,16 +108,16 @@ def test_ctrl_c_after_q_ends_the_recording(home: Path) -> None:
     assert saved(home, "log").read_bytes() == watch("log", saved(home)).stdout
 
 
-def test_a_frozen_view_does_not_hold_the_log_back(home: Path) -> None:
-    """While the view is frozen the log goes on, and what it holds at the end is what `log` prints."""
+def test_an_earlier_moment_does_not_hold_the_log_back(home: Path) -> None:
+    """At an earlier moment the log goes on, and what it holds at the end is what `log` prints."""
     with in_terminal(producer=command(DEMO, "--pace", "100")) as terminal:
         terminal.wait_for(FIRST_CALLS)
         terminal.send(" ")
-        terminal.wait_for("frozen · ")
+        terminal.wait_for("behind · paused")
         ended = len(actions_of(DEMO))
         terminal.wait_until(lambda: saved(home, "log").read_bytes().count(b"\n") >= ended, what="log")
-        assert "frozen · " in terminal.screen_text()
-        terminal.send(" ")
+        assert "behind · paused" in terminal.screen_text()
+        terminal.send("L")
         terminal.wait_for("✓ succeeded in 1:10")
         terminal.send("q")
         assert terminal.wait_exit() == 0

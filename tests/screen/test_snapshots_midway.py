@@ -85,6 +85,7 @@ def test_looks_midway_as_it_did(
         monkeypatch.setenv("NO_COLOR", "1")
     clock = [0.0]
     source = saved_source(bundled(moment.name), follow=True)
-    feed = CountedFeed(source.reader, Replay(clock=lambda: clock[0]))
-    app = AgentwatchApp(source, feed, HeldSignals(), no_color=not moment.has_colours)
+    feed = CountedFeed(source.reader)
+    replay = Replay(clock=lambda: clock[0])
+    app = AgentwatchApp(source, feed, HeldSignals(), replay=replay, no_color=not moment.has_colours)
     assert snap_compare(app, terminal_size=moment.size, run_before=come_to(moment, feed, clock))

@@ -28,12 +28,12 @@ class FilterBar(InputBar):
 
     def open(self) -> None:
         """Focus the input, with the current filter as its text."""
-        self.show_text(self._calls.filter, takes_keys=True)
-        self._explain(self._calls.filter)
+        self.show_text(self._calls.listed.requested_filter, takes_keys=True)
+        self._explain(self._calls.listed.requested_filter)
 
     def resume(self, before: FilterBar) -> None:
         """Take over the filter and the text being typed from the preview's filter bar."""
-        if words := before._calls.filter:
+        if words := before._calls.listed.requested_filter:
             self._calls.filter_by(words)
         if before.is_typed_in:
             self.call_after_refresh(self.open)
@@ -46,7 +46,7 @@ class FilterBar(InputBar):
 
     def clear(self) -> bool:
         """Hide the bar and show all calls; return whether there was a filter."""
-        had_filter = bool(self._calls.filter)
+        had_filter = bool(self._calls.listed.requested_filter)
         self._calls.filter_by("")
         self.close()
         return had_filter
@@ -57,7 +57,7 @@ class FilterBar(InputBar):
         self.post_message(PaneWanted("calls"))
 
     def _explain(self, words: str) -> None:
-        offered = offered_agents(words, self._calls.delegating)
+        offered = offered_agents(words, self._calls.listed.delegating)
         self.show_note(SafeText("enter: keep · esc: clear") if offered is None else offered)
 
     @on(Input.Changed)

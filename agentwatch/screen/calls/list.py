@@ -14,12 +14,16 @@ from agentwatch.safe_text import SafeText, safe_line
 from agentwatch.screen.calls.call_filter import call_filter
 from agentwatch.screen.calls.cells.time_strip import TimeStrip
 from agentwatch.screen.calls.cells.tool_names import ToolNames
+from agentwatch.screen.calls.row_list import Row
 from agentwatch.screen.calls.rows_by_duration import RowsByDuration
-from agentwatch.screen.calls.rows_by_time import Row, Rows, RowsByTime
+from agentwatch.screen.calls.rows_by_time import Rows, RowsByTime
 from agentwatch.session import Call, CallOrder, Session
 
 _MOST_CHANGES = 1024
 """The number of changes processed in one step, which takes 5 ms."""
+
+
+_FAILED = (Outcome.FAILED, Outcome.REJECTED)
 
 
 class CallChanges:
@@ -31,6 +35,17 @@ class CallChanges:
         self._ended = 0
         self._open: set[int] = set()
         self._run: tuple[object, ...] = ()
+
+    @property
+    def count(self) -> int:
+        """The number of calls that were reported."""
+        return self._calls
+
+    def skip(self, calls: int) -> None:
+        """Take the first calls as reported, and everything that has ended."""
+        self._calls, self._ended = calls, len(self._session.ended_calls)
+        self._open = {call.number - 1 for call in self._session.open_calls.values()}
+        self._run = (len(self._session.runs), self._session.run.ended, self._session.is_closed)
 
     def take(self, most: int) -> list[int]:
         """Return the indices of the calls that are new or changed since the last call of this method.
@@ -72,15 +87,42 @@ class CallList:
         self.tools = ToolNames()
         self.revision = 0
         """Grows with each change of a call."""
-        self._parents: dict[int, None] = {}
-        """The numbers of the calls that started subagents."""
+        self._parents: dict[int, int] = {}
+        """The numbers of the calls that started subagents, and the first call of each subagent."""
         self._failed: dict[int, None] = {}
         """The indices of the failed and rejected calls."""
+
+    def shows(self, session: Session) -> bool:
+        """Return whether the list is that of a session."""
+        return self._session is session
+
+    def at(self, session: Session) -> CallList:
+        """Return the list at an earlier moment of the same session, with the same filter and order."""
+        calls, count = session.calls, min(len(session.calls), self._changes.count)
+        earlier = CallList(session)
+        earlier._requested, earlier.filter = (self.filter, self.is_by_duration), self.filter
+        earlier.is_by_duration = self.is_by_duration
+        earlier._rows = self._rows.prefix(calls, call_filter(self.filter, calls))
+        earlier._changes.skip(count)
+        earlier.strip, earlier.tools = self.strip.prefix(len(calls)), self.tools.prefix(len(calls))
+        earlier._parents = {parent: first for parent, first in self._parents.items() if first <= len(calls)}
+        changed = [number - 1 for number in calls.differing if number <= count]
+        others = (index for index in self._failed if index < count)
+        earlier._failed = {index: None for index in others if calls[index].outcome in _FAILED}
+        earlier._rows.update(changed)
+        earlier.revision = self.revision + 1
+        earlier.sync()
+        return earlier
 
     @property
     def rows(self) -> Rows:
         """The rows that are shown."""
         return self._rows
+
+    @property
+    def requested(self) -> tuple[str, bool]:
+        """The filter that was requested last, and whether an order by duration was."""
+        return self._requested
 
     @property
     def requested_filter(self) -> str:
@@ -119,10 +161,10 @@ class CallList:
         for index in changed:
             call = self._session.calls[index]
             self.strip.add(call)
-            self.tools.add(call.tool)
+            self.tools.add(call.tool, call.number)
             if call.parent:
-                self._parents[call.parent] = None
-            if call.outcome in (Outcome.FAILED, Outcome.REJECTED):
+                self._parents.setdefault(call.parent, call.number)
+            if call.outcome in _FAILED:
                 self._failed[index] = None
         self.revision += len(changed)
         self._rows.update(changed)

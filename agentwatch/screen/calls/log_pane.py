@@ -53,23 +53,45 @@ class ActionLogView(CursorView):
         self._shown_rows = 0
         self._stderr: list[SafeText] = []
         self._stderr_lines = 0
+        self._newest = session
+        self._moment: int | None = None
+        """The number of rows at the moment that is shown; None at the newest moment."""
         self._chosen: Call | None = None
         self._held: Call | None = None
 
     def line_count(self) -> int:
         """Return the number of lines."""
-        return len(self._rows)
+        return len(self._rows) if self._moment is None else self._moment
+
+    def show(self, session: Session) -> None:
+        """Show another moment of the same session."""
+        self._session = session
+        self._moment = None
+        self.sync()
+        if session is not self._newest:
+            self._moment = self._rows_before(len(session.ended_calls))
+        if self.cursor >= self.line_count():
+            self.cursor = -1
+        self.show_lines()
+
+    def _rows_before(self, ended: int) -> int:
+        """Return the number of rows before that of an ended call."""
+        if ended >= self._calls:
+            return len(self._rows)
+        return self._row_of_call[self._newest.ended_calls[ended].number - 1]
 
     def sync(self) -> None:
         """Add a line for each call that ended since the last update."""
-        ended = self._session.ended_calls
-        self._row_of_call.extend([-1] * (len(self._session.calls) - len(self._row_of_call)))
+        ended = self._newest.ended_calls
+        self._row_of_call.extend([-1] * (len(self._newest.calls) - len(self._row_of_call)))
         for row, index in enumerate(ended.indices(self._calls, len(ended)), len(self._rows)):
             self._row_of_call[index] = row
         self._rows.extend(range(self._calls, len(ended)))
         self._calls = len(ended)
-        if len(self._rows) != self._shown_rows:
-            self._shown_rows = len(self._rows)
+        if self._session is not self._newest and self._moment is not None:
+            self._moment = self._rows_before(len(self._session.ended_calls))
+        if self.line_count() != self._shown_rows:
+            self._shown_rows = self.line_count()
             self.show_lines()
             if self._chosen is not None and self.cursor < 0:
                 self.cursor = self._row_of(self._chosen)
@@ -155,7 +177,8 @@ class ActionLogView(CursorView):
             self.post_message(self.Chosen(self._session.ended_calls[row], goes_there=goes_there))
 
     def _row_of(self, call: Call) -> int:
-        return self._row_of_call[call.number - 1] if call.number <= len(self._row_of_call) else -1
+        row = self._row_of_call[call.number - 1] if call.number <= len(self._row_of_call) else -1
+        return row if row < self.line_count() else -1
 
 
 def _style(call: Call) -> str:

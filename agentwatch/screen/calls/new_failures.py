@@ -8,11 +8,12 @@ from agentwatch.session import Call
 
 
 class NewFailures:
-    """Finds failures among the calls that end after the session was opened; in a replay, among all calls."""
+    """Finds failures among the calls that end after a moment."""
 
-    def __init__(self, feed: Feed) -> None:
+    def __init__(self, feed: Feed, moment: int) -> None:
+        """Watch the session of a feed from a moment on: a number of bytes of the recording."""
         self._session = feed.session
-        self._history = 0 if feed.pace is not None else feed.reader.growth.size()
+        self._history = moment
         self._ended = 0
 
     def newest(self) -> Call | None:

@@ -21,7 +21,7 @@ from agentwatch.screen.calls.renderer import CallRenderer
 from agentwatch.screen.lines.heading import HeadedView
 from agentwatch.screen.lines.line_view import Spans, rows_in_view
 from agentwatch.screen.lines.pane_wanted import PaneWanted
-from agentwatch.session import Call
+from agentwatch.session import Call, Session
 
 _TITLE = "2 Calls"
 _SLICE_SECONDS = 0.008
@@ -61,11 +61,10 @@ class CallTable(HeadedView):
             has_numbers: Whether the numbers of the calls are those of the whole recording, and are shown.
         """
         super().__init__(_TITLE, id="calls")
-        self._list = CallList(feed.session)
+        self._newest = self.listed = CallList(feed.session)
+        """The list of the newest moment, and the list that is shown."""
         self.verdicts = VerdictCache(feed, self, self.painter.refresh)
-        self._renderer = CallRenderer(self, self._list, self.verdicts, has_numbers=has_numbers)
-        self.delegating = self._list.delegating
-        """Returns the calls that started subagents."""
+        self._renderer = CallRenderer(self, self.listed, self.verdicts, has_numbers=has_numbers)
         self._scales: Scales = {}
         self._is_on_open_fold = False
         self._call_before: Call | None = None
@@ -76,18 +75,32 @@ class CallTable(HeadedView):
 
     def line_count(self) -> int:
         """Return the number of rows."""
-        return len(self._list.rows)
+        return len(self.listed.rows)
 
-    def take(self, seconds: float) -> bool:
-        """Process calls before the pane is shown, for about `seconds`; return whether all are processed."""
-        return self._list.take(seconds)
+    def show(self, session: Session) -> None:
+        """Show another moment of the same session, with the same filter and order."""
+        newest, shown = self._newest, self.listed
+        is_newest = newest.shows(session)
+        if newest is not shown and (shown.requested_filter, shown.is_by_duration) != newest.requested:
+            newest.request(shown.requested_filter, by_duration=shown.is_by_duration)
+            newest.build(None)
+        if is_newest:
+            newest.sync()
+        self.listed = newest if is_newest else newest.at(session)
+        self._renderer.show(self.listed)
+        if self.chosen is not None:
+            count = len(session.calls)
+            self.chosen = session.calls[min(self.chosen.number, count) - 1] if count else None
+        if not self.listed.rows:
+            self.cursor = -1
+        self._settle()
 
     def sync(self, now_ms: int | None) -> None:
         """Process new and changed calls; running clocks show the time at `now_ms`."""
         self.now_ms = now_ms
-        top, rows = self.scroll_offset.y, self._list.rows
+        top, rows = self.scroll_offset.y, self.listed.rows
         anchor = rows[top] if 0 < top < len(rows) and not self.following else None
-        if self._list.sync() or (self.chosen is None and rows):  # `take` leaves nothing new to a large file
+        if self.listed.sync() or (self.chosen is None and rows):  # `take` leaves nothing new to a large file
             self._settle(is_growth=True)
             row = None if anchor is None else rows.row_of(anchor.first, is_whole=anchor.is_open)
             if row is not None and row != top:
@@ -96,7 +109,7 @@ class CallTable(HeadedView):
     def tick(self, now_ms: int | None) -> None:
         """Redraw the rows of running calls, and all rows if the scale of the time strip changed."""
         self.now_ms = now_ms
-        running = [row for row in rows_in_view(self) if self._list.call_at(row).outcome is Outcome.RUNNING]
+        running = [row for row in rows_in_view(self) if self.listed.call_at(row).outcome is Outcome.RUNNING]
         for row in running:
             self.refresh_line(row)
         if running and (scales := self._renderer.scales(now_ms)) != self._scales:
@@ -109,7 +122,7 @@ class CallTable(HeadedView):
 
     def is_held(self, y: int) -> bool:
         """Return whether a row contains the failed call whose detail stays open."""
-        row, held = self._list.rows[y], self.held
+        row, held = self.listed.rows[y], self.held
         return held is not None and row.first < held.number <= row.last + 1
 
     def draw_row(self, y: int, width: int) -> Strip:
@@ -128,7 +141,7 @@ class CallTable(HeadedView):
         if not count:
             return
         row = max(0, min(row, count - 1))
-        self.following = row == count - 1 and not self._list.is_by_duration
+        self.following = row == count - 1 and not self.listed.is_by_duration
         before, are_rows_new = self.cursor, count != self._count
         self._settle(row, redraw=are_rows_new)
         if not are_rows_new:
@@ -138,11 +151,11 @@ class CallTable(HeadedView):
 
     def choose_call(self, call: Call) -> None:
         """Select a call; if the filter or a fold hides it, remove the filter or open the fold."""
-        rows, index = self._list.rows, call.number - 1
+        rows, index = self.listed.rows, call.number - 1
         if rows.row_of(index) is None:
-            self._list.request("", by_duration=self._list.is_by_duration)
-            self._list.build(None)
-            rows = self._list.rows
+            self.listed.request("", by_duration=self.listed.is_by_duration)
+            self.listed.build(None)
+            rows = self.listed.rows
         row = rows.row_of(index)
         if row is not None and rows.toggle(row):
             row = rows.row_of(index)
@@ -152,7 +165,7 @@ class CallTable(HeadedView):
 
     def choose_beside(self, step: int) -> None:
         """Select the call in the next (1) or previous (-1) row; a fold opens, so that no call is skipped."""
-        rows, row = self._list.rows, self.cursor + step
+        rows, row = self.listed.rows, self.cursor + step
         while 0 <= row < len(rows):
             fold = rows[row]
             if fold.is_fold and not fold.is_open:
@@ -171,7 +184,7 @@ class CallTable(HeadedView):
         Returns:
             The number of the row among those of failures, from 1, and their count; 0 of 0 without failures.
         """
-        rows = self._list.failures()
+        rows = self.listed.failures()
         if not rows:
             return 0, 0
         later = bisect_right(rows, self.cursor)
@@ -182,42 +195,37 @@ class CallTable(HeadedView):
     def at_end(self) -> bool:
         """Return whether the last row is visible and selected; by duration, always False."""
         is_last = self.cursor == self.line_count() - 1
-        return super().at_end() and is_last and not self._list.is_by_duration
+        return super().at_end() and is_last and not self.listed.is_by_duration
 
     async def action_open(self) -> None:
         """Open or fold a row of several calls; on a single call, go to the detail pane."""
-        if 0 <= self.cursor < self.line_count() and self._list.rows.toggle(self.cursor):
+        if 0 <= self.cursor < self.line_count() and self.listed.rows.toggle(self.cursor):
             self.choose(self.cursor)
         else:
             self.post_message(PaneWanted("detail"))
 
     def action_slowest(self) -> None:
         """Toggle between the slowest calls first and the order by time."""
-        self._list.request(by_duration=not self._list.is_by_duration)
+        self.listed.request(by_duration=not self.listed.is_by_duration)
         self._build_rows()
-
-    @property
-    def filter(self) -> str:
-        """The words of the filter that was requested last."""
-        return self._list.requested_filter
 
     def filter_by(self, words: str) -> None:
         """Show only the calls that match `words`; if empty, show all and restore the earlier selection."""
-        if words and not self.filter:
+        if words and not self.listed.requested_filter:
             self._call_before = None if self.following else self.chosen
-        self._list.request(words)
+        self.listed.request(words)
         self._build_rows()
 
     def _build_rows(self) -> None:
         """Build the requested rows one time slice at a time, and show them when they are complete."""
-        was_by_duration = self._list.is_by_duration
-        if not self._list.build(_SLICE_SECONDS):
-            if self._list.is_waiting:
+        was_by_duration = self.listed.is_by_duration
+        if not self.listed.build(_SLICE_SECONDS):
+            if self.listed.is_waiting:
                 self.set_timer(_BETWEEN_SLICES, self._build_rows)
             return
-        if not self._list.filter and self._call_before is not None:
+        if not self.listed.filter and self._call_before is not None:
             self.chosen, self._call_before = self._call_before, None
-        if self._list.is_by_duration and not was_by_duration:
+        if self.listed.is_by_duration and not was_by_duration:
             self.following = False
             self._settle()
             self.choose(0)
@@ -229,7 +237,7 @@ class CallTable(HeadedView):
 
     def _settle(self, row: int | None = None, *, is_growth: bool = False, redraw: bool = True) -> None:
         """Put the cursor on a row (by default, on the row of the selected call) and show the current rows."""
-        rows, call, before = self._list.rows, self.chosen, self.cursor
+        rows, call, before = self.listed.rows, self.chosen, self.cursor
         if row is None and call is not None and not self.following:
             row = rows.row_of(call.number - 1, is_whole=self._is_on_open_fold)
             row = min(max(before, 0), len(rows) - 1) if row is None else row
@@ -238,12 +246,12 @@ class CallTable(HeadedView):
             now = rows[self.cursor]
             self._is_on_open_fold = now.is_open
             if call is None or self.following or not now.first < call.number <= now.last + 1:
-                self.chosen = self._list.call_at(self.cursor)
+                self.chosen = self.listed.call_at(self.cursor)
         if self.chosen is not None and self.chosen is not call:
             self.post_message(self.Chosen(self.chosen))
-        if not is_growth or self._list.is_by_duration:
+        if not is_growth or self.listed.is_by_duration:
             self.count_when_unfollowed += len(rows) - self._count
-        title = self._list.title(_TITLE)
+        title = self.listed.title(_TITLE)
         if title != self.title:  # setting the title redraws the whole pane
             self.border_title = Content(title)
             self.title = title

@@ -22,7 +22,7 @@ from agentwatch.screen.calls.cells.targets import cut_apart, file_names, is_path
 from agentwatch.screen.calls.cells.time_strip import Scales
 from agentwatch.screen.calls.cells.verdict_cache import VerdictCache
 from agentwatch.screen.calls.list import CallList
-from agentwatch.screen.calls.rows_by_time import Row
+from agentwatch.screen.calls.row_list import Row
 from agentwatch.screen.lines.format import SIGNS, UNKNOWN, call_clock, clock, fitted
 from agentwatch.screen.lines.line_view import LineView, Spans, rows_in_view
 from agentwatch.session import Call
@@ -62,6 +62,10 @@ class CallRenderer:
         self._scales: Scales = {}
         self._scaled: tuple[object, ...] = ()
         """What the scales were computed from."""
+
+    def show(self, listed: CallList) -> None:
+        """Draw the rows of another moment of the same session."""
+        self._list = listed
 
     def render(self, y: int, width: int, now_ms: int | None) -> Strip:
         """Return a row; it is exactly `width` columns wide unless the pane is very narrow.

@@ -8,7 +8,8 @@ from math import inf
 from time import perf_counter
 
 from agentwatch.events import Outcome
-from agentwatch.screen.calls.rows_by_time import CALLS_PER_CLOCK_CHECK, Matches, Row
+from agentwatch.screen.calls.row_list import Row
+from agentwatch.screen.calls.rows_by_time import CALLS_PER_CLOCK_CHECK, Matches
 from agentwatch.session import Call
 
 
@@ -24,6 +25,19 @@ class RowsByDuration:
         self._is_sorted = False
         self._changed: set[int] = set()
         """Calls that changed before the first sort was complete."""
+
+    def prefix(self, calls: Sequence[Call], matches: Matches | None) -> RowsByDuration:
+        """Return the rows of an earlier moment of the same session.
+
+        Args:
+            calls: The calls at that moment. `update` must be called for those that were in another state.
+            matches: The filter.
+        """
+        prefix, count = RowsByDuration(calls, matches), min(len(calls), len(self._keys))
+        prefix._keys, prefix._is_sorted = self._keys[:count], self._is_sorted
+        prefix._order = [index for index in self._order if index < count]
+        prefix._changed = {index for index in self._changed if index < count}
+        return prefix
 
     @property
     def shown(self) -> int:

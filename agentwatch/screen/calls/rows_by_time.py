@@ -6,14 +6,14 @@ calls are located by bisection; calls that do not change cost nothing, even 100,
 
 from __future__ import annotations
 
-from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from math import inf
 from time import perf_counter
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from agentwatch.events import Outcome, ToolKind
+from agentwatch.screen.calls.row_list import Row, RowList
 from agentwatch.session import Call
 
 _LEAST_READS = 3
@@ -22,56 +22,6 @@ CALLS_PER_CLOCK_CHECK = 256
 
 Matches = Callable[[Call], bool]
 """A predicate: whether a call is shown."""
-
-
-class Row(NamedTuple):
-    """One call, or a fold of several; the numbers are indices into the session's calls."""
-
-    first: int
-    last: int
-    is_same: bool = True
-    """Whether all calls of the fold are the same call, repeated."""
-    is_open: bool = False
-    """Whether the fold is open: one row for each of its calls follows."""
-    fold: int = -1
-    """For a row inside an open fold, the index of the fold's first call; otherwise -1."""
-
-    @property
-    def is_fold(self) -> bool:
-        """Whether the row contains several calls."""
-        return self.last > self.first
-
-
-class _RowList:
-    """A list of rows as columns of numbers: 13 bytes per row, where an object takes 150."""
-
-    def __init__(self) -> None:
-        self.firsts = array("I")
-        self._lasts = array("I")
-        self._folds = array("i")
-        self._flags = array("B")
-        """Bit 0: `is_same`, bit 1: `is_open`."""
-
-    def __len__(self) -> int:
-        return len(self.firsts)
-
-    def __getitem__(self, y: int) -> Row:
-        flags = self._flags[y]
-        return Row(self.firsts[y], self._lasts[y], bool(flags & 1), bool(flags & 2), self._folds[y])
-
-    def append(self, row: Row) -> None:
-        """Append a row."""
-        self.firsts.append(row.first)
-        self._lasts.append(row.last)
-        self._folds.append(row.fold)
-        self._flags.append(row.is_same | row.is_open << 1)
-
-    def replace(self, top: int, end: int, rows: list[Row]) -> None:
-        """Replace the rows from `top` up to `end`."""
-        self.firsts[top:end] = array("I", [row.first for row in rows])
-        self._lasts[top:end] = array("I", [row.last for row in rows])
-        self._folds[top:end] = array("i", [row.fold for row in rows])
-        self._flags[top:end] = array("B", [row.is_same | row.is_open << 1 for row in rows])
 
 
 class Rows(Protocol):
@@ -111,6 +61,15 @@ class Rows(Protocol):
         """Return the piece of the bracket around the calls of one model step: `┌`, `│`, `└` or a blank."""
         ...
 
+    def prefix(self, calls: Sequence[Call], matches: Matches | None) -> Rows:
+        """Return the rows of an earlier moment of the same session.
+
+        Args:
+            calls: The calls at that moment. `update` must be called for those that were in another state.
+            matches: The filter.
+        """
+        ...
+
 
 class RowsByTime:
     """Calls in the order in which they appeared; repeated calls and runs of reads are folded."""
@@ -121,7 +80,25 @@ class RowsByTime:
         self._calls = calls
         self._matches = matches
         self._taken = 0
-        self._rows = _RowList()
+        self._rows = RowList()
+
+    def prefix(self, calls: Sequence[Call], matches: Matches | None) -> RowsByTime:
+        """Return the rows of an earlier moment of the same session.
+
+        Args:
+            calls: The calls at that moment. `update` must be called for those that were in another state.
+            matches: The filter.
+        """
+        prefix, count = RowsByTime(calls, matches), min(len(calls), self._taken)
+        end = bisect_left(self._rows.firsts, count)
+        top = end and self._unit(end - 1)[0]
+        prefix._taken, prefix._rows = count, self._rows.prefix(top)
+        if top < end:
+            row = self._rows[top]
+            piece = row if row.last < count else self._piece(row, row.first, count - 1)
+            prefix._rows.replace(top, top, _rows_of(*piece[:4]))
+        prefix.shown = prefix._rows.calls()
+        return prefix
 
     def __len__(self) -> int:
         return len(self._rows)

@@ -86,6 +86,16 @@ class DetailView(LineView):
         self._heading: CallHeading | None = None
         """The row that names the call where the pane has no border."""
 
+    def show(self, feed: Feed) -> None:
+        """Show another moment of the same session: the call as it was then, or nothing before it began."""
+        self._feed, calls, call = feed, feed.session.calls, self.call
+        if call is not None:
+            self.call = calls[call.number - 1] if call.number <= len(calls) else None
+            self.sync()
+        if self.call is None:
+            self._shown, self._decoded, self._heading = (), None, None
+            self._view.take(SectionList([]))
+
     def line_count(self) -> int:
         """Return the number of rows at the current width."""
         return self._view.sections.rows
@@ -97,7 +107,7 @@ class DetailView(LineView):
             call: The call.
             is_held: Whether it failed, and stays in the detail while newer calls are selected.
         """
-        is_new, self._is_held = call is not self.call, is_held
+        is_new, self._is_held = self.call is None or call.number != self.call.number, is_held
         self.call = call
         if is_new:
             self.following = False
@@ -130,11 +140,6 @@ class DetailView(LineView):
         self._view.mark(query, match_shown)
         self.sync()
         self.refresh()
-
-    @property
-    def is_growing(self) -> bool:
-        """Whether the call that is shown is running, so that its output may grow."""
-        return self.call is not None and self.call.ended is None
 
     def toggle_raw(self) -> None:
         """Toggle between the raw lines of the recording and their decoded content."""

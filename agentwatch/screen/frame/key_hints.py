@@ -54,7 +54,7 @@ _EVERYWHERE = (
     ("maximise", "Maximize"),
 )
 _LAST = (("help", "Help"), ("leave", "Quit"))
-_BEFORE_FREEZE = 2
+_BEFORE_PAUSE = 2
 """Keys of the pane before the one that freezes the view, which is shown at 80 columns too."""
 _GAP = 2
 
@@ -82,7 +82,7 @@ class KeyHints(Static):
         super().__init__(id="keys")
         self._keys = bound_keys(rebound)
         self._pane = pane
-        self._freeze = ""
+        self._pause = ""
         self._drawn: list[Hint] = []
 
     def on_mount(self) -> None:
@@ -93,10 +93,10 @@ class KeyHints(Static):
         """Show as many keys as fit now."""
         self._draw()
 
-    def name_freeze(self, words: str) -> None:
-        """Name what the key that freezes the view does now; empty if it does nothing."""
-        if words != self._freeze:
-            self._freeze = words
+    def name_pause(self, words: str) -> None:
+        """Name what the key that pauses the moment does now; empty if it does nothing."""
+        if words != self._pause:
+            self._pause = words
             self._draw()
 
     def on_click(self, event: events.Click) -> None:
@@ -126,10 +126,10 @@ class KeyHints(Static):
             return
         yield from _LAST
         own = _PANES.get(self._pane(), ())
-        yield from own[:_BEFORE_FREEZE]
-        if self._freeze:
-            yield "freeze", self._freeze
-        yield from own[_BEFORE_FREEZE:]
+        yield from own[:_BEFORE_PAUSE]
+        if self._pause:
+            yield "pause", self._pause
+        yield from own[_BEFORE_PAUSE:]
         yield from _EVERYWHERE
 
     def _fitting(self, wanted: list[tuple[str, str]]) -> list[Hint]:

@@ -32,6 +32,11 @@ class PlanView(Static):
         self._drawn: tuple[Entries, int] = ((), 0)
         """The plan and the width in columns that were drawn last."""
 
+    def show(self, session: Session) -> None:
+        """Show another moment of the same session."""
+        self._session = session
+        self._draw()
+
     def sync(self) -> None:
         """Draw the plan if it has changed."""
         self._draw()

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from agentwatch.byte_size import byte_size
-from agentwatch.feed import Feed
-from agentwatch.feed.playhead import Replay
+from agentwatch.feed.playhead import Playhead
 from agentwatch.plurals import plural
-from agentwatch.recording import now_ms
 from agentwatch.safe_text import SafeText, safe_line
+from agentwatch.screen.lines.format import time_of_day
+from agentwatch.screen.moment.moment import Moment
 from agentwatch.sources.source import Source
 from agentwatch.sources.started.survivors import Survivor
 
@@ -17,39 +17,29 @@ BEHIND_BYTES = 1 << 18
 """If more bytes than this are unread, reading has priority over drawing."""
 
 
-def shown_ms(feed: Feed, *, is_frozen: bool) -> int | None:
-    """Return the session's current time, in ms since the epoch; None if no time is known.
-
-    In a frozen view and in a complete recording, it is the time of the last line.
-    """
-    if isinstance(feed.pace, Replay):
-        return feed.pace.now_ms()
-    if is_frozen or feed.reader.growth.has_ended():
-        return feed.session.last_seen_ms
-    return now_ms()
+def pause_words(playhead: Playhead) -> str:
+    """Return what the key that pauses the moment does now: `Pause` or `Play`; empty at the end."""
+    return "" if playhead.is_at_end else "Play" if playhead.is_paused else "Pause"
 
 
-def freeze_words(feed: Feed, *, is_frozen: bool) -> str:
-    """Return what the key that freezes the view does now: `Freeze`, `Pause`, `Resume`, or nothing."""
-    if isinstance(feed.pace, Replay):
-        return "" if feed.is_over else "Resume" if feed.pace.is_paused else "Pause"
-    if is_frozen:
-        return "Resume"
-    return "" if feed.is_over else "Freeze"
+def as_of(moment: Moment) -> str:
+    """Return the moment and its distance to the live one: `as of 14:03:07 · 37 events behind`."""
+    behind = moment.feed.session.lines.total - moment.shown.session.lines.total
+    at_ms = moment.playhead.now_ms
+    when = "the start" if at_ms is None else time_of_day(at_ms)
+    return f"as of {when} · {plural(behind, 'event')} behind"
 
 
-def view_words(
-    source: Source, feed: Feed, survivors: Sequence[Survivor], *, is_frozen: bool, below: int
-) -> SafeText:
+def view_words(source: Source, moment: Moment, survivors: Sequence[Survivor], *, below: int) -> SafeText:
     """Return the state of the view for the status line, and what needs attention; usually empty.
 
     Args:
         source: Where the recording comes from; it reports its faults.
-        feed: Reads the recording; it reports how much is unread.
+        moment: The moment that is shown, and the feed that reads the recording.
         survivors: The processes that the agent started and that outlived it.
-        is_frozen: The user has frozen the view.
         below: The number of new lines below the viewport; 0 if the pane's border shows it.
     """
+    feed, playhead = moment.feed, moment.playhead
     words = []
     words += [what.upper() for what, why in source.faults.items() if why is not None]
     ended = feed.session.run.ended
@@ -59,14 +49,14 @@ def view_words(
         named = ", ".join(f"{survivor.pid} {safe_line(survivor.name)}" for survivor in survivors[:2])
         more = f" and {len(survivors) - 2} more" if len(survivors) > 2 else ""
         words.append(f"still running: {named}{more} (q to stop)")
-    if is_frozen:
-        words.append(f"frozen · {byte_size(feed.backlog())} behind")
-    elif feed.pace is None and feed.backlog() > BEHIND_BYTES:
+    if playhead.is_live and feed.backlog() > BEHIND_BYTES:
         words.append(f"reading · {byte_size(feed.backlog())} left")
     if held := feed.held_lines:
         words.append(f"{plural(held, 'line')} of no known agent yet")
-    if isinstance(feed.pace, Replay) and not feed.is_over:
-        words.append(f"{'paused' if feed.pace.is_paused else 'replay'} ×{feed.pace.speed:g}")
+    if not playhead.is_live:
+        words.append(as_of(moment))
+        state = "paused" if playhead.is_paused else "backwards" if playhead.is_reversed else "replay"
+        words.append(f"{state} ×{playhead.speed:g}")
     if below:
         words.append(f"{below} new below ▾")
     return SafeText(" · ".join(words))

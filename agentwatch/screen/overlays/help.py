@@ -65,7 +65,6 @@ KEYS = (
     (
         "View",
         (
-            ("{freeze}", "freeze the view, recording continues; in a replay: pause"),
             ("{thinking}", "show or hide thinking"),
             ("{times}", "show or hide times of day in the transcript (remembered)"),
             ("{raw}", "show the detail as raw JSON (toggle)"),
@@ -81,7 +80,18 @@ KEYS = (
             ("ctrl+p", "command palette: every command with its keys, themes"),
         ),
     ),
-    ("Replay", (("{faster}, {slower}, {step}", "faster; slower; one event forward"),)),
+    (
+        "The moment",
+        (
+            ("{pause}", "pause, recording continues; again: play from there"),
+            ("{step-back}, {step}", "one event back; forward"),
+            ("{moment-previous-call}, {moment-next-call}", "to the end of the previous call; of the next"),
+            ("{seconds-back} {seconds-forward}", "5 seconds back; forward"),
+            ("{minute-back} {minute-forward}", "1 minute back; forward"),
+            ("{faster}, {slower}, {reverse}", "faster; slower; play backwards (toggle)"),
+            ("{live}", "return to the live moment"),
+        ),
+    ),
     (
         "Quit",
         (
@@ -91,7 +101,7 @@ KEYS = (
         ),
     ),
 )
-"""The help text of each key; `{freeze}` is replaced by the keys of the binding with that id."""
+"""The help text of each key; `{pause}` is replaced by the keys of the binding with that id."""
 
 
 class Help(ModalScreen[None]):

@@ -27,6 +27,17 @@ class BlockLayout:
         self._blocks = blocks
         self._heights = Heights(spill=blocks.spill)
 
+    def prefix(self, blocks: BlockList, subagents: Subagents) -> BlockLayout:
+        """Return the layout of the first blocks, which are `blocks`; what is folded is the same in both."""
+        prefix = BlockLayout(blocks, subagents)
+        prefix.width, prefix.shows_thinking, prefix.exceptions = (
+            self.width,
+            self.shows_thinking,
+            self.exceptions,
+        )
+        prefix._heights = self._heights.prefix(len(blocks))
+        return prefix
+
     def estimate(self, entry: Entry, start: int, text: str, *, is_head: bool = False) -> int:
         """Return the estimated height of a block, in lines; 0 for a folded thought after its title.
 

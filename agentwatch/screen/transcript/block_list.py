@@ -10,7 +10,7 @@ from typing import overload
 
 from agentwatch.safe_text import SafeText
 from agentwatch.session import Entry
-from agentwatch.session.storage.numbers import PAGE, Numbers
+from agentwatch.session.storage.numbers import Numbers
 from agentwatch.session.storage.spill import Spill
 
 _WHOLE = "I"
@@ -74,10 +74,16 @@ class BlockList(Sequence[Block]):
         """Where the older blocks are stored."""
         columns = {name: of.code for name, of in vars(Block).items() if isinstance(of, _Column)}
         self.columns = {name: Numbers(code, self.spill) for name, code in columns.items()}
-        self._newest = self.columns["number"].newest
-        self._appends = [column.newest.append for column in self.columns.values()]
         self.rules: dict[int, SafeText] = {}
         """The texts of the rules above blocks, by block index."""
+
+    def prefix(self, transcript: Sequence[Entry], length: int) -> BlockList:
+        """Return a list of the first `length` blocks, as those of an earlier transcript."""
+        prefix = BlockList(transcript)
+        prefix.spill = self.spill
+        prefix.columns = {name: column.prefix(length) for name, column in self.columns.items()}
+        prefix.rules = {index: rule for index, rule in self.rules.items() if index < length}
+        return prefix
 
     def __len__(self) -> int:
         return len(self.columns["number"])
@@ -93,11 +99,8 @@ class BlockList(Sequence[Block]):
 
     def add(self, *numbers: int) -> None:
         """Append a block; `numbers` are its columns, in the order in which `Block` declares them."""
-        for append, number in zip(self._appends, numbers, strict=True):
-            append(number)
-        if len(self._newest) == 2 * PAGE:
-            for column in self.columns.values():
-                column.store()
+        for column, number in zip(self.columns.values(), numbers, strict=True):
+            column.append(number)
 
     def drop_last(self) -> None:
         """Remove the last block and the rule above it."""

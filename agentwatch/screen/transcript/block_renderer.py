@@ -54,6 +54,11 @@ class BlockRenderer:
         self._current: tuple[int, int] | None = None
         self._spans: LRUCache[int, Spans] = LRUCache(_KEPT_BLOCKS)
 
+    def show(self, blocks: BlockList, layout: BlockLayout, calls: Sequence[Call], first: int) -> None:
+        """Draw other blocks from now on; those before block number `first` are the same as before."""
+        self._blocks, self._layout, self._calls = blocks, layout, calls
+        self.forget_from(first)
+
     def line(self, index: int, row: int, width: int) -> Strip:
         """Return a row of a block; a negative row is in the gap above it: the rule or a blank line."""
         if row < 0:
@@ -169,9 +174,9 @@ class BlockRenderer:
         strip = call_line(self._pane, call, max(width - indent, 5))
         if indent:
             strip = Strip.join([Strip.blank(indent), strip])
-        if call is self.chosen_call:
+        if self.chosen_call is not None and call.number == self.chosen_call.number:
             return chosen_row(strip.crop(1), self._pane, width)
-        if call is self.held_call:
+        if self.held_call is not None and call.number == self.held_call.number:
             return Strip.join([mark_strip(self._pane, "failed"), strip.crop(1)])
         return strip
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from time import perf_counter
 
+from agentwatch.safe_text import SafeText
+from agentwatch.screen.lines.format import time_of_day
 from agentwatch.screen.lines.line_view import LineView
 from agentwatch.screen.transcript.block_renderer import BlockRenderer
 from agentwatch.screen.transcript.blocks import Blocks
@@ -25,8 +27,11 @@ class BlockViewport:
     def __init__(self, pane: LineView, session: Session) -> None:
         """Show the transcript of `session` in `pane`, which scrolls and draws the lines."""
         self._pane = pane
-        self._transcript = session.transcript
-        self.blocks = Blocks(session.transcript)
+        self._session = session
+        self._newest = self.blocks = Blocks(session.transcript)
+        """The blocks of the newest moment, and those that are shown."""
+        self._same = 0
+        """The number of blocks that are the same in both."""
         self.layout = self.blocks.layout
         self.renderer = BlockRenderer(pane, self.blocks.all, self.layout, session.calls)
         self._measured = 0
@@ -34,6 +39,30 @@ class BlockViewport:
         self._found_heights: dict[int, int] = {}
         """Measured heights that are not laid out yet, by block index."""
         self._lay_out_at = 0.0
+
+    @property
+    def every(self) -> tuple[Blocks, ...]:
+        """The blocks of the newest moment, and those that are shown if they are others."""
+        return (self._newest,) if self._newest is self.blocks else (self._newest, self.blocks)
+
+    def show(self, session: Session) -> None:
+        """Show the transcript of another moment of the same session."""
+        is_newest = session.transcript is self._newest.all.transcript
+        before = self._same if self.blocks is not self._newest else len(self._newest.all)
+        self.blocks = self._newest if is_newest else self._newest.prefix(session.transcript)
+        self.layout, self._session = self.blocks.layout, session
+        self._same = len(self.blocks.all)
+        first = min(self._same, before)
+        self.renderer.show(self.blocks.all, self.layout, session.calls, first)
+        self.forget_from(first)
+        self.blocks.take(folds=True)
+        self._measured = min(self._measured, len(self.blocks.all))
+        self._pane.painter.forget()
+
+    def take_newest(self, seconds: float) -> None:
+        """Cut the newest entries into blocks, for about `seconds`, while an earlier moment is shown."""
+        if self.blocks is not self._newest and self._newest.is_behind:
+            self._newest.take(folds=True, seconds=seconds)
 
     def take(self, width: int, seconds: float) -> bool:
         """Cut entries into blocks before the pane is shown.
@@ -52,7 +81,7 @@ class BlockViewport:
     @property
     def taken_percent(self) -> int:
         """The percentage of the session's entries that are cut into blocks."""
-        return 100 * self.blocks.entry_count // max(len(self._transcript), 1)
+        return 100 * self.blocks.entry_count // max(len(self._session.transcript), 1)
 
     def sync(self) -> bool:
         """Cut new text into blocks; return whether the pane was redrawn."""
@@ -98,7 +127,9 @@ class BlockViewport:
         if self.layout.width == width:
             return
         place = self._place()
-        self.layout.width, self._measured = width, 0
+        for blocks in self.every:
+            blocks.layout.width = width
+        self._measured = 0
         self.forget_from(0)
         if place is not None:
             index, row, height = place
@@ -115,6 +146,13 @@ class BlockViewport:
         for index in [index for index in self._found_heights if index >= first]:
             del self._found_heights[index]
         self._pane.painter.forget_from(self.layout.top(first) if first else 0)
+
+    def mark_new(self, at_ms: int) -> None:
+        """Draw a rule with `new since` and this time above the next entry, and remove an earlier rule."""
+        index = self.blocks.mark_new(SafeText(f"new since {time_of_day(at_ms)[:5]}"))
+        if index is not None:
+            self.forget_from(index)
+            self._pane.show_lines()
 
     def measure(self, index: int) -> None:
         """Replace the estimated height of a visible block by its exact height."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from math import inf
 from time import perf_counter
@@ -45,6 +46,25 @@ class Blocks:
         self._ruled: int | None = None
         self._rule_from = 0
 
+    def prefix(self, transcript: Sequence[Entry]) -> Blocks:
+        """Return the blocks of an earlier moment of the same session, whose transcript this is.
+
+        Its last entry, which may be the beginning of a longer text, is not cut yet.
+        """
+        entries = min(max(len(transcript) - 1, 0), max(len(self._firsts) - 1, 0))
+        count = self._firsts[entries] if entries < len(self._firsts) else len(self.all)
+        calls = _count_below(self._calls, entries)
+        prefix = Blocks(transcript)
+        prefix.all = self.all.prefix(transcript, count)
+        prefix.subagents = self.subagents.prefix(calls, entries, count)
+        prefix.layout = self.layout.prefix(prefix.all, prefix.subagents)
+        prefix._firsts, prefix._calls = self._firsts.prefix(entries), self._calls.prefix(calls)
+        above = transcript[entries - 1] if entries else None
+        if above is not None:
+            prefix._cut_length = prefix._fixed_length = shown_length(above)
+            prefix._tail_start = prefix.all[-1].start if len(prefix.all) else 0
+        return prefix
+
     def take(self, *, folds: bool, seconds: float = inf) -> int:
         """Cut new text into blocks; return the index of the first block that changed.
 
@@ -76,17 +96,13 @@ class Blocks:
 
     def fold(self, number: int) -> None:
         """Update the heights of a thought's blocks after it was folded or opened; `number` is its entry."""
-        for index in self.of_entry(number):
+        for index in self.of_entry(number) if number < len(self._firsts) else ():
             self.layout.fold(index)
 
     @property
     def entry_count(self) -> int:
         """The number of entries that are cut into blocks; the last of them may be cut in part."""
         return len(self._firsts)
-
-    def entry(self, number: int) -> Entry:
-        """Return the entry with a number."""
-        return self._transcript[number]
 
     def is_marker(self, number: int) -> bool:
         """Return whether an entry has a line that can be selected.
@@ -234,6 +250,11 @@ class Blocks:
         height = self.layout.estimate(entry, start, text, is_head=is_head)
         self.all.add(number, start, end, is_code, gap, height, 0)
         self.layout.append(height, gap)
+
+
+def _count_below(numbers: Numbers, limit: int) -> int:
+    """Return how many of the ascending numbers are below a limit."""
+    return bisect_left(range(len(numbers)), limit, key=numbers.__getitem__)
 
 
 def _gap(entry: Entry, above: Entry | None, *, has_rule: bool = False, is_head: bool = False) -> int:

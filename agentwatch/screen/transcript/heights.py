@@ -48,9 +48,13 @@ class Heights:
         """Append a height."""
         is_new_group = len(self._heights) % _GROUP == 0
         self._heights.append(height)
-        if not is_new_group:
+        if is_new_group:
+            self._add_group(height)
+        else:
             self._sums[-1] += height
-            return
+
+    def _add_group(self, height: int) -> None:
+        """Append the sum of a new group, whose heights add up to `height` so far."""
         place = len(self._sums)
         below, first = place - 1, place - (place & -place)
         while below > first:
@@ -66,6 +70,17 @@ class Heights:
         else:
             self._sums.pop()
         return height
+
+    def prefix(self, length: int) -> Heights:
+        """Return a list of the first `length` heights. Either list may change without changing the other."""
+        prefix = Heights()
+        prefix._heights = self._heights.prefix(length)
+        prefix._sums = self._sums[: (length + _GROUP - 1) // _GROUP + 1]
+        if length % _GROUP:
+            prefix._sums.pop()
+            last = sum(prefix._heights.part(length - length % _GROUP, length))
+            prefix._add_group(last)
+        return prefix
 
     def top(self, index: int) -> int:
         """Return the sum of the heights before `index`, which may be the number of heights."""

@@ -13,7 +13,6 @@ from agentwatch.actions import action
 from agentwatch.analysis.matches import text_of
 from agentwatch.analysis.query import Query
 from agentwatch.safe_text import SafeText, safe_text
-from agentwatch.screen.lines.format import time_of_day
 from agentwatch.screen.lines.line_view import LineView
 from agentwatch.screen.transcript.block_viewport import BlockViewport
 from agentwatch.screen.transcript.reading import Reader, ReadingPosition
@@ -65,6 +64,18 @@ class Transcript(LineView):
         self.times = TimeGutter(self, self.viewport)
         self._blocks, self._layout = self.viewport.blocks, self.viewport.layout
         self._renderer = self.viewport.renderer
+
+    def show(self, session: Session) -> None:
+        """Show another moment of the same session."""
+        self._session = session
+        self.viewport.show(session)
+        self.reader.show(session)
+        self._blocks, self._layout = self.viewport.blocks, self.viewport.layout
+        chosen = self._renderer.chosen
+        if chosen is not None and chosen >= len(session.transcript):
+            self._renderer.chosen = None
+        self.viewport.measure_view()
+        self.show_lines()
 
     def line_count(self) -> int:
         """Return the number of lines, measured or estimated."""
@@ -126,13 +137,6 @@ class Transcript(LineView):
         position = self.reader.position()
         self.thoughts.toggle_all()
         self.restore(position)
-
-    def mark_new(self, at_ms: int) -> None:
-        """Draw a rule with `new since` and this time above the next entry, and remove an earlier rule."""
-        index = self._blocks.mark_new(SafeText(f"new since {time_of_day(at_ms)[:5]}"))
-        if index is not None:
-            self.viewport.forget_from(index)
-            self.show_lines()
 
     def copied(self) -> tuple[SafeText, SafeText]:
         """Return what `y` copies in words, and its text.

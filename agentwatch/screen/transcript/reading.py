@@ -31,6 +31,10 @@ class Reader:
         self._viewport = viewport
         self._session = session
 
+    def show(self, session: Session) -> None:
+        """Read the transcript of another moment of the same session."""
+        self._session = session
+
     def entry_of(self, call: Call) -> int:
         """Return the number of a call's entry; 0 if it is not yet cut into blocks."""
         return self._viewport.blocks.entry_of_call(call.number) or 0

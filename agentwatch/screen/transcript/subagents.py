@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
 from agentwatch.actions import action, target
@@ -22,17 +23,48 @@ UNKNOWN_PARENT = 0
 class Tally:
     """The entries of the subagent of one call of the main agent, and of the subagents that it started."""
 
-    __slots__ = ("blocks", "calls", "head", "last_call", "messages")
+    __slots__ = ("_calls", "_messages", "blocks", "head")
 
     def __init__(self) -> None:
-        self.calls = 0
-        self.messages = 0
-        self.last_call = 0
-        """The number of the newest call; 0 without a call."""
         self.head: int | None = None
         """The index of the first block. The line of all of them is above it."""
         self.blocks = array("I")
         """The indices of all blocks."""
+        self._calls = array("I")
+        """The numbers of the calls."""
+        self._messages = array("I")
+        """The numbers of the entries with messages."""
+
+    @property
+    def calls(self) -> int:
+        """The number of calls."""
+        return len(self._calls)
+
+    @property
+    def messages(self) -> int:
+        """The number of messages."""
+        return len(self._messages)
+
+    @property
+    def last_call(self) -> int:
+        """The number of the newest call; 0 without a call."""
+        return self._calls[-1] if self._calls else 0
+
+    def add(self, entry: Entry) -> None:
+        """Count a new entry."""
+        if entry.kind is Kind.CALL and entry.call is not None:
+            self._calls.append(entry.call.number)
+        elif entry.kind is Kind.ANSWER:
+            self._messages.append(entry.number)
+
+    def prefix(self, calls: int, entries: int, blocks: int) -> Tally:
+        """Return the tally of the first calls, entries and blocks of the session."""
+        prefix = Tally()
+        prefix.blocks = self.blocks[: bisect_left(self.blocks, blocks)]
+        prefix._calls = self._calls[: bisect_right(self._calls, calls)]
+        prefix._messages = self._messages[: bisect_left(self._messages, entries)]
+        prefix.head = self.head if prefix.blocks else None
+        return prefix
 
 
 class Subagents:
@@ -47,6 +79,14 @@ class Subagents:
         self._levels: dict[int, int] = {}
         self._tallies: dict[int, Tally] = {}
         self._open: set[int] = set()
+
+    def prefix(self, calls: int, entries: int, blocks: int) -> Subagents:
+        """Return the subagents of the first calls, entries and blocks; what is open is the same in both."""
+        prefix = Subagents()
+        prefix._roots, prefix._levels, prefix._open = self._roots, self._levels, self._open
+        tallies = {root: tally.prefix(calls, entries, blocks) for root, tally in self._tallies.items()}
+        prefix._tallies = {root: tally for root, tally in tallies.items() if tally.calls or tally.blocks}
+        return prefix
 
     def root(self, entry: Entry) -> int | None:
         """Return the number of the main agent's call that an entry is below; None for its own entries."""
@@ -85,9 +125,7 @@ class Subagents:
         if entry.kind is Kind.CALL and entry.call is not None:
             self._roots[entry.call.number] = root
             self._levels[entry.call.number] = self._levels.get(entry.parent, 0) + 1
-            tally.calls += 1
-            tally.last_call = entry.call.number
-        tally.messages += entry.kind is Kind.ANSWER
+        tally.add(entry)
 
     def add_block(self, entry: Entry, index: int) -> None:
         """Add a block of an entry."""

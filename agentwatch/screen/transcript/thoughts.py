@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from agentwatch.screen.lines.line_view import LineView
+from agentwatch.screen.transcript.block_layout import BlockLayout
 from agentwatch.screen.transcript.block_viewport import BlockViewport
 
 _BETWEEN_SLICES = 0.02
@@ -15,9 +16,12 @@ class Thoughts:
     def __init__(self, pane: LineView, viewport: BlockViewport) -> None:
         self._pane = pane
         self._viewport = viewport
-        self._layout = viewport.layout
         self._opened_by_find: int | None = None
         self._subagent_opened_by_find: int | None = None
+
+    @property
+    def _layout(self) -> BlockLayout:
+        return self._viewport.layout
 
     @property
     def are_shown(self) -> bool:
@@ -26,11 +30,13 @@ class Thoughts:
 
     def toggle_all(self) -> None:
         """Show all of the model's thinking, or fold finished thoughts."""
-        self._layout.shows_thinking = not self._layout.shows_thinking
-        self._layout.exceptions.clear()
-        before = self._layout.line_count()
-        self._layout.fold_all()
-        self._viewport.count_as_old(0, self._layout.line_count() - before)
+        layout = self._layout
+        before, shown = layout.line_count(), not layout.shows_thinking
+        layout.exceptions.clear()
+        for blocks in self._viewport.every:
+            blocks.layout.shows_thinking = shown
+            blocks.layout.fold_all()
+        self._viewport.count_as_old(0, layout.line_count() - before)
         self._viewport.forget_from(0)
         self._viewport.measure_view()
 
@@ -39,7 +45,8 @@ class Thoughts:
         blocks, layout = self._viewport.blocks, self._layout
         span, before = blocks.of_entry(number), layout.line_count()
         layout.exceptions ^= {number}
-        blocks.fold(number)
+        for each in self._viewport.every:
+            each.fold(number)
         self._viewport.forget_from(span.start)
         self._viewport.count_as_old(layout.top(span.start), layout.line_count() - before)
         self._viewport.measure_view()
@@ -60,7 +67,7 @@ class Thoughts:
     def open_for_find(self, number: int) -> None:
         """Open an entry that contains a match, if it is folded, until `fold_again` is called."""
         blocks = self._viewport.blocks
-        entry = blocks.entry(number)
+        entry = blocks.all.transcript[number]
         root = blocks.subagents.root(entry)
         if self._opened_by_find == number and not blocks.subagents.is_hidden(entry):
             return
@@ -80,8 +87,9 @@ class Thoughts:
             return
         before = layout.line_count()
         blocks.subagents.turn(root)
-        for index in tally.blocks:
-            layout.fold(index)
+        for each in self._viewport.every:
+            for index in () if (its := each.subagents.tally(root)) is None else its.blocks:
+                each.layout.fold(index)
         self._viewport.forget_from(tally.head)
         self._viewport.count_as_old(layout.top(tally.head), layout.line_count() - before)
         self._viewport.measure_view()
@@ -90,7 +98,7 @@ class Thoughts:
 
     def show_entry(self, number: int) -> None:
         """Open the subagent's entries that an entry belongs to, if they are folded."""
-        entry, subagents = self._viewport.blocks.entry(number), self._viewport.blocks.subagents
+        entry, subagents = self._viewport.blocks.all.transcript[number], self._viewport.blocks.subagents
         root = subagents.root(entry)
         if root is not None and subagents.is_hidden(entry):
             self.toggle_subagent(root)

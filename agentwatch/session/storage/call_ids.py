@@ -19,29 +19,24 @@ class CallIds:
         self._slots = _empty(_LEAST_SLOTS)
         self._count = 0
 
-    def add(self, session_id: str | None, call_id: str, number: int) -> None:
+    def add(self, run: int, session_id: str | None, call_id: str, number: int) -> None:
         """Add a call; its number is at least 1."""
         self._count += 1
         if 3 * self._count > 2 * len(self._slots):
             old, self._slots = self._slots, _empty(2 * len(self._slots))
             for entry in filter(None, old):
                 self._insert(entry)
-        self._insert(_hash(session_id, call_id) << _NUMBER_BITS | number)
+        self._insert(_hash(run, session_id, call_id) << _NUMBER_BITS | number)
 
-    def numbers(self, session_id: str | None, call_id: str) -> list[int]:
+    def numbers(self, run: int, session_id: str | None, call_id: str) -> list[int]:
         """Return the numbers of the calls that may have these ids: rarely more than one."""
-        wanted, last = _hash(session_id, call_id), len(self._slots) - 1
+        wanted, last = _hash(run, session_id, call_id), len(self._slots) - 1
         slot, found = wanted & last, list[int]()
         while entry := self._slots[slot]:
             if entry >> _NUMBER_BITS == wanted:
                 found.append(entry & _NUMBER)
             slot = (slot + 1) & last
         return found
-
-    def clear(self) -> None:
-        """Remove all calls."""
-        if self._count:
-            self._slots, self._count = _empty(_LEAST_SLOTS), 0
 
     def _insert(self, entry: int) -> None:
         last = len(self._slots) - 1
@@ -55,6 +50,6 @@ def _empty(slots: int) -> array[int]:
     return array("Q", bytes(8 * slots))
 
 
-def _hash(session_id: str | None, call_id: str) -> int:
+def _hash(run: int, session_id: str | None, call_id: str) -> int:
     """Return 32 bits of Python's hash, which is seeded, so that a stream cannot choose equal ones."""
-    return hash((session_id, call_id)) & 0xFFFFFFFF
+    return hash((run, session_id, call_id)) & 0xFFFFFFFF

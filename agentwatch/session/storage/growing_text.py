@@ -126,10 +126,44 @@ class GrowingText:
         self._tail_length -= length
 
 
+class TextPrefix:
+    """The beginning of a text that is stored elsewhere. It has the methods of `GrowingText`."""
+
+    __slots__ = ("_length", "_whole")
+
+    def __init__(self, whole: Content, length: int) -> None:
+        """Refer to the first `length` characters of `whole`."""
+        self._whole = whole
+        self._length = length
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __str__(self) -> str:
+        return self._whole.part(0, self._length)
+
+    def utf8(self) -> Iterator[bytes]:
+        """Yield the text as UTF-8, one chunk at a time."""
+        for start in range(0, self._length, _CHUNK):
+            yield _encoded(self.part(start, start + _CHUNK))
+
+    def part(self, start: int, end: int | None = None) -> str:
+        """Return the characters from `start` up to `end`, or up to the end of the text."""
+        return self._whole.part(start, self._length if end is None else min(end, self._length))
+
+    def add(self, text: str) -> None:
+        """Append text, which the whole text contains at this place."""
+        self._length += len(text)
+
+    def complete(self) -> None:
+        """Do nothing: the whole text is stored elsewhere."""
+
+
+Content = GrowingText | TextPrefix
 _NO_CHUNKS = array("Q")
 
 
-def is_joined(whole: GrowingText, pieces: Iterable[GrowingText]) -> bool:
+def is_joined(whole: Content, pieces: Iterable[Content]) -> bool:
     """Return whether a text equals the concatenation of the pieces.
 
     At most one chunk of each text is in memory at a time.

@@ -34,6 +34,10 @@ class Numbers:
         """The pages in memory, in the order in which they were read."""
         self._changed: set[int] = set()
         """The pages in memory that differ from the spill."""
+        self._shared = 0
+        """The number of pages whose bytes in the spill another list may read too."""
+        self._own: set[int] = set()
+        """Of those, the pages that were written to another place since."""
 
     def __len__(self) -> int:
         return self._start + len(self.newest)
@@ -64,6 +68,11 @@ class Numbers:
         if len(self.newest) >= 2 * PAGE:
             self.store()
 
+    def extend(self, number: int, length: int) -> None:
+        """Append a number until the list has this length."""
+        while len(self) < length:
+            self.append(number)
+
     def store(self) -> None:
         """Write the older of the newest numbers to the spill, if they are at least two pages."""
         while len(self.newest) >= 2 * PAGE:
@@ -81,6 +90,41 @@ class Numbers:
             self._start -= PAGE
         return self.newest.pop()
 
+    def prefix(self, length: int) -> Numbers:
+        """Return a list of the first `length` numbers. Either list may change without changing the other.
+
+        The lists share the pages in the spill, so that 500,000 numbers cost 4 KiB.
+        """
+        prefix, pages = Numbers(self._code, self._spill), min(length // PAGE, len(self._places))
+        self._share()
+        prefix._places, prefix._start, prefix._shared = self._places[:pages], pages * PAGE, pages
+        if pages < len(self._places):
+            prefix.newest = self._page(pages)[: length - prefix._start]
+        else:
+            prefix.newest = self.newest[: length - prefix._start]
+        return prefix
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Return the list for pickling: its pages stay in the spill, and are not written there again."""
+        self._share()
+        return Numbers.restored, (self._code, self._spill, self._places.tobytes(), self.newest)
+
+    @classmethod
+    def restored(cls, code: str, spill: Spill, places: bytes, newest: array[int]) -> Numbers:
+        """Return the list that was pickled with these values."""
+        numbers = cls(code, spill)
+        numbers._places.frombytes(places)
+        numbers._shared = len(numbers._places)
+        numbers._start, numbers.newest = PAGE * numbers._shared, newest
+        return numbers
+
+    def _share(self) -> None:
+        """Write every changed page, and leave its bytes in the spill as they are from now on."""
+        for page in list(self._changed):
+            self._write(page, self._pages[page])
+        self._shared = len(self._places)
+        self._own.clear()
+
     def _page(self, page: int) -> array[int]:
         numbers = self._pages.get(page)
         if numbers is None:
@@ -95,5 +139,13 @@ class Numbers:
         """Remove a page from memory, after writing it if it has changed."""
         numbers = self._pages.pop(page)
         if page in self._changed:
-            self._changed.remove(page)
+            self._write(page, numbers)
+
+    def _write(self, page: int, numbers: array[int]) -> None:
+        """Write a page: in its place, unless another list reads it there."""
+        self._changed.remove(page)
+        if page < self._shared and page not in self._own:
+            self._places[page] = self._spill.add(numbers.tobytes())
+            self._own.add(page)
+        else:
             self._places[page] = self._spill.replace(self._places[page], numbers.tobytes())

@@ -2,51 +2,66 @@
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, overload
 
-from agentwatch.session.storage.growing_text import GrowingText
+from agentwatch.session.storage.growing_text import Content
+from agentwatch.session.storage.numbers import Numbers
+from agentwatch.session.storage.spill import Spill
 
 if TYPE_CHECKING:
     from agentwatch.session.entry import Entry
 
 
-class Answer(Sequence[GrowingText]):
+class Answer(Sequence[Content]):
     """The texts of some entries of a transcript; each takes 4 bytes, and is unpacked when it is accessed."""
 
-    def __init__(self, transcript: Sequence[Entry]) -> None:
+    def __init__(self, transcript: Sequence[Entry], spill: Spill | None = None) -> None:
+        """Create an answer without texts.
+
+        Args:
+            transcript: The transcript.
+            spill: Where the numbers of the entries are stored.
+        """
         self._transcript = transcript
-        self._numbers = array("I")
+        self._numbers = Numbers("I", spill or Spill())
 
     def __len__(self) -> int:
         return len(self._numbers)
 
     @overload
-    def __getitem__(self, index: int) -> GrowingText: ...
+    def __getitem__(self, index: int) -> Content: ...
     @overload
-    def __getitem__(self, index: slice) -> list[GrowingText]: ...
-    def __getitem__(self, index: int | slice) -> GrowingText | list[GrowingText]:
+    def __getitem__(self, index: slice) -> list[Content]: ...
+    def __getitem__(self, index: int | slice) -> Content | list[Content]:
         if isinstance(index, slice):
-            return [self._transcript[number].content for number in self._numbers[index]]
+            return [self._at(at) for at in range(len(self))[index]]
+        return self._at(range(len(self))[index])
+
+    def _at(self, index: int) -> Content:
         return self._transcript[self._numbers[index]].content
 
     def add(self, entry: Entry) -> None:
         """Add the text of an entry, unless it is already the last one."""
-        if not self._numbers or self._numbers[-1] != entry.number:
+        if self._last != entry.number:
             self._numbers.append(entry.number)
 
     def retract(self, characters: int) -> None:
         """Remove the last texts, which together have this number of characters."""
-        while characters > 0 and self._numbers:
+        while characters > 0 and len(self):
             characters -= len(self[-1])
             self._numbers.pop()
 
     def rewind(self, number: int) -> None:
         """Remove the texts of this entry of the transcript and of those after it."""
-        while self._numbers and self._numbers[-1] >= number:
+        while self._last >= number:
             self._numbers.pop()
 
     def clear(self) -> None:
         """Remove all texts."""
-        del self._numbers[:]
+        self._numbers = Numbers("I", Spill())
+
+    @property
+    def _last(self) -> int:
+        """The number of the entry of the last text; -1 without texts."""
+        return self._numbers[len(self) - 1] if len(self) else -1

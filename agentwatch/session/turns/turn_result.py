@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from agentwatch.events import Outcome, TurnEnded
 from agentwatch.session.bounds import bounded
 from agentwatch.session.call import Place
-from agentwatch.session.storage.growing_text import GrowingText, is_joined
+from agentwatch.session.storage.growing_text import Content, GrowingText, is_joined
 from agentwatch.session.storage.spill import Spill
 from agentwatch.session.turns.answer import Answer
 
@@ -112,7 +112,7 @@ class TurnResult:
         if self._compared is None or self._compared[0] != size:
             self._compared = size, is_joined(self._text, self._repeated(self._text))
 
-    def _repeated(self, text: GrowingText) -> Sequence[GrowingText]:
+    def _repeated(self, text: GrowingText) -> Sequence[Content]:
         """Return the texts that the result repeats: all of them, or those at the end with its length."""
         if not self.is_last_text:
             return self._answer

@@ -21,11 +21,13 @@ def tool_started(session: Session, event: ToolStarted, place: Place) -> None:
     current_run(session, place)
     session.retry = None
     key = call_key(len(session.runs), event)
-    call = session.calls.find(*key[1:])
+    call = session.calls.find(*key)
     if call is None:
         call = _add_call(session, key, event)
         session.open_calls[key] = session.unended[key] = call
     if call.started is None:
+        if call.ended is not None:
+            session.calls.starts_late(call, place.offset)
         call.start(event, place)
         session.calls.changed(call)
     elif event.is_update and call.ended is None:
@@ -44,7 +46,7 @@ def tool_ended(session: Session, event: ToolEnded, place: Place) -> None:
     """End a call. One whose start is not in the recording is added."""
     current_run(session, place)
     key = call_key(len(session.runs), event)
-    call = session.unended.get(key) or session.calls.find(*key[1:])
+    call = session.unended.get(key) or session.calls.find(*key)
     if call is None:
         call = _add_call(session, key, event)
         session.completed_without_started += session.traits.announces_calls

@@ -39,7 +39,7 @@ def compaction(session: Session, event: Compaction, place: Place) -> None:
 
 def unknown(session: Session, event: Unknown, _place: Place) -> None:
     """Note what this version does not know, once."""
-    session.transcript.note_once(f"unknown: {event.what}")
+    session.notices.unknown(f"unknown: {event.what}")
 
 
 def oversize(session: Session, event: Oversize, _place: Place) -> None:
@@ -50,7 +50,7 @@ def oversize(session: Session, event: Oversize, _place: Place) -> None:
 
 def malformed(session: Session, event: Malformed, _place: Place) -> None:
     """Note a line that is not an event."""
-    session.transcript.note_malformed(f"not an event ({event.reason}): {event.text}")
+    session.notices.malformed(f"not an event ({event.reason}): {event.text}")
 
 
 APPLIERS: dict[type[Event], Applier] = {

@@ -39,8 +39,7 @@ def run_started(session: Session, event: RunStarted, place: Place) -> None:
     """Close the last run, and begin another."""
     close_run(session)
     session.lines.last_text = session.last_error = ""
-    session.calls.begin_run()
-    session.runs.append(Run.of(event, Answer(session.transcript)))
+    session.runs.append(Run.of(event, Answer(session.transcript, session.transcript.spill)))
     session.run.began_seen_ms = place.seen_ms
     if len(session.runs) > 1:
         session.transcript.note(f"run {len(session.runs)}")
@@ -101,7 +100,8 @@ def turn_ended(session: Session, event: TurnEnded, place: Place) -> None:
 def current_run(session: Session, place: Place) -> Run:
     """Return the run that a line belongs to. If the recording has no start line, begin a run."""
     if not session.runs:
-        session.runs.append(Run(began_seen_ms=place.seen_ms, answer=Answer(session.transcript)))
+        answer = Answer(session.transcript, session.transcript.spill)
+        session.runs.append(Run(began_seen_ms=place.seen_ms, answer=answer))
     return session.runs[-1]
 
 

@@ -60,7 +60,7 @@ class Answer:
         self._has_deltas = is_timed
         text = "".join(burst.texts)
         self._segment.add(text)
-        return [Text(Channel.ANSWER, text, burst.first_ms, burst.last_ms)]
+        return [_text(Channel.ANSWER, text, burst)]
 
     def end_segment(self) -> list[Event]:
         """Begin a new segment. If half an emoji is pending, return it as U+FFFD."""
@@ -89,7 +89,7 @@ class Thoughts:
         """Return the text of a burst of deltas; None if the first completes an emoji."""
         if self._half or not burst.texts[0]:
             return None
-        return [Text(Channel.REASONING, "".join(burst.texts), burst.first_ms, burst.last_ms)]
+        return [_text(Channel.REASONING, "".join(burst.texts), burst)]
 
     def end_block(self) -> list[Event]:
         """End a block of reasoning. If half an emoji is pending, return it as U+FFFD."""
@@ -124,3 +124,9 @@ def _joined(half: str, text: str) -> tuple[str, str]:
     if "\ud800" <= text[-1:] <= "\udbff":
         return whole_text(text[:-1]), text[-1]
     return whole_text(text), ""
+
+
+def _text(channel: Channel, text: str, burst: Burst) -> Text:
+    """Return the event of a burst."""
+    gap_ms = burst.longest_gap_ms
+    return Text(channel, text, burst.first_ms, burst.last_ms, longest_gap_ms=gap_ms)

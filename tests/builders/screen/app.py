@@ -14,7 +14,8 @@ from rich.segment import Segment
 from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 
-from agentwatch.feed import Feed, Pace
+from agentwatch.feed import Feed
+from agentwatch.feed.playhead import Replay
 from agentwatch.resources import stylesheets
 from agentwatch.screen.app import AgentwatchApp
 from agentwatch.screen.calls.pane import CallTable
@@ -171,16 +172,15 @@ async def opened(
     size: tuple[int, int] = (120, 40),
     *,
     follow: bool = False,
-    pace: Pace | None = None,
+    replay: Replay | None = None,
 ) -> AsyncIterator[Stage]:
     """Open a recording in the app; everything that is due is read and shown when this yields."""
     source = saved_source(path, follow)
-    feed = CountedFeed(source.reader, pace)
-    app = AgentwatchApp(source, feed, HeldSignals())
+    feed = CountedFeed(source.reader)
+    app = AgentwatchApp(source, feed, HeldSignals(), replay=replay)
     async with app.run_test(size=size, notifications=True) as pilot:
         stage = Stage(app, feed, path, pilot)
-        if pace is None:
-            await stage.until(lambda: not feed.backlog(), "the end of the recording")
+        await stage.until(lambda: not feed.backlog(), "the end of the recording")
         await stage.settled()
         yield stage
     os.close(source.reader.fd)

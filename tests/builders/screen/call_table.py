@@ -87,5 +87,5 @@ def reads(*names: str) -> bytes:
 async def filtered(table: CallTable, pilot: Pilot[None], *keys: str) -> list[str]:
     """Press keys, wait until the rows are up to date, and return them."""
     await pilot.press(*keys)
-    await eventually(pilot, lambda: not table._list.is_waiting, "the rows that were asked for")
+    await eventually(pilot, lambda: not table.listed.is_waiting, "the rows that were asked for")
     return rows_of(table)

@@ -75,11 +75,11 @@ async def test_a_click_folds_a_branch(recording: Saver) -> None:
         assert "▸ deep: 2 members" in lines_of(detail)
 
 
-async def test_without_a_branch_space_freezes_the_view(recording: Saver) -> None:
-    """While no branch is selected, space in the detail freezes the view."""
+async def test_without_a_branch_space_pauses_the_moment(recording: Saver) -> None:
+    """While no branch is selected, space in the detail pauses the moment."""
     async with opened(recording(init() + shell(1, None)), follow=True) as stage:
         await stage.press("3", "space")
-        assert stage.app.screen.has_class("-frozen")
+        assert stage.app.screen.has_class("-earlier")
 
 
 async def test_an_echoed_list_is_shown_once(recording: Saver) -> None:

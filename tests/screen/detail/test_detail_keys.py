@@ -140,7 +140,7 @@ async def test_the_first_failing_line_is_a_key_away(recording: Saver) -> None:
         await stage.press("exclamation_mark")
         assert marked(stage) == "E       assert 1 == 2"
         await stage.press("space")
-        assert stage.app.screen.has_class("-frozen")
+        assert stage.app.screen.has_class("-earlier")
 
 
 async def test_an_output_without_a_failing_line_has_no_target(recording: Saver) -> None:

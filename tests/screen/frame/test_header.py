@@ -231,7 +231,7 @@ async def test_outcomes_have_words_and_signs() -> None:
 
 async def test_the_status_shows_activity_left_and_view_state_right() -> None:
     """The status line shows the activity on the left and the view state on the right."""
-    assert await status("writing", "frozen · 3 B behind", 40) == " writing            frozen · 3 B behind "
+    assert await status("writing", "3 events behind · L", 40) == " writing            3 events behind · L "
 
 
 @pytest.mark.parametrize("words", ["running shell " + "x" * 300, "東京" * 100, "short", "", "é" * 90])

@@ -60,16 +60,16 @@ async def test_the_keys_are_there_without_focus(recording: Saver) -> None:
 
 
 async def test_space_is_named_by_what_it_does(recording: Saver) -> None:
-    """The key is `Freeze` in a live session, `Pause` in a replay, and `Resume` after it was pressed."""
+    """The key is `Pause` while the moment is live or plays, and `Play` after it was pressed."""
     async with opened(recording(init() + answer("Soon.")), follow=True) as stage:
-        await stage.shows("space Freeze")
-        await stage.press("space")
-        await stage.shows("space Resume")
-    path = timed(recording(init() + answer("Soon.") + answer("Later.")), 0, 10, 20)
-    async with opened(path, pace=Replay(clock=ManualClock())) as stage:
         await stage.shows("space Pause")
         await stage.press("space")
-        await stage.shows("space Resume")
+        await stage.shows("space Play")
+    path = timed(recording(init() + answer("Soon.") + answer("Later.")), 0, 10, 20)
+    async with opened(path, replay=Replay(clock=ManualClock())) as stage:
+        await stage.shows("space Pause")
+        await stage.press("space")
+        await stage.shows("space Play")
     async with opened(recording(session(1) + result())) as stage:
         assert "space" not in stage.rows()[-1]
 
@@ -78,7 +78,7 @@ async def test_the_key_that_pauses_is_named_at_80_columns(recording: Saver) -> N
     """In every pane of a replay, 80 columns have room for `Pause`."""
     lines = session(3) + result()
     path = timed(recording(lines), *range(lines.count(b"\n")))
-    async with opened(path, (80, 24), pace=Replay(clock=ManualClock())) as stage:
+    async with opened(path, (80, 24), replay=Replay(clock=ManualClock())) as stage:
         for key in "1234":
             await stage.press(key)
             await stage.shows("space Pause")

@@ -5,7 +5,8 @@ from __future__ import annotations
 from agentwatch.analysis.silence import is_stalled
 from agentwatch.feed import Feed
 from agentwatch.recording import now_ms, open_saved
-from agentwatch.screen.frame.view_status import shown_ms, view_words
+from agentwatch.screen.frame.view_status import view_words
+from agentwatch.screen.moment.moment import Moment, live_ms
 from agentwatch.sources.open import saved_source
 from tests.builders.lines import line
 from tests.builders.screen.lines import init, prompt, result
@@ -19,21 +20,20 @@ def test_a_saved_recording_is_not_quiet_while_it_is_read(recording: Saver) -> No
     feed = Feed(open_saved(path))
     feed.advance(0)
     assert not feed.is_over
-    assert shown_ms(feed, is_frozen=False) == feed.session.last_seen_ms == 1000
-    assert not is_stalled(feed.session, shown_ms(feed, is_frozen=False))
+    assert live_ms(feed) == feed.session.last_seen_ms == 1000
+    assert not is_stalled(feed.session, live_ms(feed))
 
 
 def test_the_time_goes_on_while_a_recording_grows(recording: Saver) -> None:
-    """A followed recording shows the time of our clock; a frozen view that of the newest line."""
+    """A followed recording shows the time of our clock."""
     path = recording(init())
     path.with_suffix(".times").write_text("0 1000\n")
     feed = Feed(open_saved(path, follow=True))
     feed.advance()
     before = now_ms()
-    shown = shown_ms(feed, is_frozen=False)
+    shown = live_ms(feed)
     assert shown is not None
     assert before <= shown <= now_ms()
-    assert shown_ms(feed, is_frozen=True) == 1000
 
 
 def test_lines_of_no_known_agent_are_mentioned_while_they_are_held(recording: Saver) -> None:
@@ -41,6 +41,7 @@ def test_lines_of_no_known_agent_are_mentioned_while_they_are_held(recording: Sa
     path = recording(line({"type": "hello"}), line({"type": "hello"}))
     source = saved_source(path, follow=True)
     feed = Feed(source.reader)
+    moment = Moment(feed, source.reader)
     feed.advance()
-    words = view_words(source, feed, [], is_frozen=False, below=0)
+    words = view_words(source, moment, [], below=0)
     assert words == "2 lines of no known agent yet"

@@ -103,19 +103,18 @@ async def test_moving_works_in_every_pane(recording: Saver) -> None:
             await stage.until(partial(is_at, pane, -1), "the end")
 
 
-async def test_space_freezes_the_view(recording: Saver) -> None:
-    """A frozen view does not change and shows how far it is behind; space again shows the new events."""
+async def test_space_pauses_the_moment(recording: Saver) -> None:
+    """A paused moment does not change and shows how far it is behind; space again shows the new events."""
     path = recording(session(3))
     async with opened(path, follow=True) as stage:
         await stage.press("space")
-        assert "frozen · 0 B behind" in stage.status
+        await stage.shows("0 events behind · paused ×1")
         append(path, shell(77))
-        behind = f"frozen · {len(shell(77))} B behind"
-        await stage.until(lambda: behind in stage.status, behind)
+        await stage.shows("2 events behind · paused ×1")
         assert "echo 77" not in stage.text()
         await stage.press("space")
         await stage.until(lambda: "echo 77" in stage.text(), "the call")
-        assert "frozen" not in stage.status
+        await stage.until(lambda: "behind" not in stage.status, "the live moment")
 
 
 async def test_t_shows_or_hides_the_thinking(recording: Saver) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from textual.events import AppBlur
 
 from agentwatch.feed.playhead import Replay
+from agentwatch.screen.moment.keys import MomentKeys
 from tests.builders.screen.app import lines_of, opened
 from tests.builders.screen.call_table import rows_of
 from tests.builders.screen.lines import answer, init, session, shell
@@ -37,7 +38,7 @@ async def test_a_replay_keeps_its_time(recording: Saver) -> None:
     """In a replay each line arrives at its recorded time, and clocks show what they showed then."""
     path = timed(recording(init() + shell(1) + answer("Done.")), 0, 10, 30, 31)
     clock = ManualClock()
-    async with opened(path, pace=Replay(clock=clock)) as stage:
+    async with opened(path, replay=Replay(clock=clock)) as stage:
         calls = stage.calls
         assert lines_of(calls) == []
         clock.seconds += 10
@@ -57,7 +58,7 @@ async def test_a_replay_can_be_paused(recording: Saver) -> None:
     """While a replay is paused its time does not advance, and the status line shows `paused`."""
     path = timed(recording(init() + answer("Soon.") + answer("Later.")), 0, 10, 20)
     clock = ManualClock()
-    async with opened(path, pace=Replay(clock=clock)) as stage:
+    async with opened(path, replay=Replay(clock=clock)) as stage:
         assert "replay ×1" in stage.status
         clock.seconds += 5
         await stage.press("space")
@@ -75,7 +76,7 @@ async def test_a_replay_advances_by_single_events(recording: Saver) -> None:
     """`.` shows exactly one more event at once, paused or not."""
     path = timed(recording(init() + answer("one ") + answer("two ") + answer("three ")), 0, 10, 20, 30)
     clock = ManualClock()
-    async with opened(path, pace=Replay(clock=clock)) as stage:
+    async with opened(path, replay=Replay(clock=clock)) as stage:
         await stage.press("space")
         seen = []
         for words in ("one", "one two", "one two three"):
@@ -89,10 +90,10 @@ async def test_a_replay_advances_by_single_events(recording: Saver) -> None:
 async def test_steps_in_quick_succession_all_count(recording: Saver) -> None:
     """`.` pressed three times in quick succession, as a held key does, shows three events."""
     path = timed(recording(init() + b"".join(answer(f"<{n}>") for n in range(6))), *range(0, 70, 10))
-    async with opened(path, pace=Replay(clock=ManualClock())) as stage:
-        stage.app.screen.action_pace("step")  # type: ignore[attr-defined]
-        stage.app.screen.action_pace("step")  # type: ignore[attr-defined]
-        stage.app.screen.action_pace("step")  # type: ignore[attr-defined]
+    async with opened(path, replay=Replay(clock=ManualClock())) as stage:
+        keys = stage.app.screen.query_one(MomentKeys)
+        for _ in range(4):
+            keys.action_step(1)
         await stage.settled()
         await stage.settled()
         assert lines_of(stage.pane("transcript")) == ["<0><1><2>"]
@@ -102,10 +103,10 @@ async def test_a_replay_can_be_faster_and_slower(recording: Saver) -> None:
     """`+` and `-` change the speed between ×0.25 and ×64; the status line shows it."""
     path = timed(recording(init() + answer("Soon.")), 0, 1000)
     clock = ManualClock()
-    async with opened(path, pace=Replay(clock=clock)) as stage:
+    async with opened(path, replay=Replay(clock=clock)) as stage:
         for key, speeds in (
-            ("plus", "2 4 8 16 64 64"),
-            ("minus", "16 8 4 2 1 0.5 0.25 0.25"),
+            ("plus", "2 4 8 16 32 64 64"),
+            ("minus", "32 16 8 4 2 1 0.5 0.25 0.25"),
             ("equals_sign", "0.5"),
         ):
             for speed in speeds.split():
@@ -134,7 +135,7 @@ async def test_a_replay_has_no_new_lines(recording: Saver) -> None:
     """In a replay no rule marks what came while the terminal had no focus."""
     path = timed(recording(init() + answer("One.") + answer("\n\nTwo.")), 0, 1, 10)
     clock = ManualClock()
-    async with opened(path, pace=Replay(clock=clock)) as stage:
+    async with opened(path, replay=Replay(clock=clock)) as stage:
         clock.seconds += 1
         await stage.shows("One.", "transcript")
         stage.app.post_message(AppBlur())

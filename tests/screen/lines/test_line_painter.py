@@ -75,7 +75,7 @@ async def test_rows_are_those_that_textual_composes() -> None:
                 case 2:
                     view.screen.set_focus(None if view.has_focus else view)
                 case 3:
-                    view.screen.toggle_class("-frozen")
+                    view.screen.toggle_class("-narrow")
                 case 4:
                     await pilot.resize_terminal(chance.choice([20, 40, 80]), chance.choice([5, 12, 30]))
                 case _:

@@ -45,7 +45,7 @@ def test_every_binding_is_in_the_help() -> None:
 async def test_configured_keys_are_shown_and_work() -> None:
     """Configured keys replace the defaults in the help, and the configured help key closes it."""
     source = saved_source(bundled("demo"))
-    keys = {"help": "f1", "freeze": "ctrl+g,.", "step": "f8", "filter-calls": "w", "slowest-calls": "f"}
+    keys = {"help": "f1", "pause": "ctrl+g,.", "step": "f8", "filter-calls": "w", "slowest-calls": "f"}
     app = AgentwatchApp(source, Feed(source.reader), HeldSignals(), Config(keys=keys))
     async with app.run_test(size=(160, 60)) as pilot:
         await pilot.press("f1")
@@ -59,7 +59,7 @@ async def test_configured_keys_are_shown_and_work() -> None:
             )
         }
         assert rows["show all keys"] == "f1"
-        assert rows["freeze the view, recording continues; in a replay: pause"] == "ctrl+g ."
+        assert rows["pause, recording continues; again: play from there"] == "ctrl+g ."
         assert rows["faster; slower; one event forward"] == "+ =, -, f8"
         assert rows["sort calls by duration, slowest first (toggle)"] == "f"
         assert next(key for does, key in rows.items() if does.startswith("filter calls")) == "w, esc"

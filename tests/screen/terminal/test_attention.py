@@ -10,7 +10,6 @@ import pytest
 
 from agentwatch.config import Config
 from agentwatch.feed import Feed
-from agentwatch.feed.playhead import Replay
 from agentwatch.safe_text import SafeText, columns
 from agentwatch.screen.terminal.attention import Attention, note_format
 from agentwatch.sources.open import saved_source
@@ -98,20 +97,6 @@ def test_a_finished_recording_does_not_ring(tmp_path: Path) -> None:
         assert watched.feed.is_over
         assert watched.update() == watched.update(is_quiet=True) == ""
         assert not watched.attention.is_watching
-
-
-def test_a_replay_does_not_ring(tmp_path: Path) -> None:
-    """A replay does not ring."""
-    path = tmp_path / "session.ndjson"
-    path.write_bytes(init() + SUCCEEDED)
-    written = list[str]()
-    feed = Feed(saved_source(path).reader, Replay(1000, 0))
-    attention = Attention(feed, written.append, NO_TITLE, PLAIN)
-    while not feed.is_over:
-        feed.advance()
-        attention.update(SafeText("writing"), is_quiet=False)
-    assert written == []
-    assert not attention.is_watching
 
 
 def test_history_does_not_ring(tmp_path: Path) -> None:

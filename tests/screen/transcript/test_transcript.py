@@ -174,7 +174,7 @@ async def test_a_rule_marks_what_is_new(
     feed, transcript = of(path, follow=True)
     async with shown(transcript):
         old = brought_up(feed, transcript)
-        transcript.mark_new(1_793_610_000_000)
+        transcript.viewport.mark_new(1_793_610_000_000)
         assert brought_up(feed, transcript) == old
         for piece in after.splitlines(keepends=True):
             append(path, piece)
@@ -191,7 +191,7 @@ async def test_there_is_no_rule_above_the_first_line(recording: Saver) -> None:
     feed, transcript = of(path, follow=True)
     async with shown(transcript):
         brought_up(feed, transcript)
-        transcript.mark_new(1_793_610_000_000)
+        transcript.viewport.mark_new(1_793_610_000_000)
         append(path, shell(1) + shell(2))
         assert "new since" not in "\n".join(brought_up(feed, transcript))
 
@@ -203,7 +203,7 @@ async def test_there_is_one_rule_at_most(recording: Saver) -> None:
     async with shown(transcript):
         for number, text in enumerate("bc"):
             brought_up(feed, transcript)
-            transcript.mark_new(1_793_610_000_000)
+            transcript.viewport.mark_new(1_793_610_000_000)
             append(path, shell(number) + answer(text))
         lines = brought_up(feed, transcript)
         assert [found[:6] for found in lines if found] == ["a", "  ✓ Ra", "b", "── new", "  ✓ Ra", "c"]

@@ -31,6 +31,19 @@ class TimeStrip:
         """By the number of a run in which the agent gave times: its clock minus agentwatch's clock; None
         while that is unknown.
         """
+        self._firsts: dict[int, tuple[int, int]] = {}
+        """By the number of a run: the number of its first call with a time of the agent, and of the first
+        call that shows the difference of the clocks.
+        """
+
+    def prefix(self, calls: int) -> TimeStrip:
+        """Return the strip of the first calls."""
+        prefix = TimeStrip()
+        for run, (timed, compared) in self._firsts.items():
+            if timed <= calls:
+                prefix._ahead_ms[run] = self._ahead_ms[run] if compared <= calls else None
+                prefix._firsts[run] = timed, compared
+        return prefix
 
     def add(self, call: Call) -> None:
         """Compare the two clocks by the times of a new or changed call."""
@@ -38,6 +51,8 @@ class TimeStrip:
             if at_ms is not None and self._ahead_ms.get(call.run) is None:
                 seen_ms = None if place is None else place.seen_ms
                 self._ahead_ms[call.run] = None if seen_ms is None else at_ms - seen_ms
+                timed, _ = self._firsts.get(call.run, (call.number, 0))
+                self._firsts[call.run] = timed, call.number
 
     def scales(self, calls: Iterable[Call], now_ms: int | None) -> Scales:
         """Return the scale of each run, from the beginning of its first call to the end of its last one.

@@ -29,19 +29,34 @@ class ToolNames:
 
     def __init__(self) -> None:
         self._shown: dict[str, SafeText] = {}
+        self._firsts: dict[str, int] = {}
+        """The number of the first call of each tool."""
         self.width = 0
         """The width of the longest name so far, in columns; at most 12."""
 
-    def add(self, tool: str) -> None:
-        """Take notice of a tool. After 500 different tools, names are only cut."""
-        if tool in self._shown or len(self._shown) >= _MOST_NAMES:
-            return
-        self._shown[tool] = SafeText("")
+    def prefix(self, calls: int) -> ToolNames:
+        """Return the tools of the first calls."""
+        if all(first <= calls for first in self._firsts.values()):
+            return self
+        prefix = ToolNames()
+        prefix._firsts = {tool: first for tool, first in self._firsts.items() if first <= calls}
+        prefix._name()
+        return prefix
+
+    def add(self, tool: str, number: int) -> None:
+        """Take notice of the tool of a call. After 500 different tools, names are only cut."""
+        if tool not in self._firsts and len(self._firsts) < _MOST_NAMES:
+            self._firsts[tool] = number
+            self._name()
+
+    def _name(self) -> None:
+        """Choose the name that is shown for each tool."""
+        self._shown = dict.fromkeys(self._firsts, SafeText(""))
         tools = {each: (_full(each), _one_word(each)) for each in self._shown}
         taken = [word for names in tools.values() for word in {name.lower() for name in names if name}]
         for each, (full, word) in tools.items():
             self._shown[each] = word if word and taken.count(word) == 1 else full
-        self.width = max(map(columns, self._shown.values()))
+        self.width = max(map(columns, self._shown.values()), default=0)
 
     def __getitem__(self, tool: str) -> SafeText:
         """Return the name that the table shows."""

@@ -11,7 +11,7 @@ def shown(*tools: str) -> list[str]:
     """Return the names that the table shows for these tools."""
     names = ToolNames()
     for tool in tools:
-        names.add(tool)
+        names.add(tool, 1)
     return [names[tool] for tool in tools]
 
 
@@ -45,10 +45,10 @@ def test_the_width_is_that_of_the_longest_name() -> None:
     names = ToolNames()
     widths = []
     for tool in ("ls", "shell", "webFetch", "日本語", "x" * 50):
-        names.add(tool)
+        names.add(tool, 1)
         widths.append(names.width)
     assert widths == [2, 5, 5, 6, 12]
     for number in range(2000):
-        names.add(f"tool{number}")
+        names.add(f"tool{number}", number)
     assert names["tool1999"] == "tool1999"
     assert names.width == 12

@@ -1,0 +1,66 @@
+"""The times of a recording: when each of its bytes arrived, and which bytes had arrived at a time."""
+
+from __future__ import annotations
+
+from agentwatch.recording.line_ends import line_end_after, line_end_before
+from agentwatch.recording.time_columns import TimeColumns
+from agentwatch.session import Place
+
+
+class Timeline:
+    """The times of the lines that a feed has applied.
+
+    They are arrival times if the recording has them, otherwise the agent's times. A recording may have
+    neither; its moments are then known only by their offsets. After a change of the clock, times that are
+    earlier than one before them are not noted.
+    """
+
+    def __init__(self, fd: int) -> None:
+        """Create an empty timeline of the recording that is open at `fd`."""
+        self.fd = fd
+        self.size = 0
+        """The number of bytes whose lines are applied. It is the live moment."""
+        self.first_ms: int | None = None
+        """The first time, in milliseconds since the epoch; None while no time is known."""
+        self.last_ms: int | None = None
+        """The last time; None while no time is known."""
+        self._noted = TimeColumns()
+
+    @property
+    def has_times(self) -> bool:
+        """Whether any time is known."""
+        return self.first_ms is not None
+
+    def note(self, place: Place) -> None:
+        """Note the time of a line that was applied."""
+        self.size, at_ms = place.offset + place.length + 1, place.seen_ms
+        if at_ms is None:
+            return
+        if self.last_ms is None:
+            self.first_ms = at_ms
+        elif at_ms <= self.last_ms:
+            return
+        self.last_ms = at_ms
+        self._noted.append(self.size, at_ms)
+
+    def ms_at(self, offset: int) -> int | None:
+        """Return the time of the last line before an offset; before the first time, the first time."""
+        return self.first_ms if (at_ms := self._noted.at(offset)) is None else at_ms
+
+    def offset_at(self, at_ms: float) -> int:
+        """Return the moment after the last line at or before a time."""
+        if self.last_ms is None or at_ms >= self.last_ms:
+            return self.size
+        return self._noted.offset_at(at_ms)
+
+    def before(self, offset: int) -> int:
+        """Return the end of the line before the one that ends at `offset`; 0 at the first line."""
+        return line_end_before(self.fd, offset - 1) if offset > 0 else 0
+
+    def after(self, offset: int) -> int:
+        """Return the end of the next line after `offset`; the live moment if no line follows."""
+        return min(line_end_after(self.fd, offset, self.size), self.size)
+
+    def aligned(self, offset: int) -> int:
+        """Return the last line end at or before an offset."""
+        return self.size if offset >= self.size else line_end_before(self.fd, max(offset, 0))

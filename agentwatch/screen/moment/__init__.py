@@ -1,0 +1,1 @@
+"""The moment of the session that the screen shows: the live one, or an earlier one that stands or plays."""
