@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 _FORMATS = ("text", "json", "stream-json", "final", "summary")
 _PATH = click.Path(path_type=Path)
+_FILE = click.Path(path_type=str)
+_ADDRESS = click.argument("address", type=_FILE)
 
 
 def _format_names() -> list[str]:
@@ -130,21 +132,19 @@ def agentwatch() -> None:
 
 
 @agentwatch.command(hidden=True)
-@click.argument("file", type=_PATH, required=False)
+@click.argument("address", type=_FILE, required=False)
 @_printing
 @_reading
 @click.option("--tee", is_flag=True, help="Draw the screen on the terminal and copy stdin to stdout.")
 @_keeping
 @click.option("-f", "--follow", is_flag=True, help="Keep reading at the end of FILE.")
 @_colour
-def watch(file: Path | None, **given: Any) -> int:
+def watch(address: str | None, **given: Any) -> int:
     """Watch stdin, or open a recording."""
-    from agentwatch.cli.commands import watch_file, watch_stdin
+    from agentwatch.cli.commands import watch_address, watch_stdin
 
     options = _options(given)
-    if file is None or str(file) == "-":
-        return watch_stdin(options)
-    return watch_file(file, options)
+    return watch_stdin(options) if address is None else watch_address(address, options)
 
 
 @agentwatch.command()
@@ -162,17 +162,19 @@ def run(command: tuple[str, ...], **given: Any) -> int:
 
 
 @agentwatch.command()
-@click.argument("file", type=_PATH)
+@_ADDRESS
 @_pacing
 @_printing
 @_reading
 @click.option("--log", type=_PATH, metavar="FILE", help="Write the action log to FILE.")
 @_colour
-def replay(file: Path, **given: Any) -> int:
+def replay(address: str, **given: Any) -> int:
     """Replay a recording with its original timing."""
+    from agentwatch.cli.address import parse_address
     from agentwatch.cli.commands import replay_file
 
-    return replay_file(file, _options(given))
+    given_address, options = parse_address(address), _options(given)
+    return replay_file(given_address.path, options._replace(moment=given_address.moment))
 
 
 @agentwatch.command()
@@ -188,29 +190,46 @@ def demo(**given: Any) -> int:
 
 
 @agentwatch.command()
-@click.argument("file", type=_PATH)
+@_ADDRESS
 @_reading
-def log(file: Path, **given: Any) -> int:
+@click.option("--addresses", is_flag=True, help="Print the number of each call: FILE#12 is its address.")
+def log(address: str, addresses: bool, **given: Any) -> int:
     """Print the action log of a recording, as written live."""
+    from agentwatch.cli.address import whole
     from agentwatch.cli.options import Options
     from agentwatch.cli.printing import print_log
     from agentwatch.feed import Feed
     from agentwatch.sources.open import saved_source
 
-    return print_log(Feed(saved_source(file).reader, agent=Options(**given).agent()))
+    file = whole(address, "log")
+    return print_log(Feed(saved_source(file).reader, agent=Options(**given).agent()), addresses=addresses)
 
 
 @agentwatch.command()
-@click.argument("file", type=_PATH)
+@_ADDRESS
 @_reading
-def drift(file: Path, **given: Any) -> int:
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON object.")
+def show(address: str, as_json: bool, **given: Any) -> int:
+    """Print one call (FILE#12), or the state at a moment (FILE@14:03:07)."""
+    from agentwatch.cli.address import parse_address
+    from agentwatch.cli.options import Options
+    from agentwatch.cli.show.command import show
+
+    return show(parse_address(address), Options(**given).agent(), as_json=as_json)
+
+
+@agentwatch.command()
+@_ADDRESS
+@_reading
+def drift(address: str, **given: Any) -> int:
     """List everything in a recording that this version does not know."""
+    from agentwatch.cli.address import whole
     from agentwatch.cli.options import Options
     from agentwatch.cli.printing import print_lines
     from agentwatch.outputs.unknown_fields import report
     from agentwatch.sources.open import saved_source
 
-    found = report(saved_source(file).reader, Options(**given).agent())
+    found = report(saved_source(whole(address, "drift")).reader, Options(**given).agent())
     return print_lines(found.lines()) or (0 if found.is_known else USAGE)
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, NoReturn
 
+from agentwatch.cli.address import STDIN, parse_address
 from agentwatch.cli.front import watch
 from agentwatch.cli.messages import say
 from agentwatch.cli.options import Options
@@ -44,6 +45,26 @@ def watch_stdin(options: Options) -> int:
             raise Fault("nothing to watch: name a FILE, or pipe an agent's stream into stdin", USAGE)
         return _choose_session(options)
     return _watch_pipe(os.dup(0), options)
+
+
+def watch_address(words: str, options: Options) -> int:
+    """Watch what an address names: stdin, or a recording, on the screen at a moment of it.
+
+    Returns:
+        The exit code.
+
+    Raises:
+        Fault: The address names no moment, or it names one that cannot be shown.
+    """
+    address = parse_address(words)
+    if address.moment is not None and options.prints():
+        hint = f"agentwatch show {address.words}"
+        raise Fault(f"printing shows a whole recording, not a moment of it; try {hint}", USAGE)
+    if address.path != STDIN:
+        return watch_file(address.path, options._replace(moment=address.moment))
+    if address.moment is not None:
+        raise Fault(f"{words}: a stream has no moment yet; save it, then name its moment", USAGE)
+    return watch_stdin(options)
 
 
 def watch_file(path: Path, options: Options) -> int:

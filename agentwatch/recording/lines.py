@@ -88,6 +88,21 @@ class Growth(Protocol):
         """
 
 
+class PartGrowth:
+    """The growth of a recording of which only the first bytes are read, as if no more had arrived yet."""
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+
+    def size(self) -> int:
+        """Return the number of bytes that may be read."""
+        return self._size
+
+    def has_ended(self) -> bool:
+        """Return False: more may arrive, so a line whose end is not among the bytes is not read."""
+        return False
+
+
 class LineReader:
     """Reads a recording line by line. Only `\\n` ends a line."""
 

@@ -3,7 +3,7 @@
 A moment is the number of bytes of the recording that are shown.
 """
 
-from agentwatch.analysis.moments.offsets import Timeline, offset_of
+from agentwatch.analysis.moments.offsets import Timeline, offset_of, time_of
 from agentwatch.analysis.moments.words import (
     HINT,
     CallEnd,
@@ -32,4 +32,5 @@ __all__ = [
     "Timeline",
     "offset_of",
     "parse",
+    "time_of",
 ]

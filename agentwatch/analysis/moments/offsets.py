@@ -78,12 +78,46 @@ def offset_of(
             return _call_end(number, session, timeline)
         case Named(name):
             return _bookmark(name, bookmarks, timeline)
+        case Share(0):
+            return 0
+        case Share(thousandths) if thousandths == _ALL or timeline.first_ms == timeline.last_ms:
+            return timeline.size * thousandths // _ALL
+    at_ms = _time(moment, timeline, base)
+    if isinstance(at_ms, Problem):
+        return at_ms
+    is_before = timeline.first_ms is not None and at_ms < timeline.first_ms
+    return 0 if is_before else min(timeline.offset_at(at_ms), timeline.size)
+
+
+def time_of(moment: Moment, timeline: Timeline, base: int) -> int | None:
+    """Return the time that a moment names, which may lie between two lines, in milliseconds since the epoch.
+
+    Args:
+        moment: The moment.
+        timeline: The times of the recording.
+        base: The offset of the moment to which a duration is relative; 0 is the start.
+
+    Returns:
+        None for a moment that is not described by a time, and for one that the session does not have.
+    """
+    if isinstance(moment, End | CallEnd | Named):
+        return None
+    at_ms = _time(moment, timeline, base)
+    return None if isinstance(at_ms, Problem) else at_ms
+
+
+def _time(moment: Share | Shift | TimeOfDay | Instant, timeline: Timeline, base: int) -> int | Problem:
+    first_ms, last_ms = timeline.first_ms, timeline.last_ms
+    if first_ms is None or last_ms is None:
+        return Problem(SafeText(_WITHOUT_TIMES))
+    match moment:
         case Share(thousandths):
-            return _share(thousandths, timeline)
+            return first_ms + max(last_ms - first_ms, 0) * thousandths // _ALL
         case Shift(ms):
-            return _shifted(ms, timeline, base)
+            base_ms = timeline.ms_at(base) if base else None
+            return (first_ms if base_ms is None else base_ms) + ms
         case TimeOfDay() | Instant():
-            return _at_time(moment, timeline)
+            return _clock(moment, first_ms, last_ms)
 
 
 def _call_end(number: int, session: Session, timeline: Timeline) -> int | Problem:
@@ -107,32 +141,8 @@ def _bookmark(name: str, bookmarks: Mapping[str, int], timeline: Timeline) -> in
     return min(max(offset, 0), timeline.size)
 
 
-def _share(thousandths: int, timeline: Timeline) -> int:
-    """Return the moment at a share of the recorded time, or, without times, of the bytes."""
-    first_ms, last_ms = timeline.first_ms, timeline.last_ms
-    if thousandths == 0:
-        return 0
-    if thousandths == _ALL:
-        return timeline.size
-    if first_ms is None or last_ms is None or last_ms <= first_ms:
-        return timeline.size * thousandths // _ALL
-    return _offset_at(first_ms + (last_ms - first_ms) * thousandths // _ALL, timeline)
-
-
-def _shifted(ms: int, timeline: Timeline, base: int) -> int | Problem:
-    first_ms = timeline.first_ms
-    if first_ms is None:
-        return Problem(SafeText(_WITHOUT_TIMES))
-    base_ms = timeline.ms_at(base) if base else None
-    at_ms = (first_ms if base_ms is None else base_ms) + ms
-    return 0 if at_ms < first_ms else _offset_at(at_ms, timeline)
-
-
-def _at_time(moment: TimeOfDay | Instant, timeline: Timeline) -> int | Problem:
-    """Return the moment of a time; one before the first line is a problem, not the start."""
-    first_ms, last_ms = timeline.first_ms, timeline.last_ms
-    if first_ms is None or last_ms is None:
-        return Problem(SafeText(_WITHOUT_TIMES))
+def _clock(moment: TimeOfDay | Instant, first_ms: int, last_ms: int) -> int | Problem:
+    """Return a time of the clock; one before the first line is a problem, not the start."""
     try:
         first, last = datetime.fromtimestamp(first_ms / 1000), datetime.fromtimestamp(last_ms / 1000)
         if isinstance(moment, Instant):
@@ -145,7 +155,7 @@ def _at_time(moment: TimeOfDay | Instant, timeline: Timeline) -> int | Problem:
         return Problem(SafeText("the times of the recording are outside the years 1 to 9999"))
     at_ms = next((each for each in times if each >= first_ms), None)
     if at_ms is not None:
-        return _offset_at(at_ms, timeline)
+        return at_ms
     is_one_day = isinstance(moment, TimeOfDay) and first.date() == last.date()
     form = _TIME if is_one_day else _DATE_AND_TIME
     return Problem(SafeText(f"{words} is not in the recording: {first:{form}} to {last:{form}}"))
@@ -162,7 +172,3 @@ def _times_of_day(moment: TimeOfDay, first: datetime, last_ms: int) -> list[int]
     times = [int(at.timestamp()) * 1000 + ms for at in (today, today.replace(fold=1))]
     tomorrow_ms = int((today + timedelta(days=1)).timestamp()) * 1000 + ms
     return [*times, tomorrow_ms] if tomorrow_ms - ms <= last_ms else times
-
-
-def _offset_at(ms: int, timeline: Timeline) -> int:
-    return min(timeline.offset_at(ms), timeline.size)

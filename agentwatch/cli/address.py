@@ -1,0 +1,119 @@
+"""Parses an ADDRESS of the command line: a recording or a session, and a moment or a call in it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+from agentwatch.analysis.moments import HINT, Moment, Named, Problem, parse
+from agentwatch.faults import USAGE, Fault
+
+STDIN = Path("-")
+LEAST_CHARACTERS = 6
+"""The least length of the beginning of a session's id that is taken for an address."""
+_MOST_SPLITS = 32
+"""The number of `#` and `@`, from the end on, at which an address may be split."""
+_MOST_NAMED = 3
+
+
+class Address(NamedTuple):
+    """What a command is about."""
+
+    path: Path
+    """The recording, or the path of a store; `-` for stdin."""
+    moment: Moment | None = None
+    """The moment, or the end of a call; None for the whole session."""
+    words: str = ""
+    """The address as the user has typed it."""
+
+
+def parse_address(words: str) -> Address:
+    """Return the address that the user has typed.
+
+    A file with the literal name wins, also if the name contains `#` or `@`. Otherwise the words are split at
+    the last `#` or `@` before which the path of a file stands, or the id of a saved session. A file that does
+    not exist is reported when it is opened.
+
+    Args:
+        words: `FILE`, `-`, `FILE#12`, `FILE@14:03:07`, `FILE@+95s`, or a session instead of FILE: its id, the
+            stem of its recording, or at least the first 6 characters of either.
+
+    Raises:
+        Fault: The words after the file are no moment, or several saved sessions begin with the words.
+    """
+    if words == str(STDIN) or os.path.exists(words):
+        return Address(Path(words), None, words)
+    splits = list(islice(_splits(words), _MOST_SPLITS))
+    for name, rest in splits:
+        if name == str(STDIN) or os.path.exists(name) or os.path.isfile(os.path.dirname(name)):
+            return Address(Path(name), _moment(words, rest), words)
+    if (path := _saved(words)) is not None:
+        return Address(path, None, words)
+    for name, rest in splits:
+        if (path := _saved(name)) is not None:
+            return Address(path, _moment(words, rest), words)
+    for name, rest in splits:
+        if name and not isinstance(moment := parse(rest), Named | Problem):
+            return Address(Path(name), moment, words)
+    return Address(Path(words), None, words)
+
+
+def whole(words: str, command: str) -> Path:
+    """Return the path of an address whose command prints a whole recording.
+
+    Raises:
+        Fault: The address names a moment or a call, or is ambiguous.
+    """
+    address = parse_address(words)
+    if address.moment is not None:
+        raise Fault(f"{command} prints a whole recording, not a moment of it: {address.path}", USAGE)
+    return address.path
+
+
+def _splits(words: str) -> Iterator[tuple[str, str]]:
+    """Yield the words before each `#` or `@` and the words for the moment after it, the last sign first."""
+    for at in range(len(words) - 1, -1, -1):
+        if words[at] == "#":
+            yield words[:at], words[at:]
+        elif words[at] == "@":
+            yield words[:at], words[at + 1 :]
+
+
+def _moment(words: str, rest: str) -> Moment:
+    moment = parse(rest)
+    if isinstance(moment, Problem):
+        raise Fault(f"{words}: {moment.words}", USAGE)
+    if isinstance(moment, Named) and rest.startswith("#"):
+        raise Fault(f"{words}: {rest} is no call; {HINT}", USAGE)
+    return moment
+
+
+def _saved(name: str) -> Path | None:
+    """Return the recording of the saved session with an id or a stem; None if there is none.
+
+    Of several recordings of one session, the newest is returned.
+
+    Raises:
+        Fault: The name is the beginning of several ids or stems; or the saved sessions cannot be read.
+    """
+    if len(name) < LEAST_CHARACTERS or os.sep in name:
+        return None
+    from agentwatch.cli.saved import opened_catalog
+
+    found: dict[str, Path] = {}
+    for session in opened_catalog():
+        stem, own_id = session.path.stem, session.session_id
+        if name in (stem, own_id):
+            return session.path
+        if stem.startswith(name):
+            found.setdefault(stem, session.path)
+        elif own_id.startswith(name):
+            found.setdefault(own_id, session.path)
+    if len(found) > 1:
+        named = ", ".join(islice(found, _MOST_NAMED))
+        more = f" and {len(found) - _MOST_NAMED} more" if len(found) > _MOST_NAMED else ""
+        raise Fault(f"several sessions begin with {name}: {named}{more}", USAGE)
+    return next(iter(found.values()), None)
