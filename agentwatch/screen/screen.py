@@ -118,7 +118,7 @@ class WatchScreen(Screen[None]):
         """Lay out the two lines at the top, the panes and the keys."""
         yield self._header
         yield self._status
-        yield SessionKeys(self.workspace, self._feed)
+        yield SessionKeys(self.workspace, self._feed, self._source.path)
         yield self._hints
 
     def on_mount(self) -> None:

@@ -15,7 +15,7 @@ from agentwatch.faults import USAGE, Fault
 from agentwatch.feed import POLL_SECONDS, Feed
 from agentwatch.outputs.shown.call import call_json, call_text
 from agentwatch.outputs.shown.state import State, state_json, state_text
-from agentwatch.recording import LineReader, PartGrowth
+from agentwatch.recording import ArrivalTimes, LineReader, PartGrowth
 from agentwatch.sources.open import KeepOptions, pipe_source, saved_source
 from agentwatch.wire import Agent
 
@@ -62,7 +62,7 @@ def _opened(address: Address) -> LineReader:
     pipe = pipe_source(os.dup(0), KeepOptions(record=False, write_log=False))
     while not pipe.reader.growth.has_ended():
         time.sleep(POLL_SECONDS)
-    return pipe.reader
+    return LineReader(pipe.reader.fd, pipe.reader.growth, ArrivalTimes())
 
 
 def _state(address: Address, reader: LineReader, feed: Feed, times: LineTimes) -> State:
