@@ -26,7 +26,7 @@ def arguments_in(line: Fields, call_id: str) -> object:
         line: The line.
         call_id: The id of the call; the line may belong to several calls.
     """
-    return _value(line, call_id, _ARGUMENTS, _RESULT)
+    return _value(line, call_id, _ARGUMENTS, _RESULT[:4])
 
 
 def result_in(line: Fields, call_id: str) -> object:
@@ -40,7 +40,10 @@ def result_in(line: Fields, call_id: str) -> object:
 
 
 def _value(line: Fields, call_id: str, names: tuple[str, ...], others: tuple[str, ...]) -> object:
-    """Return the first field with one of the names in an object of the call, the outermost objects first."""
+    """Return the first field with one of the names in an object of the call, the outermost objects first.
+
+    The fields named by `others` are not searched: what a tool returned may contain any name.
+    """
     owners = [each for each in _objects(line) if call_id and _names_call(each, call_id)]
     searched = (_objects(owner, others) for owner in owners) if owners else (_objects(line),)
     for each in chain.from_iterable(searched):
