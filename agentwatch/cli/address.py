@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import NamedTuple
 
 from agentwatch.analysis.moments import HINT, Moment, Named, Problem, parse
 from agentwatch.faults import USAGE, Fault
+from agentwatch.recording import ArrivalTimes, LineReader
 
 STDIN = Path("-")
 LEAST_CHARACTERS = 6
@@ -17,6 +19,7 @@ LEAST_CHARACTERS = 6
 _MOST_SPLITS = 32
 """The number of `#` and `@`, from the end on, at which an address may be split."""
 _MOST_NAMED = 3
+_POLL_SECONDS = 0.01
 
 
 class Address(NamedTuple):
@@ -71,6 +74,29 @@ def whole(words: str, command: str) -> Path:
     if address.moment is not None:
         raise Fault(f"{command} prints a whole recording, not a moment of it: {address.path}", USAGE)
     return address.path
+
+
+def opened(path: Path, follow: bool | None = False) -> LineReader:
+    """Open the recording, the store or the stdin of an address, for a command that prints what is there.
+
+    Args:
+        path: The path of the address.
+        follow: None if a recording that is still being written has not ended; False if it ends here.
+
+    Raises:
+        Fault: It cannot be opened, or stdin is a terminal.
+    """
+    from agentwatch.sources.open import KeepOptions, pipe_source, saved_source
+
+    if path != STDIN:
+        return saved_source(path, follow).reader
+    if os.isatty(0):
+        raise Fault("nothing to read: name a FILE, or redirect a recording to stdin", USAGE)
+    reader = pipe_source(os.dup(0), KeepOptions(record=False, write_log=False)).reader
+    while not reader.growth.has_ended():
+        time.sleep(_POLL_SECONDS)
+    # A recording that is piped was written long ago: that it arrives now says nothing.
+    return LineReader(reader.fd, reader.growth, ArrivalTimes())
 
 
 def _splits(words: str) -> Iterator[tuple[str, str]]:

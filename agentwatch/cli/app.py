@@ -118,6 +118,8 @@ _colour = click.option("--no-color", is_flag=True, help="Print no colour codes (
     cls=DefaultCommand,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     help="Watch a coding agent: its stream on stdin, a saved recording, or an agent started by `run`.",
+    epilog="ADDRESS: a FILE, the id of a saved session or its first 6 characters, or - for stdin. FILE#12 is "
+    "the 12th call; FILE@14:03:07, FILE@+95s and FILE@50% are moments.",
 )
 @click.option(
     "--version",
@@ -195,14 +197,13 @@ def demo(**given: Any) -> int:
 @click.option("--addresses", is_flag=True, help="Print the number of each call: FILE#12 is its address.")
 def log(address: str, addresses: bool, **given: Any) -> int:
     """Print the action log of a recording, as written live."""
-    from agentwatch.cli.address import whole
+    from agentwatch.cli.address import opened, whole
     from agentwatch.cli.options import Options
     from agentwatch.cli.printing import print_log
     from agentwatch.feed import Feed
-    from agentwatch.sources.open import saved_source
 
-    file = whole(address, "log")
-    return print_log(Feed(saved_source(file).reader, agent=Options(**given).agent()), addresses=addresses)
+    feed = Feed(opened(whole(address, "log")), agent=Options(**given).agent())
+    return print_log(feed, addresses=addresses)
 
 
 @agentwatch.command()
@@ -210,7 +211,7 @@ def log(address: str, addresses: bool, **given: Any) -> int:
 @_reading
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object.")
 def show(address: str, as_json: bool, **given: Any) -> int:
-    """Print one call (FILE#12), or the state at a moment (FILE@14:03:07)."""
+    """Print one call (FILE#12), or the state at a moment (FILE@+95s)."""
     from agentwatch.cli.address import parse_address
     from agentwatch.cli.options import Options
     from agentwatch.cli.show.command import show
@@ -223,13 +224,12 @@ def show(address: str, as_json: bool, **given: Any) -> int:
 @_reading
 def drift(address: str, **given: Any) -> int:
     """List everything in a recording that this version does not know."""
-    from agentwatch.cli.address import whole
+    from agentwatch.cli.address import opened, whole
     from agentwatch.cli.options import Options
     from agentwatch.cli.printing import print_lines
     from agentwatch.outputs.unknown_fields import report
-    from agentwatch.sources.open import saved_source
 
-    found = report(saved_source(whole(address, "drift")).reader, Options(**given).agent())
+    found = report(opened(whole(address, "drift")), Options(**given).agent())
     return print_lines(found.lines()) or (0 if found.is_known else USAGE)
 
 

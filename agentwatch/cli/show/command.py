@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import os
-import time
-
 from agentwatch.analysis.moments import CallEnd, End, Moment, Problem, Shift, offset_of, time_of
 from agentwatch.analysis.status.reasons import unknown_agent
-from agentwatch.cli.address import STDIN, Address
+from agentwatch.cli.address import Address, opened
 from agentwatch.cli.messages import say
 from agentwatch.cli.printing import print_json, print_lines
 from agentwatch.cli.show.line_times import LineTimes
 from agentwatch.faults import USAGE, Fault
-from agentwatch.feed import POLL_SECONDS, Feed
+from agentwatch.feed import Feed
 from agentwatch.outputs.shown.call import call_json, call_text
 from agentwatch.outputs.shown.state import State, state_json, state_text
-from agentwatch.recording import ArrivalTimes, LineReader, PartGrowth
-from agentwatch.sources.open import KeepOptions, pipe_source, saved_source
+from agentwatch.recording import LineReader, PartGrowth
 from agentwatch.wire import Agent
 
 
@@ -31,7 +27,7 @@ def show(address: Address, agent: Agent | None, *, as_json: bool) -> int:
     Raises:
         Fault: The recording cannot be opened, or does not have the moment or the call.
     """
-    reader = _opened(address)
+    reader = opened(address.path, follow=None)  # what is still being written has not ended
     times = LineTimes()
     feed = Feed(reader, times, agent)
     times.follow(feed)
@@ -47,22 +43,6 @@ def show(address: Address, agent: Agent | None, *, as_json: bool) -> int:
         return print_lines(call_text(feed, call, times.last_ms))
     state = _state(address, reader, feed, times)
     return print_json(state_json(state)) if as_json else print_lines(state_text(state))
-
-
-def _opened(address: Address) -> LineReader:
-    """Open the recording of an address; one that is still being written is not followed.
-
-    Raises:
-        Fault: It cannot be opened.
-    """
-    if address.path != STDIN:
-        return saved_source(address.path, follow=None).reader
-    if os.isatty(0):
-        raise Fault("nothing to show: name a FILE, or redirect a recording to stdin", USAGE)
-    pipe = pipe_source(os.dup(0), KeepOptions(record=False, write_log=False))
-    while not pipe.reader.growth.has_ended():
-        time.sleep(POLL_SECONDS)
-    return LineReader(pipe.reader.fd, pipe.reader.growth, ArrivalTimes())
 
 
 def _state(address: Address, reader: LineReader, feed: Feed, times: LineTimes) -> State:
