@@ -123,14 +123,18 @@ def _saved(name: str) -> Path | None:
     Of several recordings of one session, the newest is returned.
 
     Raises:
-        Fault: The name is the beginning of several ids or stems; or the saved sessions cannot be read.
+        Fault: The name is the beginning of several ids or stems.
     """
     if len(name) < LEAST_CHARACTERS or os.sep in name:
         return None
-    from agentwatch.cli.saved import opened_catalog
+    from agentwatch.feed.catalog import saved_sessions
 
     found: dict[str, Path] = {}
-    for session in opened_catalog():
+    try:
+        sessions = saved_sessions()
+    except OSError:
+        return None  # that the file does not exist is the better reason
+    for session in sessions:
         stem, own_id = session.path.stem, session.session_id
         if name in (stem, own_id):
             return session.path

@@ -63,7 +63,7 @@ def watch_address(words: str, options: Options) -> int:
     if address.path != STDIN:
         return watch_file(address.path, options._replace(moment=address.moment))
     if address.moment is not None:
-        raise Fault(f"{words}: a stream has no moment yet; save it, then name its moment", USAGE)
+        raise _without_moments(address.path)
     return watch_stdin(options)
 
 
@@ -82,6 +82,8 @@ def watch_file(path: Path, options: Options) -> int:
     """
     try:
         is_stream = path.is_fifo() or path.is_char_device()
+        if is_stream and options.moment is not None:
+            raise _without_moments(path)
         stream_fd = os.open(path, os.O_RDONLY) if is_stream else None
     except OSError as error:
         raise cannot_open(path, error) from None
@@ -102,6 +104,10 @@ def watch_file(path: Path, options: Options) -> int:
         if source.ended_by is None:
             return code
         say(f"{path} was {source.ended_by}: starting over")
+
+
+def _without_moments(path: Path) -> Fault:
+    return Fault(f"{path} is a stream, whose moments are not recorded yet", USAGE)
 
 
 def watch_agent(command: Sequence[str], options: Options) -> int:

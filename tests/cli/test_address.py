@@ -112,6 +112,17 @@ def test_the_beginning_of_several_ids_is_an_error(home: Path) -> None:
     assert parse_address("abcdef-0").path == newest
 
 
+def test_saved_sessions_that_cannot_be_read_are_no_reason(home: Path, folder: Path) -> None:
+    """If the sessions folder cannot be read, the error is that the file does not exist."""
+    home.mkdir()
+    (home / "sessions").write_bytes(b"")
+    done = watch("show", "missing", cwd=folder)
+    assert (done.returncode, done.stderr) == (
+        2,
+        b"agentwatch: cannot open missing: no such file or directory\n",
+    )
+
+
 def test_a_command_for_whole_recordings_refuses_a_moment(folder: Path) -> None:
     """`log` and `drift` say in one line that they cannot use a moment."""
     (folder / "a.ndjson").write_bytes(PLAIN.read_bytes())

@@ -33,3 +33,11 @@ def test_a_session_opens_at_an_address() -> None:
             terminal.wait_for("lantern/settings.py")
             terminal.send("q")
             assert terminal.wait_exit() == 0
+
+
+def test_a_stream_does_not_open_at_a_moment() -> None:
+    """A device, a FIFO or stdin has no moment that was recorded before."""
+    for path in ("/dev/null", "-"):
+        with in_terminal("--", f"{path}@50%") as terminal:
+            terminal.wait_for(f"agentwatch: {path} is a stream, whose moments are not recorded yet")
+            assert terminal.wait_exit() == 2

@@ -7,11 +7,13 @@ from typing import Any
 
 import pytest
 
+from agentwatch.actions import action
 from agentwatch.feed import Feed
 from agentwatch.outputs.shown import call as shown_call
 from agentwatch.outputs.shown.call import call_json, call_text
 from agentwatch.outputs.summary import call_members
 from agentwatch.recording import open_saved
+from agentwatch.safe_text import safe_line
 from tests.builders.formats.samples import every_sample, named
 from tests.builders.lines import completed, init, result, started
 from tests.conftest import Saver
@@ -121,7 +123,9 @@ def test_each_format_has_calls_in_full(recording: Saver, data: bytes, name: str)
     for call in list(feed.session.calls)[:20]:
         found = json.loads(call_json(feed, call))
         assert (found["result"] is None) <= (call.ended is None)
-        assert next(call_text(feed, call)).startswith(f"#{call.number} {call.phrase}"[:20])
+        lines = list(call_text(feed, call))
+        assert lines[0] == f"#{call.number} {action(call)}"
+        assert lines == [safe_line(line) for line in lines]
 
 
 def test_a_long_target_is_printed_whole(recording: Saver) -> None:
