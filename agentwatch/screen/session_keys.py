@@ -63,7 +63,9 @@ class SessionKeys(Vertical):
             id="open-file",
             tooltip="Open the call's file in your editor, at the line",
         ),
-        Binding("y", "copy", "Copy", show=False, id="copy", tooltip="Copy the selection"),
+        Binding(
+            "y", "copy", "Copy", show=False, id="copy", tooltip="Copy the selection, a call with its address"
+        ),
     ]
 
     def __init__(self, workspace: Workspace, feed: Feed, path: Path | None = None) -> None:

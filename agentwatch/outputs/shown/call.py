@@ -46,6 +46,8 @@ _TITLES: dict[type[Block], str] = {
     TooLargeBlock: "too large to show",
 }
 
+_TOO_DEEP = "nested too deeply to be printed"
+
 
 def call_text(feed: Feed, call: Call, now_ms: int | None = None) -> Iterator[SafeText]:
     """Yield the lines of a call: its number and action, its facts, then all its arguments and its result.
@@ -162,4 +164,4 @@ def _json(members: dict[str, object]) -> bytes:
     try:
         return json.dumps(members, ensure_ascii=True, default=str).encode()
     except RecursionError:
-        return orjson.dumps(members | {"arguments": None, "result": None})
+        return orjson.dumps(members | {"arguments": _TOO_DEEP, "result": _TOO_DEEP})

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import pytest
 
-from agentwatch.analysis.moments import Problem, offset_of, parse
+from agentwatch.analysis.moments import Problem, offset_of, parse, time_of
 from agentwatch.feed import Feed
 from agentwatch.recording import open_saved
 from agentwatch.session import Session
@@ -119,6 +119,23 @@ def test_a_duration_is_relative_to_the_given_moment() -> None:
     assert found("+1s", lines, base=200) == 300
     assert found("-2s", lines, base=300) == 100
     assert found("-4s", lines, base=300) == 0
+
+
+def test_a_time_may_lie_between_two_lines() -> None:
+    """`time_of` returns the time that was asked for, and None for a moment that is no time or not there."""
+    lines = timed(*AFTERNOON)
+    first_ms = lines.times[0]
+
+    def time(words: str, base: int = 0) -> int | None:
+        moment = parse(words)
+        assert not isinstance(moment, Problem)
+        return time_of(moment, lines, base)
+
+    assert time("14:30:00.0") == lines.times[-1] - 30 * 60_000
+    assert time("+10s") == first_ms + 10_000
+    assert time("-1s", base=400) == lines.times[-1] - 1_000
+    assert time("100%") == lines.times[-1]
+    assert [time(words) for words in ("14:00", "start", "#1", "a name")] == [None] * 4
 
 
 def test_a_time_before_the_start_is_not_in_the_recording() -> None:

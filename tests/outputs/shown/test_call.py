@@ -16,7 +16,7 @@ from agentwatch.recording import open_saved
 from agentwatch.safe_text import safe_line
 from tests.builders.formats.samples import every_sample, named
 from tests.builders.lines import completed, init, result, started
-from tests.conftest import Saver
+from tests.conftest import RECORDINGS, Saver
 
 LONG = "\n".join(f"line {number}" for number in range(30_000))
 SHELL = {"success": {"exitCode": 0, "stdout": f"{LONG}\n\x1b[2Jend"}}
@@ -126,6 +126,27 @@ def test_each_format_has_calls_in_full(recording: Saver, data: bytes, name: str)
         lines = list(call_text(feed, call))
         assert lines[0] == f"#{call.number} {action(call)}"
         assert lines == [safe_line(line) for line in lines]
+
+
+def test_a_call_of_a_subagent_names_its_parent() -> None:
+    """The call that started the subagent is named by its number."""
+    feed = Feed(open_saved(RECORDINGS / "demo.ndjson"))
+    feed.advance()
+    call = feed.session.calls[3]
+    call.parent = 2
+    assert "made by the subagent of #2" in list(call_text(feed, call))
+    call.parent = 0
+    assert "made by the subagent of a call that the recording does not contain" in list(call_text(feed, call))
+
+
+def test_a_line_that_is_no_object_is_printed_as_text(recording: Saver) -> None:
+    """If the file has changed since it was read, what is there now is printed."""
+    feed = fed(recording, init(), started("shell", "c-1", command="x"))
+    call = feed.session.calls[0]
+    assert call.started is not None
+    recording(init(), b"#" * (call.started.length + 1))
+    assert json.loads(call_json(feed, call))["arguments"] == "#" * call.started.length
+    assert "#" * call.started.length in list(call_text(feed, call))
 
 
 def test_a_long_target_is_printed_whole(recording: Saver) -> None:
