@@ -9,7 +9,7 @@ from agentwatch.capture.clock import now_ms
 from agentwatch.recording.disk_sync import DiskSync
 from agentwatch.recording.from_end import lines_from_end
 from agentwatch.recording.head_tail import HeadTailReader, first_lines, is_one_document, last_lines
-from agentwatch.recording.lines import MOST_LINE_BYTES, Growth, Line, LineReader, Lines, PartGrowth
+from agentwatch.recording.lines import MOST_LINE_BYTES, Growth, Line, LineReader, Lines, Until
 from agentwatch.recording.saved import SavedGrowth, open_saved
 from agentwatch.recording.saved_process import SavedProcess, read_process
 from agentwatch.recording.store import (
@@ -36,10 +36,10 @@ __all__ = [
     "Line",
     "LineReader",
     "Lines",
-    "PartGrowth",
     "SavedGrowth",
     "SavedProcess",
     "SessionFiles",
+    "Until",
     "Wakeup",
     "WrittenTimes",
     "create_file",

@@ -88,18 +88,18 @@ class Growth(Protocol):
         """
 
 
-class PartGrowth:
-    """The growth of a recording of which only the first bytes are read, as if no more had arrived yet."""
+class Until:
+    """The growth of the part of a recording before `end`, which the user moves. It never ends."""
 
-    def __init__(self, size: int) -> None:
-        self._size = size
+    def __init__(self, end: int) -> None:
+        self.end = end
 
     def size(self) -> int:
         """Return the number of bytes that may be read."""
-        return self._size
+        return self.end
 
     def has_ended(self) -> bool:
-        """Return False: more may arrive, so a line whose end is not among the bytes is not read."""
+        """Return False: the recording goes on."""
         return False
 
 

@@ -12,7 +12,7 @@ from agentwatch.faults import USAGE, Fault
 from agentwatch.feed import Feed
 from agentwatch.outputs.shown.call import call_json, call_text
 from agentwatch.outputs.shown.state import State, state_json, state_text
-from agentwatch.recording import LineReader, PartGrowth
+from agentwatch.recording import LineReader, Until
 from agentwatch.wire import Agent
 
 
@@ -55,7 +55,7 @@ def _state(address: Address, reader: LineReader, feed: Feed, times: LineTimes) -
     offset = _offset(address, moment, feed, times)
     if offset >= times.size:
         return State(feed.session, times.size, times.size, times.last_ms)
-    part = Feed(LineReader(reader.fd, PartGrowth(offset), reader.times), agent=feed.agent)
+    part = Feed(LineReader(reader.fd, Until(offset), reader.times), agent=feed.agent)
     part.advance()
     at_ms = time_of(moment, times, _base(moment, times))
     if at_ms is None or times.first_ms is None or at_ms < times.first_ms:

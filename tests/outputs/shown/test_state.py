@@ -8,7 +8,7 @@ from agentwatch.feed import Feed
 from agentwatch.outputs.shown.state import State, state_json, state_text
 from agentwatch.outputs.shown.times import between, moment
 from agentwatch.outputs.summary import summary
-from agentwatch.recording import LineReader, PartGrowth, open_saved
+from agentwatch.recording import LineReader, Until, open_saved
 from tests.builders.lines import completed, delta, init, result, started, user
 from tests.conftest import Saver
 
@@ -30,7 +30,7 @@ def state(recording: Saver, count: int, at_ms: int | None) -> State:
     """Return the state after the first `count` lines."""
     reader = open_saved(recording(*LINES))
     offset, size = sum(map(len, LINES[:count])), sum(map(len, LINES))
-    feed = Feed(LineReader(reader.fd, PartGrowth(offset), reader.times))
+    feed = Feed(LineReader(reader.fd, Until(offset), reader.times))
     feed.advance()
     assert feed.offset == offset
     return State(feed.session, offset, size, at_ms)
@@ -61,7 +61,7 @@ def test_a_part_of_a_line_is_not_read(recording: Saver) -> None:
     """A moment in the middle of a line is the one before the line, and nothing has ended."""
     reader = open_saved(recording(*LINES))
     for cut in (1, len(LINES[1]) - 1):
-        feed = Feed(LineReader(reader.fd, PartGrowth(len(LINES[0]) + cut), reader.times))
+        feed = Feed(LineReader(reader.fd, Until(len(LINES[0]) + cut), reader.times))
         feed.advance()
         assert (feed.offset, feed.is_over) == (len(LINES[0]), False)
         assert feed.session.run.prompt is None
