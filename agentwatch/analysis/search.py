@@ -120,13 +120,13 @@ class Search:
         return self._feed.session.transcript[match.entry].call
 
     def place(self, match: Match, width: int = _PLACE_COLUMNS) -> SafeText:
-        """Return where a match is, in at most `width` columns: `call 12 edit src/app.py, result`."""
+        """Return where a match is, in at most `width` columns: `#12 edit src/app.py, result`."""
         entry = self._feed.session.transcript[match.entry]
         if entry.call is None:
             return SafeText(_KINDS.get(entry.kind, str(entry.kind)))
         side = f", {match.side.name.lower()}" if match.side else ""
-        named = safe_line(f"call {entry.call.number} {entry.call.tool} {target(entry.call)}".rstrip())
-        least = len(f"call {entry.call.number}")
+        named = safe_line(f"#{entry.call.number} {entry.call.tool} {target(entry.call)}".rstrip())
+        least = len(f"#{entry.call.number}")
         return SafeText(cut(named, max(min(width, _PLACE_COLUMNS) - len(side), least + 1)) + side)
 
     def block(self, match: Match) -> tuple[Block | None, int]:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 _FORMATS = ("text", "json", "stream-json", "final", "summary")
 _PATH = click.Path(path_type=Path)
+_FILE = click.Path(path_type=str)
+_ADDRESS = click.argument("address", type=_FILE)
 
 
 def _format_names() -> list[str]:
@@ -116,6 +118,8 @@ _colour = click.option("--no-color", is_flag=True, help="Print no colour codes (
     cls=DefaultCommand,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     help="Watch a coding agent: its stream on stdin, a saved recording, or an agent started by `run`.",
+    epilog="ADDRESS: a FILE, the id of a saved session or its first 6 characters, or - for stdin. FILE#12 is "
+    "the 12th call; FILE@14:03:07, FILE@+95s and FILE@50% are moments.",
 )
 @click.option(
     "--version",
@@ -130,21 +134,19 @@ def agentwatch() -> None:
 
 
 @agentwatch.command(hidden=True)
-@click.argument("file", type=_PATH, required=False)
+@click.argument("address", type=_FILE, required=False)
 @_printing
 @_reading
 @click.option("--tee", is_flag=True, help="Draw the screen on the terminal and copy stdin to stdout.")
 @_keeping
 @click.option("-f", "--follow", is_flag=True, help="Keep reading at the end of FILE.")
 @_colour
-def watch(file: Path | None, **given: Any) -> int:
+def watch(address: str | None, **given: Any) -> int:
     """Watch stdin, or open a recording."""
-    from agentwatch.cli.commands import watch_file, watch_stdin
+    from agentwatch.cli.commands import watch_address, watch_stdin
 
     options = _options(given)
-    if file is None or str(file) == "-":
-        return watch_stdin(options)
-    return watch_file(file, options)
+    return watch_stdin(options) if address is None else watch_address(address, options)
 
 
 @agentwatch.command()
@@ -162,17 +164,19 @@ def run(command: tuple[str, ...], **given: Any) -> int:
 
 
 @agentwatch.command()
-@click.argument("file", type=_PATH)
+@_ADDRESS
 @_pacing
 @_printing
 @_reading
 @click.option("--log", type=_PATH, metavar="FILE", help="Write the action log to FILE.")
 @_colour
-def replay(file: Path, **given: Any) -> int:
+def replay(address: str, **given: Any) -> int:
     """Replay a recording with its original timing."""
+    from agentwatch.cli.address import parse_address
     from agentwatch.cli.commands import replay_file
 
-    return replay_file(file, _options(given))
+    given_address, options = parse_address(address), _options(given)
+    return replay_file(given_address.path, options._replace(moment=given_address.moment))
 
 
 @agentwatch.command()
@@ -188,29 +192,44 @@ def demo(**given: Any) -> int:
 
 
 @agentwatch.command()
-@click.argument("file", type=_PATH)
+@_ADDRESS
 @_reading
-def log(file: Path, **given: Any) -> int:
+@click.option("--addresses", is_flag=True, help="Print the number of each call: FILE#12 is its address.")
+def log(address: str, addresses: bool, **given: Any) -> int:
     """Print the action log of a recording, as written live."""
+    from agentwatch.cli.address import opened, whole
     from agentwatch.cli.options import Options
     from agentwatch.cli.printing import print_log
     from agentwatch.feed import Feed
-    from agentwatch.sources.open import saved_source
 
-    return print_log(Feed(saved_source(file).reader, agent=Options(**given).agent()))
+    feed = Feed(opened(whole(address, "log")), agent=Options(**given).agent())
+    return print_log(feed, addresses=addresses)
 
 
 @agentwatch.command()
-@click.argument("file", type=_PATH)
+@_ADDRESS
 @_reading
-def drift(file: Path, **given: Any) -> int:
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON object.")
+def show(address: str, as_json: bool, **given: Any) -> int:
+    """Print one call (FILE#12), or the state at a moment (FILE@+95s)."""
+    from agentwatch.cli.address import parse_address
+    from agentwatch.cli.options import Options
+    from agentwatch.cli.show.command import show
+
+    return show(parse_address(address), Options(**given).agent(), as_json=as_json)
+
+
+@agentwatch.command()
+@_ADDRESS
+@_reading
+def drift(address: str, **given: Any) -> int:
     """List everything in a recording that this version does not know."""
+    from agentwatch.cli.address import opened, whole
     from agentwatch.cli.options import Options
     from agentwatch.cli.printing import print_lines
     from agentwatch.outputs.unknown_fields import report
-    from agentwatch.sources.open import saved_source
 
-    found = report(saved_source(file).reader, Options(**given).agent())
+    found = report(opened(whole(address, "drift")), Options(**given).agent())
     return print_lines(found.lines()) or (0 if found.is_known else USAGE)
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, NoReturn
 
+from agentwatch.cli.address import STDIN, parse_address
 from agentwatch.cli.front import watch
 from agentwatch.cli.messages import say
 from agentwatch.cli.options import Options
@@ -46,6 +47,26 @@ def watch_stdin(options: Options) -> int:
     return _watch_pipe(os.dup(0), options)
 
 
+def watch_address(words: str, options: Options) -> int:
+    """Watch what an address names: stdin, or a recording, on the screen at a moment of it.
+
+    Returns:
+        The exit code.
+
+    Raises:
+        Fault: The address names no moment, or it names one that cannot be shown.
+    """
+    address = parse_address(words)
+    if address.moment is not None and options.prints():
+        hint = f"agentwatch show {address.words}"
+        raise Fault(f"printing shows a whole recording, not a moment of it; try {hint}", USAGE)
+    if address.path != STDIN:
+        return watch_file(address.path, options._replace(moment=address.moment))
+    if address.moment is not None:
+        raise _without_moments(address.path)
+    return watch_stdin(options)
+
+
 def watch_file(path: Path, options: Options) -> int:
     """Watch a recording, or a FIFO or device like stdin.
 
@@ -61,6 +82,8 @@ def watch_file(path: Path, options: Options) -> int:
     """
     try:
         is_stream = path.is_fifo() or path.is_char_device()
+        if is_stream and options.moment is not None:
+            raise _without_moments(path)
         stream_fd = os.open(path, os.O_RDONLY) if is_stream else None
     except OSError as error:
         raise cannot_open(path, error) from None
@@ -81,6 +104,10 @@ def watch_file(path: Path, options: Options) -> int:
         if source.ended_by is None:
             return code
         say(f"{path} was {source.ended_by}: starting over")
+
+
+def _without_moments(path: Path) -> Fault:
+    return Fault(f"{path} is a stream, whose moments are not recorded yet", USAGE)
 
 
 def watch_agent(command: Sequence[str], options: Options) -> int:

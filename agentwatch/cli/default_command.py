@@ -54,8 +54,8 @@ class DefaultCommand(HelpfulCommand, click.Group):
         return [*found, CompletionItem(incomplete, type="file")]
 
     def format_usage(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Show the usage without a command first: a pipe or a FILE."""
-        formatter.write_usage("agentwatch", "[OPTIONS] [FILE] | COMMAND [ARGS]...")
+        """Show the usage without a command first: a pipe or an ADDRESS."""
+        formatter.write_usage("agentwatch", "[OPTIONS] [ADDRESS] | COMMAND [ARGS]...")
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Show the options of `watch`, which the program accepts without a command."""

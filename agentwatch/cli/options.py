@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 from typing import NamedTuple
 
+from agentwatch.analysis.moments import Moment
 from agentwatch.cli.terminal import has_terminal
 from agentwatch.config import Config
 from agentwatch.sources.open import KeepOptions
@@ -30,6 +31,8 @@ class Options(NamedTuple):
     no_color: bool = False
     speed: float = 1.0
     max_idle: float | None = None
+    moment: Moment | None = None
+    """The moment at which the screen opens; None for the newest."""
     config: Config = Config()
     """The user's settings; the defaults if no screen is drawn."""
 

@@ -67,9 +67,17 @@ def print_session(source: Source, feed: Feed, output_format: str, *, brief: bool
 
 def print_lines(lines: Iterable[str]) -> int:
     """Print lines until the reader of stdout closes the pipe, and return the exit code."""
+    return _printed(lambda: _print_each(lines))
+
+
+def print_json(pieces: Iterable[bytes]) -> int:
+    """Print a line of JSON that is given in pieces, and return the exit code."""
+    return _printed(lambda: _print_pieces(pieces))
+
+
+def _printed(print_all: Callable[[], object]) -> int:
     try:
-        for line in lines:
-            _print_line(line)
+        print_all()
     except BrokenPipeError:
         return _BROKEN_PIPE
     except _PrintingFailed as fault:
@@ -78,11 +86,16 @@ def print_lines(lines: Iterable[str]) -> int:
     return 0
 
 
-def print_log(feed: Feed) -> int:
-    """Print the action log of a complete recording, and return the exit code."""
+def print_log(feed: Feed, *, addresses: bool = False) -> int:
+    """Print the action log of a complete recording, and return the exit code.
+
+    Args:
+        feed: The feed of the recording.
+        addresses: Whether each line of a call has its number: `#12`.
+    """
     from agentwatch.outputs.action_log import follow_log
 
-    code = print_lines(follow_log(feed))
+    code = print_lines(follow_log(feed, addresses=addresses))
     if code == 0 and feed.session.outcome is None:
         from agentwatch.analysis.status.reasons import unknown_agent
 
@@ -225,14 +238,16 @@ def _print_result(feed: Feed, place: Place) -> None:
     _print(b"\n")
 
 
+def _print_each(lines: Iterable[str]) -> None:
+    for line in lines:
+        _print_line(line)
+
+
 def _print_json(line: bytes) -> None:
     _print((json_without_commands(line) if in_runner() else line) + b"\n")
 
 
-def _print_summary(feed: Feed) -> None:
-    from agentwatch.outputs.summary import summary
-
-    pieces = summary(feed.session)
+def _print_pieces(pieces: Iterable[bytes]) -> None:
     if in_runner():
         _print_json(b"".join(pieces))
         return
@@ -263,7 +278,9 @@ def _print_end(feed: Feed, output_format: str) -> None:
     run, has_result = session.run, session.traits.has_result
     is_good = run.outcome is Outcome.SUCCEEDED or (run.outcome is Outcome.UNFINISHED and not has_result)
     if output_format == "summary":
-        _print_summary(feed)
+        from agentwatch.outputs.summary import summary
+
+        _print_pieces(summary(session))
     elif output_format == "final":
         if is_good:
             _print_final(session)

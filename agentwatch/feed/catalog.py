@@ -20,6 +20,7 @@ from agentwatch.events import (
     Outcome,
     Oversize,
     Prompt,
+    RunInfo,
     RunStarted,
     TurnEnded,
     Unknown,
@@ -65,6 +66,8 @@ class SavedSession:
     """The first prompt; empty if the head contains none."""
     model: str
     """The model of the first run; empty if unknown."""
+    session_id: str = ""
+    """The id that the agent gave the first run; empty if the head does not contain it."""
 
     def line(self) -> SafeText:
         """Return the session as one line with aligned columns."""
@@ -102,13 +105,13 @@ def _saved_session(path: Path) -> SavedSession | None:
 
 def _session(path: Path, fd: int) -> SavedSession:
     status, decoder = os.fstat(fd), Decoder()
-    model = prompt = ""
+    model = prompt = session_id = ""
     is_known = False
     for event in _decoded(decoder, first_lines(fd, _HEAD_BYTES)):
         if isinstance(event, FormatDetected):
             is_known = True
-        elif isinstance(event, RunStarted) and not model:
-            model = event.model or ""
+        elif isinstance(event, RunStarted | RunInfo):
+            model, session_id = model or event.model or "", session_id or event.session_id or ""
         elif isinstance(event, Prompt):
             prompt = event.text
             break
@@ -119,7 +122,8 @@ def _session(path: Path, fd: int) -> SavedSession:
     if is_being_written(fd, process):
         outcome = Outcome.RUNNING
     exit_code = None if process is None else process.exit_code
-    return SavedSession(path, _began(path, status), status.st_size, outcome, exit_code, prompt, model)
+    began, size = _began(path, status), status.st_size
+    return SavedSession(path, began, size, outcome, exit_code, prompt, model, session_id)
 
 
 def _last_outcome(fd: int, decoder: Decoder) -> Outcome | None:

@@ -25,8 +25,10 @@ _YEAR_10000_MS = 253_402_300_800_000
 class ActionLog:
     """The lines of the log of one session, each returned once."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, *, addresses: bool = False) -> None:
+        """Log a session; with `addresses`, each line of a call has its number: `#12`."""
         self._session = session
+        self._addresses = addresses
         self._runs_begun = 0
         self._runs_ended = 0
         self._logged = 0
@@ -50,7 +52,8 @@ class ActionLog:
             yield from self._begin_runs(call.run)
             self._logged += 1
             self._outcomes[call.outcome] += 1
-            yield SafeText(f"{_time(ended_ms(call))} {action(call)}")
+            number = f"#{call.number} " if self._addresses else ""
+            yield SafeText(f"{_time(ended_ms(call))} {number}{action(call)}")
             yield from self._new_said()
         yield from self._begin_runs(len(runs))
         if is_over:
@@ -90,7 +93,9 @@ class ActionLog:
             yield SafeText(f"# {_run_outcome(self._session.runs[number - 1])} · {words}")
 
 
-def follow_log(feed: Feed, wait: Callable[[], object] = lambda: None) -> Iterator[SafeText]:
+def follow_log(
+    feed: Feed, wait: Callable[[], object] = lambda: None, *, addresses: bool = False
+) -> Iterator[SafeText]:
     """Yield the lines of the log as the recording grows, until it has ended.
 
     The texts of the session are dropped: the log does not need them, and the screen may have a second copy in
@@ -99,8 +104,9 @@ def follow_log(feed: Feed, wait: Callable[[], object] = lambda: None) -> Iterato
     Args:
         feed: The feed of the recording.
         wait: Called when no new line has arrived; it should wait a moment.
+        addresses: Whether each line of a call has its number: `#12`.
     """
-    log = ActionLog(feed.session)
+    log = ActionLog(feed.session, addresses=addresses)
     while not feed.is_over:
         if not feed.advance(POLL_SECONDS) and not feed.is_over:
             wait()

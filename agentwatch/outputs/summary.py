@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 import orjson
 
@@ -15,11 +15,15 @@ _CALLS_AT_ONCE = 1000
 _TEXTS_AT_ONCE = 100
 
 
-def summary(session: Session) -> Iterator[bytes]:
+def summary(session: Session, more: Mapping[str, object] | None = None) -> Iterator[bytes]:
     """Yield the summary of a session in pieces, without a line end.
 
     Characters that could control a terminal are written as JSON escapes, which leaves the values unchanged.
     The text of a session may be long, so it is never joined in memory.
+
+    Args:
+        session: The session.
+        more: Members that follow those of the summary.
     """
     run, checks = session.run, integrity(session)
     yield _members(
@@ -62,7 +66,7 @@ def summary(session: Session) -> Iterator[bytes]:
     yield b',"calls":['
     for start in range(0, len(session.calls), _CALLS_AT_ONCE):
         calls = session.calls[start : start + _CALLS_AT_ONCE]
-        yield (b"," if start else b"") + _json([_call(call) for call in calls])[1:-1]
+        yield (b"," if start else b"") + _json([call_members(call) for call in calls])[1:-1]
     yield b"]"
     yield _members(
         b",",
@@ -80,6 +84,7 @@ def summary(session: Session) -> Iterator[bytes]:
             "never_completed": session.never_completed,
         },
         integrity={"holds": checks.passes, "line": checks.line(), "difference_at": checks.difference_at},
+        **(more or {}),
     )
     yield b"}"
 
@@ -99,7 +104,8 @@ def _json(value: object) -> bytes:
     return safe_json(orjson.dumps(value))
 
 
-def _call(call: Call) -> dict[str, object]:
+def call_members(call: Call) -> dict[str, object]:
+    """Return the members of a call in the summary."""
     return {
         "number": call.number,
         "call_id": call.call_id,

@@ -26,8 +26,11 @@ class Panes:
             feed: Reads the recording.
             is_preview: Whether the session is only a part of the recording; calls then have no numbers.
         """
+        self.has_numbers = not is_preview
+        """Whether the numbers of the calls are those of the whole recording."""
         self.transcript = Transcript(feed.session)
-        self.calls = CallTable(feed, has_numbers=not is_preview)
+        self.transcript.viewport.renderer.has_numbers = self.has_numbers
+        self.calls = CallTable(feed, has_numbers=self.has_numbers)
         self.detail = DetailView(feed)
         self.log = ActionLogView(feed.session)
         self._session = feed.session

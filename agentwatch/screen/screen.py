@@ -121,9 +121,8 @@ class WatchScreen(Screen[None]):
         """Lay out the two lines at the top, the panes and the keys."""
         yield self._header
         yield self._status
-        self._keys = MomentKeys(
-            SessionKeys(self.workspace, self._feed), self._moment, self.frame_scheduler.at_once
-        )
+        keys = SessionKeys(self.workspace, self._feed, self._source.path)
+        self._keys = MomentKeys(keys, self._moment, self.frame_scheduler.at_once)
         yield self._keys
         yield self._hints
 

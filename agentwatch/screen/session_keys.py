@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -10,6 +12,7 @@ from textual.containers import Vertical
 
 from agentwatch.feed import Feed
 from agentwatch.plurals import plural
+from agentwatch.safe_text import SafeText, safe_line
 from agentwatch.screen.overlays.integrity import IntegrityScreen
 from agentwatch.screen.remembered import remember
 from agentwatch.screen.terminal.editor import line_of, open_in_editor
@@ -60,12 +63,21 @@ class SessionKeys(Vertical):
             id="open-file",
             tooltip="Open the call's file in your editor, at the line",
         ),
-        Binding("y", "copy", "Copy", show=False, id="copy", tooltip="Copy the selection"),
+        Binding(
+            "y", "copy", "Copy", show=False, id="copy", tooltip="Copy the selection, a call with its address"
+        ),
     ]
 
-    def __init__(self, workspace: Workspace, feed: Feed) -> None:
-        """Create the keys for `workspace`, which shows the session of `feed`."""
+    def __init__(self, workspace: Workspace, feed: Feed, path: Path | None = None) -> None:
+        """Create the keys for `workspace`, which shows the session of `feed`.
+
+        Args:
+            workspace: The panes.
+            feed: The feed of the session.
+            path: The path by which commands can open the session; None if it has none.
+        """
         super().__init__()
+        self._path = path
         self._workspace = workspace
         self._panes = workspace.panes
         self._feed = feed
@@ -163,10 +175,18 @@ class SessionKeys(Vertical):
         open_in_editor(self.app, call, self._feed.session, line)
 
     def action_copy(self) -> None:
-        """Copy the text that the focused pane offers, as safe text."""
+        """Copy the text that the focused pane offers, as safe text; of a call, its address and action."""
         what, text = self._panes.copied(self._workspace.pane)
+        if self._path is not None and self._panes.has_numbers and _is_call(what):
+            text = SafeText(f"{safe_line(os.path.abspath(self._path))}{what} {text}")
+            what = SafeText(f"{what} with its address")
         if text:
             self.app.copy_to_clipboard(text)
             self.notify(f"copied {what}, {plural(text.count(chr(10)) + 1, 'line')}", markup=False)
         else:
             self.notify("nothing to copy here", markup=False)
+
+
+def _is_call(what: SafeText) -> bool:
+    """Return whether a pane offers the action of a call: it names no part of the call, `#12's output`."""
+    return what.startswith("#") and what[1:].isdecimal()

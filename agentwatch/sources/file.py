@@ -32,6 +32,7 @@ class FileSource(WithoutAgent):
             log_fd: The descriptor of the action log; None for no log.
         """
         self.reader = reader
+        self.path = None if files is None else files.recording
         self.written = WrittenFiles(reader, log_fd=log_fd)
         self._files = files
         self._process = None if files is None else read_process(files.process)

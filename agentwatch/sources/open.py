@@ -101,7 +101,7 @@ def saved_source(
             follow = True
         if store is not None:
             is_followed = follow is True if is_lines else follow_store
-            return _store_source(store, log_fd, follow=is_followed, waits=not follow_store)
+            return _store_source(store, path, log_fd, follow=is_followed, waits=not follow_store)
         reader = open_saved(path, follow)
     except OSError as error:
         raise cannot_open(path, error) from None
@@ -110,7 +110,7 @@ def saved_source(
     return FileSource(reader, SessionFiles(path), log_fd)
 
 
-def _store_source(store: Store, log_fd: int | None, *, follow: bool, waits: bool) -> StoreSource:
+def _store_source(store: Store, path: Path, log_fd: int | None, *, follow: bool, waits: bool) -> StoreSource:
     """Fill a recording without a name with the lines of a store.
 
     Raises:
@@ -120,7 +120,8 @@ def _store_source(store: Store, log_fd: int | None, *, follow: bool, waits: bool
     from agentwatch.sources.stores.source import StoreSource
 
     recording_fd = nameless_file()
-    return StoreSource(recording_fd, StoreIntake(store, recording_fd, follow=follow, waits=waits), log_fd)
+    intake = StoreIntake(store, recording_fd, follow=follow, waits=waits)
+    return StoreSource(recording_fd, intake, log_fd, path)
 
 
 def pipe_source(source_fd: int, keep: KeepOptions) -> PipeSource:

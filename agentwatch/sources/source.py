@@ -6,6 +6,7 @@ ends query properties such as `is_live` and `runs_agent`, never the kind of sour
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from agentwatch.agent_facts import NO_FACTS, AgentFacts
@@ -23,6 +24,8 @@ class Source(Protocol):
     """Reads the recording from its beginning; the front end's feed uses it."""
     written: WrittenFiles
     """The files that agentwatch writes for the session."""
+    path: Path | None
+    """The recording, or the path of the store, by which commands can open it; None for one without a name."""
 
     @property
     def wakeup(self) -> Wakeup | None:

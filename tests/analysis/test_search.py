@@ -72,11 +72,11 @@ def test_everything_that_is_shown_is_found(saved: Saver) -> None:
         "prompt",
         "thinking",
         *["text"] * 2,
-        "call 1 shell grep needle",
-        *["call 1 shell grep needle, result"] * 2,
-        "call 2 edit x.py",
-        "call 2 edit x.py, arguments",
-        "call 2 edit x.py, result",
+        "#1 shell grep needle",
+        *["#1 shell grep needle, result"] * 2,
+        "#2 edit x.py",
+        "#2 edit x.py, arguments",
+        "#2 edit x.py, result",
     ]
 
 
@@ -110,7 +110,7 @@ def test_escapes_hide_nothing(saved: Saver, query: str, shown: str, is_ascii: bo
     line = json.loads(completed("shell", "c-1", {"success": {"stdout": shown}}, command="x"))
     written = json.dumps(line, ensure_ascii=is_ascii).encode() + b"\n"
     feed = saved(init(), started("shell", "c-1", command="x"), written, delta(shown), result(shown))
-    assert places(feed, query) == ["call 1 shell x, result", "text"]
+    assert places(feed, query) == ["#1 shell x, result", "text"]
 
 
 def test_letters_written_as_escapes_are_found(saved: Saver) -> None:
@@ -118,7 +118,7 @@ def test_letters_written_as_escapes_are_found(saved: Saver) -> None:
     line = completed("shell", "c-1", {"success": {"stdout": "QQQ"}}, command="x")
     hidden = line.replace(b"QQQ", b"".join(b"\\u%04x" % ord(char) for char in "needle"))
     feed = saved(init(), started("shell", "c-1", command="x"), hidden, result(""))
-    assert places(feed, "Needle".lower()) == ["call 1 shell x, result"]
+    assert places(feed, "Needle".lower()) == ["#1 shell x, result"]
 
 
 def test_a_nested_string_of_json_is_searched(saved: Saver) -> None:
@@ -126,7 +126,7 @@ def test_a_nested_string_of_json_is_searched(saved: Saver) -> None:
     arguments = json.dumps({"query": 'a "quoted" word'})
     line = started("mcp", "c-1").replace(b'"args": {}', b'"args": ' + json.dumps(arguments).encode())
     feed = saved(init(), line, result(""))
-    assert places(feed, 'a "quoted" word') == ["call 1 mcp , arguments".replace(" ,", ",")]
+    assert places(feed, 'a "quoted" word') == ["#1 mcp , arguments".replace(" ,", ",")]
 
 
 def test_steps_of_a_subagent_are_searched_as_they_are_shown(saved: Saver) -> None:
@@ -142,7 +142,7 @@ def test_steps_of_a_subagent_are_searched_as_they_are_shown(saved: Saver) -> Non
         result(""),
     )
     for words in ("Read file", "54 lines", "permission denied"):
-        assert places(feed, words) == ["call 1 task look, result"], words
+        assert places(feed, words) == ["#1 task look, result"], words
 
 
 def test_marks_of_markdown_hide_nothing(saved: Saver) -> None:
@@ -157,9 +157,9 @@ def test_a_match_in_the_target_is_found_once(saved: Saver) -> None:
     """Arguments that only repeat the target are not found again; the rest of a long command is."""
     feed = saved(init(), call(1, "make needle", ""), call(2, "make needle\nmake needle", ""), result(""))
     assert places(feed, "needle") == [
-        "call 1 shell make needle",
-        "call 2 shell make needle",
-        "call 2 shell make needle, arguments",
+        "#1 shell make needle",
+        "#2 shell make needle",
+        "#2 shell make needle, arguments",
     ]
 
 
@@ -248,8 +248,8 @@ def test_later_matches_are_found_in_order(saved: Saver, tmp_path: Path) -> None:
     assert search.found == complete(feed, "needle").found
     assert [search.place(match) for match in search.found] == [
         *["text"] * 3,
-        "call 1 shell x, result",
-        "call 2 shell needle",
+        "#1 shell x, result",
+        "#2 shell needle",
         "text",
     ]
 

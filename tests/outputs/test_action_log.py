@@ -25,6 +25,15 @@ def test_a_recorded_pipe_has_the_log_of_the_live_run(tmp_path: Path, name: str) 
     assert done.stdout == log.read_bytes() != b""
 
 
+def test_addresses_are_the_numbers_of_the_calls(recording: Saver) -> None:
+    """With `--addresses`, each line of a call has its number; the other lines and the log are unchanged."""
+    path = recording(init(), started("read", "a"), completed("write", "b", {}), completed("read", "a", {}))
+    plain, numbered = (watch("log", *more, path).stdout.decode() for more in ((), ("--addresses",)))
+    assert re.findall(r" #(\d+) ", numbered) == ["2", "1"]
+    assert re.sub(r" #\d+ ", " ", numbered) == plain
+    assert watch("log", "-", stdin=path.read_bytes()).stdout.decode() == plain
+
+
 def test_the_log_is_the_text_with_times(recording: Saver) -> None:
     """A log line is the agent time and the action; two `#` lines name the session and sum up the run."""
     path = recording(

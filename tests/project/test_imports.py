@@ -82,6 +82,8 @@ def test_a_core_module_loads_no_screen() -> None:
         ["run", "--help"],
         ["sessions"],
         ["log", str(RECORDINGS / "plain.ndjson")],
+        ["show", str(RECORDINGS / "plain.ndjson") + "#1"],
+        ["show", str(RECORDINGS / "plain.ndjson") + "@50%", "--json"],
         *(
             [str(RECORDINGS / "plain.ndjson"), "--print", "--output-format", name]
             for name in ("text", "summary")

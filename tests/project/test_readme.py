@@ -70,7 +70,7 @@ def test_every_option_in_the_readme_exists() -> None:
             text=True,
             check=True,
         ).stdout
-        for command in ([], ["run"], ["replay"])
+        for command in ([], ["run"], ["replay"], ["log"], ["show"])
     )
     ours = [line for line in COMMANDS if "agentwatch" in line]
     named = {

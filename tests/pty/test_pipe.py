@@ -30,7 +30,7 @@ def test_keys_work_while_the_stream_comes(home: Path) -> None:
         terminal.wait_for("backspace Transcript")
         terminal.wait_for("✓ read ")
         terminal.send("4")
-        terminal.wait_for("✓ Found files")
+        terminal.wait_for("Found files")
         terminal.send("1")
         terminal.wait_until(lambda: not re.search(TIME, terminal.screen_text()), what="transcript")
         terminal.send(UP)
@@ -95,7 +95,7 @@ def test_q_keeps_recording_the_stream(home: Path) -> None:
 def test_ctrl_c_after_q_ends_the_recording(home: Path) -> None:
     """After `q`, ctrl+c ends the recording with 130; everything received is recorded and logged."""
     with in_terminal(producer=command(DEMO, "--pace", "500", "--hang-before-result")) as terminal:
-        terminal.wait_for("✓ Ran terminal command pytest -q")
+        terminal.wait_for("✓ #13 Ran terminal command pytest -q")
         terminal.send("q")
         terminal.wait_for("recording continues")
         terminal.send("\x03")

@@ -74,9 +74,9 @@ def findings(feed: Feed) -> Iterator[tuple[SafeText, str]]:
         yield from _difference(session, found.difference_at)
     for call in session.calls:
         if call.started is None and session.traits.announces_calls:
-            yield safe_line(f"call {call.number} completed without a start: {action(call)}"), "unfinished"
+            yield safe_line(f"call #{call.number} completed without a start: {action(call)}"), "unfinished"
         elif call.ended is None:
-            yield safe_line(f"call {call.number} never completed: {action(call)}"), "unfinished"
+            yield safe_line(f"call #{call.number} never completed: {action(call)}"), "unfinished"
     for event, place in session.lines.odd:
         what = event.reason if isinstance(event, Malformed) else f"unknown {event.what}"
         yield safe_line(f"byte {place.offset}, {place.length} bytes: {what}"), "unfinished"

@@ -14,12 +14,20 @@ from agentwatch.screen.lines.line_view import LineView
 from agentwatch.screen.markup.syntax import code_theme
 from agentwatch.screen.transcript.block_layout import BlockLayout
 from agentwatch.screen.transcript.block_list import BlockList
-from agentwatch.screen.transcript.entries import EntryRenderer, call_line, rule_line, thinking_line
+from agentwatch.screen.transcript.entries import (
+    SIGN_COLUMNS,
+    EntryRenderer,
+    call_line,
+    rule_line,
+    thinking_line,
+)
 from agentwatch.screen.transcript.subagents import name_of
 from agentwatch.session import Call, Entry, Kind
 
 _KEPT_BLOCKS = 256
 _HEAD_INDENT = 2
+_LEAST_FOR_NUMBER = 60
+"""A pane with fewer columns shows no numbers of calls."""
 _MARKED = (Kind.CALL, Kind.REASONING)
 """Entries with a line of their own that is marked when they are selected."""
 Spans = list[list[tuple[int, int, int]]]
@@ -44,6 +52,8 @@ class BlockRenderer:
         """The call that is selected in all panes."""
         self.held_call: Call | None = None
         """The failed call whose detail stays open."""
+        self.has_numbers = True
+        """Whether the lines of calls show the numbers of the calls."""
         self._pane = pane
         self._blocks = blocks
         self._layout = layout
@@ -117,6 +127,8 @@ class BlockRenderer:
             is_titled = block.start == 0 and block.entry.kind is Kind.REASONING
             for row in range(min(head + is_titled, len(texts))):
                 texts[row] = ""  # the title was added by agentwatch and is not searched
+            if block.entry.call is not None and len(texts) > head:
+                texts[head] = self._without_number(texts[head], block.entry, block.entry.call)
             spans = _found(self._query, texts)
             if block.entry.kind is not Kind.CALL:
                 self._spans[index] = spans
@@ -171,7 +183,7 @@ class BlockRenderer:
 
     def _call_row(self, call: Call, width: int, indent: int) -> Strip:
         """Return the line of a call, marked if it is selected or its detail stays open."""
-        strip = call_line(self._pane, call, max(width - indent, 5))
+        strip = call_line(self._pane, call, self._number(call, width), max(width - indent, 5))
         if indent:
             strip = Strip.join([Strip.blank(indent), strip])
         if self.chosen_call is not None and call.number == self.chosen_call.number:
@@ -179,6 +191,17 @@ class BlockRenderer:
         if self.held_call is not None and call.number == self.held_call.number:
             return Strip.join([mark_strip(self._pane, "failed"), strip.crop(1)])
         return strip
+
+    def _number(self, call: Call, width: int) -> SafeText:
+        """Return the number of a call, `#12 `, as a pane of `width` columns shows it."""
+        is_shown = self.has_numbers and width >= _LEAST_FOR_NUMBER
+        return SafeText(f"#{call.number} " if is_shown else "")
+
+    def _without_number(self, text: str, entry: Entry, call: Call) -> str:
+        """Return the line of a call with blanks instead of its number, which is not searched."""
+        indent = self._layout.subagents.indent(entry)
+        end = indent + SIGN_COLUMNS + len(self._number(call, self._layout.width))
+        return " " * end + text[end:]
 
     def _with_marks(self, strip: Strip, index: int, row: int) -> Strip:
         for number, pieces in enumerate(self.spans_of(index)):

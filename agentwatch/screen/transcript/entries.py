@@ -13,6 +13,9 @@ from agentwatch.screen.lines.line_view import LineView
 from agentwatch.screen.markup.markdown import MarkdownRenderer
 from agentwatch.session import Call, Entry, Kind, TurnResult
 
+SIGN_COLUMNS = 4
+"""The columns before the number of a call: its sign, and the blanks around it."""
+
 
 class EntryRenderer:
     """Renders blocks of entries in the styles of a pane."""
@@ -84,11 +87,12 @@ def shown_part(entry: Entry, start: int, end: int) -> str:
     return entry.content.part(start, end) if entry.result is None else entry.result.part(start, end)
 
 
-def call_line(pane: LineView, call: Call, width: int) -> Strip:
-    """Return the line of a call in its current state."""
+def call_line(pane: LineView, call: Call, number: SafeText, width: int) -> Strip:
+    """Return the line of a call in its current state, with `number` between its sign and its action."""
     style = "muted" if call.outcome is Outcome.SUCCEEDED else str(call.outcome)
     sign = (SafeText(f"  {SIGNS[call.outcome]} "), str(call.outcome))
-    return pane.strip_of([sign, (cut(action(call), width - 4), style)])
+    words = cut(action(call), width - SIGN_COLUMNS - len(number))
+    return pane.strip_of([sign, (number, "muted"), (words, style)])
 
 
 def thinking_line(pane: LineView, entry: Entry, *, is_folded: bool) -> Strip:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from agentwatch.recording import ArrivalTimes, LineReader
 from agentwatch.sources.source import WithoutAgent
 from agentwatch.sources.stores.intake import StoreIntake
@@ -16,14 +18,18 @@ class StoreSource(WithoutAgent):
     outlasts_screen = False
     ended_by = None
 
-    def __init__(self, recording_fd: int, intake: StoreIntake, log_fd: int | None = None) -> None:
+    def __init__(
+        self, recording_fd: int, intake: StoreIntake, log_fd: int | None = None, path: Path | None = None
+    ) -> None:
         """Create the source of a session in a store.
 
         Args:
             recording_fd: The descriptor of the nameless recording.
             intake: Fills the recording.
             log_fd: The descriptor of the action log; None for no log.
+            path: The path of the store, or of the session in it.
         """
+        self.path = path
         self.reader = LineReader(recording_fd, intake, ArrivalTimes())
         self.written = WrittenFiles(self.reader, log_fd=log_fd)
         self._intake = intake

@@ -142,28 +142,28 @@ async def test_r_shows_the_raw_lines(recording: Saver) -> None:
 
 
 async def test_y_copies_what_is_chosen(recording: Saver) -> None:
-    """`y` copies the segments of the answer, the selected action, or the detail, and a message names it."""
-    async with opened(recording(session(2) + result("Step 0.Step 1."))) as stage:
+    """`y` copies the answer, the address and the action of a call, or the detail; a message names it."""
+    async with opened(path := recording(session(2) + result("Step 0.Step 1."))) as stage:
         await stage.press("1", "y")
         assert stage.app.clipboard == "Step 0.\n\nStep 1."
         await stage.shows("copied the text of the last run, 3 lines")
         await stage.press("2", "y")
-        assert stage.app.clipboard == "Ran terminal command echo 1"
-        await stage.shows("copied #2, 1 line")
+        assert stage.app.clipboard == f"{path}#2 Ran terminal command echo 1"
+        await stage.shows("copied #2 with its address, 1 line")
         await stage.press("3", "y")
         assert stage.app.clipboard == "out 1"
         await stage.shows("copied #2's output, 1 line")
         await stage.press("4", "k", "y")
-        assert stage.app.clipboard == "Ran terminal command echo 0"
-        await stage.shows("copied #1, 1 line")
+        assert stage.app.clipboard == f"{path}#1 Ran terminal command echo 0"
+        await stage.shows("copied #1 with its address, 1 line")
 
 
 async def test_y_copies_the_call_that_is_selected_in_the_transcript(recording: Saver) -> None:
     """After `[` has selected a call in the transcript, `y` copies that call; following again, the text."""
-    async with opened(recording(session(2) + result("Step 0.Step 1."))) as stage:
+    async with opened(path := recording(session(2) + result("Step 0.Step 1."))) as stage:
         await stage.press("1", "[", "y")
-        assert stage.app.clipboard == "Ran terminal command echo 0"
-        await stage.shows("copied #1, 1 line")
+        assert stage.app.clipboard == f"{path}#1 Ran terminal command echo 0"
+        await stage.shows("copied #1 with its address, 1 line")
         await stage.press("G", "y")
         assert stage.app.clipboard == "Step 0.\n\nStep 1."
 

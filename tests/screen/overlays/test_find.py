@@ -34,7 +34,7 @@ async def test_matches_are_shown_while_the_query_is_typed(recording: Saver) -> N
         app.panes.transcript.action_top()
         await pilot.press("slash", *"needle")
         await eventually(pilot, lambda: app.counter.startswith("1 of 2 ·"), "both matches")
-        assert app.counter == "1 of 2 · call 8 shell echo 7, result"
+        assert app.counter == "1 of 2 · #8 shell echo 7, result"
         assert app.panes.calls.chosen is app.feed.session.calls[7]
         assert any("echo 7" in line for line in viewport(app.panes.transcript))
         assert any("a needle here" in line for line in viewport(app.panes.detail))
@@ -43,7 +43,7 @@ async def test_matches_are_shown_while_the_query_is_typed(recording: Saver) -> N
         assert marked(app) == ["needle"]
         assert any("Text 30 with a needle" in line for line in viewport(app.panes.transcript))
         await pilot.press("down")
-        assert app.counter == "1 of 2 · call 8 shell echo 7, result · wrapped to the start"
+        assert app.counter == "1 of 2 · #8 shell echo 7, result · wrapped to the start"
 
 
 async def test_a_shown_match_names_its_pane(recording: Saver) -> None:
@@ -97,7 +97,7 @@ async def test_enter_moves_the_focus_to_the_match(recording: Saver) -> None:
         await pilot.press("n")
         assert app.counter.startswith("2 of 2")
         await pilot.press("N")
-        assert app.counter == "1 of 2 · call 8 shell echo 7, result"
+        assert app.counter == "1 of 2 · #8 shell echo 7, result"
         await pilot.press("N")
         assert app.counter == "2 of 2 · text · wrapped to the end"
         seen = viewport(app.panes.transcript)

@@ -22,7 +22,7 @@ async def test_backspace_goes_to_the_line_of_the_selected_call(
 ) -> None:
     """In the calls, the detail and the actions, backspace goes to the selected call's transcript line."""
     async with opened(recording(session(60) + result()), size) as stage:
-        line = ["✓ Ran terminal command echo 2"]
+        line = [f"✓ {'#3 ' if size[0] > 60 else ''}Ran terminal command echo 2"]
         for pane in "234":
             await stage.press("2", "g", "j", "j", pane)
             assert stage.chosen == "echo 2"
@@ -40,7 +40,7 @@ async def test_backspace_in_the_detail_goes_to_the_call_shown_there(recording: S
         await stage.append(shell(50, 2, "it broke") + shell(51))
         await stage.press("3", "backspace")
         await stage.until(lambda: selected_in_view(stage), "the line")
-        assert selected_in_view(stage) == ["✗ Ran terminal command echo 50 (failed: exit 2)"]
+        assert selected_in_view(stage) == ["✗ #4 Ran terminal command echo 50 (failed: exit 2)"]
 
 
 async def test_backspace_deletes_where_words_are_typed(recording: Saver) -> None:

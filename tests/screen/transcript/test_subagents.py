@@ -16,8 +16,8 @@ from tests.builders.subagents import TWO_SUBAGENTS, begins, ends, says
 FOLDED = [
     "› Find every caller of nearest().",
     "I start two subagents.",
-    "  ✓ Ran subagent Find the callers",
-    "  ◐ Ran subagent Check the wire (running)",
+    "  ✓ #1 Ran subagent Find the callers",
+    "  ◐ #2 Ran subagent Check the wire (running)",
     "  ▸ Find the callers · 2 calls, 1 message",
     "  ▸ Check the wire · 1 call · Ran terminal command pytest -q tests/wire (failed: exit 1)",
     "The first has ended.",
@@ -53,11 +53,11 @@ async def test_enter_on_the_line_opens_the_entries_and_folds_them_again(stage: S
     assert lines(stage)[4:] == [
         "  ▾ Find the callers · 2 calls, 1 message",
         "    › Find all callers.",
-        "      ✓ Read file nearest.py (54 lines)",
+        "      ✓ #3 Read file nearest.py (54 lines)",
         FOLDED[5],
         "  Find the callers",
         "    They are in three files.",
-        "      ✓ Searched files nearest( (3 matches)",
+        "      ✓ #5 Searched files nearest( (3 matches)",
         "The first has ended.",
     ]
     await stage.press("enter")
@@ -72,7 +72,7 @@ async def test_enter_on_the_call_opens_the_entries_of_its_subagent(stage: Stage)
     await stage.press("enter")
     assert lines(stage)[5:7] == [
         FOLDED[5].replace("▸", "▾"),
-        "      ✗ Ran terminal command pytest -q tests/wire (failed: exit 1)",
+        "      ✗ #4 Ran terminal command pytest -q tests/wire (failed: exit 1)",
     ]
     await stage.press("enter")
     assert lines(stage) == FOLDED
@@ -99,7 +99,7 @@ async def test_a_call_is_shown_in_the_transcript_even_if_it_was_folded(stage: St
     transcript = stage.pane("transcript")
     assert isinstance(transcript, Transcript)
     transcript.reveal_call(stage.feed.session.calls[2])
-    assert "▐     ✓ Read file nearest.py (54 lines)" in lines_of(transcript)
+    assert "▐     ✓ #3 Read file nearest.py (54 lines)" in lines_of(transcript)
 
 
 async def test_what_is_copied_is_the_text_of_the_main_agent(stage: Stage) -> None:
@@ -136,15 +136,15 @@ async def test_subagents_of_subagents_are_folded_with_them(
     made = MadeSession(events)
     made.use(monkeypatch)
     async with opened(made.save(tmp_path / "x.ndjson")) as shown:
-        assert lines(shown)[1:] == ["  ✓ Ran subagent Outer", "  ▸ Outer · 2 calls, 1 message"]
+        assert lines(shown)[1:] == ["  ✓ #1 Ran subagent Outer", "  ▸ Outer · 2 calls, 1 message"]
         transcript = shown.pane("transcript")
         assert isinstance(transcript, Transcript)
         transcript.reveal_call(shown.feed.session.calls[2])
         assert lines(shown)[1:] == [
-            "  ✓ Ran subagent Outer",
+            "  ✓ #1 Ran subagent Outer",
             "  ▾ Outer · 2 calls, 1 message",
-            "      ✓ Ran subagent Inner",
+            "      ✓ #2 Ran subagent Inner",
             "      Inner",
-            "          ✓ Read file a.py",
+            "          ✓ #3 Read file a.py",
             "        Found.",
         ]

@@ -50,8 +50,8 @@ async def test_everything_appears_in_order(recording: Saver) -> None:
             "",
             "I oil it.",
             "",
-            "  ✓ Edited file src/wheel.py (+3 -1)",
-            "  ✗ Ran terminal command echo 7 (failed: exit 2)",
+            "  ✓ #1 Edited file src/wheel.py (+3 -1)",
+            "  ✗ #2 Ran terminal command echo 7 (failed: exit 2)",
             "",
             "Done.",
             "",
@@ -92,11 +92,11 @@ async def test_a_call_line_shows_the_current_outcome(recording: Saver) -> None:
     feed, transcript = of(path, follow=True)
     async with shown(transcript):
         before = brought_up(feed, transcript)
-        assert before[2] == "  ◐ Ran terminal command echo 1 (running)"
+        assert before[2] == "  ◐ #1 Ran terminal command echo 1 (running)"
         append(path, ended("call-1", "shell", {"command": "echo 1"}, {"failure": {"exitCode": 3}}))
         feed.advance()
         after = lines_of(transcript)
-        assert after[2] == "  ✗ Ran terminal command echo 1 (failed: exit 3)"
+        assert after[2] == "  ✗ #1 Ran terminal command echo 1 (failed: exit 3)"
         assert [*before[:2], *before[3:]] == [*after[:2], *after[3:]]
 
 
@@ -159,10 +159,10 @@ async def test_a_thought_in_pieces_gives_the_same_lines(recording: Saver) -> Non
 @pytest.mark.parametrize(
     ("before", "after", "expected"),
     [
-        (answer("old"), answer(" end") + shell(1), ["old end", "", "── new", "", "  ✓ Ran terminal"]),
-        (shell(1), shell(2), ["  ✓ Ran terminal", "── new", "  ✓ Ran terminal"]),
-        (shell(1), thinking("a\n\nb"), ["  ✓ Ran terminal", "", "── new", "", "thinking 2.5"]),
-        (shell(1), answer("a") + answer(" b"), ["  ✓ Ran terminal", "", "── new", "", "a b"]),
+        (answer("old"), answer(" end") + shell(1), ["old end", "", "── new", "", "  ✓ #1 Ran terminal"]),
+        (shell(1), shell(2), ["  ✓ #1 Ran terminal", "── new", "  ✓ #2 Ran terminal"]),
+        (shell(1), thinking("a\n\nb"), ["  ✓ #1 Ran terminal", "", "── new", "", "thinking 2.5"]),
+        (shell(1), answer("a") + answer(" b"), ["  ✓ #1 Ran terminal", "", "── new", "", "a b"]),
         (answer("old"), answer("\n\nnew\n\nnewer"), ["old", "", "── new", "", "new", "", "newer"]),
     ],
 )
@@ -206,5 +206,5 @@ async def test_there_is_one_rule_at_most(recording: Saver) -> None:
             transcript.viewport.mark_new(1_793_610_000_000)
             append(path, shell(number) + answer(text))
         lines = brought_up(feed, transcript)
-        assert [found[:6] for found in lines if found] == ["a", "  ✓ Ra", "b", "── new", "  ✓ Ra", "c"]
+        assert [found[:6] for found in lines if found] == ["a", "  ✓ #1", "b", "── new", "  ✓ #2", "c"]
         assert not re.search(r"\n\n\n", "\n".join(lines))

@@ -54,15 +54,15 @@ async def test_keys_go_from_a_line_to_its_call(recording: Saver) -> None:
     path = recording(init() + shell(1) + thinking("It squeaks.") + shell(2) + answer("end"))
     async with shown_with_selection(path) as (transcript, app, pilot):
         await pilot.press("enter")
-        assert chosen_lines(transcript) == ["✓ Ran terminal command echo 2"]
+        assert chosen_lines(transcript) == ["✓ #2 Ran terminal command echo 2"]
         await pilot.press("enter", "left_square_bracket")
         assert app.chosen == [(2, False), (2, True)]
-        assert chosen_lines(transcript) == ["thinking 2.5 s ▸", "✓ Ran terminal command echo 2"]
+        assert chosen_lines(transcript) == ["thinking 2.5 s ▸", "✓ #2 Ran terminal command echo 2"]
         await pilot.press("enter")
         assert chosen_lines(transcript)[0] == "thinking 2.5 s ▾"
         assert "  It squeaks." in lines_of(transcript)
         await pilot.press("enter", "left_square_bracket", "enter", "left_square_bracket")
-        assert chosen_lines(transcript) == ["✓ Ran terminal command echo 1"]
+        assert chosen_lines(transcript) == ["✓ #1 Ran terminal command echo 1"]
         assert app.chosen == [(2, False), (2, True), (1, False), (1, True)]
         assert "  It squeaks." not in lines_of(transcript)
 
@@ -71,7 +71,7 @@ async def test_a_click_selects_a_call_and_unfolds_a_thought(recording: Saver) ->
     """A click on a call's line selects it, a double click goes to it; a click on a thought unfolds it."""
     path = recording(init() + prompt("p") + shell(1) + thinking("It squeaks."))
     async with shown_with_selection(path) as (transcript, app, pilot):
-        assert lines_of(transcript)[2:5:2] == ["  ✓ Ran terminal command echo 1", "thinking 2.5 s ▸"]
+        assert lines_of(transcript)[2:5:2] == ["  ✓ #1 Ran terminal command echo 1", "thinking 2.5 s ▸"]
         await pilot.click(transcript, offset=(8, 1))
         assert app.chosen == []
         await pilot.click(transcript, offset=(8, 3))
@@ -91,7 +91,7 @@ async def test_reveal_call_selects_the_line_of_a_call(recording: Saver) -> None:
         cut_all(feed, transcript)
         for number in (3, 60, 119):
             transcript.reveal_call(feed.session.calls[number])
-            assert chosen_lines(transcript) == [f"✓ Ran terminal command echo {number}"]
+            assert chosen_lines(transcript) == [f"✓ #{number + 1} Ran terminal command echo {number}"]
             assert not transcript.following
             seen = viewport(transcript)
             measure_all(transcript)

@@ -1,0 +1,149 @@
+"""Parses an ADDRESS of the command line: a recording or a session, and a moment or a call in it."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+from agentwatch.analysis.moments import HINT, Moment, Named, Problem, parse
+from agentwatch.faults import USAGE, Fault
+from agentwatch.recording import ArrivalTimes, LineReader
+
+STDIN = Path("-")
+LEAST_CHARACTERS = 6
+"""The least length of the beginning of a session's id that is taken for an address."""
+_MOST_SPLITS = 32
+"""The number of `#` and `@`, from the end on, at which an address may be split."""
+_MOST_NAMED = 3
+_POLL_SECONDS = 0.01
+
+
+class Address(NamedTuple):
+    """What a command is about."""
+
+    path: Path
+    """The recording, or the path of a store; `-` for stdin."""
+    moment: Moment | None = None
+    """The moment, or the end of a call; None for the whole session."""
+    words: str = ""
+    """The address as the user has typed it."""
+
+
+def parse_address(words: str) -> Address:
+    """Return the address that the user has typed.
+
+    A file with the literal name wins, also if the name contains `#` or `@`. Otherwise the words are split at
+    the last `#` or `@` before which the path of a file stands, or the id of a saved session. A file that does
+    not exist is reported when it is opened.
+
+    Args:
+        words: `FILE`, `-`, `FILE#12`, `FILE@14:03:07`, `FILE@+95s`, or a session instead of FILE: its id, the
+            stem of its recording, or at least the first 6 characters of either.
+
+    Raises:
+        Fault: The words after the file are no moment, or several saved sessions begin with the words.
+    """
+    if words == str(STDIN) or os.path.exists(words):
+        return Address(Path(words), None, words)
+    splits = list(islice(_splits(words), _MOST_SPLITS))
+    for name, rest in splits:
+        if name == str(STDIN) or os.path.exists(name) or os.path.isfile(os.path.dirname(name)):
+            return Address(Path(name), _moment(words, rest), words)
+    if (path := _saved(words)) is not None:
+        return Address(path, None, words)
+    for name, rest in splits:
+        if (path := _saved(name)) is not None:
+            return Address(path, _moment(words, rest), words)
+    for name, rest in splits:
+        if name and not isinstance(moment := parse(rest), Named | Problem):
+            return Address(Path(name), moment, words)
+    return Address(Path(words), None, words)
+
+
+def whole(words: str, command: str) -> Path:
+    """Return the path of an address whose command prints a whole recording.
+
+    Raises:
+        Fault: The address names a moment or a call, or is ambiguous.
+    """
+    address = parse_address(words)
+    if address.moment is not None:
+        raise Fault(f"{command} prints a whole recording, not a moment of it: {address.path}", USAGE)
+    return address.path
+
+
+def opened(path: Path, follow: bool | None = False) -> LineReader:
+    """Open the recording, the store or the stdin of an address, for a command that prints what is there.
+
+    Args:
+        path: The path of the address.
+        follow: None if a recording that is still being written has not ended; False if it ends here.
+
+    Raises:
+        Fault: It cannot be opened, or stdin is a terminal.
+    """
+    from agentwatch.sources.open import KeepOptions, pipe_source, saved_source
+
+    if path != STDIN:
+        return saved_source(path, follow).reader
+    if os.isatty(0):
+        raise Fault("nothing to read: name a FILE, or redirect a recording to stdin", USAGE)
+    reader = pipe_source(os.dup(0), KeepOptions(record=False, write_log=False)).reader
+    while not reader.growth.has_ended():
+        time.sleep(_POLL_SECONDS)
+    # A recording that is piped was written long ago: that it arrives now says nothing.
+    return LineReader(reader.fd, reader.growth, ArrivalTimes())
+
+
+def _splits(words: str) -> Iterator[tuple[str, str]]:
+    """Yield the words before each `#` or `@` and the words for the moment after it, the last sign first."""
+    for at in range(len(words) - 1, -1, -1):
+        if words[at] == "#":
+            yield words[:at], words[at:]
+        elif words[at] == "@":
+            yield words[:at], words[at + 1 :]
+
+
+def _moment(words: str, rest: str) -> Moment:
+    moment = parse(rest)
+    if isinstance(moment, Problem):
+        raise Fault(f"{words}: {moment.words}", USAGE)
+    if isinstance(moment, Named) and rest.startswith("#"):
+        raise Fault(f"{words}: {rest} is no call; {HINT}", USAGE)
+    return moment
+
+
+def _saved(name: str) -> Path | None:
+    """Return the recording of the saved session with an id or a stem; None if there is none.
+
+    Of several recordings of one session, the newest is returned.
+
+    Raises:
+        Fault: The name is the beginning of several ids or stems.
+    """
+    if len(name) < LEAST_CHARACTERS or os.sep in name:
+        return None
+    from agentwatch.feed.catalog import saved_sessions
+
+    found: dict[str, Path] = {}
+    try:
+        sessions = saved_sessions()
+    except OSError:
+        return None  # that the file does not exist is the better reason
+    for session in sessions:
+        stem, own_id = session.path.stem, session.session_id
+        if name in (stem, own_id):
+            return session.path
+        if stem.startswith(name):
+            found.setdefault(stem, session.path)
+        elif own_id.startswith(name):
+            found.setdefault(own_id, session.path)
+    if len(found) > 1:
+        named = ", ".join(islice(found, _MOST_NAMED))
+        more = f" and {len(found) - _MOST_NAMED} more" if len(found) > _MOST_NAMED else ""
+        raise Fault(f"several sessions begin with {name}: {named}{more}", USAGE)
+    return next(iter(found.values()), None)

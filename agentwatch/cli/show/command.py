@@ -1,0 +1,75 @@
+"""The command `show`: prints one call in full, or the state of a session at a moment."""
+
+from __future__ import annotations
+
+from agentwatch.analysis.moments import CallEnd, End, Moment, Problem, Shift, offset_of, time_of
+from agentwatch.analysis.status.reasons import unknown_agent
+from agentwatch.cli.address import Address, opened
+from agentwatch.cli.messages import say
+from agentwatch.cli.printing import print_json, print_lines
+from agentwatch.cli.show.line_times import LineTimes
+from agentwatch.faults import USAGE, Fault
+from agentwatch.feed import Feed
+from agentwatch.outputs.shown.call import call_json, call_text
+from agentwatch.outputs.shown.state import State, state_json, state_text
+from agentwatch.recording import LineReader, Until
+from agentwatch.wire import Agent
+
+
+def show(address: Address, agent: Agent | None, *, as_json: bool) -> int:
+    """Print the call or the moment of an address, and return the exit code.
+
+    Args:
+        address: The address. Without a moment, the end of the session is shown.
+        agent: The agent that wrote the recording; None to detect it.
+        as_json: Print a JSON object instead of text.
+
+    Raises:
+        Fault: The recording cannot be opened, or does not have the moment or the call.
+    """
+    reader = opened(address.path, follow=None)  # what is still being written has not ended
+    times = LineTimes()
+    feed = Feed(reader, times, agent)
+    times.follow(feed)
+    if feed.session.outcome is None:
+        say(unknown_agent(feed.session))
+        return USAGE
+    if isinstance(address.moment, CallEnd):
+        number = address.moment.number
+        _offset(address, CallEnd(number), feed, times)  # reports a call that does not exist
+        call = feed.session.calls[number - 1]
+        if as_json:
+            return print_json([call_json(feed, call)])
+        return print_lines(call_text(feed, call, times.last_ms))
+    state = _state(address, reader, feed, times)
+    return print_json(state_json(state)) if as_json else print_lines(state_text(state))
+
+
+def _state(address: Address, reader: LineReader, feed: Feed, times: LineTimes) -> State:
+    """Return the session at the moment of an address: that of a feed with only the bytes before it.
+
+    Raises:
+        Fault: The session does not have the moment.
+    """
+    moment = address.moment or End.LIVE
+    offset = _offset(address, moment, feed, times)
+    if offset >= times.size:
+        return State(feed.session, times.size, times.size, times.last_ms)
+    part = Feed(LineReader(reader.fd, Until(offset), reader.times), agent=feed.agent)
+    part.advance()
+    at_ms = time_of(moment, times, _base(moment, times))
+    if at_ms is None or times.first_ms is None or at_ms < times.first_ms:
+        at_ms = times.ms_at(part.offset)
+    return State(part.session, part.offset, times.size, at_ms)
+
+
+def _offset(address: Address, moment: Moment, feed: Feed, times: LineTimes) -> int:
+    offset = offset_of(moment, feed.session, times, _base(moment, times), {})
+    if isinstance(offset, Problem):
+        raise Fault(f"{address.words}: {offset.words}", USAGE)
+    return offset
+
+
+def _base(moment: Moment, times: LineTimes) -> int:
+    """Return the moment from which an address counts: `+95s` from the start, `-10s` from the end."""
+    return times.size if isinstance(moment, Shift) and moment.ms < 0 else 0

@@ -1,0 +1,87 @@
+"""The state of a session at a moment, as text or as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from agentwatch.actions import action, count_words
+from agentwatch.analysis.block_text import PLAN_SIGNS
+from agentwatch.analysis.silence import running_ms
+from agentwatch.analysis.status import status
+from agentwatch.outputs.shown.times import between, moment
+from agentwatch.outputs.summary import summary
+from agentwatch.safe_text import SafeText, cut, safe_line, safe_text
+from agentwatch.session import Run, Session, calls_by_outcome
+
+_PROMPT_COLUMNS = 200
+_TEXT_LINES = 10
+_MOST_TEXT = 4096
+"""The number of characters at the end of the text from which the last lines are taken."""
+
+
+class State(NamedTuple):
+    """A session at a moment."""
+
+    session: Session
+    offset: int
+    """The number of bytes of the recording that the session has read."""
+    size: int
+    """The number of bytes of the whole recording."""
+    at_ms: int | None
+    """The time of the moment, in milliseconds since the epoch; None if unknown."""
+
+
+def state_text(state: State) -> Iterator[SafeText]:
+    """Yield the lines of a state: the moment, the session, what it does, and the last lines of its text."""
+    session, now_ms = state.session, state.at_ms
+    yield SafeText(f"at {moment(now_ms)} · byte {state.offset:,} of {state.size:,}")
+    yield from _about(session)
+    doing, counts = status(session, now_ms), ", ".join(count_words(calls_by_outcome(session)))
+    yield doing
+    if counts not in doing:
+        yield SafeText(counts)
+    for call in session.open_calls.values():
+        running = running_ms(call, now_ms)
+        clock = between(call.started_ms, now_ms) if running is None else between(0, running)
+        yield SafeText(f"  #{call.number} {action(call)} · {clock}")
+    if session.plan:
+        yield SafeText("")
+        yield SafeText("── to-do list")
+        yield from (safe_line(f"{PLAN_SIGNS[entry.status]} {entry.text}") for entry in session.plan)
+    if lines := _last_lines(session.run):
+        yield SafeText("")
+        yield SafeText("── last lines of the text")
+        yield from lines
+
+
+def state_json(state: State) -> Iterator[bytes]:
+    """Yield the summary of a session at a moment in pieces, with `at_ms`, `offset` and `status`."""
+    more = {"at_ms": state.at_ms, "offset": state.offset, "status": status(state.session, state.at_ms)}
+    return summary(state.session, more)
+
+
+def _about(session: Session) -> Iterator[SafeText]:
+    """Yield the facts of the header: the agent, its model and mode, the folder, the id, and the prompt."""
+    run = session.run
+    facts = (session.agent_name or session.format, run.model, run.permission_mode, run.cwd)
+    if words := " · ".join(filter(None, facts)):
+        yield safe_line(words)
+    if run.session_id:
+        yield safe_line(f"session {run.session_id}{f' · turn {run.turns}' if run.turns > 1 else ''}")
+    if run.prompt:
+        yield SafeText(f"prompt: {cut(safe_line(run.prompt[:_MOST_TEXT]), _PROMPT_COLUMNS)}")
+
+
+def _last_lines(run: Run) -> list[SafeText]:
+    """Return the last lines of the assistant's text that are not blank."""
+    pieces: list[str] = []
+    left = _MOST_TEXT
+    for text in reversed(run.answer):
+        length = len(text)
+        pieces.append(text.part(max(length - left, 0), length))
+        left -= len(pieces[-1])
+        if left <= 0:
+            break
+    lines = safe_text("\n".join(reversed(pieces))).split("\n")
+    return [SafeText(line) for line in lines if line.strip()][-_TEXT_LINES:]

@@ -1,0 +1,215 @@
+"""A described moment is found in a session, or one line says why it is not there."""
+
+from __future__ import annotations
+
+import os
+import time
+from bisect import bisect_right
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from agentwatch.analysis.moments import Problem, offset_of, parse, time_of
+from agentwatch.feed import Feed
+from agentwatch.recording import open_saved
+from agentwatch.session import Session
+from tests.builders.lines import DONE, completed, init, result, started
+
+LINE_BYTES = 100
+
+
+class Lines(NamedTuple):
+    """A timeline of lines of 100 bytes each, with the times of their ends in milliseconds since the epoch."""
+
+    times: list[int]
+    size: int
+
+    @property
+    def first_ms(self) -> int | None:
+        """The time of the first line."""
+        return self.times[0] if self.times else None
+
+    @property
+    def last_ms(self) -> int | None:
+        """The time of the last line."""
+        return self.times[-1] if self.times else None
+
+    def ms_at(self, offset: int) -> int | None:
+        """Return the time of the last line before a moment."""
+        return self.times[offset // LINE_BYTES - 1] if offset >= LINE_BYTES and self.times else None
+
+    def offset_at(self, ms: int) -> int:
+        """Return the moment after the last line at or before a time."""
+        return bisect_right(self.times, ms) * LINE_BYTES
+
+
+@pytest.fixture(params=["UTC", "America/St_Johns", "Asia/Kathmandu"], autouse=True)
+def zone(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Run the test in three time zones, two of them with an odd offset from UTC."""
+    yield from in_zone(request.param)
+
+
+def in_zone(name: str) -> Iterator[None]:
+    """Set the local time zone, and set it back."""
+    before = os.environ.get("TZ")
+    os.environ["TZ"] = name
+    time.tzset()
+    yield
+    del os.environ["TZ"]
+    if before is not None:
+        os.environ["TZ"] = before
+    time.tzset()
+
+
+def timed(*clocks: str) -> Lines:
+    """Return lines that arrived at these local times, such as `2026-11-20 14:03:07.250`."""
+    times = [int(datetime.fromisoformat(clock).timestamp() * 1000) for clock in clocks]
+    return Lines(times, len(times) * LINE_BYTES)
+
+
+def found(words: str, lines: Lines, base: int = 0, **bookmarks: int) -> int | str:
+    """Return the offset of the moment that words describe, or the words of the problem."""
+    moment = parse(words)
+    assert not isinstance(moment, Problem)
+    offset = offset_of(moment, Session(), lines, base, bookmarks)
+    return offset.words if isinstance(offset, Problem) else offset
+
+
+AFTERNOON = (
+    "2026-11-20 14:03:05.500",
+    "2026-11-20 14:03:07.250",
+    "2026-11-20 14:03:08",
+    "2026-11-20 15:00:00",
+)
+
+
+@pytest.mark.parametrize(
+    ("words", "offset"),
+    [
+        ("14:03:05", 100),
+        ("14:03:07", 200),
+        ("14:03:07.249", 100),
+        ("14:04", 300),
+        ("23:00", 400),
+        ("2026-11-20 14:03:07", 200),
+        ("2026-11-22", 400),
+        ("+0s", 100),
+        ("+1.75s", 200),
+        ("+2s", 200),
+        ("+9h", 400),
+        ("-10s", 0),
+        ("start", 0),
+        ("live", 400),
+        ("0%", 0),
+        ("50%", 300),
+        ("100%", 400),
+    ],
+)
+def test_a_moment_follows_the_last_line_at_or_before_it(words: str, offset: int) -> None:
+    """A time without a fraction includes its whole second; a time after the end is the end."""
+    assert found(words, timed(*AFTERNOON)) == offset
+
+
+def test_a_duration_is_relative_to_the_given_moment() -> None:
+    """With a base, `+` and `-` count from the time of the last line before it."""
+    lines = timed(*AFTERNOON)
+    assert found("+1s", lines, base=200) == 300
+    assert found("-2s", lines, base=300) == 100
+    assert found("-4s", lines, base=300) == 0
+
+
+def test_a_time_may_lie_between_two_lines() -> None:
+    """`time_of` returns the time that was asked for, and None for a moment that is no time or not there."""
+    lines = timed(*AFTERNOON)
+    first_ms = lines.times[0]
+
+    def time(words: str, base: int = 0) -> int | None:
+        moment = parse(words)
+        assert not isinstance(moment, Problem)
+        return time_of(moment, lines, base)
+
+    assert time("14:30:00.0") == lines.times[-1] - 30 * 60_000
+    assert time("+10s") == first_ms + 10_000
+    assert time("-1s", base=400) == lines.times[-1] - 1_000
+    assert time("100%") == lines.times[-1]
+    assert [time(words) for words in ("14:00", "start", "#1", "a name")] == [None] * 4
+
+
+def test_a_time_before_the_start_is_not_in_the_recording() -> None:
+    """A time of day or a date before the first line has a reason with the range of the recording."""
+    lines = timed(*AFTERNOON)
+    assert found("14:03:04", lines) == "14:03:04 is not in the recording: 14:03:05 to 15:00:00"
+    assert found("2026-11-19", lines) == (
+        "2026-11-19 00:00:00 is not in the recording: 2026-11-20 14:03:05 to 2026-11-20 15:00:00"
+    )
+
+
+def test_a_time_after_midnight_is_on_the_next_day() -> None:
+    """Of a recording that passes midnight, the first such time at or after its start is meant."""
+    lines = timed("2026-11-20 23:59:00", "2026-11-21 00:00:30", "2026-11-21 23:58:30", "2026-11-22 01:00:00")
+    assert found("23:59", lines) == 100
+    assert found("00:01", lines) == 200
+    assert found("23:58:30", lines) == 300
+    lines = timed("2026-11-20 23:59:00", "2026-11-21 00:00:30")
+    assert found("12:00", lines) == (
+        "12:00:00 is not in the recording: 2026-11-20 23:59:00 to 2026-11-21 00:00:30"
+    )
+
+
+def test_when_clocks_are_put_back_the_time_after_the_start_is_meant() -> None:
+    """Of a time of day that comes twice, the one at or after the first line is meant."""
+    for _ in in_zone("Europe/Berlin"):
+        second_0230 = int(datetime(2026, 10, 25, 2, 30, fold=1).timestamp() * 1000)
+        lines = Lines([second_0230 - 60_000, second_0230, second_0230 + 60_000], 300)
+        assert found("02:30", lines) == 200
+
+
+def test_a_recording_without_times_has_moments_by_bytes() -> None:
+    """Percentages are shares of the bytes; times and durations have a reason."""
+    lines = Lines([], 1000)
+    assert found("50%", lines) == 500
+    assert found("100%", lines) == 1000
+    assert found("live", lines) == 1000
+    for words in ("14:03", "2026-11-20", "+5s"):
+        assert found(words, lines) == "the recording has no times; #12, 50%, start and live are moments of it"
+
+
+def test_an_impossible_clock_has_a_reason() -> None:
+    """Times that no calendar has do not raise an error."""
+    for ms in (1 << 62, -(1 << 62), 10**400):
+        assert (
+            found("14:03", Lines([ms], 100)) == "the times of the recording are outside the years 1 to 9999"
+        )
+
+
+def test_a_bookmark_is_found_by_its_name() -> None:
+    """A name is found as it is written, otherwise in another case; its offset lies within the recording."""
+    lines = timed(*AFTERNOON)
+    assert found("rewrite", lines, Rewrite=100, rewrite=200) == 200
+    assert found("REWRITE", lines, Rewrite=100) == 100
+    assert found("far", lines, far=9999) == 400
+    assert str(found("near", lines, far=9999)).startswith("no bookmark near: a moment is 14:03:07")
+
+
+def test_a_call_is_the_moment_at_which_it_had_ended(tmp_path: Path) -> None:
+    """`#1` ends after the line that ended call 1; a call that runs, after the line that started it."""
+    lines = [init(), started("read", "a"), completed("read", "a", DONE), started("read", "b"), result()]
+    path = tmp_path / "session.ndjson"
+    path.write_bytes(b"".join(lines))
+    feed = Feed(open_saved(path))
+    feed.advance()
+    ends = [sum(len(line) for line in lines[: count + 1]) for count in range(len(lines))]
+    recording = Lines([], ends[-1])
+
+    def end_of(words: str) -> int | str:
+        moment = parse(words)
+        assert not isinstance(moment, Problem)
+        offset = offset_of(moment, feed.session, recording, 0, {})
+        return offset.words if isinstance(offset, Problem) else offset
+
+    assert end_of("#1") == ends[2]
+    assert end_of("#2") == ends[3]
+    assert end_of("#3") == "no call #3: the session has 2 calls"

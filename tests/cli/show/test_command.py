@@ -1,0 +1,152 @@
+"""`agentwatch show` prints a call in full, or the state at a moment; errors are one line."""
+
+from __future__ import annotations
+
+import json
+import re
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from agentwatch.recording import hold
+from agentwatch.sources.open import saved_source
+from tests.builders.lines import completed, init, result, started, user
+from tests.conftest import RECORDINGS, SHARED, Saver
+from tests.harness.program import PLAIN, watch
+
+DEMO = RECORDINGS / "demo.ndjson"
+START = "2026-11-02 10:02:11"
+"""When the first line of the plain recording arrived, in UTC."""
+
+
+def shown(*words: str | Path, stdin: bytes | None = None) -> list[str]:
+    """Return the lines that `show` prints."""
+    done = watch("show", *words, stdin=stdin, TZ="UTC")
+    assert (done.returncode, done.stderr) == (0, b"")
+    return done.stdout.decode().splitlines()
+
+
+def test_a_call_is_shown_in_full() -> None:
+    """`FILE#2` prints one call; with `--json`, the arguments and the result of its lines."""
+    lines = shown(f"{PLAIN}#2")
+    assert lines[0] == "#2 Edited file lantern/settings.py (+1 -1)"
+    assert "+TIMEOUT_SECONDS = 45" in lines
+    found = json.loads("".join(shown(f"{PLAIN}#2", "--json")))
+    assert found["number"] == 2
+    assert found["arguments"]["path"] == "/home/ada/src/lantern/lantern/settings.py"
+    assert found["result"]["success"]["linesAdded"] == 1
+
+
+@pytest.mark.parametrize(
+    ("moment", "at", "status"),
+    [
+        ("10:02:12", "2026-11-02 10:02:12", "waiting for the model"),
+        ("2026-11-02T10:02:13Z", "2026-11-02 10:02:13", "running read lantern/settings.py · 0 s"),
+        ("50%", "2026-11-02 10:02:14", "waiting for the model"),
+        ("100%", "2026-11-02 10:02:18", "succeeded in 8.7 s · 2 calls"),
+        ("live", "2026-11-02 10:02:18", "succeeded in 8.7 s · 2 calls"),
+        ("+1h", "2026-11-02 10:02:18", "succeeded in 8.7 s · 2 calls"),
+        ("start", "unknown", "waiting for the first event"),
+    ],
+)
+def test_the_state_at_a_moment_is_shown(moment: str, at: str, status: str) -> None:
+    """`FILE@…` prints the state of then, with the words of the status line of then."""
+    lines = shown(f"{PLAIN}@{moment}")
+    assert lines[0].startswith(f"at {at} · byte ")
+    assert status in lines
+
+
+def test_a_moment_between_two_lines_has_its_own_clock(recording: Saver) -> None:
+    """A call that runs has its clock of the given time, not of the last line before it."""
+    lines = (
+        init(),
+        started("shell", "a", command="make"),
+        completed("shell", "a", {"success": {}}),
+        result(),
+    )
+    path = recording(*lines)
+    ends = [sum(map(len, lines[:count])) for count in range(4)]
+    times = "".join(f"{end} {1_000_000 + 10_000 * nth}\n" for nth, end in enumerate(ends))
+    path.with_suffix(".times").write_text(times)
+    lines_shown = shown(f"{path}@+15s")
+    assert "running make · 5 s" in lines_shown
+    assert "  #1 Ran terminal command make (running) · 5.0 s" in lines_shown
+
+
+def test_a_file_without_a_moment_is_shown_at_its_end() -> None:
+    """The state at the end is the summary with three more members."""
+    found = json.loads("".join(shown(DEMO, "--json")))
+    summary = json.loads(watch("--output-format", "summary", DEMO).stdout)
+    assert found.pop("offset") == DEMO.stat().st_size
+    assert found.pop("status").startswith("succeeded in ")
+    assert found.pop("at_ms") > 0
+    assert found == summary
+
+
+def test_the_states_of_a_session_follow_each_other() -> None:
+    """With the moment, the number of calls grows up to that of the whole session."""
+    counts = [
+        len(json.loads("".join(shown(f"{DEMO}@{share}%", "--json")))["calls"]) for share in (0, 30, 60, 100)
+    ]
+    assert counts == sorted(counts)
+    assert counts[0] == 0
+    assert 0 < counts[1] < counts[2] < counts[3]
+
+
+def test_a_duration_before_the_end_counts_back() -> None:
+    """`@-2s` is 2 seconds before the last line."""
+    assert shown(f"{PLAIN}@-2s")[0].startswith("at 2026-11-02 10:02:16 ")
+
+
+def test_stdin_is_shown() -> None:
+    """`-` reads a recording from stdin; its arrival there is not its time."""
+    assert shown("-", stdin=PLAIN.read_bytes())[1:] == shown(PLAIN)[1:]
+    assert shown("--", "-#1", stdin=PLAIN.read_bytes())[0] == "#1 Read file lantern/settings.py (6 lines)"
+
+
+@pytest.mark.parametrize(
+    ("words", "error"),
+    [
+        ("{}#3", "{}#3: no call #3: the session has 2 calls"),
+        ("{}@09:00", "{}@09:00: 09:00:00 is not in the recording: 10:02:11 to 10:02:18"),
+        ("{}@rewrite", "{}@rewrite: no bookmark rewrite: a moment is "),
+        ("missing#3", "cannot open missing: no such file or directory"),
+    ],
+)
+def test_an_error_is_one_line(words: str, error: str) -> None:
+    """What cannot be shown exits with 2 and one line that says why."""
+    done = watch("show", words.format(PLAIN), TZ="UTC")
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert re.fullmatch(rb"agentwatch: [^\n]+\n", done.stderr)
+    assert error.format(PLAIN) in done.stderr.decode()
+
+
+def test_an_unknown_agent_is_an_error(recording: Saver) -> None:
+    """A stream of no known agent exits with 2, as when it is printed."""
+    done = watch("show", recording(b'{"a": 1}\n'))
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert done.stderr.startswith(b"agentwatch: not a stream of an agent that this version knows")
+
+
+def test_a_recording_that_is_still_written_is_not_followed(recording: Saver) -> None:
+    """What was read so far is shown, and the open call is running."""
+    path = recording(init(), user(), started("shell", "a", command="make"))
+    with path.open("ab") as file:
+        hold(file.fileno())
+        assert "running make" in shown(path)
+    assert "ended without a result · 1 call, 1 unfinished" in shown(path)
+
+
+def test_a_session_of_a_store_is_shown(tmp_path: Path) -> None:
+    """A session in opencode's database has moments too."""
+    source = SHARED / "disk" / "opencode-db" / "own-1.18.33" / "opencode.db"
+    if not source.exists():
+        pytest.skip("the recordings of others are absent")
+    path = tmp_path / "opencode.db"
+    path.write_bytes(source.read_bytes())
+    with sqlite3.connect(path) as database:
+        (own_id,) = database.execute("select id from session limit 1").fetchone()
+    assert saved_source(path).path == path
+    assert shown(f"{path}/{own_id}@50%")[1].startswith("opencode")
+    assert shown(f"{path}@live")[2] == f"session {own_id}"

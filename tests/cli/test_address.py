@@ -1,0 +1,144 @@
+"""An address names a file, stdin or a saved session, and a moment or a call in it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from agentwatch.analysis.moments import CallEnd, End, Named, Shift, TimeOfDay
+from agentwatch.cli.address import STDIN, Address, parse_address, whole
+from agentwatch.faults import Fault
+from tests.builders.lines import init, user
+from tests.harness.program import PLAIN, watch
+
+NOON = TimeOfDay(12 * 3_600_000 + 999)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder, which is the working directory."""
+    folder = tmp_path / "work"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def save(home: Path, stem: str, session_id: str) -> Path:
+    """Save a session with this id, and return its path."""
+    path = home / "sessions" / f"{stem}.ndjson"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(init(session_id=session_id) + user())
+    return path
+
+
+@pytest.mark.parametrize(
+    ("words", "path", "moment"),
+    [
+        ("a.ndjson", "a.ndjson", None),
+        ("a.ndjson#12", "a.ndjson", CallEnd(12)),
+        ("a.ndjson@12:00", "a.ndjson", NOON),
+        ("a.ndjson@+95s", "a.ndjson", Shift(95_000)),
+        ("a.ndjson@live", "a.ndjson", End.LIVE),
+        ("a.ndjson@a name", "a.ndjson", Named("a name")),
+        ("a.ndjson@x@y", "a.ndjson", Named("x@y")),
+        ("b#1", "b#1", None),
+        ("b#1#2", "b#1", CallEnd(2)),
+        ("c@12:00", "c@12:00", None),
+        ("c@12:00@12:00", "c@12:00", NOON),
+        ("a.ndjson/ses_1#2", "a.ndjson/ses_1", CallEnd(2)),
+        ("-", "-", None),
+        ("-#2", "-", CallEnd(2)),
+        ("missing", "missing", None),
+        ("missing#2", "missing", CallEnd(2)),
+        ("missing@12:00", "missing", NOON),
+        ("me@home", "me@home", None),
+        ("#2", "#2", None),
+        ("@", "@", None),
+        ("", ".", None),
+    ],
+)
+def test_a_file_and_its_moment_are_parted(
+    folder: Path, words: str, path: str, moment: CallEnd | TimeOfDay | Shift | End | Named | None
+) -> None:
+    """A file with the literal name wins; otherwise the words are split after a file that is there."""
+    for name in ("a.ndjson", "b#1", "c@12:00"):
+        (folder / name).touch()
+    assert parse_address(words) == Address(Path(path), moment, words)
+    assert Path("-") == STDIN
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        ("a.ndjson#two", "a.ndjson#two: #two is no call; a moment is "),
+        ("a.ndjson#", "a.ndjson#: # is no call; a moment is "),
+        ("a.ndjson#0", "a.ndjson#0: #0 is no call: calls are counted from #1"),
+        ("a.ndjson@", "a.ndjson@: a moment is 14:03:07, +95s"),
+        ("a.ndjson@25:00", "a.ndjson@25:00: 25:00 is no time of day"),
+    ],
+)
+def test_words_that_are_no_moment_have_a_reason(folder: Path, words: str, reason: str) -> None:
+    """After the name of a file that is there, anything but a moment is an error."""
+    (folder / "a.ndjson").touch()
+    with pytest.raises(Fault) as raised:
+        parse_address(words)
+    assert str(raised.value).startswith(reason)
+    assert raised.value.exit_code == 2
+
+
+def test_a_saved_session_is_found_by_its_id_or_its_stem(folder: Path, home: Path) -> None:
+    """An id or a stem, or at least 6 characters of either, is an address, also with a moment."""
+    first = save(home, "20261120-140307-123abcdef", "d3410ecf-7a95")
+    second = save(home, "20261121-150307-456abcdef", "d3410fff-0000")
+    assert parse_address("20261120-140307-123abcdef").path == first
+    assert parse_address("20261121").path == second
+    assert parse_address("d3410ecf-7a95#3") == Address(first, CallEnd(3), "d3410ecf-7a95#3")
+    assert parse_address("d3410f@12:00") == Address(second, NOON, "d3410f@12:00")
+    assert parse_address("d3410").path == Path("d3410")
+    (folder / "d3410f").touch()
+    assert parse_address("d3410f").path == Path("d3410f")
+
+
+def test_the_beginning_of_several_ids_is_an_error(home: Path) -> None:
+    """The error names the sessions; a whole id of two recordings is that of the newer one."""
+    for nth in range(5):
+        save(home, f"20261120-14030{nth}-123abcdef", f"abcdef-{nth}")
+    newest = save(home, "20261121-140307-123abcdef", "abcdef-0")
+    with pytest.raises(
+        Fault, match=r"several sessions begin with abcdef: abcdef-0, abcdef-4, abcdef-3 and 2 more"
+    ):
+        parse_address("abcdef")
+    assert parse_address("abcdef-0").path == newest
+
+
+def test_saved_sessions_that_cannot_be_read_are_no_reason(home: Path, folder: Path) -> None:
+    """If the sessions folder cannot be read, the error is that the file does not exist."""
+    home.mkdir()
+    (home / "sessions").write_bytes(b"")
+    done = watch("show", "missing", cwd=folder)
+    assert (done.returncode, done.stderr) == (
+        2,
+        b"agentwatch: cannot open missing: no such file or directory\n",
+    )
+
+
+def test_a_command_for_whole_recordings_refuses_a_moment(folder: Path) -> None:
+    """`log` and `drift` say in one line that they cannot use a moment."""
+    (folder / "a.ndjson").write_bytes(PLAIN.read_bytes())
+    assert whole("a.ndjson", "log") == Path("a.ndjson")
+    for command in ("log", "drift"):
+        done = watch(command, "a.ndjson#1", cwd=folder)
+        assert (done.returncode, done.stdout) == (2, b"")
+        assert (
+            done.stderr
+            == f"agentwatch: {command} prints a whole recording, not a moment of it: a.ndjson\n".encode()
+        )
+
+
+def test_printing_refuses_a_moment(folder: Path) -> None:
+    """A printed session is a whole one; the error names the command that prints a moment."""
+    (folder / "a.ndjson").write_bytes(PLAIN.read_bytes())
+    done = watch("-p", "a.ndjson@50%", cwd=folder)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert done.stderr.endswith(b"try agentwatch show a.ndjson@50%\n")

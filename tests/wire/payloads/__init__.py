@@ -1,0 +1,1 @@
+"""Tests of the arguments and results that are found in lines."""
