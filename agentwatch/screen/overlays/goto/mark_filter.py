@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from time import perf_counter
 
 from agentwatch.recording.bookmarks import Bookmark
-from agentwatch.screen.overlays.goto.marks import Mark, Marks
+from agentwatch.safe_text import SafeText
+from agentwatch.screen.overlays.goto.marks import Mark, Marks, bookmark_words
 
 _AT_ONCE = 32
 """The number of markers that are read between two readings of the clock: 0.3 ms."""
@@ -68,7 +69,7 @@ class MarkFilter:
     def refresh_bookmarks(self) -> None:
         """Compare the bookmarks again, of which there are few."""
         self._bookmarks = [
-            each for each in self._marks.bookmarks if self._matches(self._marks.of_bookmark(each))
+            each for each in self._marks.bookmarks if self._matches(bookmark_words(each.name), each.offset)
         ]
 
     def row_of_bookmark(self, offset: int) -> int | None:
@@ -96,7 +97,8 @@ class MarkFilter:
         until = perf_counter() + seconds
         while not self.is_complete and perf_counter() < until:
             for index in self._next():
-                if self._matches(self._marks.of_marker(self._marks.markers[index])):
+                marker = self._marks.markers[index]
+                if self._matches(self._marks.words(marker), marker.offset):
                     self._found.append(index)
 
     @property
@@ -114,6 +116,11 @@ class MarkFilter:
         self._from = min(start + _AT_ONCE, len(self._marks.markers))
         return range(start, self._from)
 
-    def _matches(self, mark: Mark) -> bool:
-        text = f"{mark.sign} {mark.words}".casefold()
-        return all(word in text or mark.time.startswith(word) for word in self._words)
+    def _matches(self, words: SafeText, offset: int) -> bool:
+        """Return whether each word is in the words of a mark, or begins the time of its moment."""
+        text = words.casefold()
+        missing = [word for word in self._words if word not in text]
+        if not all(word[0].isdecimal() for word in missing):
+            return False
+        time = self._marks.time(offset) if missing else ""
+        return all(time.startswith(word) for word in missing)

@@ -99,21 +99,31 @@ class Marks:
 
     def of_marker(self, marker: Marker) -> Mark:
         """Return a marker in words: `✗ #15 pytest -q`, `#17 edit tidepool/nearest.py`."""
+        sign, style = _sign(marker)
+        return Mark(marker.offset, self.time(marker.offset), sign, style, self.words(marker))
+
+    def words(self, marker: Marker) -> SafeText:
+        """Return the words of a marker: the call, and the verdict on it."""
         call = self.session.calls[marker.number - 1]
         tool = "" if call.kind is ToolKind.EXECUTE else f"{cut(safe_line(call.tool), _TOOL_COLUMNS)} "
         words = f"#{marker.number} {tool}{shown_target(call)}".rstrip()
-        is_red = marker.kind is MarkerKind.FAILURE
-        if marker.verdict is not None:
-            words, is_red = f"{words} ({safe_line(marker.verdict.words)})", marker.verdict.is_red
-        is_green = marker.verdict is not None and not is_red
-        sign, style = ("✗", "failed") if is_red else ("✓", "succeeded") if is_green else (" ", "plain")
-        return Mark(marker.offset, self.time(marker.offset), SafeText(sign), style, SafeText(words))
+        return SafeText(f"{words} ({safe_line(marker.verdict.words)})" if marker.verdict else words)
 
     def time(self, offset: int) -> SafeText:
         """Return the time of a moment: `14:03:07`, or `42 %` of a recording without times."""
-        if self.timeline.first_ms is not None:
-            return SafeText(time_of_day(self.timeline.ms_at(offset)))
-        return SafeText(f"{100 * min(offset, self.timeline.size) // max(self.timeline.size, 1)} %")
+        timeline = self.timeline
+        if timeline.first_ms is None:
+            return SafeText(f"{100 * min(offset, timeline.size) // max(timeline.size, 1)} %")
+        ms = timeline.ms_at(offset)
+        return SafeText(time_of_day(timeline.first_ms if ms is None else ms))
+
+
+def _sign(marker: Marker) -> tuple[SafeText, str]:
+    """Return the sign of a marker, and the style of the sign."""
+    is_red = marker.kind is MarkerKind.FAILURE if marker.verdict is None else marker.verdict.is_red
+    if is_red:
+        return SafeText("✗"), "failed"
+    return (SafeText(" "), "plain") if marker.verdict is None else (SafeText("✓"), "succeeded")
 
 
 def bookmark_words(name: str) -> SafeText:
@@ -124,5 +134,5 @@ def bookmark_words(name: str) -> SafeText:
 def step_words(mark: Mark | None, direction: int) -> SafeText:
     """Return the toast for a step to a marked moment; `mark` is None if there is none in this direction."""
     if mark is None:
-        return SafeText(f"no {'later' if direction > 0 else 'earlier'} bookmark, failure, edit or turn")
+        return SafeText(f"no {'later' if direction > 0 else 'earlier'} bookmark, failure, edit or verdict")
     return SafeText(f"{mark.sign} {mark.words} · {mark.time}".strip())

@@ -58,7 +58,7 @@ class GotoScreen(ModalScreen[Goal]):
             marks: The marked moments.
             moment: The moment that the screen shows, which `+10s` and `-10s` are relative to.
         """
-        super().__init__(id="goto-screen")
+        super().__init__()
         self._marks = marks
         self._moment = moment
         self._filter = MarkFilter(marks, "")

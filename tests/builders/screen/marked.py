@@ -1,0 +1,34 @@
+"""A recording with a time for each line, and its marked moments."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from agentwatch.analysis.markers import Markers
+from agentwatch.feed import Feed
+from agentwatch.recording import SessionFiles, open_saved
+from agentwatch.recording.bookmarks import Bookmarks, ends_a_line
+from agentwatch.screen.overlays.goto.marks import Marks
+from tests.builders.screen.lines import BEGAN_MS
+from tests.builders.timeline import LineTimes
+
+
+def write_times(path: Path) -> None:
+    """Let the lines of a recording arrive one second apart, the first at 09:00:00."""
+    offset, times = 0, []
+    for number, line in enumerate(path.read_bytes().splitlines(keepends=True)):
+        times.append(f"{offset} {BEGAN_MS + 1000 * number}\n")
+        offset += len(line)
+    SessionFiles(path).times.write_text("".join(times))
+
+
+def marks_of(path: Path, *, in_memory: bool = False) -> Marks:
+    """Return the marks of a recording, with the bookmarks in their file or in memory."""
+    reader = open_saved(path)
+    feed = Feed(reader)
+    feed.advance()
+    bookmarks = Bookmarks(
+        None if in_memory else SessionFiles(path).bookmarks,
+        lambda offset: ends_a_line(reader.line_at, offset),
+    )
+    return Marks(feed.session, bookmarks, Markers(feed.session), LineTimes(reader))
