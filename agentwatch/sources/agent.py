@@ -42,6 +42,7 @@ class AgentSource:
         self.reader = reader
         self.agent = agent
         self.written = WrittenFiles(reader, files, log_fd)
+        self.bookmarks_path = None if files is None else files.bookmarks
         self.wakeup = agent.wakeup
         self._process_fd = process_fd
         self._activity = Activity(agent.pid)

@@ -107,6 +107,7 @@ class PipeSource(WithoutAgent):
         """
         self.reader = reader
         self.written = WrittenFiles(reader, files, log_fd)
+        self.bookmarks_path = None if files is None else files.bookmarks
         self.wakeup = intake.wakeup
         self._intake = intake
 

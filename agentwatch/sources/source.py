@@ -13,6 +13,8 @@ from agentwatch.recording import LineReader, Wakeup
 from agentwatch.sources.written_files import WrittenFiles
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from agentwatch.sources.started.survivors import Survivor
 
 
@@ -23,6 +25,10 @@ class Source(Protocol):
     """Reads the recording from its beginning; the front end's feed uses it."""
     written: WrittenFiles
     """The files that agentwatch writes for the session."""
+
+    @property
+    def bookmarks_path(self) -> Path | None:
+        """Where the user's bookmarks are kept; None if the recording has no name."""
 
     @property
     def wakeup(self) -> Wakeup | None:
