@@ -13,11 +13,11 @@ from tests.builders.screen.lines import BEGAN_MS
 from tests.builders.timeline import LineTimes
 
 
-def write_times(path: Path) -> None:
-    """Let the lines of a recording arrive one second apart, the first at 09:00:00."""
+def write_times(path: Path, first_ms: int = BEGAN_MS) -> None:
+    """Let the lines of a recording arrive one second apart, the first at 09:00:00 or at another time."""
     offset, times = 0, []
     for number, line in enumerate(path.read_bytes().splitlines(keepends=True)):
-        times.append(f"{offset} {BEGAN_MS + 1000 * number}\n")
+        times.append(f"{offset} {first_ms + 1000 * number}\n")
         offset += len(line)
     SessionFiles(path).times.write_text("".join(times))
 

@@ -47,17 +47,17 @@ def goal_of(text: str, chosen: Mark | None, marks: Marks, moment: int) -> Goal |
 def suggested_row(found: MarkFilter, marks: Marks, moment: int) -> int | None:
     """Return the row to select while the user has selected none; None for none.
 
-    It is the bookmark of the present moment while nothing is typed. For words that are no time, number or
-    percentage, it is the bookmark with that name, or the first mark that matches.
+    It is the bookmark of the present moment while nothing is typed, and the bookmark whose name is typed. For
+    words that are no moment of the session, it is the first mark that matches: `09:14` is no moment of a
+    session that began at 09:14:06, and the start of the times of its marks.
     """
     if not found.text.strip():
         return found.row_of_bookmark(moment)
     parsed = parse(found.text)
-    if not isinstance(parsed, Named):
-        return None
-    exact = marks.bookmarks.by_name().get(parsed.name)
+    exact = marks.bookmarks.by_name().get(parsed.name) if isinstance(parsed, Named) else None
     row = None if exact is None else found.row_of_bookmark(exact)
-    return row if row is not None else 0 if len(found) else None
+    is_moment = row is not None or not isinstance(goal_of(found.text, None, marks, moment), Problem)
+    return row if is_moment or not len(found) else 0
 
 
 def note_of(goal: Goal | Problem, found: MarkFilter, chosen: Mark | None, marks: Marks) -> Note:

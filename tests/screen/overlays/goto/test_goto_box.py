@@ -18,7 +18,7 @@ from agentwatch.screen.overlays.goto.mark_list import MarkList
 from agentwatch.screen.overlays.goto.marks import Marks
 from agentwatch.screen.overlays.goto.screen import GotoScreen
 from tests.builders.screen.app import eventually, lines_of, opened
-from tests.builders.screen.lines import CWD, ended, init, result, shell, started
+from tests.builders.screen.lines import BEGAN_MS, CWD, ended, init, result, shell, started
 from tests.builders.screen.marked import marks_of, write_times
 from tests.conftest import Saver
 from tests.screen.keys.test_type_ahead import burst
@@ -339,3 +339,14 @@ async def test_keys_that_come_before_the_input_are_typed(path: Path) -> None:
         await eventually(pilot, lambda: app.typed == "> #2", "the text")
         await pilot.press("enter")
         assert app.given == [end_of(2)]
+
+
+async def test_a_time_before_the_start_selects_the_first_mark_after_it(recording: Saver) -> None:
+    """The minute in which a session began is typed: its marks are listed, and enter goes to the first."""
+    path = recording(*LINES)
+    write_times(path, BEGAN_MS + 6000)
+    async with box(path) as (app, pilot):
+        await type_in(pilot, "09:00")
+        assert (app.chosen, app.note) == (app.rows[0], "enter go · ctrl+r rename · ctrl+x delete")
+        await pilot.press("enter")
+        assert app.given == [end_of(1)]
