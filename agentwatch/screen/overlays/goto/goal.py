@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from agentwatch.analysis.moments import End, Named, Problem, offset_of, parse
-from agentwatch.safe_text import SafeText
+from agentwatch.safe_text import SafeText, safe_line
 from agentwatch.screen.overlays.goto.mark_filter import MarkFilter
 from agentwatch.screen.overlays.goto.marks import Mark, Marks
 
@@ -72,8 +72,11 @@ def note_of(goal: Goal | Problem, found: MarkFilter, chosen: Mark | None, marks:
     if isinstance(goal, Problem):
         text = found.text.strip()
         is_part = _PARTS.issuperset(text) or any(end.value.startswith(text.lower()) for end in End)
-        is_early = is_part and isinstance(parse(text), Named)
-        return Note(HINT) if is_early or not found.is_complete else Note(goal.words, is_problem=True)
+        is_named = isinstance(parse(text), Named)
+        if (is_part and is_named) or not found.is_complete:
+            return Note(HINT)
+        words = SafeText(f"no marked moment matches {safe_line(text)}") if is_named else goal.words
+        return Note(words, is_problem=True)
     if goal is None:
         return Note(HINT)
     if chosen is not None and chosen.bookmark is not None:

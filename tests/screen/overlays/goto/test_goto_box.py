@@ -152,7 +152,7 @@ async def test_enter_goes_where_the_last_line_says(path: Path, text: str, goal: 
         ("25:00", "! 25:00 is no time of day"),
         ("08:00", "! 08:00:00 is not in the recording: 09:00:00 to 09:00:08"),
         ("150%", "! 150% is more than 100%"),
-        ("nowhere", "! no bookmark nowhere: "),
+        ("nowhere", "! no marked moment matches nowhere"),
     ],
 )
 async def test_a_mistake_is_shown_while_typing(path: Path, text: str, note: str) -> None:
