@@ -2,112 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 from textual import events
-from textual.app import App
-from textual.pilot import Pilot
-from textual.widgets import Input, Static
 
 from agentwatch.analysis.moments import End
-from agentwatch.resources import stylesheets
 from agentwatch.screen.overlays.goto.mark_list import MarkList
-from agentwatch.screen.overlays.goto.marks import Marks
 from agentwatch.screen.overlays.goto.screen import GotoScreen
-from tests.builders.screen.app import eventually, lines_of, opened
-from tests.builders.screen.lines import BEGAN_MS, CWD, ended, init, result, shell, started
+from tests.builders.screen.app import eventually, opened
+from tests.builders.screen.goto_box import LINES, ROWS, Box, box, end_of, type_in
+from tests.builders.screen.lines import BEGAN_MS, result
 from tests.builders.screen.marked import marks_of, write_times
 from tests.conftest import Saver
 from tests.screen.keys.test_type_ahead import burst
 
-EDIT = {"path": f"{CWD}/src/wheel.py"}
-LINES = (
-    init(),
-    shell(1),
-    shell(2, 1),
-    started("call-3", "edit", dict(EDIT)) + ended("call-3", "edit", dict(EDIT), {"success": {}}),
-    shell(4),
-)
 HINT = "a time, +95s, -10s, #12, 50%, start, live, a name"
-ROWS = [
-    '09:00:02  ◈ bookmark "before the rewrite"',
-    "09:00:04  ✗ #2 echo 2",
-    "09:00:06    #3 edit src/wheel.py",
-]
-
-
-def end_of(number: int) -> int:
-    """Return the moment at which a call had ended."""
-    return len(b"".join(LINES[: number + 1]))
-
-
-class Box(App[None]):
-    """An app that opens the goto box."""
-
-    CSS_PATH = stylesheets()
-
-    def __init__(self, marks: Marks, moment: int) -> None:
-        super().__init__()
-        self.marks = marks
-        self.box = GotoScreen(marks, moment)
-        self.given: list[int | End | None] = []
-        """The results with which the box was dismissed."""
-
-    def on_mount(self) -> None:
-        """Open the box."""
-        self.push_screen(self.box, self.given.append)
-
-    @property
-    def rows(self) -> list[str]:
-        """The rows of the list."""
-        return lines_of(self.box.query_one(MarkList))
-
-    @property
-    def chosen(self) -> str | None:
-        """The selected row; None while none is selected."""
-        view = self.box.query_one(MarkList)
-        return self.rows[view.cursor] if view.chosen is not None else None
-
-    @property
-    def note(self) -> str:
-        """The last line of the box."""
-        return str(self.box.query_one(".note", Static).content)
-
-    @property
-    def typed(self) -> str:
-        """The text in the input, after its label."""
-        return f"{self.box.query_one('.label', Static).content} {self.box.query_one(Input).value}"
-
-
-@pytest.fixture
-def path(recording: Saver) -> Path:
-    """A recording of four calls, one line per second."""
-    path = recording(*LINES)
-    write_times(path)
-    return path
-
-
-@asynccontextmanager
-async def box(
-    path: Path, moment: int = 0, size: tuple[int, int] = (120, 40), name: str = "before the rewrite"
-) -> AsyncIterator[tuple[Box, Pilot[None]]]:
-    """Open the box on a recording with one bookmark, after its first call."""
-    marks = marks_of(path)
-    marks.name(end_of(1), name)
-    app = Box(marks, moment)
-    async with app.run_test(size=size, notifications=True) as pilot:
-        await eventually(pilot, lambda: app.screen is app.box and app.rows, "the list")
-        yield app, pilot
-
-
-async def type_in(pilot: Pilot[None], text: str) -> None:
-    """Type a text."""
-    names = {"#": "number_sign", ":": "colon", "+": "plus", "-": "minus", "%": "percent_sign", " ": "space"}
-    await pilot.press(*(names.get(each, each) for each in text))
-    await pilot.pause()
 
 
 async def test_the_box_lists_bookmarks_and_markers(path: Path) -> None:
@@ -210,73 +120,6 @@ async def test_a_second_click_opens_a_row(path: Path) -> None:
         assert app.given == [end_of(2)]
 
 
-async def test_the_bookmark_of_the_moment_is_selected(path: Path) -> None:
-    """Right after `b`, the box opens with the new bookmark selected: ctrl+r names it."""
-    async with box(path, end_of(1)) as (app, pilot):
-        assert app.chosen == app.rows[0]
-        await pilot.press("ctrl+r")
-        assert (app.typed, app.note) == ("name before the rewrite", "the name of the bookmark at 09:00:02")
-        await pilot.press("ctrl+u")
-        await type_in(pilot, "after all")
-        await pilot.press("enter")
-        assert (app.typed, app.rows[0].strip()) == ("> ", '09:00:02  ◈ bookmark "after all"')
-        assert app.given == []
-        await pilot.press("enter")
-        assert app.given == [end_of(1)]
-
-
-async def test_any_moment_gets_a_name(path: Path) -> None:
-    """A marker that is selected, a moment that is typed, or else the present one, becomes a bookmark."""
-    async with box(path, end_of(3)) as (app, pilot):
-        await pilot.press("ctrl+r", "o", "n", "e", "enter")
-        await type_in(pilot, "#4")
-        await pilot.press("ctrl+r", "t", "w", "o", "enter", "ctrl+u")
-        await type_in(pilot, "echo 2")
-        await pilot.press("ctrl+r", "x", "escape", "ctrl+r", "r", "enter")
-        named = [(each.offset, each.name) for each in app.marks.bookmarks]
-        assert named == [
-            (end_of(1), "before the rewrite"),
-            (end_of(2), "r"),
-            (end_of(3), "one"),
-            (end_of(4), "two"),
-        ]
-        assert app.typed == "> echo 2"
-
-
-async def test_esc_keeps_the_name(path: Path) -> None:
-    """Esc ends naming without a change, and leaves the box only when pressed again."""
-    async with box(path, end_of(1)) as (app, pilot):
-        await pilot.press("ctrl+r", "z", "escape")
-        assert (app.given, app.rows[0].strip()) == ([], ROWS[0])
-        await pilot.press("escape")
-        assert app.given == [None]
-
-
-async def test_a_bookmark_is_deleted(path: Path) -> None:
-    """Ctrl+x removes the selected bookmark, and no marker."""
-    async with box(path) as (app, pilot):
-        await pilot.press("down", "down", "ctrl+x")
-        assert len(app.rows) == 3
-        await pilot.press("up", "ctrl+x")
-        await pilot.pause()
-        assert [row.strip() for row in app.rows] == ROWS[1:]
-        assert len(app.marks.bookmarks) == 0
-
-
-async def test_another_viewers_bookmarks_appear(path: Path) -> None:
-    """What another viewer sets or removes is listed, and the selected row stays selected."""
-    async with box(path) as (app, pilot):
-        await pilot.press("down", "down")
-        assert app.chosen == app.rows[1]
-        other = marks_of(path)
-        other.toggle(0)
-        await eventually(pilot, lambda: len(app.rows) == 4, "the other bookmark")
-        assert (app.chosen or "").strip() == ROWS[1]
-        other.toggle(end_of(1))
-        await eventually(pilot, lambda: len(app.rows) == 3, "one bookmark less")
-        assert (app.chosen or "").strip() == ROWS[1]
-
-
 @pytest.mark.parametrize("size", [(120, 40), (80, 24), (40, 12), (20, 8), (8, 4), (3, 2)])
 async def test_no_terminal_is_too_small(path: Path, size: tuple[int, int]) -> None:
     """The box fits into any terminal, and works there."""
@@ -287,16 +130,6 @@ async def test_no_terminal_is_too_small(path: Path, size: tuple[int, int]) -> No
         await type_in(pilot, "#2")
         await pilot.press("enter")
         assert app.given == [end_of(2)]
-
-
-async def test_a_name_cannot_control_the_terminal(path: Path) -> None:
-    """Control characters and markup in the name of a bookmark are text."""
-    async with box(path, end_of(1), name="\x1b[2J[/] [red]\u202e") as (app, pilot):
-        assert app.rows[0].strip() == '09:00:02  ◈ bookmark "␛[2J[/] [red]<U+202E>"'
-        await pilot.press("ctrl+r")
-        assert app.typed == "name ␛[2J[/] [red]<U+202E>"
-        await pilot.press("escape", "ctrl+x")
-        assert len(app.marks.bookmarks) == 0
 
 
 async def test_a_burst_of_keys_goes_at_once(recording: Saver) -> None:

@@ -4,35 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from agentwatch.analysis.markers import VerdictMark
 from agentwatch.screen.overlays.goto.marks import Marks, step_words
-from tests.builders.screen.lines import CWD, ended, init, shell, started
-from tests.builders.screen.marked import marks_of, write_times
+from tests.builders.screen.goto_box import LINES, end_of
+from tests.builders.screen.marked import marks_of
 from tests.conftest import Saver
-
-EDIT = {"path": f"{CWD}/src/wheel.py"}
-LINES = (
-    init(),
-    shell(1),
-    shell(2, 1),
-    started("call-3", "edit", dict(EDIT)) + ended("call-3", "edit", dict(EDIT), {"success": {}}),
-    shell(4),
-)
-
-
-def end_of(number: int) -> int:
-    """Return the moment at which a call had ended."""
-    return len(b"".join(LINES[: number + 1]))
-
-
-@pytest.fixture
-def path(recording: Saver) -> Path:
-    """A recording of four calls, of which the second failed and the third edited a file."""
-    path = recording(*LINES)
-    write_times(path)
-    return path
 
 
 def steps(marks: Marks, direction: int) -> list[str]:
