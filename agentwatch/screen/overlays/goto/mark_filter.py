@@ -89,17 +89,19 @@ class MarkFilter:
         return len(self._bookmarks) + row if is_there else None
 
     def advance(self, seconds: float) -> None:
-        """Compare marks for about this time."""
+        """Compare marks for about this time; at least a few."""
         if self._revision != self._marks.markers.revision:
             self._revision, self._from = self._marks.markers.revision, 0
             self._first, self._compared = (), 0
             del self._found[:]
         until = perf_counter() + seconds
-        while not self.is_complete and perf_counter() < until:
+        while not self.is_complete:
             for index in self._next():
                 marker = self._marks.markers[index]
                 if self._matches(self._marks.words(marker), marker.offset):
                     self._found.append(index)
+            if perf_counter() >= until:
+                break
 
     @property
     def _left(self) -> int:
