@@ -81,14 +81,13 @@ class Bookmarks:
         return self._show()
 
     def toggle(self, offset: int, ms: int | None, name: str = "") -> bool:
-        """Set a bookmark at a moment, or remove the one that is there; return whether it is set now.
+        """Set a bookmark at a moment, or remove the one that is shown there; return whether it is set now.
 
         Args:
             offset: The moment.
             ms: Its recorded time, in milliseconds since the epoch; None if unknown.
             name: The name of a new bookmark.
         """
-        self.refresh()
         if offset in self._shown:
             self._change(offset, None)
         elif len({*self._in_file, *self._unwritten}) < MOST_BOOKMARKS:

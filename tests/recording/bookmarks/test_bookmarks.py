@@ -129,6 +129,18 @@ def test_two_viewers_keep_each_others_bookmarks(path: Path) -> None:
     assert two.refresh() is False
 
 
+def test_what_is_shown_decides(path: Path) -> None:
+    """A bookmark that another viewer has just set is set again, and one that it has removed stays so."""
+    one, two = Bookmarks(path, anywhere), Bookmarks(path, anywhere)
+    one.toggle(10, None)
+    assert two.toggle(10, None, "two") is True
+    assert written(path) == [(10, "two")]
+    one.refresh()
+    one.toggle(10, None)
+    assert two.rename(10, "again") is False
+    assert written(path) == []
+
+
 def test_viewers_that_write_at_the_same_time_lose_nothing(path: Path) -> None:
     """What a viewer cannot write because others do, its next change writes."""
     viewers = [Bookmarks(path, anywhere) for _ in range(8)]

@@ -12,7 +12,7 @@ from agentwatch.screen.overlays.goto.mark_list import MarkList
 from agentwatch.screen.overlays.goto.screen import GotoScreen
 from tests.builders.screen.app import eventually, opened
 from tests.builders.screen.goto_box import LINES, ROWS, Box, box, end_of, type_in
-from tests.builders.screen.lines import BEGAN_MS, result
+from tests.builders.screen.lines import BEGAN_MS, init, result, shell
 from tests.builders.screen.marked import marks_of, write_times
 from tests.conftest import Saver
 from tests.screen.keys.test_type_ahead import burst
@@ -183,3 +183,23 @@ async def test_a_time_before_the_start_selects_the_first_mark_after_it(recording
         assert (app.chosen, app.note) == (app.rows[0], "enter go · ctrl+r rename · ctrl+x delete")
         await pilot.press("enter")
         assert app.given == [end_of(1)]
+
+
+async def test_enter_waits_for_the_search(recording: Saver, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Enter that comes before anything was found goes to the first match once it is found."""
+    monkeypatch.setattr("agentwatch.screen.overlays.goto.screen._SLICE_SECONDS", 0)
+    path = recording(init(), *(shell(number, 1) for number in range(600)))
+    write_times(path)
+    marks = marks_of(path)
+    while marks.update(1):
+        pass
+    app = Box(marks, 0)
+    async with app.run_test() as pilot:
+        await eventually(pilot, lambda: app.screen is app.box and app.rows, "the list")
+        app.box._search("echo 598")
+        app.box.action_open()
+        assert (app.given, app.note) == ([], HINT)
+        await eventually(pilot, lambda: app.given, "the goal")
+        ended = marks.session.calls[597].ended
+        assert ended is not None
+        assert app.given == [ended.offset + ended.length + 1]

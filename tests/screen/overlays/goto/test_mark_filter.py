@@ -140,3 +140,15 @@ def test_any_order_of_keys_and_changes(marks: Marks) -> None:
                 marks.update(1)
         filtered.advance(9)
         assert found(filtered) == matching(marks, filtered.text)
+
+
+def test_a_mark_that_has_changed_is_compared_again(marks: Marks) -> None:
+    """A verdict that becomes known while one types is found by its words."""
+    filtered = MarkFilter(marks, "17 p")
+    filtered.advance(9)
+    marker = marks.markers[5]
+    marks.markers.show_verdicts([VerdictMark(marker.offset, marker.number, is_red=True, words="17 passed")])
+    marks.update(1)
+    longer = filtered.retyped("17 pa")
+    longer.advance(9)
+    assert [each.offset for each in map(longer.__getitem__, range(len(longer)))] == [marker.offset]
