@@ -57,6 +57,11 @@ class SessionFiles(NamedTuple):
         """The agent's command, working directory, process id, times and exit code, as JSON."""
         return self._beside(".json")
 
+    @property
+    def bookmarks(self) -> Path:
+        """The moments that the user has marked, as JSON."""
+        return self._beside(".bookmarks.json")
+
     def _beside(self, suffix: str) -> Path:
         """Return the path beside the recording with another suffix.
 

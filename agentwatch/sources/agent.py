@@ -43,6 +43,7 @@ class AgentSource:
         self.agent = agent
         self.written = WrittenFiles(reader, files, log_fd)
         self.path = None if files is None else files.recording
+        self.bookmarks_path = None if files is None else files.bookmarks
         self.wakeup = agent.wakeup
         self._process_fd = process_fd
         self._activity = Activity(agent.pid)

@@ -34,6 +34,7 @@ class FileSource(WithoutAgent):
         self.reader = reader
         self.path = None if files is None else files.recording
         self.written = WrittenFiles(reader, log_fd=log_fd)
+        self.bookmarks_path = None if files is None else files.bookmarks
         self._files = files
         self._process = None if files is None else read_process(files.process)
         self._stderr = None if files is None or self._process is None else _stderr_file(files)

@@ -108,6 +108,7 @@ class PipeSource(WithoutAgent):
         self.reader = reader
         self.written = WrittenFiles(reader, files, log_fd)
         self.path = None if files is None else files.recording
+        self.bookmarks_path = None if files is None else files.bookmarks
         self.wakeup = intake.wakeup
         self._intake = intake
 

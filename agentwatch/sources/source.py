@@ -14,6 +14,8 @@ from agentwatch.recording import LineReader, Wakeup
 from agentwatch.sources.written_files import WrittenFiles
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from agentwatch.sources.started.survivors import Survivor
 
 
@@ -26,6 +28,10 @@ class Source(Protocol):
     """The files that agentwatch writes for the session."""
     path: Path | None
     """The recording, or the path of the store, by which commands can open it; None for one without a name."""
+
+    @property
+    def bookmarks_path(self) -> Path | None:
+        """Where the user's bookmarks are kept; None if the recording has no name."""
 
     @property
     def wakeup(self) -> Wakeup | None:

@@ -7,12 +7,12 @@ from agentwatch.analysis.status.reasons import unknown_agent
 from agentwatch.cli.address import Address, opened
 from agentwatch.cli.messages import say
 from agentwatch.cli.printing import print_json, print_lines
-from agentwatch.cli.show.line_times import LineTimes
 from agentwatch.faults import USAGE, Fault
 from agentwatch.feed import Feed
+from agentwatch.feed.history import History
+from agentwatch.feed.timeline import Timeline
 from agentwatch.outputs.shown.call import call_json, call_text
 from agentwatch.outputs.shown.state import State, state_json, state_text
-from agentwatch.recording import LineReader, Until
 from agentwatch.wire import Agent
 
 
@@ -28,9 +28,10 @@ def show(address: Address, agent: Agent | None, *, as_json: bool) -> int:
         Fault: The recording cannot be opened, or does not have the moment or the call.
     """
     reader = opened(address.path, follow=None)  # what is still being written has not ended
-    times = LineTimes()
-    feed = Feed(reader, times, agent)
-    times.follow(feed)
+    feed = Feed(reader, agent)
+    history = History(feed, reader)
+    times = history.timeline
+    feed.advance()
     if feed.session.outcome is None:
         say(unknown_agent(feed.session))
         return USAGE
@@ -41,35 +42,34 @@ def show(address: Address, agent: Agent | None, *, as_json: bool) -> int:
         if as_json:
             return print_json([call_json(feed, call)])
         return print_lines(call_text(feed, call, times.last_ms))
-    state = _state(address, reader, feed, times)
+    state = _state(address, history)
     return print_json(state_json(state)) if as_json else print_lines(state_text(state))
 
 
-def _state(address: Address, reader: LineReader, feed: Feed, times: LineTimes) -> State:
-    """Return the session at the moment of an address: that of a feed with only the bytes before it.
+def _state(address: Address, history: History) -> State:
+    """Return the session at the moment of an address.
 
     Raises:
         Fault: The session does not have the moment.
     """
-    moment = address.moment or End.LIVE
+    moment, feed, times = address.moment or End.LIVE, history.feed, history.timeline
     offset = _offset(address, moment, feed, times)
     if offset >= times.size:
         return State(feed.session, times.size, times.size, times.last_ms)
-    part = Feed(LineReader(reader.fd, Until(offset), reader.times), agent=feed.agent)
-    part.advance()
+    part = history.at(offset)
     at_ms = time_of(moment, times, _base(moment, times))
     if at_ms is None or times.first_ms is None or at_ms < times.first_ms:
         at_ms = times.ms_at(part.offset)
     return State(part.session, part.offset, times.size, at_ms)
 
 
-def _offset(address: Address, moment: Moment, feed: Feed, times: LineTimes) -> int:
+def _offset(address: Address, moment: Moment, feed: Feed, times: Timeline) -> int:
     offset = offset_of(moment, feed.session, times, _base(moment, times), {})
     if isinstance(offset, Problem):
         raise Fault(f"{address.words}: {offset.words}", USAGE)
     return offset
 
 
-def _base(moment: Moment, times: LineTimes) -> int:
+def _base(moment: Moment, times: Timeline) -> int:
     """Return the moment from which an address counts: `+95s` from the start, `-10s` from the end."""
     return times.size if isinstance(moment, Shift) and moment.ms < 0 else 0

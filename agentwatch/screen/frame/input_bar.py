@@ -10,7 +10,7 @@ from textual.widgets import Input, Static
 from agentwatch.safe_text import SafeText, safe_line
 
 
-class _BarInput(Input):
+class LineInput(Input):
     """An input field; pasted text is reduced to one line of safe text."""
 
     def validate_value(self, value: str) -> str:
@@ -35,7 +35,7 @@ class InputBar(Horizontal):
         super().__init__(id=id, classes="bar")
         self.display = False
         self._label = label
-        self.input = _BarInput(placeholder=placeholder, compact=True, select_on_focus=False)
+        self.input = LineInput(placeholder=placeholder, compact=True, select_on_focus=False)
         self._note = Static(classes="note")
 
     def compose(self) -> ComposeResult:

@@ -17,6 +17,7 @@ class StoreSource(WithoutAgent):
     is_live = False
     outlasts_screen = False
     ended_by = None
+    bookmarks_path = None
 
     def __init__(
         self, recording_fd: int, intake: StoreIntake, log_fd: int | None = None, path: Path | None = None

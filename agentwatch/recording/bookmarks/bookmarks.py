@@ -1,0 +1,204 @@
+"""The bookmarks of one recording: those in its file, with the changes that could not be written."""
+
+from __future__ import annotations
+
+import os
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+from agentwatch.capture.clock import now_ms
+from agentwatch.recording.bookmarks.file import (
+    MOST_BOOKMARKS,
+    MOST_NAME,
+    Bookmark,
+    read_bookmarks,
+    replace_bookmarks,
+)
+
+_UNNAMED = "the recording has no name"
+_FULL = f"a recording has at most {MOST_BOOKMARKS:,} bookmarks"
+
+
+class Bookmarks:
+    """The bookmarks of a recording, in the order of their offsets.
+
+    Each change is written at once. If that is not possible, the changes stay in memory, and the next change
+    tries to write them too.
+
+    Example:
+        >>> bookmarks = Bookmarks(None, lambda offset: True)
+        >>> bookmarks.toggle(120, None, "before the rewrite")
+        True
+        >>> [(each.offset, each.name) for each in bookmarks]
+        [(120, 'before the rewrite')]
+        >>> bookmarks.take_warning()
+        'bookmarks are kept until you quit: the recording has no name'
+    """
+
+    def __init__(self, path: Path | None, is_moment: Callable[[int], bool]) -> None:
+        """Read the bookmarks of a recording.
+
+        Args:
+            path: The file of bookmarks; None if the recording has no name, so that they stay in memory.
+            is_moment: Returns whether a line of the recording ends just before an offset. Bookmarks at other
+                offsets belong to another recording, or to bytes that are still missing; they are kept in
+                the file, but not shown.
+        """
+        self._path = path
+        self._is_moment = is_moment
+        self._in_file: Mapping[int, Bookmark] = {}
+        self._unwritten: dict[int, Bookmark | None] = {}
+        """The changes that are not in the file; None for a bookmark that was removed."""
+        self._stamp: tuple[int, ...] | None = None
+        self._shown: dict[int, Bookmark] = {}
+        self._offsets: list[int] = []
+        self._warning = ""
+        self._last_warning = ""
+        self.refresh()
+
+    def __len__(self) -> int:
+        return len(self._offsets)
+
+    def __iter__(self) -> Iterator[Bookmark]:
+        return iter([self._shown[offset] for offset in self._offsets])
+
+    def at(self, offset: int) -> Bookmark | None:
+        """Return the bookmark at a moment; None if it has none."""
+        return self._shown.get(offset)
+
+    def refresh(self) -> bool:
+        """Read the file again if another viewer has changed it; return whether other bookmarks are shown.
+
+        Bookmarks that were set behind the end of the recording are shown once it has grown that far.
+        """
+        if self._path is not None and (stamp := _stamp(self._path)) != self._stamp:
+            try:
+                self._in_file = read_bookmarks(self._path)
+            except OSError as error:
+                self._warn(error)
+            self._stamp = stamp
+        return self._show()
+
+    def toggle(self, offset: int, ms: int | None, name: str = "") -> bool:
+        """Set a bookmark at a moment, or remove the one that is shown there; return whether it is set now.
+
+        Args:
+            offset: The moment.
+            ms: Its recorded time, in milliseconds since the epoch; None if unknown.
+            name: The name of a new bookmark.
+        """
+        if offset in self._shown:
+            self._change(offset, None)
+        elif len({*self._in_file, *self._unwritten}) < MOST_BOOKMARKS:
+            self._change(offset, Bookmark(offset, ms, _name(name), now_ms()))
+        else:
+            self._warning = _FULL
+        return offset in self._shown
+
+    def rename(self, offset: int, name: str) -> bool:
+        """Give the bookmark at a moment another name; return False if it has none any more.
+
+        Args:
+            offset: The moment.
+            name: The name; an empty one removes the present one.
+        """
+        self.refresh()
+        if (bookmark := self._shown.get(offset)) is None:
+            return False
+        self._change(offset, bookmark._replace(name=_name(name)))
+        return True
+
+    def next(self, offset: int) -> Bookmark | None:
+        """Return the first bookmark after a moment; None behind the last."""
+        index = bisect_right(self._offsets, offset)
+        return self._shown[self._offsets[index]] if index < len(self._offsets) else None
+
+    def previous(self, offset: int) -> Bookmark | None:
+        """Return the last bookmark before a moment; None before the first."""
+        index = bisect_left(self._offsets, offset) - 1
+        return self._shown[self._offsets[index]] if index >= 0 else None
+
+    def by_name(self) -> dict[str, int]:
+        """Return the offset of each bookmark that has a name; of two with the same name, the first."""
+        return {each.name: each.offset for each in reversed([*self]) if each.name}
+
+    def named(self, words: str) -> list[Bookmark]:
+        """Return the bookmarks whose names contain all the words, in any case."""
+        wanted = words.casefold().split()
+        return [each for each in self if each.name and all(word in each.name.casefold() for word in wanted)]
+
+    def take_warning(self) -> str:
+        """Return why the last change was not kept in the file, in one line; the same reason only once.
+
+        It may contain the name of the file, which is foreign text. Empty if there is nothing to report.
+        """
+        warning, self._warning = self._warning, ""
+        return warning
+
+    def _change(self, offset: int, bookmark: Bookmark | None) -> None:
+        """Set or remove a bookmark, and write all changes that are not in the file."""
+        self._unwritten[offset] = bookmark
+        if self._path is None:
+            self._warn(None)
+        else:
+            try:
+                self._in_file = replace_bookmarks(self._path, self._merged)
+            except OSError as error:
+                self._warn(error)
+            else:
+                self._unwritten.clear()
+                self._stamp = _stamp(self._path)
+        self._show()
+
+    def _merged(self, in_file: Mapping[int, Bookmark]) -> dict[int, Bookmark]:
+        """Return the bookmarks of the file with the changes that are not in it."""
+        merged = {**in_file, **self._unwritten}
+        return {offset: each for offset, each in merged.items() if each is not None}
+
+    def _show(self) -> bool:
+        """Show the bookmarks at which a line of the recording ends; return whether they are others."""
+        merged = self._merged(self._in_file)
+        shown = {offset: merged[offset] for offset in sorted(merged) if self._is_moment(offset)}
+        is_changed = shown != self._shown
+        self._shown, self._offsets = shown, list(shown)
+        return is_changed
+
+    def _warn(self, error: OSError | None) -> None:
+        """Note why changes stay in memory, unless that was the last reason too."""
+        reason = _UNNAMED
+        if error is not None and self._path is not None:
+            reason = f"{self._path.name}: {error.strerror or 'it cannot be used'}"
+        if reason != self._last_warning:
+            self._last_warning = reason
+            self._warning = f"bookmarks are kept until you quit: {reason}"
+
+
+def ends_a_line(line_at: Callable[[int, int], bytes], offset: int) -> bool:
+    """Return whether a moment lies at the start of a recording, or just after the end of a line.
+
+    A last line without its line end counts as one with it, as in the places of the session.
+
+    Args:
+        line_at: Reads bytes of the recording: `LineReader.line_at`.
+        offset: The moment.
+    """
+    try:
+        before = line_at(offset - 1, 1) if offset else b"\n"
+        return before == b"\n" or (not before and offset > 1 and line_at(offset - 2, 1) not in (b"", b"\n"))
+    except OSError:
+        return False
+
+
+def _name(name: str) -> str:
+    """Return a name as one line that can be written as UTF-8."""
+    return " ".join(name.encode("utf-8", "replace").decode().split())[:MOST_NAME]
+
+
+def _stamp(path: Path) -> tuple[int, ...] | None:
+    """Return what changes when a file is replaced; None if it does not exist."""
+    try:
+        found = os.stat(path, follow_symlinks=False)
+    except OSError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns

@@ -1,0 +1,188 @@
+"""Failures, edits and verdicts are marked at the moment at which their call had ended."""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from agentwatch.analysis.markers import Marker, MarkerKind, Markers, VerdictMark
+from agentwatch.feed import Feed
+from agentwatch.recording import open_saved
+from agentwatch.session import Session
+from tests.builders import lines
+from tests.builders.lines import DONE
+from tests.conftest import Saver
+
+SessionOf = Callable[[bytes], Session]
+FAILED: dict[str, Any] = {"failure": {"exitCode": 1, "stdout": "", "stderr": ""}}
+REJECTED: dict[str, Any] = {"rejected": {"reason": "no"}}
+
+
+def call(number: int, tool: str, result: dict[str, Any] | None) -> bytes:
+    """Return a call, which is still running without a result."""
+    begun = lines.started(tool, f"c-{number}", command="x", path="a")
+    return begun if result is None else begun + lines.completed(tool, f"c-{number}", result)
+
+
+STORY = [
+    lines.init(),
+    call(1, "shell", DONE),
+    call(2, "shell", FAILED),
+    call(3, "read", DONE),
+    call(4, "edit", DONE),
+    call(5, "edit", REJECTED),
+    call(6, "shell", FAILED),
+    call(7, "delete", DONE),
+    call(8, "shell", None),
+]
+
+
+def end_of(number: int) -> int:
+    """Return the moment at which a call of the story had ended."""
+    return len(b"".join(STORY[: number + 1]))
+
+
+def marked(session: Session) -> Markers:
+    """Return the markers of a session, all of them read."""
+    markers = Markers(session)
+    while markers.update():
+        pass
+    return markers
+
+
+def shown(markers: Markers) -> list[tuple[int, str]]:
+    """Return the number of the call and the kind of each marker, in order."""
+    assert all(one.offset <= other.offset for one, other in pairwise(markers))
+    return [(each.number, each.kind.name) for each in markers]
+
+
+@pytest.fixture
+def markers(session_of: SessionOf) -> Markers:
+    """The markers of the story."""
+    return marked(session_of(b"".join(STORY)))
+
+
+CALLS = [(2, "FAILURE"), (4, "EDIT"), (6, "FAILURE"), (7, "EDIT")]
+
+
+def test_failures_and_edits_are_marked(markers: Markers) -> None:
+    """A call that failed, and one that changed a file; not one that was rejected, read, or has not ended."""
+    assert shown(markers) == CALLS
+    assert [each.offset for each in markers] == [end_of(number) for number in (2, 4, 6, 7)]
+
+
+def test_next_and_previous(markers: Markers) -> None:
+    """The next marker is after the moment, the previous one before it; at a marker it is neither."""
+    assert markers.next(0) == Marker(end_of(2), MarkerKind.FAILURE, 2)
+    assert markers.next(end_of(2)) == Marker(end_of(4), MarkerKind.EDIT, 4)
+    assert markers.next(end_of(7)) is None
+    assert markers.previous(end_of(7)) == Marker(end_of(6), MarkerKind.FAILURE, 6)
+    assert markers.previous(end_of(7) + 1) == Marker(end_of(7), MarkerKind.EDIT, 7)
+    assert markers.previous(end_of(2)) is None
+    assert [markers.index_after(at) for at in (0, end_of(2), end_of(7))] == [0, 1, 4]
+
+
+def test_of_several_markers_at_one_moment_a_step_returns_the_first() -> None:
+    """Calls may end with the same line: both directions lead to the same marker."""
+    session = lines.session(*STORY)
+    assert session.calls[5].ended is not None
+    for number in (3, 6):
+        session.calls[number].ended = session.calls[5].ended
+    markers = marked(session)
+    at = session.calls[5].ended.offset
+    assert (markers.next(at), markers.previous(at + 9999)) == (markers[1], markers[1])
+
+
+def verdict(number: int, *, is_red: bool, words: str = "") -> VerdictMark:
+    """Return a verdict on a call of the story."""
+    return VerdictMark(end_of(number), number, is_red, words)
+
+
+def test_a_verdict_is_marked_when_it_turns(markers: Markers) -> None:
+    """The first verdict, and each of another colour; it takes the place of the failure of its call."""
+    red, again, green = verdict(1, is_red=True), verdict(2, is_red=True), verdict(6, is_red=False)
+    markers.show_verdicts([red, again, green])
+    assert shown(markers) == CALLS
+    assert markers.update() is False
+    assert shown(markers) == [(1, "VERDICT"), (2, "FAILURE"), (4, "EDIT"), (6, "VERDICT"), (7, "EDIT")]
+    assert [each.verdict for each in markers] == [red, None, None, green, None]
+
+
+def test_a_verdict_that_no_longer_turns_is_a_failure_again(markers: Markers) -> None:
+    """An older verdict of the same colour may become known later; old ones may be forgotten."""
+    markers.show_verdicts([verdict(2, is_red=True)])
+    markers.update()
+    assert shown(markers)[0] == (2, "VERDICT")
+    markers.show_verdicts([verdict(1, is_red=True), verdict(2, is_red=True)])
+    markers.update()
+    assert shown(markers) == [(1, "VERDICT"), *CALLS]
+    markers.show_verdicts([])
+    markers.update()
+    assert shown(markers) == CALLS
+
+
+def test_a_verdict_waits_for_its_call(session_of: SessionOf) -> None:
+    """A verdict that is known before the call was read is marked once, when it is read."""
+    session = session_of(
+        b"".join([lines.init(), *(call(number, "shell", FAILED) for number in range(1, 200))])
+    )
+    markers = Markers(session)
+    last = session.calls[-1]
+    assert last.ended is not None
+    mark = VerdictMark(last.ended.offset + last.ended.length + 1, last.number, is_red=True, words="")
+    markers.show_verdicts([mark])
+    assert markers.update() is True
+    assert {each.kind for each in markers} == {MarkerKind.FAILURE}
+    while markers.update():
+        pass
+    assert [each.kind for each in markers][-2:] == [MarkerKind.FAILURE, MarkerKind.VERDICT]
+    assert len(markers) == 199
+
+
+def test_the_revision_changes_unless_markers_are_appended(markers: Markers) -> None:
+    """An index keeps its meaning while the revision stays."""
+    before = markers.revision
+    markers.show_verdicts([])
+    markers.update()
+    assert markers.revision == before
+    markers.show_verdicts([verdict(1, is_red=False)])
+    markers.update()
+    assert markers.revision != before
+
+
+def test_markers_follow_a_session_that_grows(recording: Saver) -> None:
+    """Calls that end later are read later, and appended without another revision."""
+    path = recording(*STORY[:3])
+    reader = open_saved(path, follow=True)
+    feed = Feed(reader)
+    feed.advance()
+    markers = marked(feed.session)
+    revision = markers.revision
+    assert shown(markers) == [(2, "FAILURE")]
+    with path.open("ab") as file:
+        file.write(b"".join(STORY[3:]))
+    feed.advance()
+    markers.update()
+    assert (shown(markers), markers.revision) == (CALLS, revision)
+    os.close(reader.fd)
+
+
+def test_steps_agree_with_a_search_through_all_markers(markers: Markers) -> None:
+    """At each moment, next and previous are what a linear search finds, whatever verdicts come and go."""
+    chosen = random.Random(14)
+    for _ in range(60):
+        numbers = sorted(chosen.sample(range(1, 8), chosen.randrange(8)))
+        markers.show_verdicts([verdict(each, is_red=chosen.random() < 0.5) for each in numbers])
+        markers.update()
+        offsets = [each.offset for each in markers]
+        assert {each.number for each in markers} >= {number for number, _ in CALLS}
+        assert len({each.number for each in markers}) == len(markers)
+        for at in (0, 1, *(offset + by for offset in offsets for by in (-1, 0, 1))):
+            following, before = markers.next(at), markers.previous(at)
+            assert (following and following.offset) == min((x for x in offsets if x > at), default=None)
+            assert (before and before.offset) == max((x for x in offsets if x < at), default=None)

@@ -1,0 +1,1 @@
+"""Tests of the bookmarks beside a recording."""
