@@ -46,7 +46,7 @@ class Run:
     """The times between its turns, by their arrival: from the end of a turn to the next line."""
     answer: Answer = field(default_factory=lambda: Answer(()), repr=False)
     """The assistant's text, one piece per transcript entry."""
-    _turn_starts: array[int] = field(default_factory=lambda: array("I"), repr=False)
+    turn_starts: array[int] = field(default_factory=lambda: array("I"), repr=False)
     """For each turn, the number of its first entry in the transcript."""
     _prompt: Content | None = field(default=None, repr=False)
     _earlier_ms: int | None = field(default=0, repr=False)
@@ -72,7 +72,7 @@ class Run:
     @property
     def turns(self) -> int:
         """The number of the user's prompts."""
-        return len(self._turn_starts)
+        return len(self.turn_starts)
 
     @property
     def tokens(self) -> Tokens:
@@ -146,7 +146,7 @@ class Run:
             number: The number of its first entry in the transcript.
             seen_ms: When its first line arrived.
         """
-        self._turn_starts.append(number)
+        self.turn_starts.append(number)
         self.awaits_prompt = True
         self.usage_counts.begin_turn()
         self.outcome = Outcome.RUNNING
@@ -159,8 +159,8 @@ class Run:
 
     def rewind(self, turns: int) -> None:
         """Remove the last turns and their texts."""
-        self.answer.rewind(self._turn_starts[-turns])
-        del self._turn_starts[-turns:]
+        self.answer.rewind(self.turn_starts[-turns])
+        del self.turn_starts[-turns:]
         self.awaits_prompt = False
 
     def add_prompt(self, content: Content) -> None:

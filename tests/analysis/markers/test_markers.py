@@ -1,4 +1,4 @@
-"""Failures, edits and verdicts are marked at the moment at which their call had ended."""
+"""Failures, edits and verdicts are marked where their call had ended, turns after their first line."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ import os
 import random
 from collections.abc import Callable
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from agentwatch.analysis.markers import Marker, MarkerKind, Markers, VerdictMark
 from agentwatch.feed import Feed
-from agentwatch.recording import open_saved
-from agentwatch.session import Session
+from agentwatch.recording import LineReader, open_saved
+from agentwatch.session import Kind, Session
 from tests.builders import lines
 from tests.builders.lines import DONE
 from tests.conftest import Saver
@@ -47,9 +48,15 @@ def end_of(number: int) -> int:
     return len(b"".join(STORY[: number + 1]))
 
 
+def line_end(offset: int) -> int:
+    """Return the moment after the line of the story that contains an offset."""
+    data = b"".join(STORY)
+    return data.index(b"\n", offset) + 1
+
+
 def marked(session: Session) -> Markers:
     """Return the markers of a session, all of them read."""
-    markers = Markers(session)
+    markers = Markers(session, line_end)
     while markers.update():
         pass
     return markers
@@ -131,7 +138,7 @@ def test_a_verdict_waits_for_its_call(session_of: SessionOf) -> None:
     session = session_of(
         b"".join([lines.init(), *(call(number, "shell", FAILED) for number in range(1, 200))])
     )
-    markers = Markers(session)
+    markers = Markers(session, line_end)
     last = session.calls[-1]
     assert last.ended is not None
     mark = VerdictMark(last.ended.offset + last.ended.length + 1, last.number, is_red=True, words="")
@@ -186,3 +193,57 @@ def test_steps_agree_with_a_search_through_all_markers(markers: Markers) -> None
             following, before = markers.next(at), markers.previous(at)
             assert (following and following.offset) == min((x for x in offsets if x > at), default=None)
             assert (before and before.offset) == max((x for x in offsets if x < at), default=None)
+
+
+def prompts(*texts: str) -> list[bytes]:
+    """Return turns of one call each, the second of which fails."""
+    turns = [
+        lines.user(text) + call(number, "shell", FAILED if number == 2 else DONE) + lines.result()
+        for number, text in enumerate(texts, 1)
+    ]
+    return [lines.init(), *turns]
+
+
+def turns_of(path: Path) -> tuple[LineReader, Feed, Markers]:
+    """Return the markers of a recording that grows, and what reads it."""
+    reader = open_saved(path, follow=True)
+    feed = Feed(reader)
+    feed.advance()
+
+    def end(offset: int) -> int:
+        return offset + os.pread(reader.fd, 1 << 16, offset).index(b"\n") + 1
+
+    markers = Markers(feed.session, end)
+    while markers.update():
+        pass
+    return reader, feed, markers
+
+
+def test_turns_are_marked_after_their_first_line(recording: Saver) -> None:
+    """At the moment of a turn its prompt is shown, and nothing of the answer."""
+    story = prompts("One.", "Two.", "Three.")
+    reader, feed, markers = turns_of(recording(*story))
+    kinds = [each.kind.name for each in markers]
+    assert kinds == ["TURN", "TURN", "FAILURE", "TURN"]
+    begins = [len(b"".join(story[:at])) + len(lines.user(text)) for at, text in ((1, "One."), (2, "Two."))]
+    assert [each.offset for each in markers][:2] == begins
+    for each in markers:
+        if each.kind is MarkerKind.TURN:
+            assert feed.session.transcript[each.number].kind is Kind.PROMPT
+    os.close(reader.fd)
+
+
+def test_a_turn_that_begins_later_is_marked_then(recording: Saver) -> None:
+    """Turns of the same run, and of another run, are appended."""
+    path = recording(*prompts("One."))
+    reader, feed, markers = turns_of(path)
+    revision = markers.revision
+    for more in (prompts("Two.")[1], b"".join(prompts("Three.", "Four."))):
+        with path.open("ab") as file:
+            file.write(more.replace(b"c-", b"d-"))
+        feed.advance()
+        markers.update()
+    texts = [feed.session.transcript[each.number].text for each in markers if each.kind is MarkerKind.TURN]
+    assert texts == ["One.", "Two.", "Three.", "Four."]
+    assert markers.revision - revision <= 2
+    os.close(reader.fd)

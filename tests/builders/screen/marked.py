@@ -18,6 +18,7 @@ class LineTimes:
 
     def __init__(self, reader: LineReader) -> None:
         """Read all lines of the recording of `reader`, whose own position stays unchanged."""
+        self._line_ends: list[int] = []
         self._ends: list[int] = []
         self._ms: list[int] = []
         lines = LineReader(reader.fd, reader.growth, reader.times)
@@ -25,6 +26,7 @@ class LineTimes:
         while batch := lines.read():
             for line in batch:
                 self.size = line.offset + line.length + 1
+                self._line_ends.append(self.size)
                 if line.seen_ms is not None:
                     self._ends.append(self.size)
                     self._ms.append(max(line.seen_ms, *self._ms[-1:]) if self._ms else line.seen_ms)
@@ -43,6 +45,10 @@ class LineTimes:
         """Return the time of the last line before a moment."""
         index = bisect_right(self._ends, offset)
         return self._ms[index - 1] if index else None
+
+    def after(self, offset: int) -> int:
+        """Return the end of the line that begins at an offset."""
+        return self._line_ends[min(bisect_right(self._line_ends, offset), len(self._line_ends) - 1)]
 
     def offset_at(self, ms: int, /) -> int:
         """Return the moment after the last line at or before a time."""
@@ -68,4 +74,5 @@ def marks_of(path: Path, *, in_memory: bool = False) -> Marks:
         None if in_memory else SessionFiles(path).bookmarks,
         lambda offset: ends_a_line(reader.line_at, offset),
     )
-    return Marks(feed.session, bookmarks, Markers(feed.session), LineTimes(reader))
+    times = LineTimes(reader)
+    return Marks(feed.session, bookmarks, Markers(feed.session, times.after), times)

@@ -12,9 +12,10 @@ from agentwatch.recording.bookmarks import Bookmark, Bookmarks
 from agentwatch.safe_text import SafeText, cut, safe_line
 from agentwatch.screen.calls.cells.targets import shown_target
 from agentwatch.screen.lines.format import time_of_day
-from agentwatch.session import Session
+from agentwatch.session import Kind, Session
 
 _TOOL_COLUMNS = 12
+_MOST_PROMPT = 200
 _STEP_SECONDS = 0.03
 """Markers that are not read yet are read for this time before a step: 10,000 calls."""
 _SIGN = SafeText("◈")
@@ -103,11 +104,21 @@ class Marks:
         return Mark(marker.offset, self.time(marker.offset), sign, style, self.words(marker))
 
     def words(self, marker: Marker) -> SafeText:
-        """Return the words of a marker: the call, and the verdict on it."""
+        """Return the words of a marker: the call and the verdict on it, or the prompt of a turn."""
+        if marker.kind is MarkerKind.TURN:
+            return self._prompt(marker.number)
         call = self.session.calls[marker.number - 1]
         tool = "" if call.kind is ToolKind.EXECUTE else f"{cut(safe_line(call.tool), _TOOL_COLUMNS)} "
         words = f"#{marker.number} {tool}{shown_target(call)}".rstrip()
         return SafeText(f"{words} ({safe_line(marker.verdict.words)})" if marker.verdict else words)
+
+    def _prompt(self, number: int) -> SafeText:
+        """Return the beginning of the prompt with which a turn began; `turn` without a prompt."""
+        entry = self.session.transcript[number]
+        if entry.kind is not Kind.PROMPT:
+            return SafeText("turn")
+        text = entry.content.part(0, _MOST_PROMPT)
+        return safe_line(text.strip().partition("\n")[0])
 
     def time(self, offset: int) -> SafeText:
         """Return the time of a moment: `14:03:07`, or `42 %` of a recording without times."""
@@ -120,6 +131,8 @@ class Marks:
 
 def _sign(marker: Marker) -> tuple[SafeText, str]:
     """Return the sign of a marker, and the style of the sign."""
+    if marker.kind is MarkerKind.TURN:
+        return SafeText("›"), "prompt"
     is_red = marker.kind is MarkerKind.FAILURE if marker.verdict is None else marker.verdict.is_red
     if is_red:
         return SafeText("✗"), "failed"
@@ -134,5 +147,6 @@ def bookmark_words(name: str) -> SafeText:
 def step_words(mark: Mark | None, direction: int) -> SafeText:
     """Return the toast for a step to a marked moment; `mark` is None if there is none in this direction."""
     if mark is None:
-        return SafeText(f"no {'later' if direction > 0 else 'earlier'} bookmark, failure, edit or verdict")
+        where = "later" if direction > 0 else "earlier"
+        return SafeText(f"no {where} bookmark, failure, edit, verdict or turn")
     return SafeText(f"{mark.sign} {mark.words} · {mark.time}".strip())

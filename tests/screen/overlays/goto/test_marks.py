@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from agentwatch.analysis.markers import VerdictMark
+from agentwatch.analysis.markers import Marker, MarkerKind, VerdictMark
 from agentwatch.screen.overlays.goto.marks import Marks, step_words
+from agentwatch.session import Kind
 from tests.builders.screen.goto_box import LINES, end_of
-from tests.builders.screen.marked import marks_of
+from tests.builders.screen.lines import init, prompt, result, shell
+from tests.builders.screen.marked import marks_of, write_times
 from tests.conftest import Saver
 
 
@@ -70,8 +72,8 @@ def test_a_step_beyond_the_last_says_so(path: Path) -> None:
     """There is no wrapping around: the toast says that there is nothing more in this direction."""
     marks = marks_of(path)
     assert marks.step(1 << 40, 1) is None
-    assert step_words(None, 1) == "no later bookmark, failure, edit or verdict"
-    assert step_words(None, -1) == "no earlier bookmark, failure, edit or verdict"
+    assert step_words(None, 1) == "no later bookmark, failure, edit, verdict or turn"
+    assert step_words(None, -1) == "no earlier bookmark, failure, edit, verdict or turn"
 
 
 def test_a_verdict_has_its_sign_and_words(path: Path) -> None:
@@ -101,3 +103,21 @@ def test_without_times_a_moment_is_a_share_of_the_recording(recording: Saver) ->
     marks = marks_of(recording(*LINES))
     assert marks.toggle(0) == "bookmark at 0 % · : names it"
     assert marks.toggle(end_of(4)) == "bookmark at 100 % · : names it"
+
+
+def test_a_turn_is_its_prompt(recording: Saver) -> None:
+    """The first line of the prompt, as safe text; foreign text may be long."""
+    path = recording(
+        init(), prompt("\n Mend \x1b[2J it.\nAll of it."), shell(1), result(), prompt("x" * 10_000)
+    )
+    write_times(path)
+    words = steps(marks_of(path), 1)
+    assert words == ["› Mend ␛[2J it. · 09:00:01", f"› {'x' * 200} · 09:00:05"]
+
+
+def test_a_turn_without_a_prompt_is_named_so(recording: Saver) -> None:
+    """An agent may begin a turn by itself."""
+    marks = marks_of(recording(init(), prompt("Go."), shell(1)))
+    marks.update(1)
+    at = next(number for number, each in enumerate(marks.session.transcript) if each.kind is not Kind.PROMPT)
+    assert marks.words(Marker(1, MarkerKind.TURN, at)) == "turn"
