@@ -12,7 +12,7 @@ from agentwatch.session.storage.numbers import PAGE, Numbers
 from agentwatch.session.storage.spill import Spill
 
 _CALLS_AT_ONCE = 64
-"""Calls that are read between two looks at the clock."""
+"""Calls that are read between two readings of the clock."""
 
 
 class Moments:

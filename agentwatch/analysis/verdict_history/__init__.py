@@ -3,10 +3,10 @@
 The verdicts themselves are found by `analysis/verdicts`. This package reads the calls of a feed for them.
 """
 
-from agentwatch.analysis.verdict_history.call_verdict import CallVerdict, call_verdict
-from agentwatch.analysis.verdict_history.changed_files import ChangedFiles, changed_files
+from agentwatch.analysis.verdict_history.calls import CallVerdict, call_verdict
+from agentwatch.analysis.verdict_history.changes import ChangedFiles, changed_files
 from agentwatch.analysis.verdict_history.history import VerdictHistory
-from agentwatch.analysis.verdict_history.ribbon import RibbonPiece, beside, ribbon, ribbon_pieces
+from agentwatch.analysis.verdict_history.ribbons import RibbonPiece, beside, ribbon, ribbon_pieces
 
 __all__ = [
     "CallVerdict",

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Sequence
 from time import perf_counter
 
-from agentwatch.analysis.verdict_history.call_verdict import CallVerdict, call_verdict
+from agentwatch.analysis.verdict_history.calls import CallVerdict, call_verdict
 from agentwatch.feed import Feed
 
 _MOST_KEPT = 500

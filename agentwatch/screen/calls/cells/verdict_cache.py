@@ -51,7 +51,7 @@ class VerdictCache:
 
     def read(self) -> None:
         """Read wanted verdicts for 4 ms, the last first; continue after the next frame if any are left."""
-        from agentwatch.analysis.verdict_history.call_verdict import call_verdict
+        from agentwatch.analysis.verdict_history.calls import call_verdict
 
         until = perf_counter() + _SLICE_SECONDS
         has_news = False

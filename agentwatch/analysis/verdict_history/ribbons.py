@@ -6,7 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from agentwatch.analysis.verdict_history.call_verdict import CallVerdict
+from agentwatch.analysis.verdict_history.calls import CallVerdict
 from agentwatch.safe_text import SafeText, columns
 
 _MORE = SafeText("…")
