@@ -9,9 +9,9 @@ from typing import NamedTuple
 from agentwatch.analysis.time_bar.axis import Axis
 
 _LEAST_CELLS = 3
-_LEAST_SHARE = 20
+_LEAST_SHARE = 12
 _LEAST_MS = 1000
-"""A silence is shown if it lasts a second, and takes at least three cells and a twentieth of the bar."""
+"""A silence is shown if it lasts a second, and takes at least three cells and a twelfth of the bar."""
 
 
 class Silence(NamedTuple):

@@ -21,6 +21,8 @@ from agentwatch.screen.lines.styles import LineStyles
 from agentwatch.session import Session
 
 _SLICE_SECONDS = 0.004
+_PAUSE_SECONDS = 0.001
+"""Seconds of reading calls, and the pause after them, until all are read: 100,000 in a second."""
 
 
 class TimeBar(Widget):
@@ -114,13 +116,15 @@ class TimeBar(Widget):
             self._session, self._timeline, self._shortened = session, timeline, shortened
             self._bar = Bar(session, Axis(timeline, shortened))
         self._moment, self._words = moment, words
-        self._bookmarks, self._verdicts = bookmarks, verdicts
+        self._bookmarks, self._verdicts = tuple(bookmarks), tuple(verdicts)
         if not self._is_reading:
             self._read()
 
     def render_line(self, y: int) -> Strip:
         """Return the row."""
         del y
+        if not self._cells:
+            return Strip.blank(self.size.width, self.rich_style)
         spans = [*self._ends.left, *self._bar_spans(), *self._right()]
         strip = Strip([Segment(text, self.line_style(name)) for text, name in spans if text])
         return strip.adjust_cell_length(self.size.width).apply_style(self.rich_style)
@@ -135,11 +139,13 @@ class TimeBar(Widget):
         self._update()
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
-        """Seek to the moment below the mouse, and follow it until the button is released."""
+        """Seek to the moment below the mouse, and follow it until the left button is released."""
         verdict = self._ends.verdict_at(event.x)
         if verdict is not None and verdict < len(self._verdicts):
             chosen = self._verdicts[verdict]
             self.post_message(self.VerdictChosen(chosen.moment, chosen.number))
+            return
+        if event.button != 1:
             return
         self.capture_mouse()
         self._sought = -1
@@ -185,8 +191,8 @@ class TimeBar(Widget):
     def _read(self) -> None:
         """Read new calls for 4 ms; if more are left, continue after the next frame."""
         self._is_reading = self._bar is not None and self._bar.calls.update(_SLICE_SECONDS)
-        if self._is_reading:
-            self.set_timer(0.001, self._read)
+        if self._is_reading and self.is_attached:
+            self.set_timer(_PAUSE_SECONDS, self._read)
         self._update()
 
     def _update(self) -> None:
