@@ -1,112 +1,15 @@
-"""The time bar shows the session in one row; the mouse seeks in it."""
+"""The time bar shows the session in one row, as much of it as fits."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from typing import Any
-
 import pytest
-from textual import on
-from textual.app import App, ComposeResult
-from textual.message import Message
-from textual.pilot import Pilot
 
-from agentwatch.analysis.verdict_history import CallVerdict
-from agentwatch.analysis.verdicts import verdict
 from agentwatch.events import Outcome
-from agentwatch.resources import stylesheets
 from agentwatch.safe_text import SafeText
-from agentwatch.screen.frame.time_bar import TimeBar, playhead_words
-from agentwatch.screen.lines.themes import ANSI_THEMES
-from tests.analysis.time_bar.recorded import BEGAN_MS, Recorded
+from agentwatch.screen.frame.time_bar import playhead_words
+from tests.analysis.time_bar.recorded import Recorded
 from tests.builders.screen.app import eventually
-
-PLAYING = SafeText("×4 ▶")
-
-
-class BarApp(App[None]):
-    """An app with the time bar only, which notes what the bar posts and how often it is drawn."""
-
-    CSS_PATH = stylesheets()
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.bar = CountedBar()
-        self.posted: list[Message] = []
-        for theme in ANSI_THEMES:
-            self.register_theme(theme)
-
-    def compose(self) -> ComposeResult:
-        """Yield the bar."""
-        yield self.bar
-
-    @on(TimeBar.Sought)
-    @on(TimeBar.VerdictChosen)
-    def _note(self, message: Message) -> None:
-        self.posted.append(message)
-
-    @property
-    def sought(self) -> list[int]:
-        """The moments that the bar has posted."""
-        return [each.offset for each in self.posted if isinstance(each, TimeBar.Sought)]
-
-    @property
-    def row(self) -> str:
-        """The bar as text."""
-        return self.bar.render_line(0).text
-
-
-class CountedBar(TimeBar):
-    """A bar that counts how often it asks to be drawn."""
-
-    refreshes = 0
-
-    def refresh(self, *args: Any, **kwargs: Any) -> CountedBar:
-        """Count the request."""
-        self.refreshes += 1
-        super().refresh(*args, **kwargs)
-        return self
-
-
-Opened = tuple[BarApp, Pilot[None]]
-
-
-@asynccontextmanager
-async def opened(width: int) -> AsyncIterator[Opened]:
-    """Run the app in a terminal of `width` columns."""
-    app = BarApp()
-    async with app.run_test(size=(width, 4)) as pilot:
-        yield app, pilot
-
-
-def recorded(*, is_closed: bool = True, has_times: bool = True) -> Recorded:
-    """Return a session of 100 s: a call every 10 s, of which the fourth failed, the last at its end."""
-    made = Recorded(has_times=has_times)
-    for number in range(10):
-        made.call(9000, 1000, Outcome.FAILED if number == 3 else Outcome.SUCCEEDED)
-    if is_closed:
-        made.close()
-    return made
-
-
-def runs(made: Recorded, *failed: int) -> list[CallVerdict]:
-    """Return verdicts on the first calls of a session with these numbers of failed tests."""
-    found = []
-    for number, count in enumerate(failed, 1):
-        words = f"{count} failed, 3 passed in 1s" if count else "3 passed in 1s"
-        read = verdict("pytest", words, 1 if count else 0)
-        assert read is not None
-        found.append(CallVerdict(100 + 200 * number, number, number - 1, read))
-    assert made.size > found[-1].moment
-    return found
-
-
-def time_of(ms: int) -> str:
-    """Return a time of the session as the bar writes it."""
-    from agentwatch.screen.lines.format import time_of_day
-
-    return time_of_day(BEGAN_MS + ms)
+from tests.builders.screen.bar_app import PLAYING, opened, recorded, runs, time_of
 
 
 async def test_a_wide_row() -> None:
@@ -168,88 +71,6 @@ async def test_without_times() -> None:
         assert app.row.count("✗") == 1
         await pilot.hover(app.bar, offset=(40, 0))
         assert app.row.rstrip().endswith(" %")
-
-
-async def test_a_click_seeks() -> None:
-    """A click posts the moment of its column; before the bar it is the beginning, after it the end."""
-    made = recorded()
-    async with opened(80) as (app, pilot):
-        app.bar.show(made.session, made, made.size, SafeText(""))
-        failure = app.row.index("✗")
-        for x in (failure, 0, 79):
-            await pilot.click(app.bar, offset=(x, 0))
-        assert app.sought == [900, 0, made.size]
-
-
-async def test_a_drag_seeks() -> None:
-    """While the button is pressed, the bar posts each new moment once, also outside its row."""
-    made = recorded()
-    async with opened(80) as (app, pilot):
-        app.bar.show(made.session, made, made.size, SafeText(""))
-        await pilot.hover(app.bar, offset=(20, 0))
-        assert app.sought == []
-        await pilot.mouse_down(app.bar, offset=(20, 0))
-        await pilot.hover(app.bar, offset=(50, 0))
-        await pilot.hover(offset=(50, 3))
-        await pilot.hover(offset=(30, 3))
-        await pilot.mouse_up(offset=(30, 3))
-        await pilot.hover(app.bar, offset=(60, 0))
-        assert len(app.sought) == 3
-        assert app.sought[0] < app.sought[2] < app.sought[1]
-
-
-async def test_another_button_does_not_seek() -> None:
-    """Only the left button seeks."""
-    made = recorded()
-    async with opened(80) as (app, pilot):
-        app.bar.show(made.session, made, made.size, SafeText(""))
-        await pilot.click(app.bar, offset=(30, 0), button=3)
-        assert app.sought == []
-        await pilot.click(app.bar, offset=(30, 0))
-        assert len(app.sought) == 1
-
-
-@pytest.mark.parametrize("width", [40, 80, 160])
-async def test_the_time_below_the_mouse(width: int) -> None:
-    """The time below the mouse stands at the right while the mouse is over the bar; the bar does not move."""
-    made = recorded()
-    async with opened(width) as (app, pilot):
-        app.bar.show(made.session, made, 1100, PLAYING)
-        before = app.row
-        handle = app.row.index("✗")
-        await pilot.hover(app.bar, offset=(handle, 0))
-        shown = app.row
-        end = before.index("▕") + 1
-        assert shown[:end] == before[:end]
-        [time] = shown[end:].split()
-        assert time_of(40_000) <= time <= time_of(40_000 + 100_000 // (width // 2))
-        await pilot.hover(offset=(0, 3))
-        await eventually(pilot, lambda: app.row == before, "the row as it was")
-
-
-async def test_the_bookmark_below_the_mouse() -> None:
-    """The name of a bookmark below the mouse stands beside its time, made safe and cut to the room."""
-    made = recorded()
-    async with opened(80) as (app, pilot):
-        app.bar.show(made.session, made, made.size, SafeText(""), [(500, "b\x1be the long rewrite")])
-        await pilot.hover(app.bar, offset=(app.row.index("◈"), 0))
-        assert " · b␛…" in app.row
-        assert app.bar.render_line(0).cell_length == 80
-
-
-async def test_the_ribbon() -> None:
-    """From 100 columns on, the test runs stand beside the bar; a click goes to the call of one."""
-    made = recorded()
-    verdicts = runs(made, 12, 9, 1, 0)
-    async with opened(120) as (app, pilot):
-        app.bar.show(made.session, made, made.size, SafeText(""), (), verdicts)
-        assert " ✗12 ✗9 ✗1 ✓ " in app.row
-        await pilot.click(app.bar, offset=(app.row.index("✗9") + 1, 0))
-        [chosen] = app.posted
-        assert isinstance(chosen, TimeBar.VerdictChosen)
-        assert (chosen.offset, chosen.number) == (500, 2)
-        await pilot.resize_terminal(90, 4)
-        await eventually(pilot, lambda: "✗12" not in app.row, "a narrower row")
 
 
 async def test_the_bar_is_drawn_only_if_it_changed() -> None:
