@@ -250,6 +250,18 @@ def test_a_live_bar_moves_in_steps() -> None:
     assert places == sorted(places, reverse=True)
 
 
+def test_nothing_is_drawn_after_the_newest_line() -> None:
+    """In a live session the cells after the newest line are blank, even while a call is running."""
+    made = Recorded()
+    made.line(15_000)
+    made.start(1000, "c")
+    made.line(11_000)
+    cells = bar_of(made, 60).cells(made.size)
+    assert "━●" in text(cells)
+    assert text(cells[cells.index(Cell("●", Kind.HANDLE)) + 1 :]).strip() == ""
+    assert cells[-1].sign == " "
+
+
 def test_times_that_come_late() -> None:
     """A recording whose first times come later is laid out again, on the scale of times."""
     made = Recorded(has_times=False)

@@ -16,6 +16,19 @@ def numbers(read: VerdictHistory) -> list[int]:
     return [each.number for each in read.verdicts]
 
 
+def counted_reads(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Return a list of the offsets of the lines that are read from now on."""
+    offsets: list[int] = []
+    line_at = Feed.line_at
+
+    def counted(feed: Feed, place: object) -> bytes:
+        offsets.append(place.offset)  # type: ignore[attr-defined]
+        return line_at(feed, place)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Feed, "line_at", counted)
+    return offsets
+
+
 def test_the_verdicts_of_a_session(recording: Saver) -> None:
     """Each test run has its call's number, the moment of its end, and the number of failed tests."""
     path = recording(STORY)
@@ -74,12 +87,14 @@ def test_the_newest_are_read_first_and_new_ones_before_old(recording: Saver) -> 
 
 def test_the_number_kept_is_bounded(recording: Saver, monkeypatch: pytest.MonkeyPatch) -> None:
     """Only the newest verdicts are kept, and no older call is read for them."""
+    offsets = counted_reads(monkeypatch)
     monkeypatch.setattr(history, "_MOST_KEPT", 3)
     path = recording(init() + b"".join(run_of_tests(n, 1) for n in range(1, 7)))
     feed = feed_of(path, follow=True)
     read = VerdictHistory(feed)
     assert not read.update(1)
     assert numbers(read) == [4, 5, 6]
+    assert len(offsets) == 3
     append(path, run_of_tests(7, 1))
     feed.advance()
     assert not read.update(1)
@@ -88,14 +103,7 @@ def test_the_number_kept_is_bounded(recording: Saver, monkeypatch: pytest.Monkey
 
 def test_each_output_is_read_once(recording: Saver, monkeypatch: pytest.MonkeyPatch) -> None:
     """The output of a command is read once, and that of a command which only reads files is not."""
-    offsets: list[int] = []
-    line_at = Feed.line_at
-
-    def counted(feed: Feed, place: object) -> bytes:
-        offsets.append(place.offset)  # type: ignore[attr-defined]
-        return line_at(feed, place)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(Feed, "line_at", counted)
+    offsets = counted_reads(monkeypatch)
     path = recording(STORY + run_of_tests(9, 0, "tail -3 pytest.log"))
     read = VerdictHistory(feed_of(path))
     while read.update(0):
