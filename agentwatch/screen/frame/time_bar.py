@@ -20,9 +20,9 @@ from agentwatch.screen.lines.line_view import Spans
 from agentwatch.screen.lines.styles import LineStyles
 from agentwatch.session import Session
 
-_SLICE_SECONDS = 0.004
+_SLICE_SECONDS = 0.008
 _PAUSE_SECONDS = 0.001
-"""Seconds of reading calls, and the pause after them, until all are read: 100,000 in a second."""
+"""Seconds of reading calls, and the pause after them, until all are read: 100,000 within 3 s."""
 
 
 class TimeBar(Widget):
@@ -189,7 +189,7 @@ class TimeBar(Widget):
         return [(each.moment, each.is_red) for each in self._verdicts]
 
     def _read(self) -> None:
-        """Read new calls for 4 ms; if more are left, continue after the next frame."""
+        """Read new calls for 8 ms; if more are left, continue after the next frame."""
         self._is_reading = self._bar is not None and self._bar.calls.update(_SLICE_SECONDS)
         if self._is_reading and self.is_attached:
             self.set_timer(_PAUSE_SECONDS, self._read)
