@@ -99,7 +99,11 @@ class Axis:
         if not self.has_times:
             return moment
         ms = self._timeline.ms_at(moment)
-        return self.begin if ms is None else min(max(self._shortened(ms), self.begin), self.end)
+        return self.begin if ms is None else self.position_at(ms)
+
+    def position_at(self, ms: int) -> int:
+        """Return the position of a recorded time, between `begin` and `end`."""
+        return min(max(self._shortened(ms), self.begin), self.end)
 
     def ms_at(self, position: int) -> int:
         """Return the recorded time at a position on a scale of times, in ms since the epoch.

@@ -109,7 +109,7 @@ class Bar:
 
     def cells(
         self,
-        moment: int,
+        handle: int,
         bookmarks: Sequence[tuple[int, str]] = (),
         verdicts: Sequence[tuple[int, bool]] = (),
     ) -> list[Cell]:
@@ -118,7 +118,7 @@ class Bar:
         A failure is always drawn, and a bookmark gives way to it.
 
         Args:
-            moment: The moment that is shown.
+            handle: The cell of the moment that is shown.
             bookmarks: The moment and the name of each bookmark.
             verdicts: The moment of each test run, and whether it is red.
         """
@@ -133,7 +133,7 @@ class Bar:
             cell = place(at)
             is_hidden = cells[cell].kind in (Kind.RED, Kind.FAILURE)
             cells[cell] = cells[cell]._replace(is_bookmarked=True) if is_hidden else Cell("◈", Kind.BOOKMARK)
-        handle, last = place(moment), place(self._axis.size)
+        last = place(self._axis.size)
         for cell in range(handle + 1, last + 1):
             each = cells[cell]
             is_line = each.sign in _LINES or each.kind is Kind.EMPTY
@@ -142,9 +142,15 @@ class Bar:
         cells[handle] = Cell("⊗" if is_failure else "●", Kind.HANDLE)
         return cells
 
-    def cell_of(self, moment: int) -> int:
-        """Return the cell of a moment. A later moment is never in an earlier cell."""
-        return self._layout.cell_of(moment)
+    def cell_of(self, moment: int, ms: int | None = None) -> int:
+        """Return the cell of a moment. A later moment is never in an earlier cell.
+
+        Args:
+            moment: The moment.
+            ms: The recorded time that is shown, in ms since the epoch. In a silence, time passes while the
+                moment stays. None for the time of the moment's last line.
+        """
+        return self._layout.cell_of(moment) if ms is None else self._layout.cell_at(moment, ms)
 
     def moment_of(
         self,
@@ -176,13 +182,20 @@ class Bar:
         cell = min(max(cell, 0), self.width - 1)
         return axis.ms_at(min(self._layout.position_after(cell) - 1, axis.end))
 
-    def percent_of(self, moment: int) -> int:
-        """Return the share of the session before a moment, in whole percent; 100 only at its end."""
+    def percent_of(self, moment: int, ms: int | None = None) -> int:
+        """Return the share of the session before a moment, in whole percent; 100 only at its end.
+
+        Args:
+            moment: The moment.
+            ms: As in `cell_of`.
+        """
         axis = self._axis
         if moment >= axis.size:
             return 100
-        length = max(axis.end - axis.begin, 1)
-        return min(max(100 * (axis.position_of(moment) - axis.begin) // length, 0), 99)
+        position = axis.position_of(moment)
+        if ms is not None and axis.has_times:
+            position = axis.position_at(ms)
+        return min(100 * (position - axis.begin) // max(axis.end - axis.begin, 1), 99)
 
     def _count(self, first: int) -> None:
         """Count again what happened in the cells from `first` on."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from typing import NamedTuple
 
 from agentwatch.analysis.time_bar.axis import Axis
@@ -78,6 +78,20 @@ class Layout:
     def cell_of(self, moment: int) -> int:
         """Return the cell of a moment."""
         return min(bisect_left(self.ends, moment), self.width - 1)
+
+    def cell_at(self, moment: int, ms: int) -> int:
+        """Return the cell of a time at which a moment is shown: in a silence it moves towards the next line.
+
+        Args:
+            moment: The moment.
+            ms: The recorded time, in ms since the epoch.
+        """
+        cell = self.cell_of(moment)
+        if not self._has_times:
+            return cell
+        following = min(bisect_right(self.ends, moment), self.cell_of(self._size))
+        by_time = (self._axis.position_at(ms) - self._begin) * self.width // self.length
+        return max(min(by_time, following), cell)
 
     def silences(self) -> list[Silence]:
         """Return the long silences, from left to right."""

@@ -81,6 +81,7 @@ class TimeBar(Widget):
         self._ends = NO_ENDS
         self._words = SafeText("")
         self._moment = 0
+        self._at_ms: int | None = None
         self._bookmarks: Sequence[tuple[int, str]] = ()
         self._verdicts: Sequence[CallVerdict] = ()
         self._drawn: tuple[object, ...] = ()
@@ -99,6 +100,7 @@ class TimeBar(Widget):
         words: SafeText,
         bookmarks: Sequence[tuple[int, str]] = (),
         verdicts: Sequence[CallVerdict] = (),
+        at_ms: int | None = None,
         shortened: Callable[[int], int] | None = None,
     ) -> None:
         """Show a moment of a session; redraw only if something changed.
@@ -110,12 +112,14 @@ class TimeBar(Widget):
             words: The speed and the direction: `×4 ▶`, `◀ ×8`, `‖`; empty if nothing is played.
             bookmarks: The moment and the name of each bookmark.
             verdicts: The test runs, the newest last.
+            at_ms: The recorded time that is shown, in ms since the epoch: in a silence, time passes while the
+                moment stays. None for the time of the moment's last line.
             shortened: Returns a time with the silences before it shortened, in ms; None shows them whole.
         """
         if (session, timeline, shortened) != (self._session, self._timeline, self._shortened):
             self._session, self._timeline, self._shortened = session, timeline, shortened
             self._bar = Bar(session, Axis(timeline, shortened))
-        self._moment, self._words = moment, words
+        self._moment, self._at_ms, self._words = moment, at_ms, words
         self._bookmarks, self._verdicts = tuple(bookmarks), tuple(verdicts)
         if not self._is_reading:
             self._read()
@@ -202,13 +206,14 @@ class TimeBar(Widget):
             return
         first_ms, last_ms = (timeline.first_ms, timeline.last_ms) if timeline.has_times else (None, None)
         end = clock_words(last_ms) if session.is_closed else SafeText("live")
-        words = EndWords(clock_words(first_ms), end, self._words, bar.percent_of(self._moment))
+        words = EndWords(clock_words(first_ms), end, self._words, bar.percent_of(self._moment, self._at_ms))
         row = ends(self.size.width, words, self._verdicts, self._moment)
         has_changed = bar.lay_out(row.width)
-        drawn = (row, bar.cell_of(self._moment), self._bookmarks, self._verdicts, self._pointed)
+        handle = bar.cell_of(self._moment, self._at_ms)
+        drawn = (row, handle, self._bookmarks, self._verdicts, self._pointed)
         if has_changed or drawn != self._drawn:
             self._drawn, self._ends = drawn, row
-            self._cells = bar.cells(self._moment, self._bookmarks, self._marks())
+            self._cells = bar.cells(handle, self._bookmarks, self._marks())
             self.refresh()
 
     def _bar_spans(self) -> Iterator[tuple[SafeText, str]]:

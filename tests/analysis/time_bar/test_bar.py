@@ -6,25 +6,12 @@ import random
 
 import pytest
 
-from agentwatch.analysis.time_bar import Axis, Bar, Cell, Kind
+from agentwatch.analysis.time_bar import Kind
 from agentwatch.events import Outcome
+from tests.analysis.time_bar.bars import bar_of, drawn, text
 from tests.analysis.time_bar.recorded import BEGAN_MS, Recorded
 
 WIDTHS = (1, 2, 7, 22, 60, 120, 333)
-
-
-def bar_of(made: Recorded, width: int) -> Bar:
-    """Return the bar of a recording, laid out after all calls were read."""
-    bar = Bar(made.session, Axis(made))
-    while bar.calls.update(1):
-        pass
-    bar.lay_out(width)
-    return bar
-
-
-def text(cells: list[Cell]) -> str:
-    """Return the signs of cells."""
-    return "".join(cell.sign for cell in cells)
 
 
 def generated(seed: int) -> tuple[Recorded, list[int]]:
@@ -58,11 +45,11 @@ def test_every_failure_is_visible(seed: int) -> None:
         bookmarks = [(moment, "here") for moment in range(100, made.size + 1, 300)]
         verdicts = [(moment, moment % 700 == 0) for moment in range(100, made.size + 1, 200)]
         for moment in (0, made.size // 200 * 100, made.size):
-            cells = bar.cells(moment, bookmarks, verdicts)
+            cells = drawn(bar, moment, bookmarks, verdicts)
             assert len(cells) == width
             assert all(cells[bar.cell_of(failure)].sign in "✗⊗" for failure in failures)
             failed = {bar.cell_of(failure) for failure in failures}
-            plain = bar.cells(moment)
+            plain = drawn(bar, moment)
             assert {at for at, cell in enumerate(plain) if cell.kind is Kind.FAILURE} <= failed
 
 
@@ -74,7 +61,7 @@ def test_the_handle_moves_with_the_moment(seed: int) -> None:
         bar = bar_of(made, width)
         places = []
         for moment in range(0, made.size + 1, 100):
-            cells = bar.cells(moment)
+            cells = drawn(bar, moment)
             [place] = [at for at, cell in enumerate(cells) if cell.kind is Kind.HANDLE]
             assert place == bar.cell_of(moment)
             places.append(place)
@@ -105,38 +92,6 @@ def test_a_click_on_a_cell_leads_there(seed: int) -> None:
         assert bar.moment_of(width + 5) == bar.moment_of(width - 1)
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_a_bar_that_grew_equals_a_new_one(seed: int) -> None:
-    """A bar laid out again after every few lines has the same cells as one laid out once."""
-    chance = random.Random(seed)
-    made = Recorded()
-    bar = Bar(made.session, Axis(made))
-    for number in range(120):
-        outcome = chance.choice([Outcome.SUCCEEDED, Outcome.FAILED, Outcome.REJECTED])
-        made.call(chance.choice([1, 900, 60_000]), chance.choice([0, 2000, 30_000]), outcome)
-        if number % 3 == 0:
-            bar.calls.update(chance.choice([0, 1]))
-            bar.lay_out(57)
-    while bar.calls.update(1):
-        pass
-    bar.lay_out(57)
-    assert bar.cells(made.size // 200 * 100) == bar_of(made, 57).cells(made.size // 200 * 100)
-
-
-def test_nothing_is_laid_out_again_without_news() -> None:
-    """A second layout of the same width changes nothing and says so; a new line or width does."""
-    made = Recorded()
-    made.call(1000, 1000)
-    bar = bar_of(made, 40)
-    assert not bar.lay_out(40)
-    made.call(1000, 1000)
-    assert bar.lay_out(40)
-    bar.calls.update(1)
-    assert bar.lay_out(40)
-    assert not bar.lay_out(40)
-    assert bar.lay_out(41)
-
-
 def test_calls_silences_and_what_is_not_shown_yet() -> None:
     """A call is a tick where it ended after a line while it ran; a long silence has its length."""
     made = Recorded()
@@ -147,8 +102,8 @@ def test_calls_silences_and_what_is_not_shown_yet() -> None:
     made.line(2000)
     made.close()
     bar = bar_of(made, 30)
-    assert text(bar.cells(made.size)) == " ━━━│━✗ ─────── 20 s ──────━│●"
-    assert text(bar.cells(shown)) == " ━━━│━✗●╌╌╌╌╌╌╌ 20 s ╌╌╌╌╌╌╌│╌"
+    assert text(drawn(bar, made.size)) == " ━━━│━✗ ─────── 20 s ──────━│●"
+    assert text(drawn(bar, shown)) == " ━━━│━✗●╌╌╌╌╌╌╌ 20 s ╌╌╌╌╌╌╌│╌"
 
 
 def test_a_silent_call_is_no_silence() -> None:
@@ -156,7 +111,7 @@ def test_a_silent_call_is_no_silence() -> None:
     made = Recorded()
     made.call(1000, 240_000)
     made.close()
-    cells = bar_of(made, 30).cells(made.size)
+    cells = drawn(bar_of(made, 30), made.size)
     assert " 4:00 " in text(cells)
     assert "─" not in text(cells)
     assert text(cells).count("━") > 15
@@ -167,7 +122,7 @@ def test_a_short_recording_has_no_silence() -> None:
     made = Recorded()
     made.call(1, 4)
     made.close()
-    assert Kind.SILENCE not in {cell.kind for cell in bar_of(made, 60).cells(made.size)}
+    assert Kind.SILENCE not in {cell.kind for cell in drawn(bar_of(made, 60), made.size)}
 
 
 def test_many_calls_in_a_cell_are_dense() -> None:
@@ -179,7 +134,7 @@ def test_many_calls_in_a_cell_are_dense() -> None:
     made.call(9000, 1)
     made.line(5000)
     made.close()
-    signs = text(bar_of(made, 20).cells(made.size))
+    signs = text(drawn(bar_of(made, 20), made.size))
     assert signs[0] == "┃"
     assert signs.count("│") == 1
 
@@ -195,13 +150,13 @@ def test_what_shares_a_cell() -> None:
     bar = bar_of(made, 17)
 
     def kinds(bookmarks: list[int], verdicts: list[tuple[int, bool]]) -> list[str]:
-        cells = bar.cells(made.size, [(at, "") for at in bookmarks], verdicts)
+        cells = drawn(bar, made.size, [(at, "") for at in bookmarks], verdicts)
         return [str(cells[bar.cell_of(at)].kind) for at in (failed, rejected, fine)]
 
     assert kinds([], []) == ["failure", "rejection", "call"]
     assert kinds([], [(failed, True), (rejected, False), (fine, False)]) == ["red", "rejection", "green"]
     assert kinds([failed, rejected, fine], [(fine, False)]) == ["failure", "bookmark", "bookmark"]
-    marked = bar.cells(made.size, [(failed, "")])[bar.cell_of(failed)]
+    marked = drawn(bar, made.size, [(failed, "")])[bar.cell_of(failed)]
     assert (marked.sign, marked.is_bookmarked) == ("✗", True)
 
 
@@ -235,41 +190,3 @@ def test_the_time_and_the_share_of_a_place() -> None:
     bar = bar_of(untimed, 10)
     assert bar.ms_of(4) is None
     assert [bar.percent_of(at) for at in (0, 300, 999, 1000)] == [0, 30, 99, 100]
-
-
-def test_a_live_bar_moves_in_steps() -> None:
-    """While a session grows, the marks of its calls stay where they are, except for a few steps."""
-    made = Recorded()
-    first = made.call(60_000, 1000)
-    bar, places = Bar(made.session, Axis(made)), []
-    for _ in range(300):
-        made.line(1000)
-        bar.lay_out(80)
-        places.append(bar.cell_of(first))
-    assert len(set(places)) < 10
-    assert places == sorted(places, reverse=True)
-
-
-def test_nothing_is_drawn_after_the_newest_line() -> None:
-    """In a live session the cells after the newest line are blank, even while a call is running."""
-    made = Recorded()
-    made.line(15_000)
-    made.start(1000, "c")
-    made.line(11_000)
-    cells = bar_of(made, 60).cells(made.size)
-    assert "━●" in text(cells)
-    assert text(cells[cells.index(Cell("●", Kind.HANDLE)) + 1 :]).strip() == ""
-    assert cells[-1].sign == " "
-
-
-def test_times_that_come_late() -> None:
-    """A recording whose first times come later is laid out again, on the scale of times."""
-    made = Recorded(has_times=False)
-    made.line(1000)
-    bar = bar_of(made, 10)
-    assert bar.cell_of(100) < 9
-    made.has_times = True
-    made.line(100_000)
-    made.close()
-    assert bar.lay_out(10)
-    assert bar.cell_of(200) == 0
