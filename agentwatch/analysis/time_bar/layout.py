@@ -10,8 +10,8 @@ from agentwatch.analysis.time_bar.axis import Axis
 
 _LEAST_CELLS = 3
 _LEAST_SHARE = 12
-_LEAST_MS = 1000
-"""A silence is shown if it lasts a second, and takes at least three cells and a twelfth of the bar."""
+_LEAST_MS = 5000
+"""A silence is shown if it lasts 5 s, and takes at least three cells and a twelfth of the bar."""
 
 
 class Silence(NamedTuple):
