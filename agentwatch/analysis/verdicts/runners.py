@@ -207,3 +207,4 @@ RULES = (
     rule("ctest", "N", "No tests were found!!!$", _nothing_ran),
 )
 """One line of each form. The order does not matter."""
+TOOLS = frozenset(each.tool for each in RULES)

@@ -38,6 +38,11 @@ class Verdict(NamedTuple):
     words: str
     """The result in few words: `17 passed`; `1 failed, 4 passed`; `no tests ran`."""
 
+    @property
+    def is_of_tests(self) -> bool:
+        """Whether the tool runs tests; the others are linters, compilers and make."""
+        return self.tool in runners.TOOLS
+
 
 _RULES: dict[str, tuple[Rule, ...]] = {}
 for _each in (*runners.RULES, *checkers.RULES):

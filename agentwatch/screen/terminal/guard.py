@@ -9,8 +9,12 @@ from textual.filter import LineFilter
 from agentwatch.safe_text import SafeText, columns, safe_line
 
 _ASCII = {
-    **dict.fromkeys("│┃║▏▎▍▌▐▋▊▉", "|"),
+    **dict.fromkeys("│┃║▏▎▍▌▐▋▊▉▕‖", "|"),
     **dict.fromkeys("─━═▁▔⎯", "-"),
+    "╌": ".",
+    "◈": "#",
+    "⊗": "@",
+    "◀": "<",
     **dict.fromkeys("╭╮╰╯┌┐└┘├┤┬┴┼╞╡╪", "+"),
     **dict.fromkeys("▂▃▄▅▆▇█", "#"),
     "✓": "v",

@@ -13,9 +13,10 @@ from agentwatch.feed import Feed
 from agentwatch.resources import stylesheets
 from agentwatch.screen.overlays.files import FilesScreen
 from agentwatch.screen.overlays.time import TimeScreen
+from agentwatch.screen.overlays.verdicts import VerdictsScreen
 from tests.builders.screen.app import eventually
 
-Opened = TypeVar("Opened", FilesScreen, TimeScreen)
+Opened = TypeVar("Opened", FilesScreen, TimeScreen, VerdictsScreen)
 
 
 class ScreenApp(App[None], Generic[Opened]):

@@ -8,9 +8,8 @@ from time import perf_counter
 from textual.widget import Widget
 
 from agentwatch.analysis.verdicts import Verdict
-from agentwatch.events import Outcome, ToolKind
+from agentwatch.events import ToolKind
 from agentwatch.feed import Feed
-from agentwatch.feed.output_tail import output_tail
 from agentwatch.session import Call
 
 _SLICE_SECONDS = 0.004
@@ -42,33 +41,25 @@ class VerdictCache:
         self._is_reading = False
 
     def get(self, call: Call) -> Verdict | None:
-        """Return the verdict on a call; None if there is none, or if it is not known yet.
-
-        The verdict on a call that failed for another reason than its exit code is returned only if it is red.
-        """
+        """Return the verdict on a call; None if there is none, or if it is not known yet."""
         if call.kind is not ToolKind.EXECUTE or call.ended is None:
             return None
         if call.number not in self._known:
             self._want(call)
             return None
-        found = self._known[call.number]
-        is_hidden = call.outcome not in (Outcome.SUCCEEDED, Outcome.RETURNED) and not (found and found.is_red)
-        return None if is_hidden else found
+        return self._known[call.number]
 
     def read(self) -> None:
         """Read wanted verdicts for 4 ms, the last first; continue after the next frame if any are left."""
-        from agentwatch.analysis.verdicts import verdict
+        from agentwatch.analysis.verdict_history.calls import call_verdict
 
         until = perf_counter() + _SLICE_SECONDS
         has_news = False
         while self._wanted and perf_counter() < until:
             _, call = self._wanted.popitem()
-            if call.ended is not None:
-                found = verdict(
-                    call.target or "", output_tail(self._feed, call.ended, call.call_id), call.exit_code
-                )
-                has_news |= found is not None
-                self._keep(call.number, found)
+            found = call_verdict(self._feed, call)
+            has_news |= found is not None
+            self._keep(call.number, found)
         self._is_reading = False
         if has_news:
             self._redraw()

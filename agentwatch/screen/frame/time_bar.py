@@ -1,0 +1,263 @@
+"""The time bar below the panes: the whole session in one row, with the moment that is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby
+
+from rich.segment import Segment
+from textual import events
+from textual.message import Message
+from textual.strip import Strip
+from textual.widget import Widget
+
+from agentwatch.analysis.time_bar import Axis, Bar, Cell, Kind, Timeline
+from agentwatch.analysis.verdict_history import CallVerdict
+from agentwatch.safe_text import SafeText, cut, safe_line
+from agentwatch.screen.frame.time_bar_ends import NO_ENDS, EndWords, clock_words, ends
+from agentwatch.screen.lines.format import time_of_day
+from agentwatch.screen.lines.line_view import Spans
+from agentwatch.screen.lines.styles import LineStyles
+from agentwatch.session import Session
+
+_SLICE_SECONDS = 0.008
+_PAUSE_SECONDS = 0.001
+"""Seconds of reading calls, and the pause after them, until all are read: 100,000 within 3 s."""
+
+
+class TimeBar(Widget):
+    """Shows the session as a bar: calls, failures, test runs, silences, bookmarks and the moment.
+
+    A click or a drag seeks. While the mouse is over the bar, the time below it is shown at the right.
+    """
+
+    ALLOW_SELECT = False
+    COMPONENT_CLASSES = {
+        *(f"line--{kind}" for kind in Kind),
+        *(
+            f"line--{name}"
+            for name in (
+                "ahead",
+                "bookmarked",
+                "frame",
+                "label",
+                "playhead",
+                "pointed",
+                "red-ahead",
+                "green-ahead",
+            )
+        ),
+    }
+
+    class Sought(Message):
+        """Posted when the user clicks or drags to a moment."""
+
+        def __init__(self, offset: int) -> None:
+            """Create the message; `offset` is the moment, as a number of bytes of the recording."""
+            super().__init__()
+            self.offset = offset
+
+    class VerdictChosen(Message):
+        """Posted when a verdict in the ribbon is clicked."""
+
+        def __init__(self, offset: int, number: int) -> None:
+            """Create the message.
+
+            Args:
+                offset: The moment at which the call had ended.
+                number: The number of the call.
+            """
+            super().__init__()
+            self.offset = offset
+            self.number = number
+
+    def __init__(self) -> None:
+        super().__init__(id="time-bar")
+        self.line_style = LineStyles(self)
+        self._session: Session | None = None
+        self._timeline: Timeline | None = None
+        self._shortened: Callable[[int], int] | None = None
+        self._bar: Bar | None = None
+        self._ends = NO_ENDS
+        self._words = SafeText("")
+        self._moment = 0
+        self._at_ms: int | None = None
+        self._bookmarks: Sequence[tuple[int, str]] = ()
+        self._verdicts: Sequence[CallVerdict] = ()
+        self._drawn: tuple[object, ...] = ()
+        self._cells: list[Cell] = []
+        self._pointed: int | None = None
+        """The column of the mouse; None while it is elsewhere."""
+        self._sought: int | None = None
+        """The moment to which the present drag has led; None while the button is not pressed."""
+        self._is_reading = False
+
+    def show(
+        self,
+        session: Session,
+        timeline: Timeline,
+        moment: int,
+        words: SafeText,
+        bookmarks: Sequence[tuple[int, str]] = (),
+        verdicts: Sequence[CallVerdict] = (),
+        at_ms: int | None = None,
+        shortened: Callable[[int], int] | None = None,
+    ) -> None:
+        """Show a moment of a session; redraw only if something changed.
+
+        Args:
+            session: The whole session, not that of the moment.
+            timeline: The recorded times.
+            moment: The moment that is shown, as a number of bytes of the recording.
+            words: The speed and the direction: `×4 ▶`, `◀ ×8`, `‖`; empty if nothing is played.
+            bookmarks: The moment and the name of each bookmark.
+            verdicts: The test runs, the newest last.
+            at_ms: The recorded time that is shown, in ms since the epoch: in a silence, time passes while the
+                moment stays. None for the time of the moment's last line.
+            shortened: Returns a time with the silences before it shortened, in ms; None shows them whole.
+        """
+        if (session, timeline, shortened) != (self._session, self._timeline, self._shortened):
+            self._session, self._timeline, self._shortened = session, timeline, shortened
+            self._bar = Bar(session, Axis(timeline, shortened))
+        self._moment, self._at_ms, self._words = moment, at_ms, words
+        self._bookmarks, self._verdicts = tuple(bookmarks), tuple(verdicts)
+        if not self._is_reading:
+            self._read()
+
+    def render_line(self, y: int) -> Strip:
+        """Return the row."""
+        del y
+        if not self._cells:
+            return Strip.blank(self.size.width, self.rich_style)
+        spans = [*self._ends.left, *self._bar_spans(), *self._right()]
+        strip = Strip([Segment(text, self.line_style(name)) for text, name in spans if text])
+        return strip.adjust_cell_length(self.size.width).apply_style(self.rich_style)
+
+    def notify_style_update(self) -> None:
+        """Discard the styles of the old stylesheet."""
+        super().notify_style_update()
+        self.line_style.forget()
+
+    def on_resize(self) -> None:
+        """Lay the bar out for the new width."""
+        self._update()
+
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        """Seek to the moment below the mouse, and follow it until the left button is released."""
+        verdict = self._ends.verdict_at(event.x)
+        if verdict is not None and verdict < len(self._verdicts):
+            chosen = self._verdicts[verdict]
+            self.post_message(self.VerdictChosen(chosen.moment, chosen.number))
+            return
+        if event.button != 1:
+            return
+        self.capture_mouse()
+        self._sought = -1
+        self._point(event.x)
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        """Show the time below the mouse; seek to it while the button is pressed."""
+        self._point(event.x)
+
+    def on_mouse_up(self) -> None:
+        """End a drag."""
+        self._sought = None
+        self.release_mouse()
+
+    def on_leave(self) -> None:
+        """Show the speed again in place of the time below the mouse."""
+        self._pointed = None
+        self._update()
+
+    def _point(self, x: int) -> None:
+        self._pointed = x
+        self._update()
+        bar = self._bar
+        if self._sought is None or bar is None:
+            return
+        sought = self._moment_at(bar, x)
+        if sought != self._sought:
+            self._sought = sought
+            self.post_message(self.Sought(sought))
+
+    def _moment_at(self, bar: Bar, x: int) -> int:
+        """Return the moment of a column; left of the bar the beginning, right of it the end."""
+        cell = x - self._ends.start
+        if cell < -1:
+            return 0
+        if cell > bar.width:
+            return self._timeline.size if self._timeline is not None else 0
+        return bar.moment_of(cell, self._bookmarks, self._marks())
+
+    def _marks(self) -> list[tuple[int, bool]]:
+        return [(each.moment, each.is_red) for each in self._verdicts]
+
+    def _read(self) -> None:
+        """Read new calls for 8 ms; if more are left, continue after the next frame."""
+        self._is_reading = self._bar is not None and self._bar.calls.update(_SLICE_SECONDS)
+        if self._is_reading and self.is_attached:
+            self.set_timer(_PAUSE_SECONDS, self._read)
+        self._update()
+
+    def _update(self) -> None:
+        """Redraw the bar if something changed."""
+        bar, session, timeline = self._bar, self._session, self._timeline
+        if bar is None or session is None or timeline is None or not self.size.width:
+            return
+        first_ms, last_ms = (timeline.first_ms, timeline.last_ms) if timeline.has_times else (None, None)
+        end = clock_words(last_ms) if session.is_closed else SafeText("live")
+        words = EndWords(clock_words(first_ms), end, self._words, bar.percent_of(self._moment, self._at_ms))
+        row = ends(self.size.width, words, self._verdicts, self._moment)
+        has_changed = bar.lay_out(row.width)
+        handle = bar.cell_of(self._moment, self._at_ms)
+        drawn = (row, handle, self._bookmarks, self._verdicts, self._pointed)
+        if has_changed or drawn != self._drawn:
+            self._drawn, self._ends = drawn, row
+            self._cells = bar.cells(handle, self._bookmarks, self._marks())
+            self.refresh()
+
+    def _bar_spans(self) -> Iterator[tuple[SafeText, str]]:
+        """Yield the cells between the two ends of the bar, those of one style together."""
+        pointed = None if self._pointed is None else self._pointed - self._ends.start
+        yield SafeText("▏"), "frame"
+        named = ((cell.sign, _style(cell, is_pointed=at == pointed)) for at, cell in enumerate(self._cells))
+        for name, cells in groupby(named, key=lambda one: one[1]):
+            yield SafeText("".join(sign for sign, _ in cells)), name
+        yield SafeText("▕"), "frame"
+
+    def _right(self) -> Spans:
+        """Return what is at the right of the bar: the end, ribbon and speed, or the time below the mouse."""
+        row, bar = self._ends, self._bar
+        if self._pointed is None or bar is None:
+            return row.right
+        moment = self._moment_at(bar, self._pointed)
+        ms = bar.ms_of(self._pointed - row.start)
+        cell = bar.cell_of(moment)
+        names = [name for at, name in self._bookmarks if name and bar.cell_of(at) == cell]
+        words = time_of_day(ms) if ms is not None else f"{bar.percent_of(moment)} %"
+        words = " · ".join([words, *map(safe_line, names[:1])])
+        room = self.size.width - row.start - row.width - 1
+        return [(SafeText(" "), "label"), (cut(SafeText(words), max(room - 1, 1)), "pointed")]
+
+
+def _style(cell: Cell, *, is_pointed: bool) -> str:
+    """Return the name of the style of a cell."""
+    if is_pointed:
+        return "pointed"
+    if cell.is_bookmarked:
+        return "bookmarked"
+    is_dim = cell.is_ahead and cell.kind in (Kind.EMPTY, Kind.CALL, Kind.BUSY, Kind.SILENCE)
+    return "ahead" if is_dim else str(cell.kind)
+
+
+def playhead_words(speed: float, *, is_reversed: bool, is_paused: bool) -> SafeText:
+    """Return the speed and the direction of a playhead: `×4 ▶`, `◀ ×8`, `‖`.
+
+    Args:
+        speed: Recorded seconds that pass per second.
+        is_reversed: Whether it plays backwards.
+        is_paused: Whether it stands still.
+    """
+    if is_paused:
+        return SafeText("‖")
+    return SafeText(f"◀ ×{speed:g}" if is_reversed else f"×{speed:g} ▶")

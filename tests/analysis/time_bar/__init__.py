@@ -1,0 +1,1 @@
+"""Tests of the time bar's model."""
