@@ -11,11 +11,12 @@ from textual.pilot import Pilot
 
 from agentwatch.feed import Feed
 from agentwatch.resources import stylesheets
+from agentwatch.screen.overlays.digest.screen import DigestScreen
 from agentwatch.screen.overlays.files import FilesScreen
 from agentwatch.screen.overlays.time import TimeScreen
 from tests.builders.screen.app import eventually
 
-Opened = TypeVar("Opened", FilesScreen, TimeScreen)
+Opened = TypeVar("Opened", DigestScreen, FilesScreen, TimeScreen)
 
 
 class ScreenApp(App[None], Generic[Opened]):

@@ -69,8 +69,10 @@ def digest_rows(digest: Digest, ending: SafeText, play: Play | None, now_ms: int
 
 
 def _counts(new: Happened, turns: int, ending: SafeText) -> SafeText:
+    if new.is_nothing:
+        return SafeText("nothing happened")
     parts = [
-        plural(new.events, "event"),
+        plural(new.events, "event") if new.events else "",
         plural(new.calls, "call") if new.calls else "",
         *(f"{count} {outcome}" for outcome, count in new.outcomes.items()),
         plural(turns, "prompt") if turns else "",

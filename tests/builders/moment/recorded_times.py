@@ -6,7 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
 
-class Moments:
+class RecordedTimes:
     """The recorded times of lines, which never go back."""
 
     def __init__(self, lines: Sequence[tuple[int, int]], size: int) -> None:
