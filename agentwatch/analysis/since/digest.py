@@ -57,8 +57,8 @@ class Digest:
         for position in range(self._next, end):
             self._add(position, ended[position])
         self._next = end
-        is_more = self._touched.update(most)
-        return is_more or end < len(ended) or self.verdicts.read_one()
+        self._touched.update(most)  # it begins with the moment, so it ends no later
+        return end < len(ended) or self.verdicts.read_one()
 
     @property
     def happened(self) -> Happened:

@@ -69,6 +69,7 @@ def test_tools_have_their_own_changes(recording: Saver) -> None:
     """Each tool has a change of its own; those that are red come first, then the newest."""
     path = recording(lines_of(UNLINTED, RED_1, GREEN, UNLINTED))
     assert changes(path, 0) == ["2 → 2 ruff ×2 #4", "1 → 0 pytest ×2 #3"]
+    assert changes(recording(lines_of(UNLINTED, GREEN)), 0) == ["2 → 2 ruff ×1 #1", "0 → 0 pytest ×1 #2"]
     path = recording(lines_of(UNLINTED, RED_1, GREEN, LINTED))
     assert changes(path, 0) == ["2 → 0 ruff ×2 #4", "1 → 0 pytest ×2 #3"]
 
@@ -88,6 +89,11 @@ def test_only_the_newest_commands_are_read(recording: Saver) -> None:
     path = recording(lines_of(RED_3, *[RED_1] * (MOST_READ - 1), GREEN))
     assert changes(path, 0) == [f"1 → 0 pytest ×{MOST_READ} #{MOST_READ + 1}"]
     assert MOST_BEFORE < MOST_READ
+
+
+def test_commands_that_only_print_take_no_place(recording: Saver) -> None:
+    """Commands that only print files do not count among the newest commands."""
+    assert changes(recording(lines_of(RED_3, *[QUIET] * MOST_READ)), 0) == ["3 → 3 pytest ×1 #1"]
 
 
 def test_any_order_of_verdicts(recording: Saver) -> None:

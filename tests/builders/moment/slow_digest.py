@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from agentwatch.analysis.files import named
+from agentwatch.analysis.since.digest import Digest
 from agentwatch.events import Outcome, RunStarted, ToolEnded, ToolKind, ToolStarted
 from agentwatch.feed.line_joiner import DecodedLine, LineJoiner
 from agentwatch.session import Session
@@ -48,6 +49,13 @@ def session_at(lines: list[DecodedLine], moment: int) -> Session:
     for line in lines[:moment]:
         session.apply(*line)
     return session
+
+
+def complete(digest: Digest) -> Digest:
+    """Return a digest that has read everything, a call at a time."""
+    while digest.update(most=1):
+        pass
+    return digest
 
 
 def slow_digest(lines: list[DecodedLine], start: int, end: int) -> SlowDigest:
