@@ -151,7 +151,7 @@ async def test_it_grows_while_it_is_open(recording: Saver) -> None:
 async def test_enter_opens_the_call_of_a_line(recording: Saver) -> None:
     """The cursor moves among the lines about calls, and enter dismisses the screen with the call."""
     path = recording(BEFORE, *SINCE)
-    for moves, number in ((0, 10), (1, 8), (3, 7), (4, 12), (6, 4), (7, 5)):
+    for moves, number in ((0, 10), (1, 8), (3, 7), (4, 12), (6, 4), (7, 5), (8, 10), (9, 5)):
         async with opened(path) as (app, pilot):
             await pilot.press(*"j" * moves, "enter")
             await eventually(pilot, lambda app=app: app.given, "the call")  # type: ignore[misc]
