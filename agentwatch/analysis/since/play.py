@@ -30,13 +30,14 @@ class Play(NamedTuple):
 class Timeline(Protocol):
     """The recorded times of a recording."""
 
-    first_ms: int | None
-    """The first recorded time, in milliseconds since the epoch; None without times."""
+    @property
+    def first_ms(self) -> int | None:
+        """The first recorded time, in milliseconds since the epoch; None without times."""
 
     def ms_at(self, offset: int) -> int | None:
         """Return the recorded time of the last line before an offset; None if it is unknown."""
 
-    def offset_at(self, ms: int) -> int:
+    def offset_at(self, at_ms: int) -> int:
         """Return the moment after the last line at or before a time."""
 
 

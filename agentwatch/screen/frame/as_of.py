@@ -13,8 +13,9 @@ from agentwatch.session import Session
 class Timeline(Protocol):
     """The recorded times of a recording, and its size."""
 
-    size: int
-    """The number of bytes of the recording that were read so far."""
+    @property
+    def size(self) -> int:
+        """The number of bytes of the recording that were read so far."""
 
     def ms_at(self, offset: int) -> int | None:
         """Return the recorded time of the last line before an offset; None if it is unknown."""

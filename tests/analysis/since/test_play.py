@@ -98,10 +98,10 @@ class Counted(RecordedTimes):
 
     asked = 0
 
-    def offset_at(self, ms: int) -> int:
+    def offset_at(self, at_ms: int) -> int:
         """Count, and return the offset."""
         self.asked += 1
-        return super().offset_at(ms)
+        return super().offset_at(at_ms)
 
 
 def test_the_cost_is_bounded() -> None:

@@ -26,6 +26,6 @@ class RecordedTimes:
         at = bisect_left(self._offsets, offset)
         return self._ms[at - 1] if at else None
 
-    def offset_at(self, ms: int) -> int:
+    def offset_at(self, at_ms: int) -> int:
         """Return the offset after the last line at or before a time."""
-        return [*self._offsets, self.size][bisect_right(self._ms, ms)]
+        return [*self._offsets, self.size][bisect_right(self._ms, at_ms)]

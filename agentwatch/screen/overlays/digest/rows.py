@@ -34,6 +34,8 @@ class Line(NamedTuple):
 class Item(NamedTuple):
     """A line about a call: what it is, and at the right what became of it."""
 
+    key: str
+    """What the line is about. The words may change while it stays the same."""
     sign: SafeText
     sign_style: str
     words: SafeText
@@ -103,17 +105,18 @@ def _failure(failure: OpenFailure) -> Item:
     call, times = failure
     note = outcome_note(call).removeprefix("failed: ")
     note = f"exit {call.exit_code}" if call.exit_code else note
-    return _of_call(call, SafeText(f"×{times} {note}" if times > 1 else note))
+    key = f"failure {call.tool} {call.target}"
+    return _of_call(key, call, SafeText(f"×{times} {note}" if times > 1 else note))
 
 
 def _running(call: Call, now_ms: int | None) -> Item:
-    return _of_call(call, SafeText(call_clock(call, now_ms)))
+    return _of_call(f"running {call.number}", call, SafeText(call_clock(call, now_ms)))
 
 
-def _of_call(call: Call, note: SafeText) -> Item:
+def _of_call(key: str, call: Call, note: SafeText) -> Item:
     state = call.outcome
     words = SafeText(f"#{call.number} {safe_line(call.tool)} {target(call)}".rstrip())
-    return Item(SafeText(SIGNS[state]), str(state), words, note, call)
+    return Item(key, SafeText(SIGNS[state]), str(state), words, note, call)
 
 
 def _verdict(change: VerdictChange) -> Item:
@@ -122,7 +125,7 @@ def _verdict(change: VerdictChange) -> Item:
     marks = _mark(after) if change.runs == 1 and change.before is after else _change(change)
     words = SafeText(f"{marks}  {change.tool}: {after.words}")
     note = SafeText(plural(change.runs, "run"))
-    return Item(SafeText(""), str(state), words, note, change.call)
+    return Item(f"verdict {change.tool}", SafeText(""), str(state), words, note, change.call)
 
 
 def _change(change: VerdictChange) -> str:
@@ -151,7 +154,8 @@ def _read(file: TouchedFile) -> Item:
 
 
 def _of_file(file: TouchedFile, note: SafeText) -> Item:
-    return Item(SafeText(""), "plain", safe_line(file.shown), note, file.calls[-1], is_path=True)
+    words, call = safe_line(file.shown), file.calls[-1]
+    return Item(f"file {words}", SafeText(""), "plain", words, note, call, is_path=True)
 
 
 def _kinds(digest: Digest) -> Sequence[Item]:
@@ -159,6 +163,7 @@ def _kinds(digest: Digest) -> Sequence[Item]:
     kinds = sorted(digest.kinds.items(), key=lambda each: (-each[1].calls, each[0]))
     return [
         Item(
+            f"kind {kind}",
             SafeText(""),
             "plain",
             SafeText(f"{kind} ×{count.calls}"),

@@ -34,7 +34,6 @@ class DigestView(CallRowsView):
         self._rows: list[Row] = []
         self._built: list[Row] = []
         """The rows before wrapping."""
-        self._width = 0
 
     def call_at(self, row: int) -> Call | None:
         """Return the call that a row is about; None for a heading."""
@@ -81,28 +80,19 @@ class DigestView(CallRowsView):
         return f"What happened{since} · still reading" if is_more else f"What happened{since}"
 
     def _show(self, built: list[Row]) -> None:
-        """Show rows, if they differ from those that are shown; the selected call stays selected."""
-        width = min(self.scrollable_content_region.width - 1, _MOST_COLUMNS)
-        if built == self._built and width == self._width:
-            return
+        """Show rows; the selected item stays selected."""
         before = self._rows[self.cursor] if self.chosen is not None else None
-        self._built, self._width = built, width
+        width = min(self.scrollable_content_region.width - 1, _MOST_COLUMNS)
+        self._built = built
         self._rows = [line for row in built for line in _wrapped(row, width)]
         self.cursor = self._row_of(before)
         self.show_lines()
 
     def _row_of(self, before: Row | None) -> int:
         """Return the row of the item that was selected before, or else the first row with a call."""
-        rows = self.call_rows
-        if isinstance(before, Item):
-            for row in rows:
-                item = self._rows[row]
-                if isinstance(item, Item) and (item.call.number, item.words) == (
-                    before.call.number,
-                    before.words,
-                ):
-                    return row
-        return rows[0] if rows else -1
+        items = {row.key: at for at, row in enumerate(self._rows) if isinstance(row, Item)}
+        first = next(iter(items.values()), -1)
+        return items.get(before.key, first) if isinstance(before, Item) else first
 
 
 def _wrapped(row: Row, width: int) -> list[Row]:

@@ -148,6 +148,42 @@ async def test_it_grows_while_it_is_open(recording: Saver) -> None:
         ]
 
 
+async def test_an_item_whose_words_change_stays_selected(recording: Saver) -> None:
+    """The selection stays with what a line is about, even if another line has the same call."""
+    path = recording(BEFORE, shell(2, "make all", 2))
+    async with opened(path) as (app, pilot):
+        await pilot.press("G")
+        assert app.rows()[app.view.cursor] == "execute ×1 1 failed"
+        append(path, shell(3, "make test"))
+        app.feed.advance()
+        await eventually(pilot, lambda: "execute ×2 1 failed" in app.rows(), "the call")
+        assert app.rows()[app.view.cursor] == "execute ×2 1 failed"
+        append(path, shell(4, "make all"))
+        app.feed.advance()
+        await pilot.press("g")
+        assert app.rows()[app.view.cursor] == "✗ #2 shell make all exit 2"
+        await eventually(pilot, lambda: "execute ×3 1 failed" in app.rows(), "the repetition")
+        assert app.view.cursor == app.view.call_rows[0] == 4
+
+
+async def test_files_that_come_and_go_are_named(recording: Saver) -> None:
+    """A file that was created or deleted says so."""
+    made = call(2, "write", {"path": f"{CWD}/new.py"}, {"success": {"linesCreated": 19}})
+    gone = call(3, "delete", {"path": f"{CWD}/old.py"}, {"success": {}})
+    async with opened(recording(BEFORE, made, gone)) as (app, _):
+        rows = app.rows()
+        first = rows.index("Files changed")
+        assert rows[first + 1 : first + 3] == ["old.py deleted", "new.py created"]
+
+
+async def test_lines_are_wrapped_again(recording: Saver) -> None:
+    """When the terminal becomes narrower, the lines are wrapped for it."""
+    async with opened(recording(BEFORE, *SINCE)) as (app, pilot):
+        await pilot.resize_terminal(30, 20)
+        await pilot.pause()
+        assert app.rows()[:2] == ["21 events, 10 calls, 3", "failed, 1 rejected"]
+
+
 async def test_enter_opens_the_call_of_a_line(recording: Saver) -> None:
     """The cursor moves among the lines about calls, and enter dismisses the screen with the call."""
     path = recording(BEFORE, *SINCE)
