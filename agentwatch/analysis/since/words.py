@@ -10,7 +10,7 @@ from agentwatch.safe_text import SafeText, columns
 from agentwatch.session import Session
 
 _MOST_CALLS = 5_000
-"""After more calls than this the files are not counted: that takes 4 ms per 1,000 calls, and the line is
+"""After more calls than this the files are not counted: that takes 8 ms per 1,000 calls, and the line is
 shown at once."""
 _NOTHING = SafeText("nothing happened since")
 

@@ -158,10 +158,10 @@ async def test_an_item_whose_words_change_stays_selected(recording: Saver) -> No
         app.feed.advance()
         await eventually(pilot, lambda: "execute ×2 1 failed" in app.rows(), "the call")
         assert app.rows()[app.view.cursor] == "execute ×2 1 failed"
-        append(path, shell(4, "make all"))
-        app.feed.advance()
         await pilot.press("g")
         assert app.rows()[app.view.cursor] == "✗ #2 shell make all exit 2"
+        append(path, shell(4, "make all"))
+        app.feed.advance()
         await eventually(pilot, lambda: "execute ×3 1 failed" in app.rows(), "the repetition")
         assert app.view.cursor == app.view.call_rows[0] == 4
 
