@@ -34,6 +34,8 @@ class DigestView(CallRowsView):
         self._rows: list[Row] = []
         self._built: list[Row] = []
         """The rows before wrapping."""
+        self._is_reading = True
+        """Whether calls from before the screen was opened may still be unread."""
 
     def call_at(self, row: int) -> Call | None:
         """Return the call that a row is about; None for a heading."""
@@ -52,6 +54,7 @@ class DigestView(CallRowsView):
         now = session.last_seen_ms if self._feed.reader.growth.has_ended() else now_ms()
         ending = ending_words(session, self._digest.happened)
         self._show([*digest_rows(self._digest, SafeText(ending), self._play, now)])
+        self._is_reading = self._is_reading and is_more
         return is_more
 
     def on_resize(self) -> None:
@@ -80,8 +83,9 @@ class DigestView(CallRowsView):
         return f"What happened{since} · still reading" if is_more else f"What happened{since}"
 
     def _show(self, built: list[Row]) -> None:
-        """Show rows; the selected item stays selected."""
-        before = self._rows[self.cursor] if self.chosen is not None else None
+        """Show rows; the selected item stays selected, or the first one while the digest is read."""
+        is_first = self._is_reading and self.cursor == next(iter(self.call_rows), -1)
+        before = None if is_first or self.chosen is None else self._rows[self.cursor]
         width = min(self.scrollable_content_region.width - 1, _MOST_COLUMNS)
         self._built = built
         self._rows = [line for row in built for line in _wrapped(row, width)]

@@ -15,6 +15,7 @@ from agentwatch.analysis.since.play import Play
 from agentwatch.feed import Feed
 from agentwatch.recording import open_saved
 from agentwatch.screen.lines.format import time_of_day
+from agentwatch.screen.overlays.digest import view
 from agentwatch.screen.overlays.digest.screen import DigestScreen
 from agentwatch.screen.overlays.digest.view import DigestView
 from tests.builders.lines import user
@@ -164,6 +165,18 @@ async def test_an_item_whose_words_change_stays_selected(recording: Saver) -> No
         app.feed.advance()
         await eventually(pilot, lambda: "execute ×3 1 failed" in app.rows(), "the repetition")
         assert app.view.cursor == app.view.call_rows[0] == 4
+
+
+async def test_the_first_item_is_selected(recording: Saver, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While the digest is read, the first item stays selected, although a section appears above it."""
+    monkeypatch.setattr(view, "take_slice", lambda take: take())
+    commands = shell(3, "pytest -q", 0, "7 passed in 0.31s") + shell(4, "npm install")
+    async with opened(recording(BEFORE, edit(2, "src/wheel.py", 8, 3), commands)) as (app, _):
+        assert app.rows()[3:8] == [
+            *("Tests, linters, builds", "✗3 → ✓ pytest: 7 passed 1 run", ""),
+            *("Files changed", "src/wheel.py +8 −3"),
+        ]
+        assert app.view.cursor == 4
 
 
 async def test_files_that_come_and_go_are_named(recording: Saver) -> None:
