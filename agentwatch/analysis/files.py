@@ -61,6 +61,16 @@ class TouchedFile:
     _known_from: int | None = None
     """The offset of the line in the recording that first read or created the file."""
 
+    @property
+    def is_changed(self) -> bool:
+        """Whether a call changed, created or deleted the file."""
+        return self.first_change is not None
+
+    @property
+    def is_read(self) -> bool:
+        """Whether a call read the file."""
+        return self.file_actions[FileAction.READ] > 0
+
     def add(self, call: Call) -> None:
         """Add a call about the file, after the call has ended."""
         file_action = file_action_of(call)
@@ -101,9 +111,15 @@ class TouchedFile:
 class TouchedFiles:
     """The files that the calls of a session read, changed or deleted."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, first: int = 0) -> None:
+        """Create a list without files; `update` reads the calls.
+
+        Args:
+            session: The session.
+            first: The number of calls that had ended before the first one that is read.
+        """
         self._session = session
-        self._calls_read = 0
+        self._calls_read = first
         self._files: dict[str, TouchedFile] = {}
         """By the key that `named` returns. The file of the last call is the last."""
         self._by_name: list[TouchedFile] = []
@@ -112,7 +128,7 @@ class TouchedFiles:
 
     @property
     def calls_read(self) -> int:
-        """The number of ended calls that were read so far. The files change only when this number does."""
+        """The number of ended calls that were read or skipped. Only when it changes do the files change."""
         return self._calls_read
 
     def update(self, most: int = 200) -> bool:

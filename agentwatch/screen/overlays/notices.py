@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from agentwatch.analysis.away_summary import Mark, away_summary, mark
 from agentwatch.analysis.loops import Loops, arguments_of
+from agentwatch.analysis.since.mark import Mark, mark
+from agentwatch.analysis.since.words import away_summary
 from agentwatch.config import Config
 from agentwatch.feed import Feed
 from agentwatch.recording import now_ms
 from agentwatch.safe_text import SafeText
 from agentwatch.screen.terminal.attention import Attention
+
+_LONG_MS = 5 * 60_000
+"""After an absence of this time or more, the summary offers a digest."""
 
 
 class Notices:
@@ -29,6 +33,8 @@ class Notices:
         self._attention = Attention(feed, write, config)
         self._loops = Loops(partial(arguments_of, feed))
         self._seen: Mark | None = None
+        self.missed: Mark | None = None
+        """The start of the last absence of 5 minutes or more in which something happened; None before it."""
 
     def update(self, words: SafeText, *, is_quiet: bool) -> list[SafeText]:
         """Update the notices; called once per tick.
@@ -48,13 +54,25 @@ class Notices:
         """Record the current state as the start of an absence; return whether one begins now."""
         is_new = self._seen is None
         if is_new:
-            self._seen = mark(self._feed.session, now_ms())
+            self._seen = mark(self._feed.session, self._feed.offset, now_ms())
         return is_new
 
-    def app_focused(self) -> SafeText:
-        """End the absence; return a one-line summary of what happened in it, empty if nothing did."""
+    def app_focused(self, digest_key: str = "") -> SafeText:
+        """End the absence; return a one-line summary of what happened in it, empty if nothing did.
+
+        Args:
+            digest_key: The key that opens the digest, as it is shown; after 5 minutes or more the summary
+                offers it. Without a key it offers nothing.
+        """
         seen, self._seen = self._seen, None
-        return SafeText("") if seen is None else away_summary(self._feed.session, seen, now_ms())
+        if seen is None:
+            return SafeText("")
+        now = now_ms()
+        summary = away_summary(self._feed.session, seen, now)
+        if not summary or seen.at_ms is None or now - seen.at_ms < _LONG_MS:
+            return summary
+        self.missed = seen
+        return SafeText(f"{summary} · {digest_key}: what happened") if digest_key else summary
 
     def rest(self) -> None:
         """Restore the terminal's own title."""

@@ -15,8 +15,8 @@ from agentwatch.analysis.time import Account, Share, TimeBreakdown, ToolTime
 from agentwatch.events import Traits
 from agentwatch.safe_text import SafeText, cut, safe_line
 from agentwatch.screen.lines.format import EIGHTHS, SIGNS, call_clock, clock, fitted
-from agentwatch.screen.lines.line_view import Spans, rows_in_view
-from agentwatch.screen.lines.row_view import RowView
+from agentwatch.screen.lines.line_view import Spans
+from agentwatch.screen.overlays.call_rows import CallRowsView
 from agentwatch.screen.overlays.updating import keep_updated, take_slice
 from agentwatch.session import Call, Run, Session
 
@@ -46,11 +46,8 @@ Row = Bar | Call | tuple[SafeText, str]
 """A bar, a call, or a line of text with its style name."""
 
 
-class TimeView(RowView):
-    """One bar per share of the time, followed by the lists of tools, calls and tokens.
-
-    The cursor moves among the calls. Keys that would move it further scroll instead.
-    """
+class TimeView(CallRowsView):
+    """One bar per share of the time, followed by the lists of tools, calls and tokens."""
 
     def __init__(self, session: Session, spent: TimeBreakdown) -> None:
         super().__init__("Time breakdown", id="spent")
@@ -59,11 +56,10 @@ class TimeView(RowView):
         self._account: Account | None = None
         self._rows: list[Row] = []
 
-    @property
-    def chosen(self) -> Call | None:
-        """The selected call; None while none is listed."""
-        row = self._rows[self.cursor] if 0 <= self.cursor < len(self._rows) else None
-        return row if isinstance(row, Call) else None
+    def call_at(self, row: int) -> Call | None:
+        """Return the call in a row; None for a bar or a line of text."""
+        found = self._rows[row]
+        return found if isinstance(found, Call) else None
 
     def line_count(self) -> int:
         """Return the number of lines."""
@@ -78,7 +74,7 @@ class TimeView(RowView):
             self._account = account
             chosen = self.chosen
             self._rows = [*_account_rows(account, self._session.traits), *_tokens(self._session.runs)]
-            calls = self._calls
+            calls = self.call_rows
             self.cursor = next((row for row in calls if self._rows[row] is chosen), calls[0] if calls else -1)
             self.show_lines()
         return is_more
@@ -104,53 +100,6 @@ class TimeView(RowView):
             (SafeText(number), "muted"),
             (SafeText(bar(ms, whole_ms, room) if room >= _LEAST_BAR else ""), style),
         ]
-
-    def choose(self, row: int) -> None:
-        """Select the call in a row; a row without a call is not selected."""
-        if row in self._calls:
-            super().choose(row)
-
-    def reveal(self) -> bool:
-        """Scroll to the selected call; return whether that was necessary."""
-        is_hidden = self.cursor in self._calls and self.cursor not in rows_in_view(self)
-        if is_hidden:
-            self.choose(self.cursor)
-        return is_hidden
-
-    def action_move(self, lines: int) -> None:
-        """Select the next or previous call; before the first and after the last one, scroll by a line.
-
-        If the selected call is out of view, a key in its direction scrolls to it.
-        """
-        calls, view = self._calls, rows_in_view(self)
-        is_behind = self.cursor < view.start if lines > 0 else self.cursor >= view.stop
-        at = calls.index(self.cursor) + lines if self.cursor in calls and not is_behind else -1
-        if at >= 0 and self.reveal():
-            return
-        if 0 <= at < len(calls):
-            self.choose(calls[at])
-        else:
-            self.scroll_relative(y=lines, animate=False, immediate=True)
-
-    def action_move_page(self, pages: float) -> None:
-        """Scroll by a number of pages, or by half a page."""
-        lines = int(pages * max(self.scrollable_content_region.height - 1, 2))
-        self.scroll_relative(y=lines, animate=False, immediate=True)
-
-    def action_top(self) -> None:
-        """Select the first call, and scroll to the beginning."""
-        self.cursor = next(iter(self._calls), -1)
-        self.scroll_to(y=0, animate=False, immediate=True)
-
-    def action_bottom(self) -> None:
-        """Select the last call, and scroll to the end."""
-        self.cursor = next(reversed(self._calls), -1)
-        self.scroll_to(y=self.max_scroll_y, animate=False, immediate=True)
-
-    @property
-    def _calls(self) -> list[int]:
-        """The rows of the calls; at most five."""
-        return [row for row, each in enumerate(self._rows) if isinstance(each, Call)]
 
 
 class TimeScreen(ModalScreen[Call | None]):

@@ -10,7 +10,7 @@ import os
 import sys
 from collections.abc import Callable, Mapping
 
-from agentwatch.analysis.away_summary import ended_turns
+from agentwatch.analysis.since.mark import ended_turns
 from agentwatch.config import Config
 from agentwatch.events import Outcome
 from agentwatch.feed import Feed

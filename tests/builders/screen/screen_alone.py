@@ -11,12 +11,13 @@ from textual.pilot import Pilot
 
 from agentwatch.feed import Feed
 from agentwatch.resources import stylesheets
+from agentwatch.screen.overlays.digest.screen import DigestScreen
 from agentwatch.screen.overlays.files import FilesScreen
 from agentwatch.screen.overlays.time import TimeScreen
 from agentwatch.screen.overlays.verdicts import VerdictsScreen
 from tests.builders.screen.app import eventually
 
-Opened = TypeVar("Opened", FilesScreen, TimeScreen, VerdictsScreen)
+Opened = TypeVar("Opened", DigestScreen, FilesScreen, TimeScreen, VerdictsScreen)
 
 
 class ScreenApp(App[None], Generic[Opened]):

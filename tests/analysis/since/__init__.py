@@ -1,0 +1,1 @@
+"""Tests of what happened between two moments of a session."""

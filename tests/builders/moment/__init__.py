@@ -1,0 +1,1 @@
+"""What tests of an earlier moment are built from."""
