@@ -24,6 +24,7 @@ from agentwatch.analysis.status import status
 from agentwatch.analysis.time import TimeBreakdown
 from agentwatch.config import Config
 from agentwatch.feed import Feed
+from agentwatch.feed.index.kept import Kept
 from agentwatch.feed.playhead import Replay
 from agentwatch.recording import now_ms
 from agentwatch.safe_text import SafeText, columns, cut
@@ -80,6 +81,7 @@ class WatchScreen(Screen[None]):
         feed: Feed,
         loading: Feed | None = None,
         replay: Replay | None = None,
+        kept: Kept | None = None,
         *,
         config: Config,
         write: Callable[[str], None],
@@ -92,19 +94,25 @@ class WatchScreen(Screen[None]):
             loading: Reads the whole recording, which replaces the preview when it is read; None if `feed`
                 reads all of it.
             replay: How to replay the recording; None to show the live moment.
+            kept: What is kept of the recording; None for nothing.
             config: The user's configuration.
             write: Writes a control sequence to the terminal.
         """
         super().__init__()
         prepare(self)
-        self._swap = None if loading is None else PreviewSwap(loading, shows_thinking=config.thinking)
+        self._swap: PreviewSwap | None = None
+        if loading is not None:
+            index = None if kept is None else kept.index
+            self._swap = PreviewSwap(loading, shows_thinking=config.thinking, index=index)
         self._source = source
         self._rebound = config.keys
         self.frame_scheduler = FrameScheduler(self._tick, self.call_next)
         self._survivors: list[Survivor] = []
         self.notices = Notices(loading or feed, config, write)
-        self._moment = Moment(loading or feed, source.reader, replay)
-        self._take(feed, Workspace(feed, shows_thinking=config.thinking, is_preview=loading is not None))
+        self._moment = Moment(loading or feed, source.reader, replay, kept)
+        layout, is_preview = None if kept is None else kept.layout, loading is not None
+        workspace = Workspace(feed, shows_thinking=config.thinking, is_preview=is_preview, layout=layout)
+        self._take(feed, workspace)
 
     def _take(self, feed: Feed, workspace: Workspace) -> None:
         """Show the session of `feed` from now on, in the workspace that was created for it."""
@@ -137,6 +145,7 @@ class WatchScreen(Screen[None]):
     def on_unmount(self) -> None:
         """Stop the ticks, and restore the terminal's title."""
         self.frame_scheduler.stop()
+        self._moment.close()
         self.notices.rest()
 
     def on_resize(self) -> None:

@@ -173,6 +173,12 @@ class Transcript(Sequence[Entry]):
             entry.ended_ms = entry.ended_ms if at_ms is None else at_ms
             entry.close()
 
+    def __getstate__(self) -> dict[str, object]:
+        """Return the transcript for pickling. The ended texts are packed first."""
+        while self._ended:
+            self._pack(self._ended.popleft())
+        return {**vars(self), "_recent": {}}
+
     def _append(self, place: int) -> None:
         self._places.append(place)
 
