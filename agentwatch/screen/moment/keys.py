@@ -70,6 +70,11 @@ class MomentKeys(Vertical):
         self._on_moved = on_moved
         self._shows_bar = shows_bar
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Do not move the moment while only a preview of the recording is shown."""
+        is_known = super().check_action(action, parameters)
+        return is_known if self._moment.is_ready else None
+
     def compose(self) -> ComposeResult:
         """Lay out the panes, and the time bar below them."""
         yield self._marks

@@ -45,6 +45,8 @@ class Moment:
         self.playhead = Playhead(self.history.timeline, replay, is_over=lambda: feed.is_over)
         self.shown = feed if replay is None else self.history.at(0)
         """The feed whose session is shown."""
+        self.is_ready = True
+        """Whether the moment can be moved; not while only a preview of the recording is shown."""
         self.is_sought = False
         """Whether the user has moved the moment since the last tick."""
         self.chosen: int | None = None
