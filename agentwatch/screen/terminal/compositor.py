@@ -8,6 +8,7 @@ it.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -72,10 +73,23 @@ class PieceCompositor(Compositor):
         """The visible widgets, front first, for which the pieces were computed."""
 
     def render_full_update(self, simplify: bool = False) -> LayoutUpdate:
-        """Redraw the whole screen, and forget what it showed."""
+        """Redraw the whole screen, and forget what it showed.
+
+        Textual also draws the widgets that are covered by others.
+
+        Args:
+            simplify: Whether Textual draws, for an exported picture, in which it joins segments.
+        """
         self._is_rearranged()
         self._shown.clear()
-        return super().render_full_update(simplify)
+        if simplify:
+            return super().render_full_update(simplify)
+        self._dirty_regions.clear()
+        screen = self.size.region
+        rows: list[list[Strip]] = [[] for _ in range(screen.height)]
+        for y, _, strip in self._drawn_in((y, 0, screen.width) for y in range(screen.height)):
+            rows[y].append(strip)
+        return LayoutUpdate([*rows], screen)
 
     def render_partial_update(self) -> CompositorUpdate | None:  # type: ignore[override]
         """Redraw the dirty regions, or the whole screen if a widget appeared, vanished or moved.
@@ -88,15 +102,24 @@ class PieceCompositor(Compositor):
         if self._is_rearranged():
             return self.render_full_update()
         # Textual's own render_partial_update begins with the same two private names.
+        drawn = self._drawn_in(self._regions_to_spans(self._dirty_regions))
+        self._dirty_regions.clear()
+        return ChangedPieces(drawn, self._shown) if drawn else None
+
+    def _drawn_in(self, spans: Iterable[tuple[int, int, int]]) -> list[tuple[int, int, Strip]]:
+        """Return the pieces that spans touch, as row, column and content, ordered by row and column.
+
+        Args:
+            spans: Parts of rows: the row, the first column, and the column after the last.
+        """
         rows: dict[Widget, list[tuple[int, Piece]]] = {}
-        for y, start, end in self._regions_to_spans(self._dirty_regions):
+        for y, start, end in spans:
             for piece in self._pieces_of(y):
                 if piece.start < end and piece.end > start:
                     rows.setdefault(piece.widget, []).append((y, piece))
-        self._dirty_regions.clear()
         drawn = [part for of_widget in rows.values() for part in _drawn(of_widget)]
         drawn.sort(key=lambda part: part[:2])
-        return ChangedPieces(drawn, self._shown) if drawn else None
+        return drawn
 
     def _is_rearranged(self) -> bool:
         before, self._arrangement = self._arrangement, self.visible_widgets

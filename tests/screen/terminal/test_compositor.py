@@ -157,3 +157,15 @@ async def test_a_full_redraw_invalidates_the_written_rows(recording: SAVE) -> No
                 app.screen.refresh()
             await stage.pilot.pause()
             await stage.until(lambda: cells(app.terminal) == redrawn(app), words)
+
+
+@pytest.mark.parametrize("key", ["question_mark", "i", "slash"])
+async def test_a_full_redraw_shows_what_textual_shows(recording: SAVE, key: str) -> None:
+    """A redraw of the whole screen, with a dialog or a bar over the panes, shows what Textual's does."""
+    async with drawn(recording(init() + prompt("go") + shell(1) + result("done"))) as (app, stage):
+        await stage.press(key)
+        await stage.pilot.pause()
+        app.forget()
+        app.screen.refresh()
+        await stage.until(lambda: app.written, "a frame")
+        assert cells(app.terminal) == redrawn(app)
