@@ -35,6 +35,36 @@ class _Painted(NamedTuple):
     row: Strip
 
 
+class _FramedRow(Strip):
+    """A row whose two parts, left and right of the scrollbar, are kept: each frame draws just these.
+
+    Otherwise every new row is cut twice, which takes as long as composing it.
+    """
+
+    __slots__ = ("_border", "_content")
+
+    def __init__(self, content: Strip, bar: Strip, border: Strip) -> None:
+        """Create the row.
+
+        Args:
+            content: Everything to the left of the scrollbar.
+            bar: The column of the scrollbar, which is drawn over it.
+            border: Everything to the right of the scrollbar.
+        """
+        width = content.cell_length + bar.cell_length + border.cell_length
+        super().__init__([*content, *bar, *border], width)
+        self._content = content
+        self._border = border
+
+    def crop(self, start: int, end: int | None = None) -> Strip:
+        """Return a part of the row."""
+        if start == 0 and end == self._content.cell_length:
+            return self._content
+        if start == self.cell_length - self._border.cell_length and (end is None or end == self.cell_length):
+            return self._border
+        return super().crop(start, end)
+
+
 class LinePainter:
     """Composes the lines of a pane into rows, and caches the rows."""
 
@@ -45,7 +75,8 @@ class LinePainter:
         self._kept: dict[int, _Painted] = {}
         self._styles: tuple[object, ...] = ()
         self._left: list[Segment] = []
-        self._right: list[Segment] = []
+        self._content_width = 0
+        self._bar = self._border = Strip.blank(0)
         self._base = Style()
         self._background = Color(0, 0, 0)
         self._filters: Sequence[LineFilter] = ()
@@ -105,7 +136,8 @@ class LinePainter:
         middle = list(Segment.apply_style(line, self._base))
         for each in self._filters:
             middle = each.apply(middle, self._background)
-        return Strip([*self._left, *middle, *self._right], self._pane.region.width)
+        content = Strip([*self._left, *middle], self._content_width)
+        return _FramedRow(content, self._bar, self._border)
 
     def _take_styles(self) -> None:
         """If the styles of the pane have changed, compose the frame again and clear the cache."""
@@ -118,4 +150,7 @@ class LinePainter:
         self._styles = styles
         self._kept.clear()
         self._base, self._background, self._filters = pane.rich_style, background, filters
-        self._left, self._right = row_frame(pane, filters)
+        self._left, right = row_frame(pane, filters)
+        self._content_width = pane.styles.gutter.left + inner.width
+        self._bar = Strip(right).crop(0, pane.scrollbar_size_vertical)
+        self._border = Strip(right).crop(pane.scrollbar_size_vertical)

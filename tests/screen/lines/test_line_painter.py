@@ -84,6 +84,22 @@ async def test_rows_are_those_that_textual_composes() -> None:
             assert is_as_composed(view)
 
 
+async def test_any_part_of_a_row_is_that_of_the_whole() -> None:
+    """Each part of a painted row, such as those beside the scrollbar, has the characters of the row there."""
+    view = Words()
+    async with PaneApp(view).run_test(size=SIZE) as pilot:
+        view.texts = ["plain", "words"]
+        view.show_lines()
+        await pilot.pause()
+        row = view.render_lines(view.region.reset_offset)[1]
+        whole = by_character([row])
+        for start in range(row.cell_length + 1):
+            for end in range(start, row.cell_length + 1):
+                part = row.crop(start, end)
+                assert by_character([part]) == whole[start:end]
+                assert part.cell_length == end - start
+
+
 async def test_a_selection_leaves_no_mark_behind() -> None:
     """After a selection is cleared, its lines are painted as before."""
     view = Words()

@@ -19,6 +19,7 @@ PRIVATE = {
     ("textual._compositor.Compositor", "render_full_update"),
     ("textual._compositor.Compositor", "render_partial_update"),
     ("textual._compositor.Compositor", "size"),
+    ("textual._compositor.Compositor", "update_widgets"),
     ("textual._compositor.Compositor", "visible_widgets"),
     ("textual._compositor.CompositorUpdate", "render_segments"),
     ("textual._styles_cache", "StylesCache"),
