@@ -31,7 +31,7 @@ _MOST_KEPT = 1_000
 class _Painted(NamedTuple):
     """A line, and the row composed from it."""
 
-    line: list[Segment]
+    line: Strip
     row: Strip
 
 
@@ -75,7 +75,8 @@ class LinePainter:
         self._kept: dict[int, _Painted] = {}
         self._styles: tuple[object, ...] = ()
         self._left: list[Segment] = []
-        self._content_width = 0
+        self._gutter = self._width = 0
+        """The columns of a row before its line, and those of the line."""
         self._bar = self._border = Strip.blank(0)
         self._base = Style()
         self._background = Color(0, 0, 0)
@@ -106,37 +107,46 @@ class LinePainter:
         if selection is not None:
             return [self._row(self.line(number, width, selection)) for number in lines]
         known = pane.line_count()
-        return [self._kept_row(number, width, is_known=number < known) for number in lines]
+        return [self._kept_row(number, width, known) for number in lines]
 
     def line(self, number: int, width: int, selection: Selection | None) -> Strip:
         """Return a line in exactly `width` columns, its selection highlighted; blank after the last line."""
-        if number >= self._pane.line_count():
-            if number == 0 and self._pane.empty_words:
-                return self._pane.strip_of([(self._pane.empty_words, "muted")]).adjust_cell_length(width)
-            return Strip.blank(width)
-        strip = self._pane.draw(number, width).adjust_cell_length(width)
+        strip = self._text(number, width, self._pane.line_count()).adjust_cell_length(width)
         span = None if selection is None else selection.get_span(number)
         return strip if span is None else marked(strip, *span, self._pane.line_style("selected"))
 
     def framed(self, line: Strip) -> Strip:
-        """Return a line of exactly the content's width as a row of the pane's full width."""
+        """Return a line as a row of the pane's full width."""
         self._take_styles()
         return self._row(line)
 
-    def _kept_row(self, number: int, width: int, *, is_known: bool) -> Strip:
+    def _text(self, number: int, width: int, known: int) -> Strip:
+        """Return a line in about `width` columns; blank if it is not among the `known` lines of the pane."""
+        if number < known:
+            return self._pane.draw(number, width)
+        if number == 0 and self._pane.empty_words:
+            return self._pane.strip_of([(self._pane.empty_words, "muted")])
+        return Strip.blank(width)
+
+    def _kept_row(self, number: int, width: int, known: int) -> Strip:
         painted = self._kept.get(number)
-        if painted is not None and is_known and self._pane.is_stable(number):
+        if painted is not None and number < known and self._pane.is_stable(number):
             return painted.row
-        line = self.line(number, width, None)
-        if painted is None or painted.line != list(line):
-            painted = self._kept[number] = _Painted(list(line), self._row(line))
+        line = self._text(number, width, known)
+        if painted is None or painted.line != line:
+            painted = self._kept[number] = _Painted(line, self._row(line))
         return painted.row
 
     def _row(self, line: Strip) -> Strip:
+        missing = self._width - line.cell_length
+        if missing < 0:
+            line = line.crop(0, self._width)
         middle = list(Segment.apply_style(line, self._base))
+        if missing > 0:
+            middle.append(Segment(" " * missing, self._base))
         for each in self._filters:
             middle = each.apply(middle, self._background)
-        content = Strip([*self._left, *middle], self._content_width)
+        content = Strip([*self._left, *middle], self._gutter + self._width)
         return _FramedRow(content, self._bar, self._border)
 
     def _take_styles(self) -> None:
@@ -151,6 +161,6 @@ class LinePainter:
         self._kept.clear()
         self._base, self._background, self._filters = pane.rich_style, background, filters
         self._left, right = row_frame(pane, filters)
-        self._content_width = pane.styles.gutter.left + inner.width
+        self._gutter, self._width = pane.styles.gutter.left, inner.width
         self._bar = Strip(right).crop(0, pane.scrollbar_size_vertical)
         self._border = Strip(right).crop(pane.scrollbar_size_vertical)
