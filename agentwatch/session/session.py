@@ -20,12 +20,12 @@ from agentwatch.events import (
 from agentwatch.session.asked import Asked
 from agentwatch.session.bounds import bounded_id
 from agentwatch.session.call import Call, CallKey, Place
-from agentwatch.session.call_store import CallOrder, Calls
+from agentwatch.session.call_store import FEW_SETTLED, CallOrder, Calls
 from agentwatch.session.entry import Kind
 from agentwatch.session.line_counts import LineCounts
 from agentwatch.session.rhythm import Phase, Rhythm
 from agentwatch.session.runs import Run
-from agentwatch.session.transcript import Transcript
+from agentwatch.session.transcript import FEW_ENDED, Transcript
 from agentwatch.session.updates import calls, incidents, runs, texts
 
 if TYPE_CHECKING:
@@ -77,6 +77,10 @@ class Session:
         self._forgotten_runs = 0  # their text was dropped and cannot grow again
         self.unended: dict[CallKey, Call] = {}
         """The calls without an end line. A result line closes open calls, but their end may still follow."""
+
+    def keep_few(self) -> None:
+        """Keep fewer calls and texts in memory than a summary needs: 8 MB less, and 5 µs more per call."""
+        self.calls.most_settled, self.transcript.most_ended = FEW_SETTLED, FEW_ENDED
 
     @property
     def run(self) -> Run:
