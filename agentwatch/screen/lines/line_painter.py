@@ -25,7 +25,8 @@ from agentwatch.screen.terminal.stock import is_stock
 if TYPE_CHECKING:
     from agentwatch.screen.lines.line_view import LineView
 
-_MOST_KEPT = 1_000
+_MOST_KEPT = 256
+"""Rows in the cache before it keeps only those near the viewport; a row takes about 5 KB."""
 
 
 class _Painted(NamedTuple):
@@ -100,7 +101,8 @@ class LinePainter:
         """Return `count` lines from number `first` on, each as a row of the pane's full width."""
         self._take_styles()
         if len(self._kept) > _MOST_KEPT:
-            self._kept.clear()
+            near = range(first - count, first + 2 * count)
+            self._kept = {number: row for number, row in self._kept.items() if number in near}
         pane = self._pane
         width, selection = pane.scrollable_content_region.width, pane.text_selection
         lines = range(first, first + count)

@@ -131,6 +131,23 @@ async def test_only_stable_lines_are_cached() -> None:
         assert [strip.text.count("other") for strip in view.render_lines(area)[1:3]] == [1, 1]
 
 
+async def test_rows_far_from_the_viewport_are_forgotten() -> None:
+    """After a long way through stable lines, those near the viewport are cached and the others are not."""
+    view, drawn = Words(), list[int]()
+    async with PaneApp(view).run_test(size=SIZE) as pilot:
+        view.grow(600)
+        view.stable = set(range(600))
+        await pilot.pause()
+        for first in range(0, 590, 10):
+            view.painter.paint(first, 10)
+        draw = view.draw
+        view.draw = lambda y, width: drawn.append(y) or draw(y, width)  # type: ignore[method-assign,func-returns-value]
+        view.painter.paint(580, 10)
+        assert not drawn
+        view.painter.paint(0, 10)
+        assert drawn == [*range(10)]
+
+
 @pytest.mark.parametrize("count", [0, 5, 10, 11, 60, 2000])
 async def test_the_scrollbar_matches_the_viewport(count: int) -> None:
     """For any number of lines and any move, the scrollbar's thumb is where a full redraw would draw it."""
