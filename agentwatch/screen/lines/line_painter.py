@@ -74,6 +74,8 @@ class LinePainter:
         self.is_off = is_stock()
         """Whether Textual composes the rows of the pane instead."""
         self._kept: dict[int, _Painted] = {}
+        self._doubtful: set[int] = set()
+        """The numbers of the rows whose lines may have changed; they are compared before they are drawn."""
         self._styles: tuple[object, ...] = ()
         self._left: list[Segment] = []
         self._gutter = self._width = 0
@@ -86,11 +88,14 @@ class LinePainter:
     def forget(self) -> None:
         """Clear the cache."""
         self._kept.clear()
+        self._doubtful.clear()
 
     def forget_from(self, line: int) -> None:
-        """Remove the lines from number `line` on from the cache."""
-        for number in [number for number in self._kept if number >= line]:
-            del self._kept[number]
+        """Draw the lines from number `line` on again; their rows are composed again only if they differ.
+
+        The first lines of a paragraph stay the same while it grows.
+        """
+        self._doubtful.update(number for number in self._kept if number >= line)
 
     def refresh(self) -> None:
         """Redraw the visible lines, without the borders above and below them."""
@@ -103,6 +108,7 @@ class LinePainter:
         if len(self._kept) > _MOST_KEPT:
             near = range(first - count, first + 2 * count)
             self._kept = {number: row for number, row in self._kept.items() if number in near}
+            self._doubtful.intersection_update(self._kept)
         pane = self._pane
         width, selection = pane.scrollable_content_region.width, pane.text_selection
         lines = range(first, first + count)
@@ -132,8 +138,10 @@ class LinePainter:
 
     def _kept_row(self, number: int, width: int, known: int) -> Strip:
         painted = self._kept.get(number)
-        if painted is not None and number < known and self._pane.is_stable(number):
+        is_sure = painted is not None and number < known and number not in self._doubtful
+        if painted is not None and is_sure and self._pane.is_stable(number):
             return painted.row
+        self._doubtful.discard(number)
         line = self._text(number, width, known)
         if painted is None or painted.line != line:
             painted = self._kept[number] = _Painted(line, self._row(line))
@@ -160,7 +168,7 @@ class LinePainter:
         if styles == self._styles:
             return
         self._styles = styles
-        self._kept.clear()
+        self.forget()
         self._base, self._background, self._filters = pane.rich_style, background, filters
         self._left, right = row_frame(pane, filters)
         self._gutter, self._width = pane.styles.gutter.left, inner.width
