@@ -7,8 +7,9 @@ feed shows that has read only these bytes.
 from __future__ import annotations
 
 from agentwatch.feed.checkpoints import Checkpoints
+from agentwatch.feed.event_ends import event_ends, next_event
 from agentwatch.feed.feed import Feed
-from agentwatch.feed.index.kept import Kept
+from agentwatch.feed.index.kept import NOTHING_KEPT, Kept
 from agentwatch.feed.timeline import Timeline
 from agentwatch.recording import LineReader, Until
 from agentwatch.session import Place, Session
@@ -22,19 +23,19 @@ class History:
         self,
         feed: Feed,
         reader: LineReader,
-        kept: Kept | None = None,
+        kept: Kept = NOTHING_KEPT,
     ) -> None:
         """Observe a feed that has not read anything yet.
 
         Args:
             feed: The feed. Whoever shows its session advances it.
             reader: The reader of the feed.
-            kept: What is kept of the recording, if the feed continues from there; None for nothing.
+            kept: What is kept of the recording, from which the feed may continue.
         """
         self.feed = feed
         """The feed at the live moment."""
-        restored = None if kept is None else kept.restored
-        self.index = None if kept is None else kept.index
+        restored = kept.restored
+        self.index = kept.index
         """Keeps what is read; None if nothing is kept."""
         self.timeline = Timeline(reader.fd) if restored is None else restored.timeline
         self._reader = reader
@@ -59,6 +60,29 @@ class History:
         self._until.end = offset
         earlier.advance()
         return earlier
+
+    def event_after(self, offset: int) -> int:
+        """Return the next moment after `offset` at which something changes; the live one if nothing does."""
+        end = self.feed.offset
+        if offset >= end:
+            return end
+        feed = self.at(offset)
+        return next_event(feed, self._until, self._reader.fd, end)
+
+    def event_before(self, offset: int) -> int:
+        """Return the end of the event before the one that a moment shows; 0 at the first event.
+
+        It takes up to 30 ms: the lines since the checkpoint before it are decoded one by one.
+        """
+        ends: list[int] = []
+        start = offset
+        while start > 0 and len(ends) < 2:
+            end, start = start, self._checkpoints.offset_before(start - 1)
+            feed = self._restored(start)
+            feed.advance()
+            ends = [*event_ends(feed, self._until, self._reader.fd, end), *ends]
+        self._earlier = None
+        return ends[-2] if len(ends) > 1 else 0
 
     def applied(self, place: Place) -> None:
         """Note the time of a line that the feed has applied."""

@@ -45,17 +45,17 @@ class Timeline:
         elif at_ms <= self.last_ms:
             return
         self.last_ms = at_ms
-        self._noted.append(self.size, at_ms)
+        self._noted.append(place.offset, at_ms)
 
     def ms_at(self, offset: int) -> int | None:
         """Return the time of the last line before an offset; before the first time, the first time."""
-        return self.first_ms if (at_ms := self._noted.at(offset)) is None else at_ms
+        return self.first_ms if (at_ms := self._noted.at(offset - 1)) is None else at_ms
 
     def offset_at(self, at_ms: float) -> int:
         """Return the moment after the last line at or before a time."""
         if self.last_ms is None or at_ms >= self.last_ms:
             return self.size
-        return self._noted.offset_at(at_ms)
+        return self._noted.offset_after(at_ms)
 
     def before(self, offset: int) -> int:
         """Return the end of the line before the one that ends at `offset`; 0 at the first line."""

@@ -22,6 +22,9 @@ class Kept:
     """What the screen laid out; None if it cannot be used."""
 
 
+NOTHING_KEPT = Kept()
+
+
 def open_kept(feed: Feed, reader: LineReader) -> Kept:
     """Let a feed that has read nothing continue where the index of its recording ends.
 
