@@ -108,10 +108,9 @@ class WatchScreen(Screen[None]):
         self._survivors: list[Survivor] = []
         self.notices = Notices(loading or feed, config, write)
         self._moment = Moment(loading or feed, source.reader, replay, kept)
-        self._moment.is_ready = loading is None
+        self._moment.is_ready = whole = loading is None
         self._is_replay = replay is not None
-        is_preview, thinking = loading is not None, config.thinking
-        self._take(feed, Workspace(feed, shows_thinking=thinking, is_preview=is_preview, layout=kept.layout))
+        self._take(feed, Workspace(feed, kept.layout, shows_thinking=config.thinking, is_preview=not whole))
 
     def _take(self, feed: Feed, workspace: Workspace) -> None:
         """Show the session of `feed` from now on, in the workspace that was created for it."""
@@ -120,8 +119,7 @@ class WatchScreen(Screen[None]):
         self._integrity = integrity(feed.session)
         self._touched, self._spent = TouchedFiles(feed.session), TimeBreakdown(feed.session)
         self.workspace = workspace
-        self._header = HeaderLine()
-        self._status = StatusLine()
+        self._header, self._status = HeaderLine(), StatusLine()
         self._hints = KeyHints(self._rebound, lambda: self.workspace.pane)
 
     def compose(self) -> ComposeResult:

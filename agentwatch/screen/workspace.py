@@ -65,19 +65,19 @@ class Workspace(Vertical):
     def __init__(
         self,
         feed: Feed,
+        layout: Layout | None = None,
         *,
         shows_thinking: bool = False,
         is_preview: bool = False,
-        layout: Layout | None = None,
     ) -> None:
         """Create the panes of a session.
 
         Args:
             feed: Reads the recording.
+            layout: What panes of the same session have laid out; None to begin.
             shows_thinking: Whether to show finished thoughts in full instead of folded.
             is_preview: Whether the session is only a part of the recording; calls and matches then have no
                 numbers.
-            layout: What panes of the same session have laid out; None to begin.
         """
         super().__init__(id="workspace", classes="-pane-transcript")
         self._preview: Workspace | None = None
