@@ -14,7 +14,7 @@ from textual.screen import Screen
 
 from agentwatch.config import Config
 from agentwatch.feed import Feed
-from agentwatch.feed.index.kept import Kept, open_kept
+from agentwatch.feed.index.kept import NOTHING_KEPT, Kept, open_kept
 from agentwatch.feed.playhead import Replay
 from agentwatch.feed.preview import preview_feed
 from agentwatch.safe_text import SafeText, safe_line
@@ -74,7 +74,8 @@ class AgentwatchApp(TerminalApp[Leave]):
         A recording with an index needs no preview: it is shown whole.
         """
         reader, feed = self._source.reader, self._feed
-        kept = open_kept(feed, reader)
+        is_logged = self._source.written.log is not None  # a log is written while every line is read
+        kept = NOTHING_KEPT if is_logged else open_kept(feed, reader)
         is_large = feed.backlog() > _LARGE_BYTES or (kept.restored is not None and kept.layout is None)
         if not is_large or self._replay is not None or self._source.wakeup is not None:
             return self._screen(feed, None, kept)

@@ -80,11 +80,6 @@ class Transcript(Sequence[Entry]):
         return self._at(range(len(self))[index])
 
     @property
-    def last(self) -> Entry | None:
-        """The last entry; None if the transcript is empty."""
-        return self.last_text or (self[-1] if len(self) else None)
-
-    @property
     def open_kind(self) -> Kind | None:
         """The kind of the last entry if it is a text that may still grow."""
         return self.last_text.kind if self.last_text is not None and self.last_text.is_open else None

@@ -96,8 +96,6 @@ class Index:
             restored = self._unpacked(found, is_whole=is_whole)
         except (OSError, *UNREADABLE):
             return None
-        if restored.checkpoint.offset > kept["size"] and not is_whole:
-            return None  # its last line had no end, and has grown
         self._is_wanted = self._is_wanted and not is_whole
         return restored
 
@@ -137,7 +135,10 @@ class Index:
             packed = state.packer.pack(layout, _known(session))
         except NotKept:
             return
-        self._writer = threading.Thread(target=self._write, args=(state, packed), name="index", daemon=True)
+        spills = state.packer.copies()
+        self._writer = threading.Thread(
+            target=self._write, args=(state, packed, spills), name="index", daemon=True
+        )
         self._writer.start()
 
     def drop(self) -> None:
@@ -150,8 +151,7 @@ class Index:
         if self._writer is not None:
             self._writer.join()
 
-    def _write(self, state: _State, layout: bytes) -> None:
-        spills = state.packer.spills
+    def _write(self, state: _State, layout: bytes, spills: list[SpillCopy]) -> None:
         table = array("Q", (spill.length for spill in spills)).tobytes()
         lengths = [len(state.packed), len(layout), len(table)]
         size = sum(lengths) + sum(spill.length for spill in spills)
@@ -185,17 +185,20 @@ class Index:
         unpacker = Unpacker(spills)
         session, decoder, timeline, checkpoints = unpacker.unpack(state)
         timeline.fd = self._fd
-        checkpoint = Checkpoint(found.header["offset"], session, decoder)
+        offset, size = found.header["offset"], found.header["recording"]["size"]
+        if type(offset) is not int or not 0 <= offset <= size + is_whole:
+            raise ValueError("its last line had no end, and may have grown")
+        checkpoint = Checkpoint(offset, session, decoder)
         return Restored(checkpoint, timeline, checkpoints, is_whole, unpacker, layout)
 
 
 def index_of(feed: Feed, reader: LineReader) -> Index | None:
     """Return the index of the recording that a feed is about to read; None if it has none.
 
-    Only saved recordings over 32 MB have an index. A feed whose session is logged reads the whole recording.
+    Only saved recordings over 32 MB have an index.
     """
     growth = reader.growth
-    if type(feed) is not Feed or not isinstance(growth, SavedGrowth) or growth.size() <= LEAST_BYTES:
+    if not isinstance(growth, SavedGrowth) or growth.size() <= LEAST_BYTES:
         return None
     path = index_path(growth.path)
     given = None if feed.agent is None else feed.agent.name

@@ -36,8 +36,7 @@ class Packer:
     """Turns objects into bytes, and collects the spills that they refer to."""
 
     def __init__(self) -> None:
-        self.spills: list[SpillCopy] = []
-        """The spills, each with its bytes at the time of the first reference to it."""
+        self._spills: list[Spill] = []
         self._numbers: dict[int, int] = {}
 
     def pack(self, value: object, known: Sequence[object] = ()) -> bytes:
@@ -61,11 +60,19 @@ class Packer:
             raise NotKept(str(error)) from None
         return buffer.getvalue()
 
+    def copies(self) -> list[SpillCopy]:
+        """Return the spills, with the bytes to which the objects refer.
+
+        Packing a list of numbers writes its changed pages, so it must be over. What a packed object refers to
+        is never overwritten.
+        """
+        return [spill.copy() for spill in self._spills]
+
     def _spill(self, spill: Spill) -> tuple[Any, ...]:
         number = self._numbers.get(id(spill))
         if number is None:
-            number = self._numbers[id(spill)] = len(self.spills)
-            self.spills.append(spill.copy())
+            number = self._numbers[id(spill)] = len(self._spills)
+            self._spills.append(spill)
         return kept_spill, (number,)
 
 
