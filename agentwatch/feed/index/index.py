@@ -102,7 +102,7 @@ class Index:
     def paused(
         self, offset: int, session: Session, decoder: Decoder, timeline: Timeline, checkpoints: Checkpoints
     ) -> None:
-        """Take the state of a feed, if it has read the whole recording. It takes 50 ms for 1 GB.
+        """Take the state of a feed, if it has read the whole recording. It takes 20 ms for 1 GB.
 
         Args:
             offset: The number of bytes that the session contains.
