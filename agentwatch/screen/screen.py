@@ -105,6 +105,7 @@ class WatchScreen(Screen[None]):
         self._survivors: list[Survivor] = []
         self.notices = Notices(loading or feed, config, write)
         self._moment = Moment(loading or feed, source.reader, replay)
+        self._moment.is_ready = loading is None
         self._is_replay = replay is not None
         self._take(feed, Workspace(feed, shows_thinking=config.thinking, is_preview=loading is not None))
 
@@ -211,7 +212,7 @@ class WatchScreen(Screen[None]):
         is_asking = session.asked.oldest is not None
         words = status(session, now, NO_FACTS if self.is_earlier else facts, room)
         self._status.show_status(words, view, self._integrity, is_asking=is_asking)
-        self._hints.name_pause(pause_words(self._moment.playhead))
+        self._hints.name_moment(pause_words(self._moment.playhead), is_earlier=self.is_earlier)
         session, now = self._feed.session, live_ms(self._feed)
         words = status(session, now, facts)
         for warning in self.notices.update(words, is_quiet=is_stalled(session, now, facts)):
@@ -227,6 +228,7 @@ class WatchScreen(Screen[None]):
             words = cut(SafeText("showing the end while the rest loads"), room)
             self._status.show_status(words, view, self._integrity)
             return wait
+        self._moment.is_ready = True
         self._take(swap.feed, whole)
         self.call_next(swap.exchange, self, whole, lambda: self.frame_scheduler.within(0))
         return None

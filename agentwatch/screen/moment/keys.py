@@ -70,6 +70,11 @@ class MomentKeys(Vertical):
         self._on_moved = on_moved
         self._shows_bar = shows_bar
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Do not move the moment while only a preview of the recording is shown."""
+        is_known = super().check_action(action, parameters)
+        return is_known if self._moment.is_ready else None
+
     def compose(self) -> ComposeResult:
         """Lay out the panes, and the time bar below them."""
         yield self._marks
@@ -116,9 +121,9 @@ class MomentKeys(Vertical):
         self._playhead.turn()
         self._moved()
 
-    def action_step(self, lines: int) -> None:
-        """Go back or on by one event."""
-        self._playhead.step(lines)
+    def action_step(self, direction: int) -> None:
+        """Go to the next (1) or previous (-1) event, and pause there."""
+        self._moment.step(direction)
         self._moved()
 
     def action_call(self, step: int) -> None:

@@ -58,6 +58,11 @@ class MarkKeys(Vertical):
         markers = Markers(session, timeline.after)
         self._marks = Marks(session, self.bookmarks, markers, timeline)
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Do not move the moment while only a preview of the recording is shown."""
+        is_known = super().check_action(action, parameters)
+        return is_known if self._moment.is_ready else None
+
     def compose(self) -> ComposeResult:
         """Lay out the panes."""
         yield self.keys

@@ -45,6 +45,8 @@ class Moment:
         self.playhead = Playhead(self.history.timeline, replay, is_over=lambda: feed.is_over)
         self.shown = feed if replay is None else self.history.at(0)
         """The feed whose session is shown."""
+        self.is_ready = True
+        """Whether the moment can be moved; not while only a preview of the recording is shown."""
         self.is_sought = False
         """Whether the user has moved the moment since the last tick."""
         self.chosen: int | None = None
@@ -87,6 +89,12 @@ class Moment:
         In a complete recording, it is the time of the last line.
         """
         return live_ms(self.feed) if self.is_live else self.playhead.now_ms
+
+    def step(self, direction: int) -> None:
+        """Go to the next (1) or previous (-1) moment at which something changes, and pause there."""
+        history, offset = self.history, self.playhead.offset
+        self.go_to(history.event_after(offset) if direction > 0 else history.event_before(offset))
+        self.playhead.is_paused = not self.playhead.is_live
 
     def as_of(self, width: int) -> SafeText:
         """Return how far the moment is behind the live one, in `width` columns; empty at the live moment."""
