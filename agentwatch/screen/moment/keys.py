@@ -88,7 +88,8 @@ class MomentKeys(Vertical):
         """Update the time bar and the marks; called once per tick."""
         moment, playhead, marks = self._moment, self._playhead, self._marks
         marks.sync()
-        self._bar.display = self._shows_bar or not moment.is_live
+        # A bar that is hidden while it has the mouse never returns it.
+        self._bar.display = self._shows_bar or not moment.is_live or self._bar.is_dragged
         if self._bar.display:
             words = playhead_words(
                 playhead.speed, is_reversed=playhead.is_reversed, is_paused=playhead.is_paused
@@ -111,6 +112,10 @@ class MomentKeys(Vertical):
     @on(TimeBar.Sought)
     def _seek(self, event: TimeBar.Sought) -> None:
         self.go_to(event.offset)
+
+    def on_mouse_up(self) -> None:
+        """Hide the bar after a drag to the live moment."""
+        self._on_moved()
 
     @on(TimeBar.VerdictChosen)
     def _show_verdict(self, event: TimeBar.VerdictChosen) -> None:
