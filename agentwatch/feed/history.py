@@ -10,7 +10,7 @@ from agentwatch.feed.checkpoints import Checkpoints
 from agentwatch.feed.event_ends import event_ends, next_event
 from agentwatch.feed.feed import Feed
 from agentwatch.feed.index.kept import NOTHING_KEPT, Kept
-from agentwatch.feed.timeline import Timeline
+from agentwatch.feed.timeline import RecordedTimes
 from agentwatch.recording import LineReader, Until
 from agentwatch.session import Place, Session
 from agentwatch.wire import Decoder
@@ -37,7 +37,7 @@ class History:
         restored = kept.restored
         self.index = kept.index
         """Keeps what is read; None if nothing is kept."""
-        self.timeline = Timeline(reader.fd) if restored is None else restored.timeline
+        self.timeline = RecordedTimes(reader.fd) if restored is None else restored.timeline
         self._reader = reader
         feed.observer, feed.takes_agent_times = self, True
         self._checkpoints = Checkpoints() if restored is None else restored.checkpoints

@@ -16,7 +16,7 @@ from agentwatch.feed.index.fit import facts, has_grown, is_same
 from agentwatch.feed.index.kept_file import Dropped, IndexFile, open_index, write_index
 from agentwatch.feed.index.pickles import UNREADABLE, NotKept, Packer, Unpacker
 from agentwatch.feed.index.places import index_path, make_room, own_key, read_key, remove_left
-from agentwatch.feed.timeline import Timeline
+from agentwatch.feed.timeline import RecordedTimes
 from agentwatch.recording import LineReader, SavedGrowth
 from agentwatch.session import Session
 from agentwatch.session.storage.spill import Spill, SpillCopy
@@ -34,7 +34,7 @@ class Restored(NamedTuple):
 
     checkpoint: Checkpoint
     """The state at the end of the bytes that were read for the index."""
-    timeline: Timeline
+    timeline: RecordedTimes
     checkpoints: Checkpoints
     is_whole: bool
     """Whether the recording is as it was. Otherwise it has grown."""
@@ -105,7 +105,12 @@ class Index:
         return restored
 
     def paused(
-        self, offset: int, session: Session, decoder: Decoder, timeline: Timeline, checkpoints: Checkpoints
+        self,
+        offset: int,
+        session: Session,
+        decoder: Decoder,
+        timeline: RecordedTimes,
+        checkpoints: Checkpoints,
     ) -> None:
         """Take the state of a feed, if it has read the whole recording. It takes 20 ms for 1 GB.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from enum import Enum
 
+from agentwatch.analysis.since.words import behind_words
 from agentwatch.events import Outcome
 from agentwatch.feed import Feed
 from agentwatch.feed.history import History
@@ -12,7 +13,7 @@ from agentwatch.feed.index.kept import NOTHING_KEPT, Kept
 from agentwatch.feed.playhead import Playhead, Replay
 from agentwatch.recording import LineReader, now_ms
 from agentwatch.safe_text import SafeText
-from agentwatch.screen.frame.as_of import as_of
+from agentwatch.screen.frame.moment_name import moment_name
 from agentwatch.session import Call, Place
 
 _FAILED = (Outcome.FAILED, Outcome.REJECTED)
@@ -109,8 +110,8 @@ class Moment:
         """Return how far the moment is behind the live one, in `width` columns; empty at the live moment."""
         if self.is_live:
             return SafeText("")
-        timeline, offset = self.history.timeline, self.playhead.offset
-        return as_of(self.shown.session, self.feed.session, timeline, offset, width)
+        name = moment_name(self.playhead.now_ms, self.playhead.offset, self.history.timeline.size)
+        return behind_words(self.shown.session, self.feed.session, name, width)
 
     def beside_call(self, step: int) -> int | None:
         """Return the moment at which the next (1) or previous (-1) call ended; None without one."""
