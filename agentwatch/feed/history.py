@@ -10,7 +10,7 @@ from agentwatch.feed.checkpoints import Checkpoints
 from agentwatch.feed.feed import Feed
 from agentwatch.feed.timeline import Timeline
 from agentwatch.recording import LineReader, Until
-from agentwatch.session import Place, Session
+from agentwatch.session import Pieces, Place, Session
 from agentwatch.wire import Decoder
 
 
@@ -26,7 +26,7 @@ class History:
         """
         self.feed = feed
         """The feed at the live moment."""
-        self.timeline = Timeline(reader.fd)
+        self.timeline = Timeline(reader.fd, reader.times)
         self._reader = reader
         feed.observer, feed.takes_agent_times = self, True
         self._checkpoints = Checkpoints()
@@ -50,9 +50,9 @@ class History:
         earlier.advance()
         return earlier
 
-    def applied(self, place: Place) -> None:
-        """Note the time of a line that the feed has applied."""
-        self.timeline.note(place)
+    def applied(self, place: Place, pieces: Pieces | None) -> None:
+        """Note the times of the lines that the feed has applied."""
+        self.timeline.note(place, pieces)
 
     def paused(self, offset: int, session: Session, decoder: Decoder) -> None:
         """Take a checkpoint, if the last one is far enough back."""
