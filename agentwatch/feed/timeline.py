@@ -35,8 +35,7 @@ class Timeline:
         """The last time; None while no time is known."""
         self._arrivals = arrivals
         self._noted = TimeColumns()
-        """Pairs of an offset and a time: each line that ends at or after the offset has this time, or that of
-        a later pair."""
+        """Pairs of an offset and the time of the lines that end after it, up to the next pair."""
 
     @property
     def has_times(self) -> bool:
@@ -66,12 +65,12 @@ class Timeline:
 
     def ms_at(self, offset: int) -> int | None:
         """Return the time of the last line before an offset; before the first time, the first time."""
-        return self.first_ms if (at_ms := self._noted.at(offset)) is None else at_ms
+        return self.first_ms if (at_ms := self._noted.at(offset - 1)) is None else at_ms
 
     def offset_at(self, at_ms: float) -> int:
         """Return the moment after the last line at or before a time."""
         later = self._noted.around(at_ms)[1]
-        return self.size if later is None else line_end_before(self.fd, later[0] - 1)
+        return self.size if later is None else line_end_before(self.fd, later[0])
 
     def around(self, at_ms: float) -> tuple[int | None, int | None]:
         """Return the last time of a line that is not later than a time, and the first that is later.
@@ -101,7 +100,7 @@ class Timeline:
         elif at_ms <= self.last_ms:
             return
         self.last_ms = at_ms
-        self._noted.append(start + 1, at_ms)
+        self._noted.append(start, at_ms)
 
     def _spread(self, place: Place, first_ms: int, last_ms: int) -> None:
         """Note evenly distributed times for lines of which only the first and the last time are known."""
