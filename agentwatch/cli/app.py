@@ -20,6 +20,7 @@ from agentwatch.cli.terminal import fill_descriptors
 from agentwatch.faults import INTERNAL_ERROR, USAGE, Fault, Signalled
 
 if TYPE_CHECKING:
+    from agentwatch.analysis.moments import Moment
     from agentwatch.cli.options import Options
 
 _FORMATS = ("text", "json", "stream-json", "final", "summary")
@@ -51,6 +52,16 @@ def _known_format(_ctx: click.Context, _option: click.Parameter, name: str | Non
 
 def _complete_format(_ctx: click.Context, _option: click.Parameter, incomplete: str) -> list[str]:
     return [name for name in _format_names() if name.startswith(incomplete)]
+
+
+def _moment(_ctx: click.Context, option: click.Parameter, words: str | None) -> Moment | None:
+    if words is None:
+        return None
+    from agentwatch.analysis.moments import Problem, parse
+
+    if isinstance(moment := parse(words), Problem):
+        raise click.UsageError(f"{option.opts[0]}: {moment.words}")
+    return moment
 
 
 def _together(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -85,6 +96,15 @@ _pacing = _together(
     click.option(
         "--max-idle", type=click.FloatRange(0), metavar="SECONDS", help="Shorten silences to SECONDS."
     ),
+    click.option("--from", "begin", callback=_moment, metavar="MOMENT", help="Start at a moment."),
+    click.option(
+        "--until",
+        callback=_moment,
+        metavar="MOMENT",
+        help="End at a moment: 14:03:07, +95s, -10s, #12, 50%, or a bookmark's name.",
+    ),
+    click.option("--loop", is_flag=True, help="Start over at the end."),
+    click.option("--pause-on", type=click.Choice(("failure", "bookmark")), help="Pause there."),
 )
 
 
@@ -176,7 +196,11 @@ def replay(address: str, **given: Any) -> int:
     from agentwatch.cli.commands import replay_file
 
     given_address, options = parse_address(address), _options(given)
-    return replay_file(given_address.path, options._replace(moment=given_address.moment))
+    if given_address.moment is None:
+        return replay_file(given_address.path, options)
+    if options.begin is not None:
+        raise click.UsageError("--from excludes an ADDRESS of a moment, which is where the replay starts")
+    return replay_file(given_address.path, options._replace(begin=given_address.moment))
 
 
 @agentwatch.command()
@@ -255,6 +279,8 @@ def _options(given: dict[str, Any]) -> Options:
     if options.tee and (options.printing or options.output_format):
         raise click.UsageError("--tee draws the screen; it excludes --print and --output-format")
     if options.prints():
+        if options.loop or options.pause_on:
+            raise click.UsageError("--loop and --pause-on need the screen; they exclude printing")
         return options
     from agentwatch.cli.config_file import read_config
 

@@ -15,6 +15,7 @@ from agentwatch.cli.address import STDIN, parse_address
 from agentwatch.cli.front import watch
 from agentwatch.cli.messages import say
 from agentwatch.cli.options import Options
+from agentwatch.cli.part import check_part
 from agentwatch.cli.printing import report_survivors
 from agentwatch.cli.terminal import claimed_terminal
 from agentwatch.faults import USAGE, Fault, Signalled, cannot_open
@@ -91,6 +92,7 @@ def watch_file(path: Path, options: Options) -> int:
         return _watch_pipe(stream_fd, options)
     if options.record or options.tee:
         raise Fault(f"{path} is already a recording; --record and --tee work only with stdin", USAGE)
+    check_part(path, Replay(begin=options.moment), options.agent())
     log_fd = None if options.log is None else create_log(options.log)
     follow_store = options.follow or not options.prints()
     while True:
@@ -104,6 +106,7 @@ def watch_file(path: Path, options: Options) -> int:
         if source.ended_by is None:
             return code
         say(f"{path} was {source.ended_by}: starting over")
+        options = options._replace(moment=None)
 
 
 def _without_moments(path: Path) -> Fault:
@@ -142,8 +145,20 @@ def watch_agent(command: Sequence[str], options: Options) -> int:
 
 
 def replay_file(path: Path, options: Options) -> int:
-    """Replay a recording with its original timing, and return the exit code."""
-    replay = Replay(options.speed, options.max_idle)
+    """Replay a recording with its original timing, and return the exit code.
+
+    Raises:
+        Fault: The file cannot be opened, or it does not have a moment that an option names.
+    """
+    replay = Replay(
+        options.speed,
+        options.max_idle,
+        loops=options.loop,
+        begin=options.begin,
+        until=options.until,
+        pauses_on=options.pause_on,
+    )
+    check_part(path, replay, options.agent())
     log_fd = None if options.log is None else create_log(options.log)
     return watch(saved_source(path, log_fd=log_fd), options, replay)
 

@@ -69,7 +69,7 @@ def _feed(source: Source, options: Options, replay: Replay | None) -> Feed:
             from agentwatch.outputs.log_writer import LogWriter
 
             source.written.log = LogWriter(source.reader, log_fd, agent=agent)
-        return Feed(source.reader, agent) if replay is None else replayed(source.reader, replay, agent)
+        return Feed(source.reader, agent) if replay is None else replayed(source, replay, agent)
     if log_fd is None:
         return Feed(source.reader, agent)
     from agentwatch.outputs.log_writer import LoggedFeed

@@ -2,7 +2,7 @@
 
 import os
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from agentwatch.analysis.moments import Moment
 from agentwatch.cli.terminal import has_terminal
@@ -33,6 +33,12 @@ class Options(NamedTuple):
     max_idle: float | None = None
     moment: Moment | None = None
     """The moment at which the screen opens; None for the newest."""
+    begin: Moment | None = None
+    """The moment at which a replay starts; None for the start of the recording."""
+    until: Moment | None = None
+    """The moment at which a replay ends; None for the end of the recording."""
+    loop: bool = False
+    pause_on: Literal["failure", "bookmark"] | None = None
     config: Config = Config()
     """The user's settings; the defaults if no screen is drawn."""
 

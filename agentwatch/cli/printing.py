@@ -39,13 +39,14 @@ def print_session(source: Source, feed: Feed, output_format: str, *, brief: bool
 
     Args:
         source: The source of the session.
-        feed: The feed of the session.
+        feed: The feed of the session. What it has applied before is not printed.
         output_format: `text`, `json`, `stream-json`, `final` or `summary`.
         brief: Print only the phrase of each call, in the text format.
     """
     try:
         if output_format == "text":
-            lines = ActionLines(feed.session, brief_action if brief else action)
+            line, before = brief_action if brief else action, len(feed.session.ended_calls)
+            lines = ActionLines(feed.session, line, skip=before)
             _follow(source, feed, lambda: _print_actions(lines))
         elif output_format == "stream-json":
             _print_bytes(feed, source)
@@ -259,7 +260,7 @@ def _print_pieces(pieces: Iterable[bytes]) -> None:
 def _print_bytes(feed: Feed, source: Source) -> None:
     from agentwatch.outputs.stream_json import ByteCopy
 
-    copy = ByteCopy(source.reader.fd, feed.reader.growth, 1)
+    copy = ByteCopy(source.reader.fd, feed.reader.growth, 1, start=feed.offset)
     try:
         _follow(source, feed, copy.copy)
         copy.copy()

@@ -2,11 +2,31 @@
 
 from __future__ import annotations
 
+from functools import partial
+from pathlib import Path
+from typing import Protocol
+
+from agentwatch.analysis.moments import Problem
+from agentwatch.faults import USAGE, Fault
 from agentwatch.feed.feed import Feed
 from agentwatch.feed.history import History
+from agentwatch.feed.part import part_of
 from agentwatch.feed.playhead import Playhead, Replay
 from agentwatch.recording import LineReader
+from agentwatch.recording.bookmarks import Bookmarks, ends_a_line
 from agentwatch.wire import Agent
+
+
+class Recording(Protocol):
+    """A recording and its bookmarks."""
+
+    @property
+    def reader(self) -> LineReader:
+        """Reads the recording."""
+
+    @property
+    def bookmarks_path(self) -> Path | None:
+        """Where its bookmarks are kept; None if it has no name."""
 
 
 class PlayedGrowth:
@@ -26,18 +46,57 @@ class PlayedGrowth:
         return self._playhead.is_at_end
 
 
-def replayed(reader: LineReader, replay: Replay, agent: Agent | None = None) -> Feed:
-    """Return a feed whose recording grows as it is replayed.
+class PlayedFeed(Feed):
+    """The feed of a recording that a playhead plays. If it ends before the recording, the session goes on."""
+
+    def __init__(self, reader: LineReader, playhead: Playhead, agent: Agent | None = None) -> None:
+        """Create a feed.
+
+        Args:
+            reader: Reads the recording, as far as it is played.
+            playhead: The playhead.
+            agent: The agent that wrote the recording; None to detect it.
+        """
+        super().__init__(reader, agent)
+        self.takes_agent_times = True
+        self._playhead = playhead
+
+    def _end(self) -> None:
+        if self._playhead.is_live:
+            super()._end()
+        else:
+            self.is_over = True
+
+
+def replayed(recording: Recording, replay: Replay, agent: Agent | None = None) -> Feed:
+    """Return a feed whose recording grows as it is replayed. What lies before the replay is applied.
+
+    Without recorded times, all of it is there at once.
 
     Args:
-        reader: Reads the whole recording.
+        recording: The whole recording.
         replay: How to replay it.
         agent: The agent that wrote the recording; None to detect it.
+
+    Raises:
+        Fault: The recording does not have the part that is to be replayed.
     """
+    reader = recording.reader
     whole = Feed(reader, agent)
-    timeline = History(whole, reader).timeline
+    history = History(whole, reader)
     whole.advance()
-    playhead = Playhead(timeline, replay, is_over=lambda: True)
-    feed = Feed(LineReader(reader.fd, PlayedGrowth(playhead), reader.times), agent)
-    feed.takes_agent_times = True
+    bookmarks = Bookmarks(recording.bookmarks_path, partial(ends_a_line, reader.line_at))
+    part = part_of(history, replay, bookmarks.by_name())
+    if isinstance(part, Problem):
+        raise Fault(part.words, USAGE)
+    playhead = Playhead(history.timeline, replay, is_over=lambda: True)
+    playhead.start, playhead.until = part
+    playhead.play(part.start)
+    playhead.is_paused = True
+    feed = PlayedFeed(LineReader(reader.fd, PlayedGrowth(playhead), reader.times), playhead, agent)
+    feed.advance()
+    if history.timeline.has_times:
+        playhead.turn()
+    else:
+        playhead.seek(history.timeline.size if part.until is None else part.until)
     return feed

@@ -21,7 +21,7 @@ class Lines:
     """The times of lines of ten bytes."""
 
     def __init__(self, *times_ms: int) -> None:
-        self._times = times_ms
+        self._times = sorted(times_ms)
         self.size = 10 * len(times_ms)
         self.first_ms: int | None = times_ms[0]
         self.last_ms: int | None = times_ms[-1]
@@ -33,6 +33,12 @@ class Lines:
     def offset_at(self, at_ms: float) -> int:
         """Return the moment after the last line at or before a time."""
         return 10 * sum(time <= at_ms for time in self._times)
+
+    def around(self, at_ms: float) -> tuple[int | None, int | None]:
+        """Return the last time that is not later, and the first that is later."""
+        index = sum(time <= at_ms for time in self._times)
+        later = self._times[index] if index < len(self._times) else None
+        return self._times[index - 1] if index else None, later
 
     def before(self, offset: int) -> int:
         """Return the end of the line before."""
@@ -100,6 +106,42 @@ def test_long_silences_are_cut_short(clock: Clock) -> None:
     assert at(playhead, clock, 2.0) == 20
     assert playhead.cut_ms == 18_000
     assert at(playhead, clock, 3.0) == 30
+    assert playhead.cut_ms == 18_000
+    assert at(playhead, clock, 4.9) == 30
+    clock.now = 5.0
+    assert playhead.cut_ms == 0
+
+
+def test_a_silence_is_cut_short_in_reverse_too(clock: Clock) -> None:
+    """Backwards, a silence is cut after the longest idle time before the later line."""
+    playhead = played(clock, 0, 20_000, 21_000, 90_000, max_idle=2)
+    playhead.seek(30)
+    playhead.reverse()
+    assert at(playhead, clock, 0.9) == 20
+    assert at(playhead, clock, 1.1) == 10
+    assert at(playhead, clock, 3.0) == 10
+    assert (playhead.cut_ms, playhead.now_ms) == (18_000, 0)
+    assert at(playhead, clock, 3.3) == 0
+
+
+@pytest.mark.parametrize("is_reversed", [False, True], ids=["forward", "backwards"])
+def test_without_idle_time_everything_is_played_at_once(clock: Clock, is_reversed: bool) -> None:
+    """With `--max-idle 0`, the first tick that takes any time leads to the other end."""
+    playhead = played(clock, *range(0, 5_000_000, 1000), max_idle=0)
+    if is_reversed:
+        playhead.seek(49_000)
+        playhead.reverse()
+        assert at(playhead, clock, 0.01) == 0
+    else:
+        assert at(playhead, clock, 0.01) == 50_000
+        assert playhead.is_at_end
+
+
+def test_many_lines_pass_in_one_tick(clock: Clock) -> None:
+    """At high speed one tick passes many short silences and shortens many long ones."""
+    playhead = played(clock, *range(0, 1_000_000, 1000), max_idle=0.5, speed=1000)
+    assert at(playhead, clock, 0.1) == 2010
+    assert playhead.cut_ms == 100_000
 
 
 def test_a_pause_stops_the_time(clock: Clock) -> None:
@@ -157,6 +199,103 @@ def test_seconds_move_the_moment(clock: Clock) -> None:
     assert playhead.offset == 0
     playhead.seek_by(60_000)
     assert playhead.is_live
+
+
+def test_a_pause_without_ticks_takes_no_time(clock: Clock) -> None:
+    """The time between the last tick of a pause and the key that ends it is not played."""
+    playhead = played(clock, 0, 1000, 2000, 9000)
+    playhead.turn()
+    at(playhead, clock, 0.1)
+    clock.now = 60.0
+    playhead.turn()
+    assert at(playhead, clock, 60.0) == 10
+    assert at(playhead, clock, 60.9) == 10
+    assert at(playhead, clock, 61.0) == 20
+
+
+def test_the_part_that_is_played_has_an_end(clock: Clock) -> None:
+    """With a start and an end, it stays at the end, starts over from the start, and can be left."""
+    playhead = played(clock, 0, 1000, 2000, 3000, 4000)
+    playhead.start, playhead.until = 20, 40
+    playhead.play(20)
+    at(playhead, clock, 0)
+    assert at(playhead, clock, 9) == 40
+    assert (playhead.is_at_end, playhead.is_live, playhead.is_paused) == (True, False, True)
+    playhead.turn()
+    assert (playhead.offset, playhead.is_playing) == (20, True)
+    playhead.seek(40)
+    playhead.step(1)
+    assert playhead.is_at_end
+    assert playhead.is_live
+
+
+def test_backwards_it_stops_at_the_start_of_the_part_once(clock: Clock) -> None:
+    """In reverse it pauses where the part began; from there it plays on forwards, or back to the start."""
+    playhead = played(clock, 0, 1000, 2000, 3000, 4000)
+    playhead.start = 20
+    playhead.seek(40)
+    playhead.reverse()
+    at(playhead, clock, 0)
+    assert at(playhead, clock, 9) == 20
+    assert (playhead.is_paused, playhead.is_reversed) == (True, False)
+    playhead.reverse()
+    at(playhead, clock, 9)
+    assert at(playhead, clock, 99) == 0
+    assert playhead.is_paused
+    playhead.turn()
+    at(playhead, clock, 99)
+    assert at(playhead, clock, 100) == 20
+
+
+@pytest.mark.parametrize("until", [None, 30])
+def test_a_replay_can_start_over_by_itself(clock: Clock, until: int | None) -> None:
+    """With `--loop` it begins at its start again, whether it ends with the recording or before."""
+    playhead = Playhead(Lines(0, 1000, 2000, 3000), Replay(loops=True, clock=clock), is_over=lambda: True)
+    playhead.start, playhead.until = 20, until
+    playhead.play(20)
+    playhead.tick()
+    assert at(playhead, clock, 0.5) == 20
+    assert at(playhead, clock, 5) == 20
+    assert playhead.is_playing
+    assert at(playhead, clock, 5.9) == 20
+
+
+def test_a_replay_waits_for_a_part_that_is_not_read_yet(clock: Clock) -> None:
+    """At the end of what was read so far, a replay stays earlier and goes on when more is read."""
+    lines, is_read = Lines(0, 1000), [False]
+    playhead = Playhead(lines, Replay(clock=clock), is_over=lambda: False, is_read=lambda: is_read[0])
+    playhead.tick()
+    assert at(playhead, clock, 5) == 20
+    assert (playhead.is_live, playhead.is_playing) == (False, True)
+    lines.__init__(0, 1000, 2000, 9000)  # type: ignore[misc]
+    assert at(playhead, clock, 6) == 30
+    is_read[0] = True
+    assert at(playhead, clock, 60) == 40
+    assert playhead.is_live
+
+
+def test_steps_beyond_the_end_leave_it_live(clock: Clock) -> None:
+    """At the live moment, one event forward or 5 seconds forward change nothing."""
+    playhead = Playhead(Lines(0, 1000), Replay(clock=clock), is_over=lambda: False)
+    playhead.live()
+    playhead.step(1)
+    playhead.seek_by(5000)
+    assert (playhead.is_live, playhead.is_paused, playhead.offset) == (True, False, 20)
+
+
+def test_a_recording_without_times_plays_line_by_line(clock: Clock) -> None:
+    """Without times, 20 lines a second are shown, in either direction; 5 seconds are 100 lines."""
+    lines = Lines(*range(400))
+    lines.first_ms = lines.last_ms = None
+    playhead = Playhead(lines, Replay(clock=clock, max_idle=1), is_over=lambda: True)
+    playhead.tick()
+    assert at(playhead, clock, 1.01) == 200
+    playhead.reverse()
+    assert at(playhead, clock, 1.52) == 100
+    playhead.seek_by(5000)
+    assert playhead.offset == 1100
+    playhead.seek_by(-60_000)
+    assert playhead.offset == 0
 
 
 def test_speeds_end_at_both_ends(clock: Clock) -> None:

@@ -3,6 +3,7 @@
 A moment is the number of bytes of the recording that are shown.
 """
 
+from agentwatch.analysis.moments.addressed import addressed, base_of, is_known
 from agentwatch.analysis.moments.offsets import Timeline, offset_of, time_of
 from agentwatch.analysis.moments.words import (
     HINT,
@@ -30,6 +31,9 @@ __all__ = [
     "Shift",
     "TimeOfDay",
     "Timeline",
+    "addressed",
+    "base_of",
+    "is_known",
     "offset_of",
     "parse",
     "time_of",
