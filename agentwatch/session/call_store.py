@@ -20,9 +20,10 @@ from agentwatch.session.storage.spill import Spill
 _MOST_SETTLED = 8192
 """The number of the newest settled calls that stay unpacked: 750 bytes each, 6 MB in all.
 
-With 256, the summary of 100 MB (6,924 calls) takes 5 % more CPU. With 16,384, it takes the same, and a
-screen that has read a million live lines takes 8 MB more.
+With 256, the summary of 100 MB (6,924 calls) takes 5 % more CPU. With 16,384, it takes the same. A screen
+shows few calls at a time and keeps `FEW_SETTLED`.
 """
+FEW_SETTLED = 1024
 _MOST_CHARACTERS = 4 << 20
 """The length of all texts of those calls. Real ones have 100 characters each, a hostile one has thousands."""
 _MOST_RECENT = 1024
@@ -56,6 +57,8 @@ class Calls(Sequence[Call]):
     """
 
     def __init__(self) -> None:
+        self.most_settled = _MOST_SETTLED
+        """The number of the newest settled calls that stay unpacked."""
         self._spill = Spill()
         self._places = Numbers("Q", self._spill)
         """The place and length of each packed call; 0 for the others."""
@@ -107,7 +110,7 @@ class Calls(Sequence[Call]):
             characters += sum(map(len, call.more_paths))
         self._settled.append((call.number, characters))
         self._settled_characters += characters
-        while len(self._settled) > _MOST_SETTLED or self._settled_characters > _MOST_CHARACTERS:
+        while len(self._settled) > self.most_settled or self._settled_characters > _MOST_CHARACTERS:
             number, characters = self._settled.popleft()
             self._settled_characters -= characters
             self._pack(number)

@@ -43,11 +43,11 @@ class ActionLogView(CursorView):
     def __init__(self, session: Session) -> None:
         super().__init__("4 Actions", id="log")
         self._session = session
-        self._rows = array("l")
+        self._rows = array("i")
         """For each line, the index of its ended call; a negative number is a stderr line, counted from -1
         down.
         """
-        self._row_of_call = array("l")
+        self._row_of_call = array("i")
         """The row of each call by its number, from 1; -1 for a call that has not ended."""
         self._calls = 0
         self._shown_rows = 0
