@@ -123,7 +123,9 @@ def _show(
         from agentwatch.screen.app import AgentwatchApp, Leave
 
         gc.freeze()
-        app = AgentwatchApp(source, feed, held, options.config, replay, no_color=options.no_color)
+        app = AgentwatchApp(
+            source, feed, held, options.config, replay, options.moment, no_color=options.no_color
+        )
         left = app.run()
     held.release()
     if app.fault is not None:

@@ -14,6 +14,7 @@ from agentwatch.feed.part import part_of
 from agentwatch.feed.playhead import Replay
 from agentwatch.recording.bookmarks import Bookmarks, ends_a_line
 from agentwatch.sources.open import saved_source
+from agentwatch.sources.stores.known import store_for
 from agentwatch.wire import Agent
 
 _MOST_BYTES = 8 << 20
@@ -21,7 +22,9 @@ _MOST_BYTES = 8 << 20
 
 
 def check_part(path: Path, replay: Replay, agent: Agent | None) -> None:
-    """Check that a recording has the part that is to be shown, unless the recording is large.
+    """Check that a recording has the part that is to be shown.
+
+    A large recording and a session in a store are not read for it.
 
     Args:
         path: The recording.
@@ -34,7 +37,7 @@ def check_part(path: Path, replay: Replay, agent: Agent | None) -> None:
     if replay.begin is None and replay.until is None:
         return
     try:
-        if os.path.getsize(path) > _MOST_BYTES:
+        if os.path.getsize(path) > _MOST_BYTES or store_for(path) is not None:
             return
     except OSError:
         return  # opening it gives the reason

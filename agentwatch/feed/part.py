@@ -10,7 +10,7 @@ from agentwatch.feed.history import History
 from agentwatch.feed.playhead import Replay
 from agentwatch.safe_text import SafeText
 
-EMPTY = Problem(SafeText("the replay would end before it starts"))
+EMPTY = Problem(SafeText("the replay would end at its start, or before it"))
 
 
 class Part(NamedTuple):

@@ -12,6 +12,7 @@ from textual.binding import ActiveBinding
 from textual.dom import DOMNode
 from textual.screen import Screen
 
+from agentwatch.analysis.moments import Moment
 from agentwatch.config import Config
 from agentwatch.feed import Feed
 from agentwatch.feed.playhead import Replay
@@ -48,6 +49,7 @@ class AgentwatchApp(TerminalApp[Leave]):
         held: HeldSignals,
         config: Config | None = None,
         replay: Replay | None = None,
+        opens_at: Moment | None = None,
         *,
         no_color: bool = False,
     ) -> None:
@@ -58,14 +60,15 @@ class AgentwatchApp(TerminalApp[Leave]):
             feed: Reads the recording into the session that is shown.
             held: The signals that arrived before the app runs; they are handled first.
             config: The user's configuration; None uses the defaults.
-            replay: How to replay the recording; None to show the live moment.
+            replay: How to replay the recording; None to show it.
+            opens_at: The moment at which it is shown; None for the live one. A replay names its own.
             no_color: Whether to draw without colours.
         """
         super().__init__(held, config, no_color=no_color)
         feed.session.keep_few()
         self._source = source
         self._feed = feed
-        self._replay = replay
+        self._replay, self._opens_at = replay, opens_at
 
     def get_default_screen(self) -> WatchScreen:
         """Return the session's screen; a large saved recording starts with a preview of its head and tail."""
@@ -77,7 +80,13 @@ class AgentwatchApp(TerminalApp[Leave]):
 
     def _screen(self, feed: Feed, loading: Feed | None = None) -> WatchScreen:
         return WatchScreen(
-            self._source, feed, loading, self._replay, config=self.config, write=self.write_to_terminal
+            self._source,
+            feed,
+            loading,
+            self._replay,
+            self._opens_at,
+            config=self.config,
+            write=self.write_to_terminal,
         )
 
     def on_app_blur(self) -> None:

@@ -88,6 +88,8 @@ class MomentKeys(Vertical):
         """Update the time bar and the marks; called once per tick."""
         moment, playhead, marks = self._moment, self._playhead, self._marks
         marks.sync()
+        if notice := moment.opening.take_notice():
+            self.notify(notice, markup=False)
         self._bar.display = self._shows_bar or not moment.is_live
         if self._bar.display:
             words = playhead_words(
