@@ -129,20 +129,19 @@ class Playhead:
         """Go back or on by a duration of recorded time."""
         at_ms, first_ms, last_ms = self.now_ms, self._times.first_ms, self._times.last_ms
         if at_ms is None or first_ms is None or last_ms is None:
-            self.step(milliseconds // UNTIMED_MS, pauses=False)
+            self.step(milliseconds // UNTIMED_MS)
         elif at_ms + milliseconds < first_ms:
             self.seek(0)
         else:
             self.seek(self._times.offset_at(at_ms + milliseconds))
             self._pace.at_ms = min(at_ms + milliseconds, last_ms)
 
-    def step(self, lines: int, *, pauses: bool = True) -> None:
+    def step(self, lines: int) -> None:
         """Go back or on by a number of lines."""
         offset = self.offset
         for _ in range(abs(lines)):
             offset = self._times.before(offset) if lines < 0 else self._times.after(offset)
         self.seek(offset)
-        self.is_paused = not self.is_live and (self.is_paused or pauses)
 
     def live(self) -> None:
         """Go to the live moment."""
@@ -150,6 +149,7 @@ class Playhead:
 
     def turn(self) -> None:
         """Pause or play. At the end of what is played, play from the start."""
+        self._last_tick = self._clock()
         if self.is_at_end:
             self.play(self.start)
         elif self.is_live:
@@ -157,13 +157,12 @@ class Playhead:
             self.is_live, self.is_paused = False, True
         else:
             self.is_paused = not self.is_paused
-            self._last_tick = self._clock()
 
     def play(self, offset: int) -> None:
         """Play from a moment on."""
         self._set(offset)
-        self.is_live = self.is_paused = self.is_reversed = False
         self._last_tick = self._clock()
+        self.is_live = self.is_paused = self.is_reversed = False
 
     def play_at(self, offset: int, speed: float, max_idle: float | None) -> None:
         """Play from a moment on, at a speed and with silences shortened to `max_idle` seconds."""
@@ -174,9 +173,9 @@ class Playhead:
         """Play in the other direction, or back from the live moment."""
         if self.is_live:
             self._set(self._times.size)
+        self._last_tick = self._clock()
         self.is_reversed = self.is_live or not self.is_reversed
         self.is_live = self.is_paused = False
-        self._last_tick = self._clock()
 
     def faster(self) -> None:
         """Play at the next higher speed."""

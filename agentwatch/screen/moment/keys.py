@@ -123,9 +123,9 @@ class MomentKeys(Vertical):
         self._playhead.turn()
         self._moved()
 
-    def action_step(self, lines: int) -> None:
-        """Go back or on by one event."""
-        self._playhead.step(lines)
+    def action_step(self, direction: int) -> None:
+        """Go to the next (1) or previous (-1) event, and pause there."""
+        self._moment.step(direction)
         self._moved()
 
     def action_call(self, step: int) -> None:

@@ -105,6 +105,12 @@ class Moment:
         """
         return live_ms(self.feed) if self.is_live else self.playhead.now_ms
 
+    def step(self, direction: int) -> None:
+        """Go to the next (1) or previous (-1) moment at which something changes, and pause there."""
+        history, offset = self.history, self.playhead.offset
+        self.go_to(history.event_after(offset) if direction > 0 else history.event_before(offset))
+        self.playhead.is_paused = not self.playhead.is_live
+
     def as_of(self, width: int) -> SafeText:
         """Return how far the moment is behind the live one, in `width` columns; empty at the live moment."""
         if self.is_live:
