@@ -96,15 +96,20 @@ _pacing = _together(
     click.option(
         "--max-idle", type=click.FloatRange(0), metavar="SECONDS", help="Shorten silences to SECONDS."
     ),
-    click.option("--from", "begin", callback=_moment, metavar="MOMENT", help="Start at a moment."),
     click.option(
-        "--until",
+        "--from",
+        "begin",
         callback=_moment,
         metavar="MOMENT",
-        help="End at a moment: 14:03:07, +95s, -10s, #12, 50%, or a bookmark's name.",
+        help="Start at 14:03:07, +95s, -10s, #12, 50% or a bookmark's name.",
     ),
-    click.option("--loop", is_flag=True, help="Start over at the end."),
-    click.option("--pause-on", type=click.Choice(("failure", "bookmark")), help="Pause there."),
+    click.option("--until", callback=_moment, metavar="MOMENT", help="End at a moment, in the same words."),
+    click.option("--loop", is_flag=True, help="On the screen: start over at the end."),
+    click.option(
+        "--pause-on",
+        type=click.Choice(("failure", "bookmark")),
+        help="On the screen: pause at each failed call or bookmark.",
+    ),
 )
 
 

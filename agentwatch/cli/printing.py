@@ -129,8 +129,11 @@ def end_session(source: Source, session: Session) -> int:
 
 
 def _end_printing(source: Source, session: Session, output_format: str) -> int:
-    """End a session, and report a result that was asked for and that its format never has."""
+    """End a session, and report a result that was asked for, and that it does not have or cannot have."""
     code = end_session(source, session)
+    if output_format in ("json", "final") and session.outcome is Outcome.RUNNING:
+        say("nothing to print: the run has not ended at that moment")
+        return code or 1
     if output_format != "json" or session.traits.has_result or session.outcome is None:
         return code
     say(f"the format {session.format} has no result line to print; try --output-format final or summary")
