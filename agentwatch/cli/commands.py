@@ -11,11 +11,10 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, NoReturn
 
-from agentwatch.cli.address import STDIN, parse_address
+from agentwatch.cli.address import STDIN, check_part, parse_address
 from agentwatch.cli.front import watch
 from agentwatch.cli.messages import say
 from agentwatch.cli.options import Options
-from agentwatch.cli.part import check_part
 from agentwatch.cli.printing import report_survivors
 from agentwatch.cli.terminal import claimed_terminal
 from agentwatch.faults import USAGE, Fault, Signalled, cannot_open
@@ -92,7 +91,7 @@ def watch_file(path: Path, options: Options) -> int:
         return _watch_pipe(stream_fd, options)
     if options.record or options.tee:
         raise Fault(f"{path} is already a recording; --record and --tee work only with stdin", USAGE)
-    check_part(path, Replay(begin=options.moment), options.agent())
+    check_part(path, options.asked(), options.agent())
     log_fd = None if options.log is None else create_log(options.log)
     follow_store = options.follow or not options.prints()
     while True:
@@ -150,15 +149,8 @@ def replay_file(path: Path, options: Options) -> int:
     Raises:
         Fault: The file cannot be opened, or it does not have a moment that an option names.
     """
-    replay = Replay(
-        options.speed,
-        options.max_idle,
-        loops=options.loop,
-        begin=options.begin,
-        until=options.until,
-        pauses_on=options.pause_on,
-    )
-    check_part(path, replay, options.agent())
+    replay = Replay(options.speed, options.max_idle, loops=options.loop)
+    check_part(path, options.asked(), options.agent())
     log_fd = None if options.log is None else create_log(options.log)
     return watch(saved_source(path, log_fd=log_fd), options, replay)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from agentwatch.feed.checkpoints import Checkpoints
 from agentwatch.feed.event_ends import event_ends, next_event
 from agentwatch.feed.feed import Feed
-from agentwatch.feed.timeline import Timeline
+from agentwatch.feed.timeline import RecordedTimes
 from agentwatch.recording import LineReader, Until
 from agentwatch.session import Pieces, Place, Session
 from agentwatch.wire import Decoder
@@ -27,7 +27,7 @@ class History:
         """
         self.feed = feed
         """The feed at the live moment."""
-        self.timeline = Timeline(reader.fd, reader.times)
+        self.timeline = RecordedTimes(reader.fd, reader.times)
         self._reader = reader
         feed.observer, feed.takes_agent_times = self, True
         self._checkpoints = Checkpoints()

@@ -5,32 +5,16 @@ from __future__ import annotations
 from math import ceil
 from typing import Protocol
 
+from agentwatch.feed.timeline import Timeline
+
 UNTIMED_MS = 50
 """The time that each line takes if the recording has no times: 20 lines a second."""
 _MOST_STEPS = 2000
 """The number of lines at most that are searched for silences in one tick. They take 6 ms."""
 
 
-class Times(Protocol):
+class Times(Timeline, Protocol):
     """The times of a recording, and its line ends."""
-
-    @property
-    def size(self) -> int:
-        """The live moment: the number of bytes whose lines are applied."""
-
-    @property
-    def first_ms(self) -> int | None:
-        """The first time, in milliseconds since the epoch; None while no time is known."""
-
-    @property
-    def last_ms(self) -> int | None:
-        """The last time; None while no time is known."""
-
-    def ms_at(self, offset: int) -> int | None:
-        """Return the time of the last line before an offset."""
-
-    def offset_at(self, at_ms: float) -> int:
-        """Return the moment after the last line at or before a time."""
 
     def around(self, at_ms: float) -> tuple[int | None, int | None]:
         """Return the last time of a line that is not later than a time, and the first that is later."""

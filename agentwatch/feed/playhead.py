@@ -5,9 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
 
-from agentwatch.analysis.moments import Moment
 from agentwatch.feed.pace import UNTIMED_MS, Pace, Times
 
 SPEEDS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
@@ -25,12 +23,6 @@ class Replay:
     """Longer silences are shortened to this duration, in seconds; None is no limit."""
     loops: bool = False
     """Whether the replay starts again at its end."""
-    begin: Moment | None = None
-    """Where the replay starts; None at the start of the recording."""
-    until: Moment | None = None
-    """Where the replay ends; None at the end of the recording."""
-    pauses_on: Literal["failure", "bookmark"] | None = None
-    """At what the replay pauses."""
     clock: Callable[[], float] = time.monotonic
     """Returns the present time in seconds."""
 

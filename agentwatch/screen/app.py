@@ -12,7 +12,7 @@ from textual.binding import ActiveBinding
 from textual.dom import DOMNode
 from textual.screen import Screen
 
-from agentwatch.analysis.moments import Moment
+from agentwatch.analysis.moments import Asked
 from agentwatch.config import Config
 from agentwatch.feed import Feed
 from agentwatch.feed.playhead import Replay
@@ -49,7 +49,7 @@ class AgentwatchApp(TerminalApp[Leave]):
         held: HeldSignals,
         config: Config | None = None,
         replay: Replay | None = None,
-        opens_at: Moment | None = None,
+        asked: Asked | None = None,
         *,
         no_color: bool = False,
     ) -> None:
@@ -61,14 +61,14 @@ class AgentwatchApp(TerminalApp[Leave]):
             held: The signals that arrived before the app runs; they are handled first.
             config: The user's configuration; None uses the defaults.
             replay: How to replay the recording; None to show it.
-            opens_at: The moment at which it is shown; None for the live one. A replay names its own.
+            asked: What the command line asks of the moment; None for nothing.
             no_color: Whether to draw without colours.
         """
         super().__init__(held, config, no_color=no_color)
         feed.session.keep_few()
         self._source = source
         self._feed = feed
-        self._replay, self._opens_at = replay, opens_at
+        self._replay, self._asked = replay, asked
 
     def get_default_screen(self) -> WatchScreen:
         """Return the session's screen; a large saved recording starts with a preview of its head and tail."""
@@ -84,7 +84,7 @@ class AgentwatchApp(TerminalApp[Leave]):
             feed,
             loading,
             self._replay,
-            self._opens_at,
+            self._asked,
             config=self.config,
             write=self.write_to_terminal,
         )

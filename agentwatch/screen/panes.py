@@ -60,6 +60,8 @@ class Panes:
     def take_newest(self) -> None:
         """Prepare the panes for the newest moment, for some milliseconds, while an earlier one is shown."""
         self.transcript.viewport.take_newest(_NEWEST_SECONDS)
+        if self.calls.newest is not self.calls.listed:
+            self.calls.newest.take(_NEWEST_SECONDS)
 
     def named(self, name: str) -> LineView:
         """Return the pane with a name from `NAMES`."""

@@ -19,7 +19,7 @@ from textual.screen import Screen
 from agentwatch.agent_facts import NO_FACTS
 from agentwatch.analysis.files import TouchedFiles
 from agentwatch.analysis.integrity import integrity
-from agentwatch.analysis.moments import Moment as Words
+from agentwatch.analysis.moments import Asked
 from agentwatch.analysis.silence import is_stalled
 from agentwatch.analysis.status import status
 from agentwatch.analysis.time import TimeBreakdown
@@ -82,7 +82,7 @@ class WatchScreen(Screen[None]):
         feed: Feed,
         loading: Feed | None = None,
         replay: Replay | None = None,
-        opens_at: Words | None = None,
+        asked: Asked | None = None,
         *,
         config: Config,
         write: Callable[[str], None],
@@ -95,7 +95,7 @@ class WatchScreen(Screen[None]):
             loading: Reads the whole recording, which replaces the preview when it is read; None if `feed`
                 reads all of it.
             replay: How to replay the recording; None to show it.
-            opens_at: The moment at which it is shown; None for the live one. A replay names its own.
+            asked: What the command line asks of the moment; None for nothing.
             config: The user's configuration.
             write: Writes a control sequence to the terminal.
         """
@@ -107,7 +107,7 @@ class WatchScreen(Screen[None]):
         self.frame_scheduler = FrameScheduler(self._tick, self.call_next)
         self._survivors: list[Survivor] = []
         self.notices = Notices(loading or feed, config, write)
-        self._moment = Moment(loading or feed, source.reader, replay, opens_at)
+        self._moment = Moment(loading or feed, source.reader, replay, asked)
         self._moment.is_ready = loading is None
         self._is_replay = replay is not None
         self._take(feed, Workspace(feed, shows_thinking=config.thinking, is_preview=loading is not None))

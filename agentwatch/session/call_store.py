@@ -179,13 +179,34 @@ class CallOrder(Sequence[Call]):
             return [self._calls[at] for at in self._indices[index]]
         return self._calls[self._indices[index]]
 
-    def prefix(self, calls: Sequence[Call], count: int) -> CallOrder:
-        """Return the first `count` entries as a selection of an earlier session's calls."""
-        return CallOrder(calls, self._indices[:count])
 
-    def indices(self, start: int, end: int) -> Sequence[int]:
+class EndedCalls(Sequence[Call]):
+    """The calls in the order in which they ended, as numbers: the newest in memory, the rest in a spill."""
+
+    def __init__(self, calls: Sequence[Call], indices: Numbers | None = None) -> None:
+        """Create the order of the calls at these indices of `calls`; None for no calls."""
+        self._calls = calls
+        self._indices = Numbers("I", Spill()) if indices is None else indices
+
+    def __len__(self) -> int:
+        return len(self._indices)
+
+    @overload
+    def __getitem__(self, index: int) -> Call: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Call]: ...
+    def __getitem__(self, index: int | slice) -> Call | list[Call]:
+        if isinstance(index, slice):
+            return [self._calls[self._indices[at]] for at in range(len(self))[index]]
+        return self._calls[self._indices[range(len(self))[index]]]
+
+    def prefix(self, calls: Sequence[Call], count: int) -> EndedCalls:
+        """Return the first `count` calls as those of an earlier session."""
+        return EndedCalls(calls, self._indices.prefix(count))
+
+    def indices(self, start: int, end: int) -> list[int]:
         """Return the indices, among all calls, of the entries from `start` up to `end`."""
-        return self._indices[start:end]
+        return [self._indices[at] for at in range(start, min(end, len(self)))]
 
     def append(self, call: Call) -> None:
         """Append a call."""

@@ -20,7 +20,7 @@ from agentwatch.events import (
 from agentwatch.session.asked import Asked
 from agentwatch.session.bounds import bounded_id
 from agentwatch.session.call import Call, CallKey, Pieces, Place
-from agentwatch.session.call_store import FEW_SETTLED, CallOrder, Calls
+from agentwatch.session.call_store import FEW_SETTLED, Calls, EndedCalls
 from agentwatch.session.entry import Kind
 from agentwatch.session.line_counts import LineCounts
 from agentwatch.session.rhythm import Phase, Rhythm
@@ -42,7 +42,7 @@ class Session:
         self.runs: list[Run] = []
         self.calls = Calls()
         """In the order in which they first appeared."""
-        self.ended_calls = CallOrder(self.calls)
+        self.ended_calls = EndedCalls(self.calls)
         """In the order in which they ended. Calls that never ended are added when their run is closed."""
         self.open_calls: dict[CallKey, Call] = {}
         self.transcript = Transcript(self.calls)

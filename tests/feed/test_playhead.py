@@ -1,72 +1,17 @@
-"""The playhead moves the moment: in both directions, at any speed, and over silences."""
+"""The playhead moves the moment: in both directions, at any speed, from and to any place."""
 
 from __future__ import annotations
 
 import pytest
 
 from agentwatch.feed.playhead import SPEEDS, Playhead, Replay
-
-
-class Clock:
-    """A clock that tests set by hand, in seconds."""
-
-    now = 0.0
-
-    def __call__(self) -> float:
-        """Return the time."""
-        return self.now
-
-
-class Lines:
-    """The times of lines of ten bytes."""
-
-    def __init__(self, *times_ms: int) -> None:
-        self._times = sorted(times_ms)
-        self.size = 10 * len(times_ms)
-        self.first_ms: int | None = times_ms[0]
-        self.last_ms: int | None = times_ms[-1]
-
-    def ms_at(self, offset: int) -> int | None:
-        """Return the time of the last line before an offset."""
-        return self._times[max(offset // 10 - 1, 0)]
-
-    def offset_at(self, at_ms: float) -> int:
-        """Return the moment after the last line at or before a time."""
-        return 10 * sum(time <= at_ms for time in self._times)
-
-    def around(self, at_ms: float) -> tuple[int | None, int | None]:
-        """Return the last time that is not later, and the first that is later."""
-        index = sum(time <= at_ms for time in self._times)
-        later = self._times[index] if index < len(self._times) else None
-        return self._times[index - 1] if index else None, later
-
-    def before(self, offset: int) -> int:
-        """Return the end of the line before."""
-        return max(offset - 10, 0)
-
-    def after(self, offset: int) -> int:
-        """Return the end of the next line."""
-        return min(offset + 10, self.size)
+from tests.builders.moment.played_lines import Clock, Lines, at, played
 
 
 @pytest.fixture
 def clock() -> Clock:
     """Return a clock at 0 s."""
     return Clock()
-
-
-def played(clock: Clock, *times_ms: int, speed: float = 1.0, max_idle: float | None = None) -> Playhead:
-    """Return a playhead that has begun to replay lines with these times."""
-    playhead = Playhead(Lines(*times_ms), Replay(speed, max_idle, clock=clock), is_over=lambda: True)
-    playhead.tick()
-    return playhead
-
-
-def at(playhead: Playhead, clock: Clock, seconds: float) -> int:
-    """Let time pass until the clock shows these seconds, and return the moment."""
-    clock.now = seconds
-    playhead.tick()
-    return playhead.offset
 
 
 def test_a_line_is_shown_after_its_recorded_gap(clock: Clock) -> None:
@@ -97,51 +42,6 @@ def test_a_moment_plays_backwards(clock: Clock) -> None:
     assert at(playhead, clock, 4.2) == 10
     assert at(playhead, clock, 9.0) == 0
     assert playhead.is_paused
-
-
-def test_long_silences_are_cut_short(clock: Clock) -> None:
-    """After the longest idle time the next line is shown, and the rest of the silence is named."""
-    playhead = played(clock, 0, 20_000, 21_000, 90_000, max_idle=2)
-    assert at(playhead, clock, 1.9) == 10
-    assert at(playhead, clock, 2.0) == 20
-    assert playhead.cut_ms == 18_000
-    assert at(playhead, clock, 3.0) == 30
-    assert playhead.cut_ms == 18_000
-    assert at(playhead, clock, 4.9) == 30
-    clock.now = 5.0
-    assert playhead.cut_ms == 0
-
-
-def test_a_silence_is_cut_short_in_reverse_too(clock: Clock) -> None:
-    """Backwards, a silence is cut after the longest idle time before the later line."""
-    playhead = played(clock, 0, 20_000, 21_000, 90_000, max_idle=2)
-    playhead.seek(30)
-    playhead.reverse()
-    assert at(playhead, clock, 0.9) == 20
-    assert at(playhead, clock, 1.1) == 10
-    assert at(playhead, clock, 3.0) == 10
-    assert (playhead.cut_ms, playhead.now_ms) == (18_000, 0)
-    assert at(playhead, clock, 3.3) == 0
-
-
-@pytest.mark.parametrize("is_reversed", [False, True], ids=["forward", "backwards"])
-def test_without_idle_time_everything_is_played_at_once(clock: Clock, is_reversed: bool) -> None:
-    """With `--max-idle 0`, the first tick that takes any time leads to the other end."""
-    playhead = played(clock, *range(0, 5_000_000, 1000), max_idle=0)
-    if is_reversed:
-        playhead.seek(49_000)
-        playhead.reverse()
-        assert at(playhead, clock, 0.01) == 0
-    else:
-        assert at(playhead, clock, 0.01) == 50_000
-        assert playhead.is_at_end
-
-
-def test_many_lines_pass_in_one_tick(clock: Clock) -> None:
-    """At high speed one tick passes many short silences and shortens many long ones."""
-    playhead = played(clock, *range(0, 1_000_000, 1000), max_idle=0.5, speed=1000)
-    assert at(playhead, clock, 0.1) == 2010
-    assert playhead.cut_ms == 100_000
 
 
 def test_a_pause_stops_the_time(clock: Clock) -> None:
@@ -281,21 +181,6 @@ def test_steps_beyond_the_end_leave_it_live(clock: Clock) -> None:
     playhead.step(1)
     playhead.seek_by(5000)
     assert (playhead.is_live, playhead.is_paused, playhead.offset) == (True, False, 20)
-
-
-def test_a_recording_without_times_plays_line_by_line(clock: Clock) -> None:
-    """Without times, 20 lines a second are shown, in either direction; 5 seconds are 100 lines."""
-    lines = Lines(*range(400))
-    lines.first_ms = lines.last_ms = None
-    playhead = Playhead(lines, Replay(clock=clock, max_idle=1), is_over=lambda: True)
-    playhead.tick()
-    assert at(playhead, clock, 1.01) == 200
-    playhead.reverse()
-    assert at(playhead, clock, 1.52) == 100
-    playhead.seek_by(5000)
-    assert playhead.offset == 1100
-    playhead.seek_by(-60_000)
-    assert playhead.offset == 0
 
 
 def test_speeds_end_at_both_ends(clock: Clock) -> None:

@@ -7,18 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.feed.timeline import Timeline
+from agentwatch.feed.timeline import RecordedTimes
 from agentwatch.recording import ArrivalTimes
 from agentwatch.session import Pieces, Place
 
 LINE_BYTES = 10
 
 
-def timeline_of(folder: Path, lines: int, arrivals: ArrivalTimes | None = None) -> Timeline:
+def timeline_of(folder: Path, lines: int, arrivals: ArrivalTimes | None = None) -> RecordedTimes:
     """Return the timeline of a recording with lines of ten bytes, of which none was noted yet."""
     path = folder / "lines"
     path.write_bytes(b"123456789\n" * lines)
-    return Timeline(os.open(path, os.O_RDONLY), arrivals or ArrivalTimes())
+    return RecordedTimes(os.open(path, os.O_RDONLY), arrivals or ArrivalTimes())
 
 
 @pytest.mark.parametrize("count", [9, 20_000], ids=["in memory", "in the file"])

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from agentwatch.events import Outcome
 from agentwatch.session import Call, Kind, Place, Session, call_store
-from agentwatch.session.call_store import CallOrder, Calls
+from agentwatch.session.call_store import CallOrder, Calls, EndedCalls
 from agentwatch.session.storage.spill import Spill
 from tests.builders.lines import PROPERTY, completed, init, result, session, started
 
@@ -85,7 +85,7 @@ def test_calls_are_a_sequence() -> None:
     assert [call.number for call in calls] == list(range(1, MANY + 1))
     assert [call.target for call in calls[1:7:3]] == ["2.py", "5.py"]
     assert (calls[-1].number, calls[-MANY].number, calls[MANY:]) == (MANY, 1, [])
-    order = CallOrder(calls)
+    order = EndedCalls(calls)
     for index in (7, 0, 2000):
         order.append(calls[index])
     assert [call.number for call in order] == [8, 1, 2001]
@@ -121,7 +121,13 @@ def test_a_changed_call_can_be_settled_again() -> None:
 
 def test_an_order_returns_the_indices_of_its_calls() -> None:
     """`indices` returns the store indices of the calls in a range of the order."""
-    assert list(CallOrder(many(9), [7, 0, 5, 2]).indices(1, 3)) == [0, 5]
+    calls = many(9)
+    order = EndedCalls(calls)
+    for index in (7, 0, 5, 2):
+        order.append(calls[index])
+    assert order.indices(1, 3) == [0, 5]
+    assert order.indices(3, 9) == [2]
+    assert list(CallOrder(calls, [4, 1])) == [calls[4], calls[1]]
 
 
 def test_an_entry_refers_to_its_call_or_result() -> None:

@@ -4,7 +4,8 @@ A moment is the number of bytes of the recording that are shown.
 """
 
 from agentwatch.analysis.moments.addressed import addressed, base_of, is_known
-from agentwatch.analysis.moments.offsets import Timeline, offset_of, time_of
+from agentwatch.analysis.moments.offsets import offset_of, time_of
+from agentwatch.analysis.moments.part import EMPTY, Asked, Part, part_of
 from agentwatch.analysis.moments.words import (
     HINT,
     CallEnd,
@@ -20,21 +21,24 @@ from agentwatch.analysis.moments.words import (
 )
 
 __all__ = [
+    "EMPTY",
     "HINT",
+    "Asked",
     "CallEnd",
     "End",
     "Instant",
     "Moment",
     "Named",
+    "Part",
     "Problem",
     "Share",
     "Shift",
     "TimeOfDay",
-    "Timeline",
     "addressed",
     "base_of",
     "is_known",
     "offset_of",
     "parse",
+    "part_of",
     "time_of",
 ]

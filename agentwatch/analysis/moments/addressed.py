@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from agentwatch.analysis.moments.offsets import Timeline, offset_of, time_of
+from agentwatch.analysis.moments.offsets import offset_of, time_of
 from agentwatch.analysis.moments.words import CallEnd, End, Moment, Named, Problem, Share, Shift
+from agentwatch.feed.timeline import Timeline
 from agentwatch.session import Session
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import Enum
 
-from agentwatch.analysis.moments import Moment as Words
+from agentwatch.analysis.moments import Asked
 from agentwatch.feed import Feed
 from agentwatch.feed.history import History
 from agentwatch.feed.playhead import Playhead, Replay
@@ -33,7 +33,7 @@ class Moment:
     """Moves the playhead of a session, and knows the feed whose session the screen shows."""
 
     def __init__(
-        self, feed: Feed, reader: LineReader, replay: Replay | None = None, opens_at: Words | None = None
+        self, feed: Feed, reader: LineReader, replay: Replay | None = None, asked: Asked | None = None
     ) -> None:
         """Create the moment of a session: the live one, or the start of a replay.
 
@@ -41,7 +41,7 @@ class Moment:
             feed: Reads the whole recording at full speed; it has not read anything yet.
             reader: The reader of the feed.
             replay: How to replay the recording; None to show it.
-            opens_at: The moment at which it is shown; None for the live one. A replay names its own.
+            asked: What the command line asks of the moment; None for nothing.
         """
         self.feed = feed
         """The feed at the live moment."""
@@ -52,7 +52,7 @@ class Moment:
             is_over=lambda: feed.is_over,
             is_read=lambda: feed.backlog() < _READ_BYTES,
         )
-        self.opening = Opening(self.history, self.playhead, replay, opens_at)
+        self.opening = Opening(self.history, self.playhead, asked or Asked(), is_replay=replay is not None)
         """What the command line asked of the moment."""
         self.shown = feed if replay is None else self.history.at(0)
         """The feed whose session is shown."""

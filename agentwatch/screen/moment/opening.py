@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from agentwatch.actions import action
-from agentwatch.analysis.moments import CallEnd, Moment, Problem, addressed, is_known
+from agentwatch.analysis.moments import EMPTY, Asked, CallEnd, Moment, Problem, addressed, is_known
 from agentwatch.feed.history import History
-from agentwatch.feed.part import EMPTY
-from agentwatch.feed.playhead import Playhead, Replay
+from agentwatch.feed.playhead import Playhead
 from agentwatch.recording.bookmarks import Bookmarks
 from agentwatch.safe_text import SafeText, safe_line
 from agentwatch.screen.moment.calls import end_of, next_failure
@@ -20,28 +19,25 @@ class Opening:
     Until then a replay stands at the start. If the user moves the moment first, the session stays there.
     """
 
-    def __init__(
-        self, history: History, playhead: Playhead, replay: Replay | None, opens_at: Moment | None
-    ) -> None:
+    def __init__(self, history: History, playhead: Playhead, asked: Asked, *, is_replay: bool) -> None:
         """Hold the playhead of a replay that does not begin at the start.
 
         Args:
             history: The feed that reads the recording.
             playhead: The playhead, which has not moved yet.
-            replay: How to replay the recording; None to show it.
-            opens_at: The moment at which it is shown; None for the live one. A replay names its own.
+            asked: What the command line asks.
+            is_replay: Whether the recording is replayed.
         """
         self.bookmarks: Bookmarks | None = None
         """The bookmarks of the recording; None until they are read."""
         self._history, self._playhead = history, playhead
-        self._is_replay = replay is not None
-        self._begin = opens_at if replay is None else replay.begin
-        self._until = None if replay is None else replay.until
+        self._is_replay = is_replay
+        self._begin, self._until, pauses_on = asked
         self._notice = SafeText("")
-        if replay is not None:
+        if is_replay:
             playhead.is_paused = self._begin is not None
             playhead.stops = {None: playhead.stops, "failure": self._failure, "bookmark": self._bookmark}[
-                replay.pauses_on
+                pauses_on
             ]
 
     def advance(self, *, is_moved: bool) -> tuple[int, int | None] | None:

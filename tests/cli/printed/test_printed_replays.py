@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.builders.lines import completed, delta, init, result, started
+from tests.builders.moment.timed import timed, timed_evenly
 from tests.builders.screen.lines import session, shell
-from tests.builders.screen.timed import timed, timed_evenly
 from tests.harness.program import watch
 
 AT_ONCE = ("--max-idle", "0")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
 from agentwatch.feed.playhead import Replay
+from tests.builders.moment.timed import ManualClock, timed_evenly
 from tests.builders.screen.app import Stage, lines_of, opened
 from tests.builders.screen.lines import answer, init, session
-from tests.builders.screen.timed import ManualClock, timed_evenly
 from tests.conftest import Saver
 
 BACK = ("comma", "less_than_sign", "left", "shift+left")
@@ -30,6 +32,11 @@ async def comes(stage: Stage, count: int) -> None:
     """Wait until the transcript shows this number of texts."""
     expected = "".join(f"<{number}>" for number in range(count))
     await stage.until(lambda: text(stage) == expected, f"{count} texts")
+
+
+def has_calls(stage: Stage, count: int) -> bool:
+    """Return whether the table has this number of calls."""
+    return len(lines_of(stage.calls)) == count
 
 
 @pytest.mark.parametrize("is_replay", [False, True], ids=["live", "replay"])
@@ -55,7 +62,7 @@ async def test_calls_are_steps(recording: Saver) -> None:
     async with opened(timed_evenly(recording(session(4)))) as stage:
         for key, count in (("less_than_sign", 3), ("less_than_sign", 2), ("greater_than_sign", 3)):
             await stage.press(key)
-            await stage.until(lambda count=count: len(lines_of(stage.calls)) == count, f"{count} calls")
+            await stage.until(partial(has_calls, stage, count), f"{count} calls")
             assert "◐" not in lines_of(stage.calls)[-1]
         await stage.press("shift+left", "shift+left", "less_than_sign")
         await stage.shows("no earlier call")

@@ -4,22 +4,15 @@ from __future__ import annotations
 
 from textual.events import AppBlur
 
-from agentwatch.analysis.moments import Moment, Problem, parse
+from agentwatch.analysis.moments import Asked
 from agentwatch.feed.playhead import Replay
 from agentwatch.recording.bookmarks import Bookmarks
 from agentwatch.screen.moment.keys import MomentKeys
+from tests.builders.moment.timed import ManualClock, parsed, timed, timed_evenly
 from tests.builders.screen.app import lines_of, opened
 from tests.builders.screen.call_table import rows_of
 from tests.builders.screen.lines import answer, init, session, shell
-from tests.builders.screen.timed import ManualClock, timed, timed_evenly
 from tests.conftest import Saver
-
-
-def parsed(words: str) -> Moment:
-    """Return the moment that words describe."""
-    moment = parse(words)
-    assert not isinstance(moment, Problem)
-    return moment
 
 
 async def test_a_replay_keeps_its_time(recording: Saver) -> None:
@@ -170,8 +163,8 @@ async def test_at_the_end_space_starts_over(recording: Saver) -> None:
     """A replay stays on its last line; `space` plays it from where it began."""
     path = timed_evenly(recording(init() + answer("One. ") + answer("Two. ") + answer("Three.")))
     clock = ManualClock()
-    replay = Replay(begin=parsed("+2s"), until=parsed("+4s"), clock=clock)
-    async with opened(path, replay=replay) as stage:
+    asked = Asked(parsed("+2s"), parsed("+4s"))
+    async with opened(path, replay=Replay(clock=clock), asked=asked) as stage:
         await stage.shows("One.", "transcript")
         clock.seconds += 100
         await stage.shows("One. Two.", "transcript")
@@ -203,7 +196,7 @@ async def test_a_replay_pauses_on_a_failure(recording: Saver) -> None:
     """With --pause-on failure, it pauses where a call failed and says which; `space` goes on past it."""
     path = timed_evenly(recording(session(5, 1, 3)))
     clock = ManualClock()
-    async with opened(path, replay=Replay(pauses_on="failure", clock=clock)) as stage:
+    async with opened(path, replay=Replay(clock=clock), asked=Asked(pauses_on="failure")) as stage:
         for number in (2, 4):
             clock.seconds += 1000
             await stage.shows(f"paused: #{number} Ran terminal command echo {number - 1} (failed: exit 1)")
@@ -221,7 +214,7 @@ async def test_a_replay_pauses_on_a_bookmark(recording: Saver) -> None:
     bookmarks = Bookmarks(path.with_suffix(".bookmarks.json"), lambda _: True)
     bookmarks.toggle(len(b"".join(lines[:3])), None, "before [b]it[/b]")
     clock = ManualClock()
-    async with opened(path, replay=Replay(pauses_on="bookmark", clock=clock)) as stage:
+    async with opened(path, replay=Replay(clock=clock), asked=Asked(pauses_on="bookmark")) as stage:
         clock.seconds += 1000
         await stage.shows("paused at a bookmark: before [b]it[/b]")
         assert lines_of(stage.pane("transcript")) == ["<0><1>"]

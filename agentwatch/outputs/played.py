@@ -6,15 +6,12 @@ from functools import partial
 from pathlib import Path
 from typing import Protocol
 
-from agentwatch.analysis.moments import Problem
-from agentwatch.faults import USAGE, Fault
-from agentwatch.feed.feed import Feed
+from agentwatch.analysis.moments import Asked, Problem, part_of
+from agentwatch.feed import Agent, Feed
 from agentwatch.feed.history import History
-from agentwatch.feed.part import part_of
 from agentwatch.feed.playhead import Playhead, Replay
 from agentwatch.recording import LineReader
 from agentwatch.recording.bookmarks import Bookmarks, ends_a_line
-from agentwatch.wire import Agent
 
 
 class Recording(Protocol):
@@ -68,27 +65,28 @@ class PlayedFeed(Feed):
             self.is_over = True
 
 
-def replayed(recording: Recording, replay: Replay, agent: Agent | None = None) -> Feed:
+def replayed(
+    recording: Recording, replay: Replay, asked: Asked, agent: Agent | None = None
+) -> Feed | Problem:
     """Return a feed whose recording grows as it is replayed. What lies before the replay is applied.
 
-    Without recorded times, all of it is there at once.
+    Without recorded times, all of it is there at once. If the recording does not have the part that is asked
+    for, the reason is returned.
 
     Args:
         recording: The whole recording.
         replay: How to replay it.
+        asked: Which part of it is replayed.
         agent: The agent that wrote the recording; None to detect it.
-
-    Raises:
-        Fault: The recording does not have the part that is to be replayed.
     """
     reader = recording.reader
     whole = Feed(reader, agent)
     history = History(whole, reader)
     whole.advance()
     bookmarks = Bookmarks(recording.bookmarks_path, partial(ends_a_line, reader.line_at))
-    part = part_of(history, replay, bookmarks.by_name())
+    part = part_of(asked, whole.session, history.timeline, bookmarks.by_name())
     if isinstance(part, Problem):
-        raise Fault(part.words, USAGE)
+        return part
     playhead = Playhead(history.timeline, replay, is_over=lambda: True)
     playhead.start, playhead.until = part
     playhead.play(part.start)

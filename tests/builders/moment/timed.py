@@ -1,9 +1,10 @@
-"""Recordings with arrival times, and a clock that tests set by hand."""
+"""Recordings with arrival times, moments of them, and a clock that tests set by hand."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+from agentwatch.analysis.moments import Moment, Problem, parse
 from tests.builders.screen.lines import BEGAN_MS
 
 
@@ -30,3 +31,10 @@ def timed(path: Path, *seconds: float) -> Path:
 def timed_evenly(path: Path, seconds: float = 2) -> Path:
     """Write the `.times` file of a recording whose lines came at equal intervals."""
     return timed(path, *(seconds * number for number in range(path.read_bytes().count(b"\n"))))
+
+
+def parsed(words: str) -> Moment:
+    """Return the moment that words describe."""
+    moment = parse(words)
+    assert not isinstance(moment, Problem)
+    return moment
