@@ -47,13 +47,8 @@ class RecordedTimes:
     earlier than one before them are not noted.
     """
 
-    def __init__(self, fd: int, arrivals: ArrivalTimes) -> None:
-        """Create an empty timeline.
-
-        Args:
-            fd: The recording, open for reading.
-            arrivals: The arrival times of the recording.
-        """
+    def __init__(self, fd: int) -> None:
+        """Create an empty timeline of the recording that is open at `fd`."""
         self.fd = fd
         self.size = 0
         """The number of bytes whose lines are applied. It is the live moment."""
@@ -61,31 +56,35 @@ class RecordedTimes:
         """The first time, in milliseconds since the epoch; None while no time is known."""
         self.last_ms: int | None = None
         """The last time; None while no time is known."""
-        self._arrivals = arrivals
         self._noted = TimeColumns()
         """Pairs of an offset and the time of the lines that end after it, up to the next pair."""
+
+    def __getstate__(self) -> dict[str, object]:
+        """Return the times for pickling; whoever restores them sets the descriptor."""
+        return {**vars(self), "fd": -1}
 
     @property
     def has_times(self) -> bool:
         """Whether any time is known."""
         return self.first_ms is not None
 
-    def note(self, place: Place, pieces: Pieces | None = None) -> None:
+    def note(self, place: Place, pieces: Pieces | None = None, arrivals: ArrivalTimes | None = None) -> None:
         """Note the times of lines that were applied.
 
         Args:
             place: The place of the line, or of several lines that were decoded at once.
             pieces: The times of several lines; None of one line, and if they are not known.
+            arrivals: The arrival times of the recording; None if it has none.
         """
         self.size, at_ms = place.offset + place.length + 1, place.seen_ms
         if at_ms is None:
             return
         if pieces is None:
             self._note(place.offset, at_ms)
-        elif (first_ms := self._arrivals.at(place.offset)) is not None:
+        elif arrivals is not None and (first_ms := arrivals.at(place.offset)) is not None:
             self._note(place.offset, first_ms)
             start = place.offset
-            while (arrival := self._arrivals.after(start)) is not None and arrival[0] < self.size:
+            while (arrival := arrivals.after(start)) is not None and arrival[0] < self.size:
                 start = arrival[0]
                 self._note(*arrival)
         else:

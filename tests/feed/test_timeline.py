@@ -14,11 +14,11 @@ from agentwatch.session import Pieces, Place
 LINE_BYTES = 10
 
 
-def timeline_of(folder: Path, lines: int, arrivals: ArrivalTimes | None = None) -> RecordedTimes:
+def timeline_of(folder: Path, lines: int) -> RecordedTimes:
     """Return the timeline of a recording with lines of ten bytes, of which none was noted yet."""
     path = folder / "lines"
     path.write_bytes(b"123456789\n" * lines)
-    return RecordedTimes(os.open(path, os.O_RDONLY), arrivals or ArrivalTimes())
+    return RecordedTimes(os.open(path, os.O_RDONLY))
 
 
 @pytest.mark.parametrize("count", [9, 20_000], ids=["in memory", "in the file"])
@@ -52,8 +52,8 @@ def test_each_line_of_a_burst_has_the_time_at_which_it_arrived(tmp_path: Path) -
     arrivals = ArrivalTimes()
     for offset, at_ms in ((0, 1000), (10, 2000), (25, 3000), (40, 4000)):
         arrivals.note(offset, at_ms)
-    timeline = timeline_of(tmp_path, 5, arrivals)
-    timeline.note(Place(0, 49, 4000), Pieces(1000, 1000))
+    timeline = timeline_of(tmp_path, 5)
+    timeline.note(Place(0, 49, 4000), Pieces(1000, 1000), arrivals)
     assert [timeline.offset_at(ms) for ms in (999, 1000, 1999, 2000, 3000, 4000)] == [0, 10, 10, 20, 40, 50]
     assert [timeline.ms_at(offset) for offset in range(10, 60, 10)] == [1000, 2000, 3000, 3000, 4000]
 

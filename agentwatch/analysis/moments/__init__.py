@@ -5,7 +5,7 @@ A moment is the number of bytes of the recording that are shown.
 
 from agentwatch.analysis.moments.addressed import addressed, base_of, is_known
 from agentwatch.analysis.moments.offsets import offset_of, time_of
-from agentwatch.analysis.moments.part import EMPTY, Asked, Part, part_of
+from agentwatch.analysis.moments.part import EMPTY, NOTHING_ASKED, Asked, Part, part_of
 from agentwatch.analysis.moments.words import (
     HINT,
     CallEnd,
@@ -23,6 +23,7 @@ from agentwatch.analysis.moments.words import (
 __all__ = [
     "EMPTY",
     "HINT",
+    "NOTHING_ASKED",
     "Asked",
     "CallEnd",
     "End",

@@ -32,6 +32,9 @@ class Asked(NamedTuple):
     """At what a replay pauses."""
 
 
+NOTHING_ASKED = Asked()
+
+
 class Part(NamedTuple):
     """A part of a recording."""
 

@@ -31,7 +31,7 @@ class Opening:
         self.bookmarks: Bookmarks | None = None
         """The bookmarks of the recording; None until they are read."""
         self._history, self._playhead = history, playhead
-        self._is_replay = is_replay
+        self.is_replay = is_replay
         self._begin, self._until, pauses_on = asked
         self._notice = SafeText("")
         if is_replay:
@@ -76,7 +76,7 @@ class Opening:
             self._notice = begin.words
             self._playhead.live()
             return None
-        if self._is_replay:
+        if self.is_replay:
             self._playhead.start = begin
             self._playhead.play(begin)
             return begin, None

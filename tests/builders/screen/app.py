@@ -14,7 +14,7 @@ from rich.segment import Segment
 from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 
-from agentwatch.analysis.moments import Asked
+from agentwatch.analysis.moments import NOTHING_ASKED, Asked
 from agentwatch.feed import Feed
 from agentwatch.feed.playhead import Replay
 from agentwatch.resources import stylesheets
@@ -174,7 +174,7 @@ async def opened(
     *,
     follow: bool = False,
     replay: Replay | None = None,
-    asked: Asked | None = None,
+    asked: Asked = NOTHING_ASKED,
 ) -> AsyncIterator[Stage]:
     """Open a recording in the app; everything that is due is read and shown when this yields."""
     source = saved_source(path, follow)

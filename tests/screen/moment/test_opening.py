@@ -125,7 +125,7 @@ def test_a_replay_stands_at_the_start_until_its_beginning_is_known(recording: Sa
     for is_moved in (False, True):
         source = saved_source(timed_evenly(recording(session(6))))
         feed, clock = Feed(source.reader), ManualClock()
-        moment = Moment(feed, source.reader, Replay(clock=clock), Asked(parsed("#5")))
+        moment = Moment(feed, source.reader, Replay(clock=clock), asked=Asked(parsed("#5")))
         for _ in range(2):
             moment.tick()
             clock.seconds += 10
