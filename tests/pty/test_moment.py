@@ -50,7 +50,7 @@ def test_each_key_moves_a_recording(tmp_path: Path) -> None:
             (".", "as of 09:02:42 · 1 event behind"),
             ("<" * 30, "as of 09:00:42 · 61 events, 30 calls behind"),
             (">" * 10, "as of 09:01:22 · 41 events, 20 calls behind"),
-            ("\x1b[D", "as of 09:01:16 · "),
+            ("\x1b[D", "as of 09:01:17 · "),
             ("\x1b[C", "as of 09:01:22 · "),
             ("\x1b[1;2D", "as of 09:00:22 · "),
             ("\x1b[1;2D" * 3, "as of 09:00:00 · 83 events"),
@@ -91,8 +91,8 @@ def test_a_recording_opens_at_a_call(tmp_path: Path) -> None:
         terminal.wait_for("$ echo 3")
         assert "echo 4" not in terminal.screen_text()
         leave(terminal)
-    with in_terminal(f"{path}#99") as terminal:
-        terminal.wait_for("no call #99: the session has 40 ca")
+    with in_terminal(f"{path}#99", size=(240, 40)) as terminal:
+        terminal.wait_for(f"agentwatch: {path}: no call #99: the session has 40 calls")
         assert terminal.wait_exit() == 2
         assert b"\x1b[?1049h" not in terminal.raw
 
