@@ -33,6 +33,7 @@ from agentwatch.screen.frame.status_line import StatusLine
 from agentwatch.screen.frame.view_status import BEHIND_BYTES, pause_words, view_words
 from agentwatch.screen.moment.keys import MomentKeys
 from agentwatch.screen.moment.moment import Change, Moment, live_ms
+from agentwatch.screen.moment.reach import Reach
 from agentwatch.screen.overlays.files import FilesScreen
 from agentwatch.screen.overlays.notices import Notices
 from agentwatch.screen.overlays.time import TimeScreen
@@ -122,6 +123,8 @@ class WatchScreen(Screen[None]):
         yield self._header
         yield self._status
         keys = SessionKeys(self.workspace, self._feed, self._source.path)
+        self.reach = Reach(self._moment, keys.show_now, self.frame_scheduler.at_once)
+        self.workspace.find_bar.reach = self.reach
         self._keys = MomentKeys(keys, self._moment, self.frame_scheduler.at_once)
         yield self._keys
         yield self._hints
@@ -287,4 +290,6 @@ class WatchScreen(Screen[None]):
 
 def _go_to(screen: WatchScreen, call: Call | None) -> None:
     """Select the call with which an overlay was dismissed, if any."""
+    if call is not None:
+        screen.reach.show_call(call)
     screen.workspace.show_call(call)

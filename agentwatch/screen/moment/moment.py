@@ -46,6 +46,7 @@ class Moment:
         self.is_sought = False
         """Whether the user has moved the moment since the last tick."""
         self._offset = 0
+        self._is_reached = False
 
     @property
     def is_live(self) -> bool:
@@ -58,9 +59,18 @@ class Moment:
         before, offset = self.shown, self.playhead.offset
         self.shown = self.feed if self.is_live else self.history.at(offset)
         has_moved, self._offset = offset != self._offset, offset
+        was_reached, self._is_reached = self._is_reached, False
         if self.shown is not before:
             return Change.OTHER
-        return Change.FORWARD if has_moved and not self.is_live else Change.NONE
+        has_grown = was_reached or (has_moved and not self.is_live)
+        return Change.FORWARD if has_grown else Change.NONE
+
+    def reach(self, offset: int) -> Feed:
+        """Go to a moment, and return its feed at once. The next tick reports the change too."""
+        self.playhead.seek(offset)
+        self.tick()
+        self._is_reached = True
+        return self.shown
 
     def now_ms(self) -> int | None:
         """Return the time that is shown, in milliseconds since the epoch; None if no time is known.
