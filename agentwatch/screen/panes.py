@@ -47,9 +47,9 @@ class Panes:
         self.log.show(session)
 
     def follow(self) -> None:
-        """Follow the end of the transcript, the calls and the actions."""
+        """Follow the end of the transcript, the calls and the actions, after the user moved the moment."""
         self.transcript.action_bottom()
-        self.calls.action_bottom()
+        self.calls.follow_moment()
         LineView.action_bottom(self.log)  # its own action would select the call of the last action
 
     def take_newest(self) -> None:

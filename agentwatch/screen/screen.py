@@ -197,6 +197,7 @@ class WatchScreen(Screen[None]):
             self._keys.keys.show(self._moment.shown)
         if self.is_earlier:
             self.workspace.panes.take_newest()
+            self.workspace.find_bar.sync()
         return int(change is not Change.NONE)
 
     def _show_status(self, now: int | None) -> None:

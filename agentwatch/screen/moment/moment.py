@@ -53,6 +53,12 @@ class Moment:
         """Whether the live moment is shown."""
         return self.playhead.is_live
 
+    @property
+    def is_due(self) -> bool:
+        """Whether the moment was moved since the last tick."""
+        is_shown = self.shown is self.feed if self.is_live else self.playhead.offset == self._offset
+        return not is_shown
+
     def tick(self) -> Change:
         """Move the playhead by the time that has passed, and return how the moment has changed."""
         self.playhead.tick()
@@ -65,9 +71,8 @@ class Moment:
         has_grown = was_reached or (has_moved and not self.is_live)
         return Change.FORWARD if has_grown else Change.NONE
 
-    def reach(self, offset: int) -> Feed:
-        """Go to a moment, and return its feed at once. The next tick reports the change too."""
-        self.playhead.seek(offset)
+    def reached(self) -> Feed:
+        """Return the feed of the moment to which the playhead was moved. The next tick reports it too."""
         self.tick()
         self._is_reached = True
         return self.shown

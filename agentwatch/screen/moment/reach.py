@@ -50,8 +50,9 @@ class Reach:
         """The moment at which the search began; None until a match has moved the moment."""
 
     def begin(self) -> None:
-        """Begin a search at the moment that is shown now."""
+        """Begin a search at the present moment."""
         self._origin = None
+        self._catch_up()
 
     def show(self, search: Search, match: Match, *, returns: bool) -> SafeText:
         """Show a match, if it lies after the moment, at the first moment at which it is complete.
@@ -66,6 +67,8 @@ class Reach:
             Words for a moment to which it has moved: `moved on to 14:03:07`; otherwise empty.
         """
         moment, origin = self._moment, self._origin if returns else None
+        self._catch_up()
+        moment.is_sought = False  # the match is shown, not the end
         timeline, offset = moment.history.timeline, moment.playhead.offset
         if origin is None and (moment.is_live or _is_shown(moment.shown.session, search, match)):
             return SafeText("")
@@ -106,8 +109,15 @@ class Reach:
         self._go(offset)
 
     def _go(self, offset: int) -> None:
-        self._show(self._moment.reach(offset), self._moment.now_ms())
-        self._on_moved()
+        self._moment.playhead.seek(offset)
+        self._catch_up()
+
+    def _catch_up(self) -> None:
+        """Show the moment in the panes at once, if it was moved since the last tick."""
+        moment = self._moment
+        if moment.is_due:
+            self._show(moment.reached(), moment.now_ms())
+            self._on_moved()
 
 
 def moment_of(session: Session, timeline: Timeline, search: Search, match: Match) -> int:

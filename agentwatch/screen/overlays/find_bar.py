@@ -168,7 +168,7 @@ class FindBar(InputBar):
     def _start_from(self, pane: str) -> None:
         """Record the position in the transcript, and the moment, at which a search begins."""
         self._pane = pane
-        if self.reach is not None:
+        if self.reach is not None and not self._is_preview:
             self.reach.begin()
         transcript, chosen = self._panes.transcript, self._panes.calls.chosen
         is_at_call = pane in ("calls", "detail") and chosen is not None
