@@ -68,8 +68,9 @@ class CallTable(HeadedView):
         self._scales: Scales = {}
         self._is_on_open_fold = False
         self._call_before: int | None = None
-        """The number of the call that was selected before the calls were filtered; clearing the filter selects it
-        again."""
+        """The number of the call that was selected before the calls were filtered; it is selected again when
+        the filter is cleared.
+        """
         self._kept: int | None = None
         """The number of the call that was selected at the live moment; None if the newest was followed."""
         self._absent = 0
