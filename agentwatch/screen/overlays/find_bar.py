@@ -20,6 +20,8 @@ from agentwatch.screen.panes import Panes
 from agentwatch.screen.view_state import ViewState, restore, view_state
 
 _SLICE_SECONDS = 0.012
+_LEAST_FOR_TIME = 40
+"""A note with fewer columns does not name the moment to which a match has moved; the status line does."""
 _EVERY_SECONDS = 0.016
 """Interval between search slices, in seconds; keys are handled in between."""
 
@@ -253,7 +255,8 @@ class FindBar(InputBar):
 
     def _show_count(self) -> None:
         search, match = self._search, self._match
-        after = "searching …" if self._pending else " · ".join(filter(None, (self._wrapped, self._moved)))
+        moved = self._moved if self.note_width >= _LEAST_FOR_TIME else self._moved and "moved on"
+        after = "searching …" if self._pending else " · ".join(filter(None, (self._wrapped, moved)))
         words = SafeText("")
         if search is not None:
             words = _words(search, match, after, self.note_width, is_preview=self._is_preview)
