@@ -7,8 +7,9 @@ feed shows that has read only these bytes.
 from __future__ import annotations
 
 from agentwatch.feed.checkpoints import Checkpoints
+from agentwatch.feed.event_ends import event_ends, next_event
 from agentwatch.feed.feed import Feed
-from agentwatch.feed.timeline import Timeline
+from agentwatch.feed.timeline import RecordedTimes
 from agentwatch.recording import LineReader, Until
 from agentwatch.session import Place, Session
 from agentwatch.wire import Decoder
@@ -26,7 +27,7 @@ class History:
         """
         self.feed = feed
         """The feed at the live moment."""
-        self.timeline = Timeline(reader.fd)
+        self.timeline = RecordedTimes(reader.fd)
         self._reader = reader
         feed.observer, feed.takes_agent_times = self, True
         self._checkpoints = Checkpoints()
@@ -49,6 +50,29 @@ class History:
         self._until.end = offset
         earlier.advance()
         return earlier
+
+    def event_after(self, offset: int) -> int:
+        """Return the next moment after `offset` at which something changes; the live one if nothing does."""
+        end = self.feed.offset
+        if offset >= end:
+            return end
+        feed = self.at(offset)
+        return next_event(feed, self._until, self._reader.fd, end)
+
+    def event_before(self, offset: int) -> int:
+        """Return the end of the event before the one that a moment shows; 0 at the first event.
+
+        It takes up to 30 ms: the lines since the checkpoint before it are decoded one by one.
+        """
+        ends: list[int] = []
+        start = offset
+        while start > 0 and len(ends) < 2:
+            end, start = start, self._checkpoints.offset_before(start - 1)
+            feed = self._restored(start)
+            feed.advance()
+            ends = [*event_ends(feed, self._until, self._reader.fd, end), *ends]
+        self._earlier = None
+        return ends[-2] if len(ends) > 1 else 0
 
     def applied(self, place: Place) -> None:
         """Note the time of a line that the feed has applied."""

@@ -161,6 +161,7 @@ class Playhead:
 
     def turn(self) -> None:
         """Pause or play. At the end of a recording that has ended, play from the start."""
+        self._last_tick = self._clock()
         if self.is_at_end:
             self.play(self.start)
         elif self.is_live:
@@ -172,12 +173,19 @@ class Playhead:
     def play(self, offset: int) -> None:
         """Play from a moment on."""
         self._set(offset)
+        self._last_tick = self._clock()
         self.is_live = self.is_paused = self.is_reversed = False
+
+    def play_at(self, offset: int, speed: float, max_idle: float | None) -> None:
+        """Play from a moment on, at a speed and with silences shortened to `max_idle` seconds."""
+        self.speed, self._max_idle_ms = speed, None if max_idle is None else max_idle * 1000
+        self.play(offset)
 
     def reverse(self) -> None:
         """Play in the other direction, or back from the live moment."""
         if self.is_live:
             self._set(self._times.size)
+        self._last_tick = self._clock()
         self.is_reversed = self.is_live or not self.is_reversed
         self.is_live = self.is_paused = False
 

@@ -2,12 +2,40 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 from agentwatch.recording.line_ends import line_end_after, line_end_before
 from agentwatch.recording.time_columns import TimeColumns
 from agentwatch.session import Place
 
 
-class Timeline:
+class Timeline(Protocol):
+    """The times of a recording, as far as it was read. They do not decrease from line to line."""
+
+    @property
+    def has_times(self) -> bool:
+        """Whether any time is known."""
+
+    @property
+    def first_ms(self) -> int | None:
+        """The first time, in milliseconds since the epoch; None while no time is known."""
+
+    @property
+    def last_ms(self) -> int | None:
+        """The last time; None while no time is known."""
+
+    @property
+    def size(self) -> int:
+        """The number of bytes that were read. It is the live moment."""
+
+    def ms_at(self, offset: int) -> int | None:
+        """Return the time of the last line before a moment; None if it is unknown."""
+
+    def offset_at(self, at_ms: float, /) -> int:
+        """Return the moment after the last line at or before a time."""
+
+
+class RecordedTimes:
     """The times of the lines that a feed has applied.
 
     They are arrival times if the recording has them, otherwise the agent's times. A recording may have
@@ -41,17 +69,17 @@ class Timeline:
         elif at_ms <= self.last_ms:
             return
         self.last_ms = at_ms
-        self._noted.append(self.size, at_ms)
+        self._noted.append(place.offset, at_ms)
 
     def ms_at(self, offset: int) -> int | None:
         """Return the time of the last line before an offset; before the first time, the first time."""
-        return self.first_ms if (at_ms := self._noted.at(offset)) is None else at_ms
+        return self.first_ms if (at_ms := self._noted.at(offset - 1)) is None else at_ms
 
     def offset_at(self, at_ms: float) -> int:
         """Return the moment after the last line at or before a time."""
         if self.last_ms is None or at_ms >= self.last_ms:
             return self.size
-        return self._noted.offset_at(at_ms)
+        return self._noted.offset_after(at_ms)
 
     def before(self, offset: int) -> int:
         """Return the end of the line before the one that ends at `offset`; 0 at the first line."""

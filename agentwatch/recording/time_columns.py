@@ -76,17 +76,20 @@ class TimeColumns:
         index = bisect_right(offsets, offset)
         return (offsets[index], epochs_ms[index]) if index < len(offsets) else None
 
-    def offset_at(self, epoch_ms: float) -> int:
-        """Return the last offset whose time is not later; 0 without one. The times must be in order."""
+    def offset_after(self, epoch_ms: float) -> int:
+        """Return the first offset whose time is later.
+
+        The times must be in order, and the last one must be later.
+        """
         number = bisect_right(range(len(self._firsts)), epoch_ms, key=lambda at: self._chunk(at)[1][0])
-        offsets, epochs_ms = self._newest
-        if epochs_ms and epoch_ms >= epochs_ms[0]:
-            pass
-        elif number:
+        if number:
             offsets, epochs_ms = self._chunk(number - 1)
-        else:
-            return 0
-        return offsets[bisect_right(epochs_ms, epoch_ms) - 1]
+            if epochs_ms and epoch_ms < epochs_ms[-1]:
+                return offsets[bisect_right(epochs_ms, epoch_ms)]
+        if number < len(self._firsts):
+            return self._firsts[number]
+        offsets, epochs_ms = self._newest
+        return offsets[bisect_right(epochs_ms, epoch_ms)]
 
     def _chunk(self, number: int) -> tuple[array[int], array[int]]:
         """Return the columns of a chunk; empty ones if the file has lost it."""

@@ -62,6 +62,7 @@ class AgentwatchApp(TerminalApp[Leave]):
             no_color: Whether to draw without colours.
         """
         super().__init__(held, config, no_color=no_color)
+        feed.session.keep_few()
         self._source = source
         self._feed = feed
         self._replay = replay

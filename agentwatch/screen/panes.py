@@ -46,15 +46,23 @@ class Panes:
         self.detail.show(feed)
         self.log.show(session)
 
-    def follow(self) -> None:
-        """Follow the end of the transcript, the calls and the actions, after the user moved the moment."""
+    def follow(self, chosen: int | None) -> None:
+        """Show the end of a moment to which the user has moved, and select its last call.
+
+        Args:
+            chosen: The number of the call to select instead; None for the last one.
+        """
         self.transcript.action_bottom()
         self.calls.follow_moment()
         LineView.action_bottom(self.log)  # its own action would select the call of the last action
+        if chosen is not None and chosen <= len(self.session.calls):
+            self.calls.choose_call(self.session.calls[chosen - 1])
 
     def take_newest(self) -> None:
         """Prepare the panes for the newest moment, for some milliseconds, while an earlier one is shown."""
         self.transcript.viewport.take_newest(_NEWEST_SECONDS)
+        if self.calls.newest is not self.calls.listed:
+            self.calls.newest.take(_NEWEST_SECONDS)
 
     def named(self, name: str) -> LineView:
         """Return the pane with a name from `NAMES`."""

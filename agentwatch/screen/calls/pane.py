@@ -61,7 +61,7 @@ class CallTable(HeadedView):
             has_numbers: Whether the numbers of the calls are those of the whole recording, and are shown.
         """
         super().__init__(_TITLE, id="calls")
-        self._newest = self.listed = CallList(feed.session)
+        self.newest = self.listed = CallList(feed.session)
         """The list of the newest moment, and the list that is shown."""
         self.verdicts = VerdictCache(feed, self, self.painter.refresh)
         self._renderer = CallRenderer(self, self.listed, self.verdicts, has_numbers=has_numbers)
@@ -85,7 +85,7 @@ class CallTable(HeadedView):
 
     def show(self, session: Session) -> None:
         """Show another moment of the same session, with the same filter and order."""
-        newest, shown = self._newest, self.listed
+        newest, shown = self.newest, self.listed
         is_newest = newest.shows(session)
         if shown is newest and not is_newest:
             self._kept = self.chosen.number if self.chosen is not None and not self.following else None

@@ -2,23 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Protocol
-
 from agentwatch.analysis.since.words import behind_words
+from agentwatch.feed.timeline import Timeline
 from agentwatch.safe_text import SafeText
 from agentwatch.screen.lines.format import time_of_day
 from agentwatch.session import Session
-
-
-class Timeline(Protocol):
-    """The recorded times of a recording, and its size."""
-
-    @property
-    def size(self) -> int:
-        """The number of bytes of the recording that were read so far."""
-
-    def ms_at(self, offset: int) -> int | None:
-        """Return the recorded time of the last line before an offset; None if it is unknown."""
 
 
 def moment_name(timeline: Timeline, offset: int) -> SafeText:

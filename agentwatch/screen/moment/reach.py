@@ -15,7 +15,7 @@ from agentwatch.analysis.matches import Match, Side, text_of
 from agentwatch.analysis.query import Query
 from agentwatch.analysis.search import Search
 from agentwatch.feed import Feed
-from agentwatch.feed.timeline import Timeline
+from agentwatch.feed.timeline import RecordedTimes
 from agentwatch.safe_text import SafeText, safe_line, safe_text
 from agentwatch.screen.frame.as_of import moment_name
 from agentwatch.screen.moment.moment import Moment, end_of
@@ -68,7 +68,7 @@ class Reach:
         """
         moment, origin = self._moment, self._origin if returns else None
         self._catch_up()
-        moment.is_sought = False  # the match is shown, not the end
+        moment.is_sought, moment.chosen = False, None  # the match is shown, not the end
         timeline, offset = moment.history.timeline, moment.playhead.offset
         if origin is None and (moment.is_live or _is_shown(moment.shown.session, search, match)):
             return SafeText("")
@@ -82,8 +82,10 @@ class Reach:
             "moved on to " + (SafeText("live") if moment.is_live else moment_name(timeline, goal))
         )
 
-    def show_call(self, call: Call) -> None:
+    def show_call(self, call: Call | None) -> None:
         """Show the moment at which a call has ended, if it has not ended at the moment that is shown."""
+        if call is None:
+            return
         moment = self._moment
         calls, newest = moment.shown.session.calls, moment.feed.session.calls[call.number - 1]
         is_there = call.number <= len(calls) and (newest.ended is None or calls[call.number - 1].ended)
@@ -120,7 +122,7 @@ class Reach:
             self._on_moved()
 
 
-def moment_of(session: Session, timeline: Timeline, search: Search, match: Match) -> int:
+def moment_of(session: Session, timeline: RecordedTimes, search: Search, match: Match) -> int:
     """Return the first moment at which a match of the newest session is complete.
 
     A text that comes in several lines is complete when the next entry begins.

@@ -68,11 +68,6 @@ class Numbers:
         if len(self.newest) >= 2 * PAGE:
             self.store()
 
-    def extend(self, number: int, length: int) -> None:
-        """Append a number until the list has this length."""
-        while len(self) < length:
-            self.append(number)
-
     def store(self) -> None:
         """Write the older of the newest numbers to the spill, if they are at least two pages."""
         while len(self.newest) >= 2 * PAGE:

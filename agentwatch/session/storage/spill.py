@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 
 _MOST_BYTES = 1 << 20
-"""Bytes that stay in memory before they are written to the file.
+"""Bytes that stay in memory before a file is created.
 
 With 8 MiB, the summary takes no less CPU, and a gigabyte on the screen takes 12 MB more.
 """
+_PIECE_BYTES = 1 << 17
+"""Bytes that stay in memory after that. A screen has three spills, and larger pieces save no CPU."""
 
 
 class Spill:
@@ -17,11 +19,12 @@ class Spill:
     If the file cannot be created or the disk is full, the bytes stay in memory.
     """
 
-    __slots__ = ("_fd", "_is_refused", "_newest", "_written")
+    __slots__ = ("_fd", "_is_refused", "_most", "_newest", "_written")
 
     def __init__(self) -> None:
         self._fd: int | None = None
         self._is_refused = False
+        self._most = _MOST_BYTES
         self._newest = bytearray()
         self._written = 0
 
@@ -33,7 +36,7 @@ class Spill:
         """Append a piece, and return its place: the number of bytes before it."""
         place = self._written + len(self._newest)
         self._newest += data
-        if len(self._newest) >= _MOST_BYTES and not self._is_refused:
+        if len(self._newest) >= self._most and not self._is_refused:
             self._write()
         return place
 
@@ -81,6 +84,7 @@ class Spill:
             return
         self._written += len(self._newest)
         self._newest = bytearray()
+        self._most = min(self._most, _PIECE_BYTES)
 
 
 def _nameless_file() -> int:

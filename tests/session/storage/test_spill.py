@@ -49,6 +49,22 @@ def test_less_than_a_megabyte_makes_no_file(folder: Path, monkeypatch: pytest.Mo
     assert not list(folder.iterdir())
 
 
+def test_at_most_128_kib_stay_in_memory_beside_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once there is a file, pieces are written to it whenever they are 128 KiB together."""
+    spill, written, write = Spill(), [0], os.pwrite
+
+    def counted(fd: int, data: bytes, offset: int) -> int:
+        written[0] += len(data)
+        return write(fd, data, offset)
+
+    monkeypatch.setattr(os, "pwrite", counted)
+    for number in range(1, 65):
+        place = spill.add(bytes([number]) * (1 << 15))
+        added = number << 15
+        assert written[0] == (added >> 17 << 17 if added >= MEGABYTE else 0)
+        assert spill.get(place, 1 << 15) == bytes([number]) * (1 << 15)
+
+
 def test_an_unreferenced_spill_closes_its_file() -> None:
     """A spill that is no longer referenced closes its descriptor."""
     before = len(os.listdir("/proc/self/fd"))

@@ -6,8 +6,8 @@ from time import perf_counter
 from typing import NamedTuple
 
 from agentwatch.analysis.markers import Marker, MarkerKind, Markers
-from agentwatch.analysis.moments import Timeline
 from agentwatch.events import ToolKind
+from agentwatch.feed.timeline import Timeline
 from agentwatch.recording.bookmarks import Bookmark, Bookmarks
 from agentwatch.safe_text import SafeText, cut, safe_line
 from agentwatch.screen.calls.cells.targets import shown_target
