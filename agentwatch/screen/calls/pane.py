@@ -106,7 +106,7 @@ class CallTable(HeadedView):
     def follow_moment(self) -> None:
         """Follow the end; at the live moment, select again what was selected when it was left."""
         number, listed = self._kept, self.listed
-        if listed is not self._newest or number is None or listed.rows.row_of(number - 1) is None:
+        if listed is not self.newest or number is None or listed.rows.row_of(number - 1) is None:
             self.action_bottom()
             return
         self.following, self._absent = False, 0
