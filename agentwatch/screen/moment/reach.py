@@ -48,13 +48,27 @@ class Reach:
         self._on_moved = on_moved
         self._origin: _Origin | None = None
         """The moment at which the search began; None until a match has moved the moment."""
+        self._goal: int | None = None
+        """The moment to which the current match has moved; None if it has not."""
+        self._is_goal_live = False
 
     def begin(self) -> None:
         """Begin a search at the present moment."""
-        self._origin = None
+        self._origin = self._goal = None
         self._catch_up()
 
-    def show(self, search: Search, match: Match, *, returns: bool) -> SafeText:
+    def words(self) -> SafeText:
+        """Return to which moment the current match has moved: `moved on to 14:03:07`.
+
+        It is empty if the match has not moved it, or if the user has moved it since.
+        """
+        moment, goal = self._moment, self._goal
+        if goal is None or moment.playhead.offset < goal or moment.is_live != self._is_goal_live:
+            return SafeText("")
+        timeline = moment.history.timeline
+        return SafeText(f"moved on to {'live' if moment.is_live else moment_name(timeline, goal)}")
+
+    def show(self, search: Search, match: Match, *, returns: bool) -> None:
         """Show a match, if it lies after the moment, at the first moment at which it is complete.
 
         Args:
@@ -62,25 +76,20 @@ class Reach:
             match: The match.
             returns: Whether a match of an earlier query has moved the moment for nothing: the moment at which
                 the search began is shown again if the match is there.
-
-        Returns:
-            Words for a moment to which it has moved: `moved on to 14:03:07`; otherwise empty.
         """
         moment, origin = self._moment, self._origin if returns else None
+        self._goal = None
         self._catch_up()
         moment.is_sought, moment.chosen = False, None  # the match is shown, not the end
         timeline, offset = moment.history.timeline, moment.playhead.offset
         if origin is None and (moment.is_live or _is_shown(moment.shown.session, search, match)):
-            return SafeText("")
+            return
         least = offset if origin is None else origin.offset
         goal = max(least, moment_of(moment.feed.session, timeline, search, match))
         if goal != offset:
             self._go_on(goal)
-        if goal == least:
-            return SafeText("")
-        return SafeText(
-            "moved on to " + (SafeText("live") if moment.is_live else moment_name(timeline, goal))
-        )
+        if goal > least:
+            self._goal, self._is_goal_live = goal, moment.is_live
 
     def show_call(self, call: Call | None) -> None:
         """Show the moment at which a call has ended, if it has not ended at the moment that is shown."""

@@ -61,7 +61,6 @@ class FindBar(InputBar):
         self._match: Match | None = None
         self._pending = 0
         self._wrapped = ""
-        self._moved = SafeText("")
         self._last = ""
         self._begin = (0, 0)
         self._origin: ViewState | None = None
@@ -182,7 +181,7 @@ class FindBar(InputBar):
 
     def _search_for(self, text: str) -> None:
         self._search = Search(self._feed, text, *self._begin)
-        self._match, self._pending, self._wrapped, self._moved = None, 0, "", SafeText("")
+        self._match, self._pending, self._wrapped = None, 0, ""
         self._panes.transcript.mark(self._search.query)
         self._timer.resume()
         self._slice()
@@ -225,7 +224,7 @@ class FindBar(InputBar):
             return
         self._match = match
         if self.reach is not None and not self._is_preview:
-            self._moved = self.reach.show(search, match, returns=self.input.can_focus)
+            self.reach.show(search, match, returns=self.input.can_focus)
         call = search.call(match)
         if call is None:
             panes.transcript.reveal_text(search.query, match.entry, match.start)
@@ -249,13 +248,14 @@ class FindBar(InputBar):
 
     def _end_search(self) -> None:
         self._search = self._match = None
-        self._pending, self._wrapped, self._moved = 0, "", SafeText("")
+        self._pending, self._wrapped = 0, ""
         self._panes.transcript.mark(None)
         self._panes.detail.mark(None)
 
     def _show_count(self) -> None:
         search, match = self._search, self._match
-        moved = self._moved if self.note_width >= _LEAST_FOR_TIME else self._moved and "moved on"
+        moved = "" if self.reach is None else self.reach.words()
+        moved = moved if self.note_width >= _LEAST_FOR_TIME else moved and "moved on"
         after = "searching …" if self._pending else " · ".join(filter(None, (self._wrapped, moved)))
         words = SafeText("")
         if search is not None:

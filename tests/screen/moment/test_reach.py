@@ -106,6 +106,17 @@ async def test_n_moves_the_moment_on(recording: Saver) -> None:
         assert moment(stage) is None
 
 
+async def test_the_note_ends_when_the_user_moves_the_moment(recording: Saver) -> None:
+    """`moved on to` is no longer in the find bar after `L`."""
+    async with opened(recording(*_LINES)) as stage:
+        await go_to(stage, after_line(3))
+        await stage.press("slash", *"otter", "enter")
+        await stage.until(lambda: "moved on to " in note(stage), "the match")
+        await stage.press("L")
+        await stage.until(lambda: "moved on" not in note(stage), "the note without the moment")
+        assert "1 of 1" in note(stage)
+
+
 async def test_an_overlay_s_call_is_shown_when_it_has_ended(recording: Saver) -> None:
     """A call that has not begun or not ended at the moment is shown at the moment at which it has ended."""
     async with opened(recording(*_LINES)) as stage:
