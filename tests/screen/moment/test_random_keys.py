@@ -179,4 +179,4 @@ async def case(data: bytes, path: Path, seed: int, keys: int, *, is_live: bool) 
 @pytest.mark.parametrize("seed", [13])
 async def test_random_keys(tmp_path: Path, seed: int, *, is_live: bool) -> None:
     """Keys of every kind, in a session that grows: the panes are those of a screen opened at its end."""
-    await case(DEMO, tmp_path / "session.ndjson", seed, 80, is_live=is_live)
+    await case(DEMO, tmp_path / "session.ndjson", seed, 40, is_live=is_live)
