@@ -125,6 +125,11 @@ class TimeBar(Widget):
         if not self._is_reading:
             self._read()
 
+    @property
+    def is_dragged(self) -> bool:
+        """Whether the button is pressed on the bar, which then has all mouse events."""
+        return self._sought is not None
+
     def render_line(self, y: int) -> Strip:
         """Return the row."""
         del y
