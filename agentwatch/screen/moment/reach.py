@@ -17,7 +17,7 @@ from agentwatch.analysis.search import Search
 from agentwatch.feed import Feed
 from agentwatch.feed.timeline import RecordedTimes
 from agentwatch.safe_text import SafeText, safe_line, safe_text
-from agentwatch.screen.frame.as_of import moment_name
+from agentwatch.screen.frame.moment_name import moment_name
 from agentwatch.screen.moment.moment import Moment, end_of
 from agentwatch.session import Call, Kind, Session
 
@@ -66,7 +66,8 @@ class Reach:
         if goal is None or moment.playhead.offset < goal or moment.is_live != self._is_goal_live:
             return SafeText("")
         timeline = moment.history.timeline
-        return SafeText(f"moved on to {'live' if moment.is_live else moment_name(timeline, goal)}")
+        name = moment_name(timeline.ms_at(goal), goal, timeline.size)
+        return SafeText(f"moved on to {'live' if moment.is_live else name}")
 
     def show(self, search: Search, match: Match, *, returns: bool) -> None:
         """Show a match, if it lies after the moment, at the first moment at which it is complete.
