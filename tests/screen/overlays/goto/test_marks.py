@@ -7,7 +7,7 @@ from pathlib import Path
 from agentwatch.analysis.markers import Marker, MarkerKind, VerdictMark
 from agentwatch.screen.overlays.goto.marks import Marks, step_words
 from agentwatch.session import Kind
-from tests.builders.screen.goto_box import LINES, end_of
+from tests.builders.screen.goto_box import end_of
 from tests.builders.screen.lines import init, prompt, result, shell
 from tests.builders.screen.marked import marks_of, write_times
 from tests.conftest import Saver
@@ -100,9 +100,10 @@ def test_a_name_from_the_file_cannot_control_the_terminal(path: Path) -> None:
 
 def test_without_times_a_moment_is_a_share_of_the_recording(recording: Saver) -> None:
     """The time of a mark is then a percentage."""
-    marks = marks_of(recording(*LINES))
+    path = recording(init(), init())
+    marks = marks_of(path)
     assert marks.toggle(0) == "bookmark at 0 % · press : to name it"
-    assert marks.toggle(end_of(4)) == "bookmark at 100 % · press : to name it"
+    assert marks.toggle(path.stat().st_size) == "bookmark at 100 % · press : to name it"
 
 
 def test_a_turn_is_its_prompt(recording: Saver) -> None:
