@@ -54,6 +54,10 @@ class RecordedTimes:
         """The last time; None while no time is known."""
         self._noted = TimeColumns()
 
+    def __getstate__(self) -> dict[str, object]:
+        """Return the times for pickling; whoever restores them sets the descriptor."""
+        return {**vars(self), "fd": -1}
+
     @property
     def has_times(self) -> bool:
         """Whether any time is known."""

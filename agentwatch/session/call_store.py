@@ -130,6 +130,13 @@ class Calls(Sequence[Call]):
         if call.number not in self._unpacked:
             self.settle(call)
 
+    def __getstate__(self) -> dict[str, object]:
+        """Return the calls for pickling. The settled ones are packed first, so that reading them is fast."""
+        while self._settled:
+            self._pack(self._settled.popleft()[0])
+        self._settled_characters = 0
+        return {**vars(self), "_held": {}, "_recent": deque(maxlen=_MOST_RECENT)}
+
     def _at(self, index: int) -> Call:
         number = index + 1
         call = self._unpacked.get(number)

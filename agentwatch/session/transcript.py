@@ -80,11 +80,6 @@ class Transcript(Sequence[Entry]):
         return self._at(range(len(self))[index])
 
     @property
-    def last(self) -> Entry | None:
-        """The last entry; None if the transcript is empty."""
-        return self.last_text or (self[-1] if len(self) else None)
-
-    @property
     def open_kind(self) -> Kind | None:
         """The kind of the last entry if it is a text that may still grow."""
         return self.last_text.kind if self.last_text is not None and self.last_text.is_open else None
@@ -178,6 +173,12 @@ class Transcript(Sequence[Entry]):
         if entry is not None:
             entry.ended_ms = entry.ended_ms if at_ms is None else at_ms
             entry.close()
+
+    def __getstate__(self) -> dict[str, object]:
+        """Return the transcript for pickling. The ended texts are packed first."""
+        while self._ended:
+            self._pack(self._ended.popleft())
+        return {**vars(self), "_recent": {}}
 
     def _append(self, place: int) -> None:
         self._places.append(place)

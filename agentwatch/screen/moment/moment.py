@@ -9,6 +9,7 @@ from agentwatch.analysis.since.words import behind_words
 from agentwatch.events import Outcome
 from agentwatch.feed import Feed
 from agentwatch.feed.history import History
+from agentwatch.feed.index.kept import NOTHING_KEPT, Kept
 from agentwatch.feed.playhead import Playhead, Replay
 from agentwatch.recording import LineReader, now_ms
 from agentwatch.safe_text import SafeText
@@ -32,17 +33,20 @@ class Change(Enum):
 class Moment:
     """Moves the playhead of a session, and knows the feed whose session the screen shows."""
 
-    def __init__(self, feed: Feed, reader: LineReader, replay: Replay | None = None) -> None:
+    def __init__(
+        self, feed: Feed, reader: LineReader, replay: Replay | None = None, kept: Kept = NOTHING_KEPT
+    ) -> None:
         """Create the moment of a session: the live one, or the start of a replay.
 
         Args:
             feed: Reads the whole recording at full speed; it has not read anything yet.
             reader: The reader of the feed.
             replay: How to replay the recording; None to show the live moment.
+            kept: What is kept of the recording.
         """
         self.feed = feed
         """The feed at the live moment."""
-        self.history = History(feed, reader)
+        self.history = History(feed, reader, kept)
         self.playhead = Playhead(self.history.timeline, replay, is_over=lambda: feed.is_over)
         self.shown = feed if replay is None else self.history.at(0)
         """The feed whose session is shown."""
@@ -68,6 +72,11 @@ class Moment:
         if self.shown is not before:
             return Change.OTHER
         return Change.FORWARD if has_moved and not self.is_live else Change.NONE
+
+    def close(self) -> None:
+        """Stop keeping what was read."""
+        if self.history.index is not None:
+            self.history.index.drop()
 
     def go_to(self, offset: int) -> None:
         """Go to the last line end at or before an offset."""
