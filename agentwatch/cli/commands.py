@@ -141,11 +141,17 @@ def watch_agent(command: Sequence[str], options: Options) -> int:
         raise
 
 
-def replay_file(path: Path, options: Options) -> int:
-    """Replay a recording with its original timing, and return the exit code."""
+def replay_file(path: Path, options: Options, *, is_bundled: bool = False) -> int:
+    """Replay a recording with its original timing, and return the exit code.
+
+    Nothing is written beside a recording that is a part of agentwatch: its bookmarks stay in memory.
+    """
     replay = Replay(options.speed, options.max_idle)
     log_fd = None if options.log is None else create_log(options.log)
-    return watch(saved_source(path, log_fd=log_fd), options, replay)
+    source = saved_source(path, log_fd=log_fd)
+    if is_bundled:
+        source.bookmarks_path = None
+    return watch(source, options, replay)
 
 
 def _watch_pipe(source_fd: int, options: Options) -> int:

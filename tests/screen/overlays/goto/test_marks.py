@@ -35,7 +35,9 @@ def test_a_bookmark_is_set_and_removed(path: Path) -> None:
 def test_the_toast_says_once_that_bookmarks_are_not_kept(path: Path) -> None:
     """Without a file, the first toast says so, and the next is as always."""
     marks = marks_of(path, in_memory=True)
-    first = "bookmark at 09:00:02 · bookmarks are kept until you quit: the recording has no name"
+    first = (
+        "bookmark at 09:00:02 · bookmarks are kept until you quit: nothing is written beside this recording"
+    )
     assert marks.toggle(end_of(1)) == first
     assert marks.toggle(end_of(2)) == "bookmark at 09:00:04 · press : to name it"
 
