@@ -30,6 +30,16 @@ class Selection:
             self._panes.detail.show_call(chosen)
         self._panes.mark_calls(None)
 
+    def play_to(self, feed: Feed) -> None:
+        """Show another moment, to which the session was played. A failure before it stays in the detail."""
+        held, calls = self._held, feed.session.calls
+        self.show(feed)
+        same = None if held is None or held.number > len(calls) else calls[held.number - 1]
+        if same is not None and same.ended is not None and same.ended.offset < feed.offset:
+            self._held = same
+            self._panes.detail.show_call(same, is_held=same is not self._panes.calls.chosen)
+            self._panes.mark_calls(same)
+
     def sync(self) -> None:
         """Show the detail of a call that has failed while the newest calls are followed, and mark its row."""
         calls, detail = self._panes.calls, self._panes.detail

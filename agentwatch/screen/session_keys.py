@@ -87,7 +87,7 @@ class SessionKeys(Vertical):
         self._feed = feed
         self._panes.show(feed)
         self._workspace.plan.show(feed.session)
-        self._workspace.selection.show(feed)
+        self._workspace.selection.play_to(feed)
 
     def compose(self) -> ComposeResult:
         """Lay out the workspace alone."""

@@ -61,8 +61,8 @@ def test_replay_keys(home: Path) -> None:
             terminal.wait_until(changed, what="the next event")
         for key, speed in (("+", "0.25"), ("+", "0.5"), ("-", "0.25"), ("=", "0.5")):
             terminal.send(key)
-            terminal.wait_for(f"‖ ×{speed} ")
-        for speed in ("‖ ", "‖ ×2 ", "‖ ×4 ", "‖ ×8 ", "‖ ×16 ", "‖ ×32 ", "‖ ×64 "):
+            terminal.wait_for(f"‖ ×{speed}")
+        for speed in ("‖", "‖ ×2", "‖ ×4", "‖ ×8", "‖ ×16", "‖ ×32", "‖ ×64"):
             terminal.send("+")
             terminal.wait_for(speed)
         terminal.send(" ")
