@@ -45,8 +45,13 @@ class Reader(Protocol):
 class Observer(Protocol):
     """Is called while a feed reads its recording."""
 
-    def applied(self, place: Place) -> None:
-        """Note a line that was applied."""
+    def applied(self, place: Place, pieces: Pieces | None) -> None:
+        """Note a line that was applied, or several lines that were applied at once.
+
+        Args:
+            place: The place of the line, or of all of the lines.
+            pieces: The times of several lines; None of one line, and if they are not known.
+        """
 
     def paused(self, offset: int, session: Session, decoder: Decoder) -> None:
         """Note that every line before an offset was applied, and that none is held back."""
@@ -115,7 +120,7 @@ class Feed:
             self.session.apply(events, place, count, pieces)
             self.offset = place.offset + place.length + 1
             if self.observer is not None:
-                self.observer.applied(place)
+                self.observer.applied(place, pieces)
             applied += count
             if until is not None and time.perf_counter() >= until:
                 break

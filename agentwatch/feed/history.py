@@ -12,7 +12,7 @@ from agentwatch.feed.feed import Feed
 from agentwatch.feed.index.kept import NOTHING_KEPT, Kept
 from agentwatch.feed.timeline import RecordedTimes
 from agentwatch.recording import LineReader, Until
-from agentwatch.session import Place, Session
+from agentwatch.session import Pieces, Place, Session
 from agentwatch.wire import Decoder
 
 
@@ -84,9 +84,9 @@ class History:
         self._earlier = None
         return ends[-2] if len(ends) > 1 else 0
 
-    def applied(self, place: Place) -> None:
-        """Note the time of a line that the feed has applied."""
-        self.timeline.note(place)
+    def applied(self, place: Place, pieces: Pieces | None) -> None:
+        """Note the times of the lines that the feed has applied."""
+        self.timeline.note(place, pieces, self._reader.times)
 
     def paused(self, offset: int, session: Session, decoder: Decoder) -> None:
         """Take a checkpoint, if the last one is far enough back."""

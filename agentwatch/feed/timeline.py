@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from agentwatch.recording import ArrivalTimes
 from agentwatch.recording.line_ends import line_end_after, line_end_before
 from agentwatch.recording.time_columns import TimeColumns
-from agentwatch.session import Place
+from agentwatch.session import Pieces, Place
+
+_MOST_STEPS = 64
+"""Lines that were decoded at once, by the agent's clock only, get at most this number of times."""
 
 
 class Timeline(Protocol):
@@ -53,6 +57,7 @@ class RecordedTimes:
         self.last_ms: int | None = None
         """The last time; None while no time is known."""
         self._noted = TimeColumns()
+        """Pairs of an offset and the time of the lines that end after it, up to the next pair."""
 
     def __getstate__(self) -> dict[str, object]:
         """Return the times for pickling; whoever restores them sets the descriptor."""
@@ -63,17 +68,27 @@ class RecordedTimes:
         """Whether any time is known."""
         return self.first_ms is not None
 
-    def note(self, place: Place) -> None:
-        """Note the time of a line that was applied."""
+    def note(self, place: Place, pieces: Pieces | None = None, arrivals: ArrivalTimes | None = None) -> None:
+        """Note the times of lines that were applied.
+
+        Args:
+            place: The place of the line, or of several lines that were decoded at once.
+            pieces: The times of several lines; None of one line, and if they are not known.
+            arrivals: The arrival times of the recording; None if it has none.
+        """
         self.size, at_ms = place.offset + place.length + 1, place.seen_ms
         if at_ms is None:
             return
-        if self.last_ms is None:
-            self.first_ms = at_ms
-        elif at_ms <= self.last_ms:
-            return
-        self.last_ms = at_ms
-        self._noted.append(place.offset, at_ms)
+        if pieces is None:
+            self._note(place.offset, at_ms)
+        elif arrivals is not None and (first_ms := arrivals.at(place.offset)) is not None:
+            self._note(place.offset, first_ms)
+            start = place.offset
+            while (arrival := arrivals.after(start)) is not None and arrival[0] < self.size:
+                start = arrival[0]
+                self._note(*arrival)
+        else:
+            self._spread(place, pieces.first_ms, at_ms)
 
     def ms_at(self, offset: int) -> int | None:
         """Return the time of the last line before an offset; before the first time, the first time."""
@@ -81,9 +96,17 @@ class RecordedTimes:
 
     def offset_at(self, at_ms: float) -> int:
         """Return the moment after the last line at or before a time."""
-        if self.last_ms is None or at_ms >= self.last_ms:
-            return self.size
-        return self._noted.offset_after(at_ms)
+        later = self._noted.around(at_ms)[1]
+        return self.size if later is None else line_end_before(self.fd, later[0])
+
+    def around(self, at_ms: float) -> tuple[int | None, int | None]:
+        """Return the last time of a line that is not later than a time, and the first that is later.
+
+        Returns:
+            None instead of a time that does not exist.
+        """
+        earlier, later = self._noted.around(at_ms)
+        return None if earlier is None else earlier[1], None if later is None else later[1]
 
     def before(self, offset: int) -> int:
         """Return the end of the line before the one that ends at `offset`; 0 at the first line."""
@@ -96,3 +119,21 @@ class RecordedTimes:
     def aligned(self, offset: int) -> int:
         """Return the last line end at or before an offset."""
         return self.size if offset >= self.size else line_end_before(self.fd, max(offset, 0))
+
+    def _note(self, start: int, at_ms: int) -> None:
+        """Note the time of the lines that end after an offset, unless it is not later than the last time."""
+        if self.last_ms is None:
+            self.first_ms = at_ms
+        elif at_ms <= self.last_ms:
+            return
+        self.last_ms = at_ms
+        self._noted.append(start, at_ms)
+
+    def _spread(self, place: Place, first_ms: int, last_ms: int) -> None:
+        """Note evenly distributed times for lines of which only the first and the last time are known."""
+        steps = min(_MOST_STEPS, max(last_ms - first_ms, 1))
+        for step in range(steps):
+            self._note(
+                place.offset + place.length * step // steps, first_ms + (last_ms - first_ms) * step // steps
+            )
+        self._note(place.offset + place.length, last_ms)

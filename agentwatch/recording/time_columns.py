@@ -78,12 +78,12 @@ class TimeColumns:
     def longest_gap_ms(self, start: int, end: int) -> int:
         """Return the longest time between two successive pairs from the offset `start` to `end`."""
         longest, before = 0, self.at(start)
-        while before is not None and (following := self._after(start)) is not None and following[0] <= end:
+        while before is not None and (following := self.after(start)) is not None and following[0] <= end:
             start, at_ms = following
             longest, before = max(longest, at_ms - before), at_ms
         return longest
 
-    def _after(self, offset: int) -> tuple[int, int] | None:
+    def after(self, offset: int) -> tuple[int, int] | None:
         """Return the first pair with a greater offset; None if no pair follows."""
         offsets, epochs_ms = self._newest
         if not offsets or offset < offsets[0]:
@@ -98,20 +98,30 @@ class TimeColumns:
         index = bisect_right(offsets, offset)
         return (offsets[index], epochs_ms[index]) if index < len(offsets) else None
 
-    def offset_after(self, epoch_ms: float) -> int:
-        """Return the first offset whose time is later.
+    def around(self, epoch_ms: float) -> tuple[tuple[int, int] | None, tuple[int, int] | None]:
+        """Return the last pair whose time is not later, and the first pair whose time is later.
 
-        The times must be in order, and the last one must be later.
+        The times must be in order.
+
+        Returns:
+            None instead of a pair that does not exist.
         """
-        number = bisect_right(range(len(self._firsts)), epoch_ms, key=lambda at: self._chunk(at)[1][0])
-        if number:
-            offsets, epochs_ms = self._chunk(number - 1)
-            if epochs_ms and epoch_ms < epochs_ms[-1]:
-                return offsets[bisect_right(epochs_ms, epoch_ms)]
-        if number < len(self._firsts):
-            return self._firsts[number]
-        offsets, epochs_ms = self._newest
-        return offsets[bisect_right(epochs_ms, epoch_ms)]
+        newest = self._newest
+        if not newest[1] or epoch_ms < newest[1][0]:
+            number = bisect_right(range(len(self._firsts)), epoch_ms, key=self._first_ms)
+            if number:
+                found = _around(self._chunk(number - 1), epoch_ms)
+                if found[1] is not None or number == len(self._firsts):
+                    return found if found[1] is not None else (found[0], _first(newest))
+                return found[0], _first(self._chunk(number))
+            if self._firsts:
+                return None, _first(self._chunk(0))
+        return _around(newest, epoch_ms)
+
+    def _first_ms(self, number: int) -> int:
+        """Return the first time of a chunk; 0 if the file has lost it."""
+        epochs_ms = self._chunk(number)[1]
+        return epochs_ms[0] if epochs_ms else 0
 
     def _chunk(self, number: int) -> tuple[array[int], array[int]]:
         """Return the columns of a chunk; empty ones if the file has lost it."""
@@ -144,3 +154,19 @@ class TimeColumns:
             return
         self._firsts.append(offsets[0])  # first, so that a reader that finds no newest pair finds the chunk
         self._newest = array("q"), array("q")
+
+
+def _around(
+    columns: tuple[array[int], array[int]], epoch_ms: float
+) -> tuple[tuple[int, int] | None, tuple[int, int] | None]:
+    """Return the last pair of two columns whose time is not later, and the first whose time is later."""
+    offsets, epochs_ms = columns
+    index = bisect_right(epochs_ms, epoch_ms)
+    before = (offsets[index - 1], epochs_ms[index - 1]) if index else None
+    return before, (offsets[index], epochs_ms[index]) if index < len(offsets) else None
+
+
+def _first(columns: tuple[array[int], array[int]]) -> tuple[int, int] | None:
+    """Return the first pair of two columns; None if they are empty."""
+    offsets, epochs_ms = columns
+    return (offsets[0], epochs_ms[0]) if offsets else None

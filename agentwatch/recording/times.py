@@ -47,6 +47,10 @@ class ArrivalTimes:
         """Return when the byte at `offset` arrived, in milliseconds since the epoch; None if unknown."""
         return self._noted.at(offset)
 
+    def after(self, offset: int) -> tuple[int, int] | None:
+        """Return the offset and the time of the first arrival after the one of a byte; None without one."""
+        return self._noted.after(offset)
+
     def longest_gap_ms(self, start: int, end: int) -> int:
         """Return the longest time between two arrivals of the bytes from `start` to `end`."""
         return self._noted.longest_gap_ms(start, end)

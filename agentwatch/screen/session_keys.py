@@ -87,7 +87,7 @@ class SessionKeys(Vertical):
         self._feed = feed
         self._panes.show(feed)
         self._workspace.plan.show(feed.session)
-        self._workspace.selection.play_to(feed)
+        self._workspace.selection.go_on(feed)
 
     def compose(self) -> ComposeResult:
         """Lay out the workspace alone."""

@@ -8,10 +8,10 @@ from textual import events
 from agentwatch.feed.playhead import Replay
 from agentwatch.screen.frame import key_hints
 from agentwatch.screen.keymap import bound_keys
+from tests.builders.moment.timed import ManualClock, timed
 from tests.builders.screen.app import opened
 from tests.builders.screen.lines import answer, init, result, session
 from tests.conftest import Saver
-from tests.screen.keys.test_replay_keys import ManualClock, timed
 
 
 def test_every_hint_is_a_binding() -> None:
