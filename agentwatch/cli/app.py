@@ -125,7 +125,7 @@ def demo(**given: Any) -> int:
     from agentwatch.cli.commands import replay_file
     from agentwatch.resources import resource
 
-    return replay_file(resource("recordings") / "demo.ndjson", _options(given))
+    return replay_file(resource("recordings") / "demo.ndjson", _options(given), is_bundled=True)
 
 
 @agentwatch.command()

@@ -143,8 +143,10 @@ def watch_agent(command: Sequence[str], options: Options) -> int:
         raise
 
 
-def replay_file(path: Path, options: Options) -> int:
+def replay_file(path: Path, options: Options, *, is_bundled: bool = False) -> int:
     """Replay a recording with its original timing, and return the exit code.
+
+    Nothing is written beside a recording that is a part of agentwatch: its bookmarks stay in memory.
 
     Raises:
         Fault: The file cannot be opened, or it does not have a moment that an option names.
@@ -152,7 +154,10 @@ def replay_file(path: Path, options: Options) -> int:
     replay = Replay(options.speed, options.max_idle, loops=options.loop)
     check_part(path, options.asked(), options.agent())
     log_fd = None if options.log is None else create_log(options.log)
-    return watch(saved_source(path, log_fd=log_fd), options, replay)
+    source = saved_source(path, log_fd=log_fd)
+    if is_bundled:
+        source.bookmarks_path = None
+    return watch(source, options, replay)
 
 
 def _watch_pipe(source_fd: int, options: Options) -> int:

@@ -18,7 +18,10 @@ COLOUR = re.compile(rb"\x1b\[[0-9;:]*?(?<![0-9])(?:3[0-8]|4[0-8]|9[0-7]|10[0-7])
 
 
 def test_the_demo_plays_to_its_end() -> None:
-    """The demo plays to its success and fills all four panes; the detail shows its failed call."""
+    """The demo plays to its success and fills all four panes; the detail shows its failed call.
+
+    A bookmark in it is not written into the folder of the program.
+    """
     with in_terminal("demo", "--speed", "64", size=(120, 50)) as terminal:
         terminal.wait_for("✓ succeeded in 1:10", 20)
         rows = terminal.screen_text().split("\n")
@@ -31,6 +34,9 @@ def test_the_demo_plays_to_its_end() -> None:
         assert "─ 3 Detail · failed call #6 · esc follows ─" in text
         assert "$ pytest -q" in text
         assert re.search(r"\d\d:\d\d:\d\d ✓ Ran terminal command pytest -q", text)
+        terminal.send("b")
+        terminal.wait_for("nothing is written beside")
+        assert not RECORDINGS.joinpath("demo.bookmarks.json").exists()
         terminal.send("q")
         assert terminal.wait_exit() == 0
         assert terminal.restored(), terminal.leftovers()

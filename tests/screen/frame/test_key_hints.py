@@ -90,3 +90,12 @@ async def test_a_click_presses_the_key(recording: Saver) -> None:
         x = stage.rows()[-1].index("? Help")
         await stage.pilot.click("#keys", offset=(x + 1, 0))
         await stage.until(lambda: len(stage.app.screen_stack) == 2, "the help")
+
+
+async def test_a_key_is_named_once(recording: Saver) -> None:
+    """At an earlier moment, the keys that go by events are named by what they do there, and only once."""
+    async with opened(recording(session(3) + result()), (200, 50)) as stage:
+        assert ", . Moment" in stage.rows()[-1]
+        await stage.press("comma")
+        await stage.shows(", . Event")
+        assert ", . Moment" not in stage.rows()[-1]
