@@ -204,7 +204,7 @@ class WatchScreen(Screen[None]):
         if change is Change.OTHER:
             self._session_keys.show(self._moment.shown)
         if self.is_earlier:
-            self.workspace.take_newest()
+            self._session_keys.take_newest()
         return int(change is not Change.NONE)
 
     def _show_status(self, now: int | None) -> None:

@@ -94,6 +94,11 @@ class SessionKeys(Vertical):
         self.show(feed)
         self._workspace.sync(now_ms)
 
+    def take_newest(self) -> None:
+        """Prepare the panes for the newest moment, and search it, while an earlier one is shown."""
+        self._panes.take_newest()
+        self._workspace.find_bar.sync()
+
     def compose(self) -> ComposeResult:
         """Lay out the workspace alone."""
         yield self._workspace
