@@ -33,6 +33,8 @@ SLOW_FILES = (
         "test_large_files",
         "test_panes",
         "test_replay_keys",
+        "test_moment_keys",
+        "test_opening",
     ),
     *("test_snapshots", "test_snapshots_midway", "test_tabs", "test_workspace", "test_compositor"),
     *("test_editor", "test_attention", "test_back_to_transcript", "test_reading_place", "test_filter_keys"),
