@@ -89,6 +89,11 @@ class SessionKeys(Vertical):
         self._workspace.plan.show(feed.session)
         self._workspace.selection.go_on(feed)
 
+    def show_now(self, feed: Feed, now_ms: int | None) -> None:
+        """Show another moment, and update every pane; `now_ms` is the session's time at that moment."""
+        self.show(feed)
+        self._workspace.sync(now_ms)
+
     def compose(self) -> ComposeResult:
         """Lay out the workspace alone."""
         yield self._workspace

@@ -146,6 +146,11 @@ class Workspace(Vertical):
         self.selection.sync()
         self._tabs.highlight(self.pane)
 
+    def take_newest(self) -> None:
+        """Prepare the panes for the newest moment, and search it, while an earlier one is shown."""
+        self.panes.take_newest()
+        self.find_bar.sync()
+
     def watch_pane(self, pane: str) -> None:
         """Set the class by which the stylesheet shows the pane on a narrow screen, and update the tabs."""
         self.update_classes({f"-pane-{name}": name == pane for name in NAMES})
