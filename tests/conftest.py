@@ -32,6 +32,7 @@ SLOW_FILES = (
         "test_keys",
         "test_large_files",
         "test_panes",
+        "test_random_keys",
         "test_replay_keys",
     ),
     *("test_snapshots", "test_snapshots_midway", "test_tabs", "test_workspace", "test_compositor"),

@@ -35,6 +35,7 @@ from agentwatch.screen.frame.view_status import BEHIND_BYTES, pause_words, view_
 from agentwatch.screen.moment.keys import MomentKeys
 from agentwatch.screen.moment.marks import MarkKeys
 from agentwatch.screen.moment.moment import Change, Moment, live_ms
+from agentwatch.screen.moment.reach import Reach
 from agentwatch.screen.overlays.files import FilesScreen
 from agentwatch.screen.overlays.notices import Notices
 from agentwatch.screen.overlays.time import TimeScreen
@@ -129,10 +130,10 @@ class WatchScreen(Screen[None]):
         yield self._status
         at_once = self.frame_scheduler.at_once
         self._session_keys = SessionKeys(self.workspace, self._feed, self._source.path)
+        self.reach = self.workspace.find_bar.reach = Reach(self._moment, self._session_keys.show_now, at_once)
         marks = MarkKeys(self._session_keys, self._moment, self._source, at_once)
         self._keys = MomentKeys(marks, self._moment, self.notices, at_once)
-        yield self._keys
-        yield self._hints
+        yield from (self._keys, self._hints)
 
     def on_mount(self) -> None:
         """Start the ticks; the first one comes after the first refresh."""
@@ -203,7 +204,7 @@ class WatchScreen(Screen[None]):
         if change is Change.OTHER:
             self._session_keys.show(self._moment.shown)
         if self.is_earlier:
-            self.workspace.panes.take_newest()
+            self._session_keys.take_newest()
         return int(change is not Change.NONE)
 
     def _show_status(self, now: int | None) -> None:
@@ -281,19 +282,19 @@ class WatchScreen(Screen[None]):
     def _show_counted(self, event: HeaderLine.CountClicked) -> None:
         self.workspace.filter_calls(event.outcome)
 
-    def _go_to_call(self, call: Call | None) -> None:
+    def go_to_call(self, call: Call | None) -> None:
+        """Select the call with which an overlay was dismissed, if any."""
+        self.reach.show_call(call)
         self.workspace.show_call(call)
 
     def action_files(self) -> None:
         """Show the files that the session touched; if a call is selected there, go to it."""
         shown = self._shown()
-        self.app.push_screen(
-            FilesScreen(shown, TouchedFiles(shown.session) if self.is_earlier else self._touched),
-            self._go_to_call,
-        )
+        touched = TouchedFiles(shown.session) if self.is_earlier else self._touched
+        self.app.push_screen(FilesScreen(shown, touched), self.go_to_call)
 
     def action_time(self) -> None:
         """Show the time breakdown; if a call is selected there, go to it."""
         session = self._shown().session
         spent = TimeBreakdown(session) if self.is_earlier else self._spent
-        self.app.push_screen(TimeScreen(session, spent), self._go_to_call)
+        self.app.push_screen(TimeScreen(session, spent), self.go_to_call)

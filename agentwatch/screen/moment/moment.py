@@ -71,11 +71,18 @@ class Moment:
         self.chosen: int | None = None
         """The number of the call that is to be selected at the moment to which the user has moved."""
         self._offset = 0
+        self._is_reached = False
 
     @property
     def is_live(self) -> bool:
         """Whether the live moment is shown."""
         return self.playhead.is_live
+
+    @property
+    def is_due(self) -> bool:
+        """Whether the moment was moved since the last tick."""
+        is_shown = self.shown is self.feed if self.is_live else self.playhead.offset == self._offset
+        return not is_shown
 
     def tick(self) -> Change:
         """Move the playhead by the time that has passed, and return how the moment has changed."""
@@ -87,9 +94,17 @@ class Moment:
         before, offset = self.shown, self.playhead.offset
         self.shown = self.feed if self.is_live else self.history.at(offset)
         has_moved, self._offset = offset != self._offset, offset
+        was_reached, self._is_reached = self._is_reached, False
         if self.shown is not before:
             return Change.OTHER
-        return Change.FORWARD if has_moved and not self.is_live else Change.NONE
+        has_grown = was_reached or (has_moved and not self.is_live)
+        return Change.FORWARD if has_grown else Change.NONE
+
+    def reached(self) -> Feed:
+        """Return the feed of the moment to which the playhead was moved. The next tick reports it too."""
+        self.tick()
+        self._is_reached = True
+        return self.shown
 
     def close(self) -> None:
         """Stop keeping what was read."""
