@@ -183,7 +183,7 @@ class Feed:
             if seen_ms is None and events and type(events[0]) is LineTime:
                 seen_ms = events[0].at_ms
             if events is not None and is_whole(events):
-                pieces = None if count == 1 else self._pieces(lines, offset, len(raw), length, events)
+                pieces = None if count == 1 else self._pieces(lines, offset, data[index : index + count], events)
                 yield DecodedLine(events, Place(offset, length, seen_ms), count, pieces)
             else:
                 yield from joiner.take(Line(offset, raw[:length], seen_ms), events)
@@ -191,21 +191,18 @@ class Feed:
             index += count
             offset += length + 1
 
-    def _pieces(
-        self, lines: Lines, offset: int, first: int, length: int, events: list[Event]
-    ) -> Pieces | None:
+    def _pieces(self, lines: Lines, offset: int, burst: list[bytes], events: list[Event]) -> Pieces | None:
         """Return the times of lines that were decoded at once; None if none are known.
 
         Args:
             lines: The batch that contains them.
             offset: The offset of the first line.
-            first: The number of bytes of the first line.
-            length: The number of bytes of all lines.
+            burst: The lines.
             events: Their events.
         """
-        first_ms = lines.seen_ms(offset + first - 1)
+        first_ms = lines.seen_ms(offset + len(burst[0]) - 1)
         if first_ms is not None:
-            return Pieces(first_ms, lines.longest_gap_ms(offset + first - 1, offset + length))
+            return Pieces(first_ms, lines.longest_gap_ms(offset, burst))
         text = events[0] if self.takes_agent_times and events else None
         if type(text) is Text and text.at_ms is not None:
             return Pieces(text.at_ms, text.longest_gap_ms)

@@ -25,6 +25,7 @@ class TimeColumns:
         """The offsets and the times after the last chunk."""
         self._firsts = array("q")
         """The first offset of each chunk in the file."""
+        self._first_times = array("q")
         self._fd: int | None = None
         self._is_refused = False
         self._last_read = -1, array("q"), array("q")
@@ -53,40 +54,32 @@ class TimeColumns:
         index = bisect_right(offsets, offset) - 1
         return epochs_ms[index] if index >= 0 else None
 
-    def longest_gap_ms(self, start: int, end: int) -> int:
-        """Return the longest time between two successive pairs from the offset `start` to `end`."""
-        longest, before = 0, self.at(start)
-        while before is not None and (following := self._after(start)) is not None and following[0] <= end:
-            start, at_ms = following
-            longest, before = max(longest, at_ms - before), at_ms
-        return longest
+    def has_between(self, start: int, end: int) -> bool:
+        """Return whether a pair has an offset after `start` and not after `end`."""
+        offsets, _ = self._newest
+        if offsets and offsets[0] <= start:
+            index = bisect_right(offsets, start)
+            return index < len(offsets) and offsets[index] <= end
+        return self._number(start) != self._number(end)
 
-    def _after(self, offset: int) -> tuple[int, int] | None:
-        """Return the first pair with a greater offset; None if no pair follows."""
-        offsets, epochs_ms = self._newest
-        if not offsets or offset < offsets[0]:
-            number = bisect_right(self._firsts, offset) - 1
-            chunk = self._chunk(max(number, 0)) if self._firsts else (array("q"), array("q"))
-            index = bisect_right(chunk[0], offset)
-            if index < len(chunk[0]):
-                return chunk[0][index], chunk[1][index]
-            if number + 1 < len(self._firsts):
-                following = self._chunk(number + 1)
-                return (following[0][0], following[1][0]) if following[0] else None
-        index = bisect_right(offsets, offset)
-        return (offsets[index], epochs_ms[index]) if index < len(offsets) else None
+    def _number(self, offset: int) -> int:
+        """Return how many pairs have an offset that is not greater."""
+        offsets, _ = self._newest
+        if offsets and offset >= offsets[0]:
+            return _CHUNK * len(self._firsts) + bisect_right(offsets, offset)
+        number = bisect_right(self._firsts, offset) - 1
+        return _CHUNK * number + bisect_right(self._chunk(number)[0], offset) if number >= 0 else 0
 
     def offset_at(self, epoch_ms: float) -> int:
         """Return the last offset whose time is not later; 0 without one. The times must be in order."""
-        number = bisect_right(range(len(self._firsts)), epoch_ms, key=lambda at: self._chunk(at)[1][0])
+        number = bisect_right(self._first_times, epoch_ms)
         offsets, epochs_ms = self._newest
-        if epochs_ms and epoch_ms >= epochs_ms[0]:
-            pass
-        elif number:
+        if not epochs_ms or epoch_ms < epochs_ms[0]:
+            if not number:
+                return 0
             offsets, epochs_ms = self._chunk(number - 1)
-        else:
-            return 0
-        return offsets[bisect_right(epochs_ms, epoch_ms) - 1]
+        index = bisect_right(epochs_ms, epoch_ms) - 1
+        return offsets[index] if index >= 0 else self._firsts[number - 1]
 
     def _chunk(self, number: int) -> tuple[array[int], array[int]]:
         """Return the columns of a chunk; empty ones if the file has lost it."""
@@ -117,5 +110,6 @@ class TimeColumns:
         except OSError:
             self._is_refused = True
             return
+        self._first_times.append(epochs_ms[0])
         self._firsts.append(offsets[0])  # first, so that a reader that finds no newest pair finds the chunk
         self._newest = array("q"), array("q")

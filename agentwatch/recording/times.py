@@ -47,9 +47,9 @@ class ArrivalTimes:
         """Return when the byte at `offset` arrived, in milliseconds since the epoch; None if unknown."""
         return self._noted.at(offset)
 
-    def longest_gap_ms(self, start: int, end: int) -> int:
-        """Return the longest time between two arrivals of the bytes from `start` to `end`."""
-        return self._noted.longest_gap_ms(start, end)
+    def has_between(self, start: int, end: int) -> bool:
+        """Return whether bytes after the one at `start`, up to the one at `end`, arrived in another read."""
+        return self._noted.has_between(start, end)
 
     def close(self) -> None:
         """Close the file of times."""
