@@ -183,7 +183,8 @@ class Feed:
             if seen_ms is None and events and type(events[0]) is LineTime:
                 seen_ms = events[0].at_ms
             if events is not None and is_whole(events):
-                pieces = None if count == 1 else self._pieces(lines, offset, data[index : index + count], events)
+                burst_lines = data[index : index + count]
+                pieces = None if count == 1 else self._pieces(lines, offset, burst_lines, events)
                 yield DecodedLine(events, Place(offset, length, seen_ms), count, pieces)
             else:
                 yield from joiner.take(Line(offset, raw[:length], seen_ms), events)
