@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from itertools import accumulate, islice, pairwise
 from typing import TYPE_CHECKING, Protocol
 
 from agentwatch.events import Event, FormatDetected, LineTime, Text
@@ -45,8 +46,8 @@ class Reader(Protocol):
 class Observer(Protocol):
     """Is called while a feed reads its recording."""
 
-    def applied(self, place: Place) -> None:
-        """Note a line that was applied."""
+    def applied(self, place: Place, pieces: Pieces | None) -> None:
+        """Note a line that was applied, or several short ones."""
 
     def paused(self, offset: int, session: Session, decoder: Decoder) -> None:
         """Note that every line before an offset was applied, and that none is held back."""
@@ -105,7 +106,7 @@ class Feed:
             self.session.apply(events, place, count, pieces)
             self.offset = place.offset + place.length + 1
             if self.observer is not None:
-                self.observer.applied(place)
+                self.observer.applied(place, pieces)
             applied += count
             if until is not None and time.perf_counter() >= until:
                 break
@@ -203,11 +204,22 @@ class Feed:
         """
         first_ms = lines.seen_ms(offset + len(burst[0]) - 1)
         if first_ms is not None:
-            return Pieces(first_ms, lines.longest_gap_ms(offset, burst))
-        text = events[0] if self.takes_agent_times and events else None
-        if type(text) is Text and text.at_ms is not None:
-            return Pieces(text.at_ms, text.longest_gap_ms)
-        return None
+            times_ms: Sequence[int] = lines.arrivals(offset, burst)
+        elif self.takes_agent_times and events and type(events[0]) is Text:
+            times_ms = events[0].times_ms
+            first_ms = times_ms[0] if times_ms else None
+        if first_ms is None:
+            return None
+        if not times_ms or times_ms[0] == times_ms[-1] == max(times_ms):
+            return Pieces(first_ms, 0)
+        starts = accumulate(map(len, burst), initial=offset)
+        later = [
+            (start, at_ms)
+            for start, (before_ms, at_ms) in zip(islice(starts, 1, None), pairwise(times_ms), strict=False)
+            if at_ms != before_ms
+        ]
+        gap_ms = max(at_ms - before_ms for before_ms, at_ms in pairwise(times_ms))
+        return Pieces(first_ms, max(gap_ms, 0), later)
 
     def _rest(self) -> list[DecodedLine]:
         """Return the lines that were held back, at the end of the recording."""

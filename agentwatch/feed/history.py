@@ -10,7 +10,7 @@ from agentwatch.feed.checkpoints import Checkpoints
 from agentwatch.feed.feed import Feed
 from agentwatch.feed.timeline import Timeline
 from agentwatch.recording import LineReader, Until
-from agentwatch.session import Place, Session
+from agentwatch.session import Pieces, Place, Session
 from agentwatch.wire import Decoder
 
 
@@ -50,9 +50,9 @@ class History:
         earlier.advance()
         return earlier
 
-    def applied(self, place: Place) -> None:
-        """Note the time of a line that the feed has applied."""
-        self.timeline.note(place)
+    def applied(self, place: Place, pieces: Pieces | None) -> None:
+        """Note the time of a line that the feed has applied, or of several short ones."""
+        self.timeline.note(place, pieces)
 
     def paused(self, offset: int, session: Session, decoder: Decoder) -> None:
         """Take a checkpoint, if the last one is far enough back."""

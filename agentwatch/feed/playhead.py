@@ -174,6 +174,11 @@ class Playhead:
         self._set(offset)
         self.is_live = self.is_paused = self.is_reversed = False
 
+    def play_at(self, offset: int, speed: float, max_idle: float | None) -> None:
+        """Play from a moment on, at a speed and with silences shortened to `max_idle` seconds."""
+        self.speed, self._max_idle_ms = speed, None if max_idle is None else max_idle * 1000
+        self.play(offset)
+
     def reverse(self) -> None:
         """Play in the other direction, or back from the live moment."""
         if self.is_live:

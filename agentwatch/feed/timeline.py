@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agentwatch.recording.line_ends import line_end_after, line_end_before
 from agentwatch.recording.time_columns import TimeColumns
-from agentwatch.session import Place
+from agentwatch.session import Pieces, Place
 
 
 class Timeline:
@@ -31,27 +31,39 @@ class Timeline:
         """Whether any time is known."""
         return self.first_ms is not None
 
-    def note(self, place: Place) -> None:
-        """Note the time of a line that was applied."""
-        self.size, at_ms = place.offset + place.length + 1, place.seen_ms
-        if at_ms is None:
-            return
-        if self.last_ms is None:
+    def note(self, place: Place, pieces: Pieces | None = None) -> None:
+        """Note the time of a line that was applied.
+
+        Args:
+            place: The line.
+            pieces: The times of its parts, if it is several short lines that were applied at once.
+        """
+        self.size = place.offset + place.length + 1
+        if pieces is not None:
+            self._note(place.offset, pieces.first_ms)
+            for offset, at_ms in pieces.later:
+                self._note(offset, at_ms)
+        elif place.seen_ms is not None:
+            self._note(place.offset, place.seen_ms)
+
+    def _note(self, offset: int, at_ms: int) -> None:
+        last_ms = self.last_ms
+        if last_ms is None:
             self.first_ms = at_ms
-        elif at_ms <= self.last_ms:
+        elif at_ms <= last_ms:
             return
         self.last_ms = at_ms
-        self._noted.append(self.size, at_ms)
+        self._noted.append(offset, at_ms)
 
     def ms_at(self, offset: int) -> int | None:
         """Return the time of the last line before an offset; before the first time, the first time."""
-        return self.first_ms if (at_ms := self._noted.at(offset)) is None else at_ms
+        return self.first_ms if (at_ms := self._noted.at(offset - 1)) is None else at_ms
 
     def offset_at(self, at_ms: float) -> int:
         """Return the moment after the last line at or before a time."""
         if self.last_ms is None or at_ms >= self.last_ms:
             return self.size
-        return self._noted.offset_at(at_ms)
+        return self._noted.offset_after(at_ms)
 
     def before(self, offset: int) -> int:
         """Return the end of the line before the one that ends at `offset`; 0 at the first line."""

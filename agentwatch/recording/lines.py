@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from io import BytesIO
-from itertools import accumulate, pairwise
+from itertools import accumulate
 from typing import NamedTuple, Protocol
 
 from agentwatch.recording.times import ArrivalTimes
@@ -71,18 +71,17 @@ class Lines:
             yield Line(offset, data, self._times.at(offset + length), self.tail, self.oversize)
             offset += length + 1
 
-    def longest_gap_ms(self, offset: int, burst: Sequence[bytes]) -> int:
-        """Return the longest time between the arrivals of two successive lines of this batch.
+    def arrivals(self, offset: int, burst: Sequence[bytes]) -> list[int]:
+        """Return when each of some lines of this batch arrived; nothing if all arrived in one read.
 
         Args:
             offset: The offset of the first line.
-            burst: The lines with their line ends. Each has arrived with its last byte.
+            burst: The lines with their line ends.
         """
         ends = list(accumulate(map(len, burst), initial=offset - 1))[1:]
         if not self._times.has_between(ends[0], ends[-1]):
-            return 0
-        seen_ms = [at_ms for at_ms in map(self._times.at, ends) if at_ms is not None]
-        return max((later - earlier for earlier, later in pairwise(seen_ms)), default=0)
+            return []
+        return [at_ms for at_ms in map(self._times.at, ends) if at_ms is not None]
 
     def seen_ms(self, offset: int) -> int | None:
         """Return when the byte at `offset` arrived, in milliseconds since the epoch; None if unknown."""

@@ -70,16 +70,21 @@ class TimeColumns:
         number = bisect_right(self._firsts, offset) - 1
         return _CHUNK * number + bisect_right(self._chunk(number)[0], offset) if number >= 0 else 0
 
-    def offset_at(self, epoch_ms: float) -> int:
-        """Return the last offset whose time is not later; 0 without one. The times must be in order."""
+    def offset_after(self, epoch_ms: float) -> int:
+        """Return the first offset whose time is later.
+
+        The times must be in order, and the last one must be later. If the file has lost the times around it,
+        the first offset after them is returned.
+        """
         number = bisect_right(self._first_times, epoch_ms)
-        offsets, epochs_ms = self._newest
-        if not epochs_ms or epoch_ms < epochs_ms[0]:
-            if not number:
-                return 0
+        if number:
             offsets, epochs_ms = self._chunk(number - 1)
-        index = bisect_right(epochs_ms, epoch_ms) - 1
-        return offsets[index] if index >= 0 else self._firsts[number - 1]
+            if epochs_ms and epoch_ms < epochs_ms[-1]:
+                return offsets[bisect_right(epochs_ms, epoch_ms)]
+        if number < len(self._firsts):
+            return self._firsts[number]
+        offsets, epochs_ms = self._newest
+        return offsets[bisect_right(epochs_ms, epoch_ms)]
 
     def _chunk(self, number: int) -> tuple[array[int], array[int]]:
         """Return the columns of a chunk; empty ones if the file has lost it."""

@@ -45,11 +45,17 @@ class Panes:
         self.detail.show(feed)
         self.log.show(session)
 
-    def follow(self) -> None:
-        """Follow the end of the transcript, the calls and the actions."""
+    def follow(self, chosen: int | None) -> None:
+        """Show the end of a moment to which the user has moved, and select its last call.
+
+        Args:
+            chosen: The number of the call to select instead; None for the last one.
+        """
         self.transcript.action_bottom()
         self.calls.action_bottom()
         LineView.action_bottom(self.log)  # its own action would select the call of the last action
+        if chosen is not None and chosen <= len(self._session.calls):
+            self.calls.choose_call(self._session.calls[chosen - 1])
 
     def take_newest(self) -> None:
         """Prepare the panes for the newest moment, for some milliseconds, while an earlier one is shown."""

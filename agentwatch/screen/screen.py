@@ -32,6 +32,7 @@ from agentwatch.screen.frame.key_hints import KeyHints
 from agentwatch.screen.frame.status_line import StatusLine
 from agentwatch.screen.frame.view_status import BEHIND_BYTES, pause_words, view_words
 from agentwatch.screen.moment.keys import MomentKeys
+from agentwatch.screen.moment.marks import MarkKeys
 from agentwatch.screen.moment.moment import Change, Moment, live_ms
 from agentwatch.screen.overlays.files import FilesScreen
 from agentwatch.screen.overlays.notices import Notices
@@ -104,6 +105,8 @@ class WatchScreen(Screen[None]):
         self._survivors: list[Survivor] = []
         self.notices = Notices(loading or feed, config, write)
         self._moment = Moment(loading or feed, source.reader, replay)
+        self._moment.is_ready = loading is None
+        self._is_replay = replay is not None
         self._take(feed, Workspace(feed, shows_thinking=config.thinking, is_preview=loading is not None))
 
     def _take(self, feed: Feed, workspace: Workspace) -> None:
@@ -121,8 +124,10 @@ class WatchScreen(Screen[None]):
         """Lay out the two lines at the top, the panes and the keys."""
         yield self._header
         yield self._status
-        keys = SessionKeys(self.workspace, self._feed, self._source.path)
-        self._keys = MomentKeys(keys, self._moment, self.frame_scheduler.at_once)
+        at_once = self.frame_scheduler.at_once
+        self._session_keys = SessionKeys(self.workspace, self._feed, self._source.path)
+        marks = MarkKeys(self._session_keys, self._moment, self._source, at_once)
+        self._keys = MomentKeys(marks, self._moment, self.notices, at_once, shows_bar=self._is_replay)
         yield self._keys
         yield self._hints
 
@@ -171,15 +176,16 @@ class WatchScreen(Screen[None]):
             workspace.sync(now)
             self._integrity = integrity(shown.session)
         if is_sought:
-            workspace.panes.follow()
+            workspace.panes.follow(self._moment.take_chosen())
             workspace.selection.show(shown)
         workspace.panes.calls.tick(now)
         if not applied:
             workspace.panes.transcript.viewport.measure_some()
-        self._header.show_run(shown.session, now, is_preview=loading is not None)
+        self._header.show_run(shown.session, now, self._moment.as_of, is_preview=loading is not None)
         if loading is not None:
             return self._load(loading)
         self._show_status(now)
+        self._keys.sync()
         return self._seconds_to_next_tick()
 
     def _shown(self) -> Feed:
@@ -191,7 +197,7 @@ class WatchScreen(Screen[None]):
         change = self._moment.tick()
         self.is_earlier = not self._moment.is_live
         if change is Change.OTHER:
-            self._keys.keys.show(self._moment.shown)
+            self._session_keys.show(self._moment.shown)
         if self.is_earlier:
             self.workspace.panes.take_newest()
         return int(change is not Change.NONE)
@@ -206,7 +212,7 @@ class WatchScreen(Screen[None]):
         is_asking = session.asked.oldest is not None
         words = status(session, now, NO_FACTS if self.is_earlier else facts, room)
         self._status.show_status(words, view, self._integrity, is_asking=is_asking)
-        self._hints.name_pause(pause_words(self._moment.playhead))
+        self._hints.name_moment(pause_words(self._moment.playhead), is_earlier=self.is_earlier)
         session, now = self._feed.session, live_ms(self._feed)
         words = status(session, now, facts)
         for warning in self.notices.update(words, is_quiet=is_stalled(session, now, facts)):
@@ -222,6 +228,7 @@ class WatchScreen(Screen[None]):
             words = cut(SafeText("showing the end while the rest loads"), room)
             self._status.show_status(words, view, self._integrity)
             return wait
+        self._moment.is_ready = True
         self._take(swap.feed, whole)
         self.call_next(swap.exchange, self, whole, lambda: self.frame_scheduler.within(0))
         return None
@@ -263,7 +270,7 @@ class WatchScreen(Screen[None]):
 
     def app_focused(self) -> None:
         """Show what happened while the terminal did not have the focus."""
-        if summary := self.notices.app_focused():
+        if summary := self.notices.app_focused("D"):
             self.notify(summary, timeout=15, markup=False)
 
     @on(HeaderLine.CountClicked)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -30,6 +31,8 @@ class Pieces(NamedTuple):
     """The time of the first line, in milliseconds since the epoch."""
     longest_gap_ms: int
     """The longest time between two of the lines."""
+    later: Sequence[tuple[int, int]] = ()
+    """The offset and the time of each line after the first that has another time than the one before it."""
 
 
 CallKey = tuple[int, str | None, str]

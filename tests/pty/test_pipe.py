@@ -42,7 +42,7 @@ def test_keys_work_while_the_stream_comes(home: Path) -> None:
         terminal.send("\x1b[F")
         terminal.wait_until(lambda: "new below" not in terminal.screen_text(), what="following")
         terminal.send(" ")
-        terminal.wait_for("behind · paused")
+        terminal.wait_for("behind live")
         held, recorded = terminal.screen_text().split("\n")[3:], saved(home).stat().st_size
         terminal.wait_until(lambda: saved(home).stat().st_size > recorded + 3000, what="growth")
         assert terminal.screen_text().split("\n")[3:] == held
@@ -113,10 +113,10 @@ def test_an_earlier_moment_does_not_hold_the_log_back(home: Path) -> None:
     with in_terminal(producer=command(DEMO, "--pace", "100")) as terminal:
         terminal.wait_for(FIRST_CALLS)
         terminal.send(" ")
-        terminal.wait_for("behind · paused")
+        terminal.wait_for("behind live")
         ended = len(actions_of(DEMO))
         terminal.wait_until(lambda: saved(home, "log").read_bytes().count(b"\n") >= ended, what="log")
-        assert "behind · paused" in terminal.screen_text()
+        assert "behind live" in terminal.screen_text()
         terminal.send("L")
         terminal.wait_for("✓ succeeded in 1:10")
         terminal.send("q")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agentwatch.analysis.moments import CallEnd, End, Moment, Problem, Shift, offset_of, time_of
 from agentwatch.analysis.status.reasons import unknown_agent
-from agentwatch.cli.address import Address, opened
+from agentwatch.cli.address import STDIN, Address, opened
 from agentwatch.cli.messages import say
 from agentwatch.cli.printing import print_json, print_lines
 from agentwatch.faults import USAGE, Fault
@@ -13,6 +13,8 @@ from agentwatch.feed.history import History
 from agentwatch.feed.timeline import Timeline
 from agentwatch.outputs.shown.call import call_json, call_text
 from agentwatch.outputs.shown.state import State, state_json, state_text
+from agentwatch.recording import SessionFiles
+from agentwatch.recording.bookmarks import Bookmarks, ends_a_line
 from agentwatch.wire import Agent
 
 
@@ -59,12 +61,14 @@ def _state(address: Address, history: History) -> State:
     part = history.at(offset)
     at_ms = time_of(moment, times, _base(moment, times))
     if at_ms is None or times.first_ms is None or at_ms < times.first_ms:
-        at_ms = times.ms_at(part.offset)
+        at_ms = times.ms_at(part.offset) if part.offset else None
     return State(part.session, part.offset, times.size, at_ms)
 
 
 def _offset(address: Address, moment: Moment, feed: Feed, times: Timeline) -> int:
-    offset = offset_of(moment, feed.session, times, _base(moment, times), {})
+    path = None if address.path == STDIN else SessionFiles(address.path).bookmarks
+    bookmarks = Bookmarks(path, lambda offset: ends_a_line(feed.reader.line_at, offset)).by_name()
+    offset = offset_of(moment, feed.session, times, _base(moment, times), bookmarks)
     if isinstance(offset, Problem):
         raise Fault(f"{address.words}: {offset.words}", USAGE)
     return offset

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from typing import NamedTuple
 
 from textual import events
@@ -58,16 +59,28 @@ class HeaderLine(Static):
         self._drawn: tuple[object, ...] = ()
         self._counts: list[Count] = []
 
-    def show_run(self, session: Session, now_ms: int | None, *, is_preview: bool = False) -> None:
+    def show_run(
+        self,
+        session: Session,
+        now_ms: int | None,
+        as_of: Callable[[int], SafeText] = lambda _: SafeText(""),
+        *,
+        is_preview: bool = False,
+    ) -> None:
         """Show the state of the run at `now_ms`; redraw only if something changed.
 
         Args:
             session: The session.
             now_ms: The session's current time, in ms since the epoch; None hides the running clock.
+            as_of: Returns how far the moment is behind the live one, in a number of columns; it replaces the
+                state. Empty at the live moment.
             is_preview: The session contains only the head and tail of a recording, so the counts are hidden.
         """
         outcome, width = session.outcome, self.size.width
         state = SafeText(f" {_outcome_words(outcome)}{_run_clock(session, now_ms)} ")
+        sign = f" {_outcome_words(outcome)[0]} "
+        if earlier := as_of(width - len(sign) - 1):
+            state = SafeText(f"{sign}{earlier} ")
         room = width - columns(state)
         counts = [Count(SafeText("… calls"))] if is_preview else _fitting_counts(session, room)
         room -= _width(counts)

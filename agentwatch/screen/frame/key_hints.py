@@ -48,14 +48,17 @@ _EVERYWHERE = (
     ("find", "Find"),
     ("filter-calls", "Filter"),
     ("next-failure", "Failure"),
+    ("step-back step", "Moment"),
     ("copy", "Copy"),
     ("files", "Files"),
     ("spent", "Time"),
     ("maximise", "Maximize"),
 )
+_EARLIER = (("live", "Live"), ("step-back step", "Event"), ("go-to", "Go to"))
+"""The keys at an earlier moment than the live one."""
 _LAST = (("help", "Help"), ("leave", "Quit"))
 _BEFORE_PAUSE = 2
-"""Keys of the pane before the one that freezes the view, which is shown at 80 columns too."""
+"""Keys of the pane before the one that pauses the moment, which is shown at 80 columns too."""
 _GAP = 2
 
 
@@ -83,6 +86,7 @@ class KeyHints(Static):
         self._keys = bound_keys(rebound)
         self._pane = pane
         self._pause = ""
+        self._is_earlier = False
         self._drawn: list[Hint] = []
 
     def on_mount(self) -> None:
@@ -93,10 +97,15 @@ class KeyHints(Static):
         """Show as many keys as fit now."""
         self._draw()
 
-    def name_pause(self, words: str) -> None:
-        """Name what the key that pauses the moment does now; empty if it does nothing."""
-        if words != self._pause:
-            self._pause = words
+    def name_moment(self, pause: str, *, is_earlier: bool) -> None:
+        """Name the keys that move the moment.
+
+        Args:
+            pause: What the key that pauses the moment does now; empty if it does nothing.
+            is_earlier: Whether an earlier moment than the live one is shown.
+        """
+        if (pause, is_earlier) != (self._pause, self._is_earlier):
+            self._pause, self._is_earlier = pause, is_earlier
             self._draw()
 
     def on_click(self, event: events.Click) -> None:
@@ -129,6 +138,8 @@ class KeyHints(Static):
         yield from own[:_BEFORE_PAUSE]
         if self._pause:
             yield "pause", self._pause
+        if self._is_earlier:
+            yield from _EARLIER
         yield from own[_BEFORE_PAUSE:]
         yield from _EVERYWHERE
 

@@ -8,7 +8,6 @@ from agentwatch.byte_size import byte_size
 from agentwatch.feed.playhead import Playhead
 from agentwatch.plurals import plural
 from agentwatch.safe_text import SafeText, safe_line
-from agentwatch.screen.lines.format import time_of_day
 from agentwatch.screen.moment.moment import Moment
 from agentwatch.sources.source import Source
 from agentwatch.sources.started.survivors import Survivor
@@ -20,14 +19,6 @@ BEHIND_BYTES = 1 << 18
 def pause_words(playhead: Playhead) -> str:
     """Return what the key that pauses the moment does now: `Pause` or `Play`; empty at the end."""
     return "" if playhead.is_at_end else "Play" if playhead.is_paused else "Pause"
-
-
-def as_of(moment: Moment) -> str:
-    """Return the moment and its distance to the live one: `as of 14:03:07 · 37 events behind`."""
-    behind = moment.feed.session.lines.total - moment.shown.session.lines.total
-    at_ms = moment.playhead.now_ms
-    when = "the start" if at_ms is None else time_of_day(at_ms)
-    return f"as of {when} · {plural(behind, 'event')} behind"
 
 
 def view_words(source: Source, moment: Moment, survivors: Sequence[Survivor], *, below: int) -> SafeText:
@@ -53,10 +44,6 @@ def view_words(source: Source, moment: Moment, survivors: Sequence[Survivor], *,
         words.append(f"reading · {byte_size(feed.backlog())} left")
     if held := feed.held_lines:
         words.append(f"{plural(held, 'line')} of no known agent yet")
-    if not playhead.is_live:
-        words.append(as_of(moment))
-        state = "paused" if playhead.is_paused else "backwards" if playhead.is_reversed else "replay"
-        words.append(f"{state} ×{playhead.speed:g}")
     if below:
         words.append(f"{below} new below ▾")
     return SafeText(" · ".join(words))

@@ -5,12 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import ClassVar
 
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 
+from agentwatch.analysis.since.mark import mark
+from agentwatch.analysis.since.play import Play
+from agentwatch.analysis.since.words import since_words
+from agentwatch.safe_text import SafeText
+from agentwatch.screen.frame.time_bar import TimeBar, playhead_words
+from agentwatch.screen.moment.marks import MarkKeys
 from agentwatch.screen.moment.moment import Moment
-from agentwatch.screen.session_keys import SessionKeys
+from agentwatch.screen.overlays.digest.screen import DigestScreen
+from agentwatch.screen.overlays.notices import Notices
+from agentwatch.session import Call
 
 
 class MomentKeys(Vertical):
@@ -30,30 +39,82 @@ class MomentKeys(Vertical):
         Binding("minus", "pace('slower')", "Slower", show=False, id="slower"),
         Binding("R", "pace('reverse')", "Reverse", show=False, id="reverse", tooltip="Play backwards"),
         Binding("L", "live", "Live", show=False, id="live", tooltip="Return to the live moment"),
+        Binding("B", "bar", "Time bar", show=False, id="time-bar", tooltip="Show or hide the time bar"),
+        Binding("D", "digest", "Digest", show=False, id="digest", tooltip="What happened meanwhile"),
     ]
 
-    def __init__(self, keys: SessionKeys, moment: Moment, on_moved: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        marks: MarkKeys,
+        moment: Moment,
+        notices: Notices,
+        on_moved: Callable[[], None],
+        *,
+        shows_bar: bool,
+    ) -> None:
         """Create the keys.
 
         Args:
-            keys: The panes, and the keys that act on the session.
+            marks: The panes, and the keys that go to marked moments.
             moment: The moment.
+            notices: Knows when the user was away.
             on_moved: Is called after the moment was moved.
+            shows_bar: Whether to show the time bar at the live moment too.
         """
         super().__init__(id="moment")
-        self.keys = keys
+        self._marks = marks
+        self._bar = TimeBar()
         self._moment = moment
         self._playhead = moment.playhead
+        self._notices = notices
         self._on_moved = on_moved
+        self._shows_bar = shows_bar
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Do not move the moment while only a preview of the recording is shown."""
+        is_known = super().check_action(action, parameters)
+        return is_known if self._moment.is_ready else None
 
     def compose(self) -> ComposeResult:
-        """Lay out the panes."""
-        yield self.keys
+        """Lay out the panes, and the time bar below them."""
+        yield self._marks
+        yield self._bar
+
+    def on_mount(self) -> None:
+        """Hide the bar until it is wanted."""
+        self._bar.display = self._shows_bar
+
+    def sync(self) -> None:
+        """Update the time bar and the marks; called once per tick."""
+        moment, playhead, marks = self._moment, self._playhead, self._marks
+        marks.sync()
+        self._bar.display = self._shows_bar or not moment.is_live
+        if self._bar.display:
+            words = playhead_words(
+                playhead.speed, is_reversed=playhead.is_reversed, is_paused=playhead.is_paused
+            )
+            self._bar.show(
+                moment.feed.session,
+                moment.history.timeline,
+                playhead.offset,
+                SafeText("") if moment.is_live else words,
+                [(each.offset, each.name) for each in marks.bookmarks],
+                marks.verdicts.verdicts,
+                playhead.now_ms,
+            )
 
     def go_to(self, offset: int) -> None:
         """Show another moment: a number of bytes of the recording."""
-        self._playhead.seek(offset)
-        self._moved()
+        self._moment.go_to(offset)
+        self._on_moved()
+
+    @on(TimeBar.Sought)
+    def _seek(self, event: TimeBar.Sought) -> None:
+        self.go_to(event.offset)
+
+    @on(TimeBar.VerdictChosen)
+    def _show_verdict(self, event: TimeBar.VerdictChosen) -> None:
+        self._marks.go_to(self._moment.feed.session.calls[event.number - 1])
 
     def action_pause(self) -> None:
         """Pause the moment, or play it from there."""
@@ -85,9 +146,33 @@ class MomentKeys(Vertical):
         self._moved()
 
     def action_live(self) -> None:
-        """Return to the live moment."""
+        """Return to the live moment, and say what has happened since the one that was shown."""
+        moment = self._moment
+        if not moment.is_live:
+            since = mark(moment.shown.session, self._playhead.offset, moment.now_ms())
+            self.notify(since_words(moment.feed.session, since), markup=False)
         self._playhead.live()
         self._moved()
+
+    def action_bar(self) -> None:
+        """Show or hide the time bar at the live moment."""
+        self._shows_bar = not self._shows_bar
+        self._on_moved()
+
+    def action_digest(self) -> None:
+        """Show what happened during the last long absence."""
+        if self._notices.missed is None:
+            self.notify("nothing happened while you were away", markup=False)
+            return
+        timeline = self._moment.history.timeline
+        self.app.push_screen(DigestScreen(self._moment.feed, self._notices.missed, timeline), self._act)
+
+    def _act(self, chosen: Call | Play | None) -> None:
+        if isinstance(chosen, Play):
+            self._playhead.play_at(chosen.from_offset, chosen.speed, chosen.max_idle)
+            self._moved()
+        else:
+            self._marks.go_to(chosen)
 
     def _moved(self) -> None:
         self._moment.is_sought = True

@@ -10,6 +10,8 @@ from agentwatch.feed import Feed
 from agentwatch.feed.history import History
 from agentwatch.feed.playhead import Playhead, Replay
 from agentwatch.recording import LineReader, now_ms
+from agentwatch.safe_text import SafeText
+from agentwatch.screen.frame.as_of import as_of
 from agentwatch.session import Call, Place
 
 _FAILED = (Outcome.FAILED, Outcome.REJECTED)
@@ -43,8 +45,12 @@ class Moment:
         self.playhead = Playhead(self.history.timeline, replay, is_over=lambda: feed.is_over)
         self.shown = feed if replay is None else self.history.at(0)
         """The feed whose session is shown."""
+        self.is_ready = True
+        """Whether the moment can be moved; not while only a preview of the recording is shown."""
         self.is_sought = False
         """Whether the user has moved the moment since the last tick."""
+        self.chosen: int | None = None
+        """The number of the call that is to be selected at the moment to which the user has moved."""
         self._offset = 0
 
     @property
@@ -62,12 +68,34 @@ class Moment:
             return Change.OTHER
         return Change.FORWARD if has_moved and not self.is_live else Change.NONE
 
+    def go_to(self, offset: int) -> None:
+        """Go to the last line end at or before an offset."""
+        self.playhead.seek(self.history.timeline.aligned(offset))
+        self.is_sought = True
+
+    def go_to_call(self, call: Call) -> None:
+        """Go to the moment at which a call has ended, and select the call there."""
+        self.go_to(end_of(call))
+        self.chosen = call.number
+
+    def take_chosen(self) -> int | None:
+        """Return the number of the call that is to be selected, and forget it."""
+        chosen, self.chosen = self.chosen, None
+        return chosen
+
     def now_ms(self) -> int | None:
         """Return the time that is shown, in milliseconds since the epoch; None if no time is known.
 
         In a complete recording, it is the time of the last line.
         """
         return live_ms(self.feed) if self.is_live else self.playhead.now_ms
+
+    def as_of(self, width: int) -> SafeText:
+        """Return how far the moment is behind the live one, in `width` columns; empty at the live moment."""
+        if self.is_live:
+            return SafeText("")
+        timeline, offset = self.history.timeline, self.playhead.offset
+        return as_of(self.shown.session, self.feed.session, timeline, offset, width)
 
     def beside_call(self, step: int) -> int | None:
         """Return the moment at which the next (1) or previous (-1) call ended; None without one."""

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.recording import hold
+from agentwatch.recording import SessionFiles, hold
+from agentwatch.recording.bookmarks import Bookmarks
 from agentwatch.sources.open import saved_source
 from tests.builders.lines import completed, init, result, started, user
 from tests.conftest import RECORDINGS, SHARED, Saver
@@ -92,6 +93,15 @@ def test_the_states_of_a_session_follow_each_other() -> None:
     assert counts == sorted(counts)
     assert counts[0] == 0
     assert 0 < counts[1] < counts[2] < counts[3]
+
+
+def test_a_bookmark_is_a_moment(recording: Saver) -> None:
+    """`FILE@NAME` is the moment of the bookmark with this name, which is kept beside the recording."""
+    path = recording(init(), user(), started("shell", "a", command="make"), result())
+    offset = len(init()) + len(user())
+    bookmarks = Bookmarks(SessionFiles(path).bookmarks, lambda _: True)
+    assert bookmarks.toggle(offset, None, "the plan")
+    assert f"byte {offset} of" in shown(f"{path}@The Plan")[0]
 
 
 def test_a_duration_before_the_end_counts_back() -> None:

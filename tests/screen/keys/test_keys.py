@@ -108,13 +108,13 @@ async def test_space_pauses_the_moment(recording: Saver) -> None:
     path = recording(session(3))
     async with opened(path, follow=True) as stage:
         await stage.press("space")
-        await stage.shows("0 events behind · paused ×1")
+        await stage.shows("‖")
         append(path, shell(77))
-        await stage.shows("2 events behind · paused ×1")
+        await stage.shows("2 events, 1 call behind live")
         assert "echo 77" not in stage.text()
         await stage.press("space")
         await stage.until(lambda: "echo 77" in stage.text(), "the call")
-        await stage.until(lambda: "behind" not in stage.status, "the live moment")
+        await stage.until(lambda: "behind" not in stage.header, "the live moment")
 
 
 async def test_t_shows_or_hides_the_thinking(recording: Saver) -> None:
