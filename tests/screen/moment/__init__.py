@@ -1,0 +1,1 @@
+"""Tests of the moment that the screen shows."""
