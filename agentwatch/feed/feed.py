@@ -84,7 +84,7 @@ class Feed:
         self._joiner = LineJoiner(self._decoder)
         self._detection = DetectionBuffer(self._decoder)
         self._decoded: Iterator[DecodedLine] = iter(())
-        if agent is not None and checkpoint is None:
+        if agent is not None and not self.offset:
             self.session.apply([FormatDetected(agent.name, agent.traits, agent.agent)], Place(0, 0, None), 0)
 
     def advance(self, seconds: float | None = None) -> int:

@@ -6,11 +6,12 @@ feed shows that has read only these bytes.
 
 from __future__ import annotations
 
-from agentwatch.feed.checkpoints import Checkpoints
+from agentwatch.feed.checkpoints import Checkpoint, Checkpoints
 from agentwatch.feed.feed import Feed
 from agentwatch.feed.timeline import Timeline
 from agentwatch.recording import LineReader, Until
 from agentwatch.session import Pieces, Place, Session
+from agentwatch.session.earlier import empty_session
 from agentwatch.wire import Decoder
 
 
@@ -60,10 +61,12 @@ class History:
 
     def _restored(self, offset: int) -> Feed:
         """Return a feed that stands at the last checkpoint before a moment."""
-        checkpoint = self._checkpoints.before(offset, self.feed.session)
-        start = 0 if checkpoint is None else checkpoint.offset
-        self._until = Until(start)
-        reader = LineReader(self._reader.fd, self._until, self._reader.times, start)
-        feed = Feed(reader, self.feed.agent, checkpoint)
+        newest, agent = self.feed.session, self.feed.agent
+        checkpoint = self._checkpoints.before(offset, newest)
+        if checkpoint is None:
+            checkpoint = Checkpoint(0, empty_session(newest), Decoder(agent))
+        self._until = Until(checkpoint.offset)
+        reader = LineReader(self._reader.fd, self._until, self._reader.times, checkpoint.offset)
+        feed = Feed(reader, agent, checkpoint)
         feed.takes_agent_times = True
         return feed
