@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from itertools import accumulate, islice, pairwise
+from itertools import accumulate, compress
+from operator import ne, sub
 from typing import TYPE_CHECKING, Protocol
 
 from agentwatch.events import Event, FormatDetected, LineTime, Text
@@ -212,14 +213,12 @@ class Feed:
             return None
         if not times_ms or times_ms[0] == times_ms[-1] == max(times_ms):
             return Pieces(first_ms, 0)
-        starts = accumulate(map(len, burst), initial=offset)
-        later = [
-            (start, at_ms)
-            for start, (before_ms, at_ms) in zip(islice(starts, 1, None), pairwise(times_ms), strict=False)
-            if at_ms != before_ms
-        ]
-        gap_ms = max(at_ms - before_ms for before_ms, at_ms in pairwise(times_ms))
-        return Pieces(first_ms, max(gap_ms, 0), later)
+        gap_ms = max(map(sub, times_ms[1:], times_ms))
+        offsets, later_ms = list(accumulate(map(len, burst[:-1]), initial=offset))[1:], times_ms[1:]
+        if len(set(times_ms)) < len(times_ms):
+            is_other = [*map(ne, later_ms, times_ms)]
+            offsets, later_ms = [*compress(offsets, is_other)], [*compress(later_ms, is_other)]
+        return Pieces(first_ms, max(gap_ms, 0), offsets, later_ms)
 
     def _rest(self) -> list[DecodedLine]:
         """Return the lines that were held back, at the end of the recording."""

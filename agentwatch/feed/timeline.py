@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from operator import lt
+
 from agentwatch.recording.line_ends import line_end_after, line_end_before
 from agentwatch.recording.time_columns import TimeColumns
 from agentwatch.session import Pieces, Place
@@ -39,12 +41,18 @@ class Timeline:
             pieces: The times of its parts, if it is several short lines that were applied at once.
         """
         self.size = place.offset + place.length + 1
-        if pieces is not None:
-            self._note(place.offset, pieces.first_ms)
-            for offset, at_ms in pieces.later:
+        if pieces is None:
+            if place.seen_ms is not None:
+                self._note(place.offset, place.seen_ms)
+            return
+        self._note(place.offset, pieces.first_ms)
+        times_ms = [*pieces.times_ms]
+        if times_ms and self.last_ms is not None and times_ms[0] > self.last_ms and _is_rising(times_ms):
+            self._noted.extend(pieces.offsets, times_ms)
+            self.last_ms = times_ms[-1]
+        else:
+            for offset, at_ms in zip(pieces.offsets, times_ms, strict=True):
                 self._note(offset, at_ms)
-        elif place.seen_ms is not None:
-            self._note(place.offset, place.seen_ms)
 
     def _note(self, offset: int, at_ms: int) -> None:
         last_ms = self.last_ms
@@ -76,3 +84,8 @@ class Timeline:
     def aligned(self, offset: int) -> int:
         """Return the last line end at or before an offset."""
         return self.size if offset >= self.size else line_end_before(self.fd, max(offset, 0))
+
+
+def _is_rising(times_ms: list[int]) -> bool:
+    """Return whether each time is later than the one before it."""
+    return all(map(lt, times_ms, times_ms[1:]))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from array import array
 from bisect import bisect_right
+from collections.abc import Sequence
 
 from agentwatch.recording.store import nameless_file
 
@@ -41,6 +42,13 @@ class TimeColumns:
         epochs_ms.append(epoch_ms)  # first, because a reader finds a pair by its offset
         offsets.append(offset)
         if len(offsets) == _CHUNK and not self._is_refused:
+            self._write()
+
+    def extend(self, offsets: Sequence[int], epochs_ms: Sequence[int]) -> None:
+        """Append pairs."""
+        self._newest[1].extend(epochs_ms)
+        self._newest[0].extend(offsets)
+        while len(self._newest[0]) >= _CHUNK and not self._is_refused:
             self._write()
 
     def at(self, offset: int) -> int | None:
@@ -104,8 +112,8 @@ class TimeColumns:
         return offsets, epochs_ms
 
     def _write(self) -> None:
-        """Move the newest pairs to the file; after a failure they and all later ones stay in memory."""
-        offsets, epochs_ms = self._newest
+        """Move a chunk of pairs to the file; after a failure they and all later ones stay in memory."""
+        offsets, epochs_ms = self._newest[0][:_CHUNK], self._newest[1][:_CHUNK]
         left = memoryview(offsets.tobytes() + epochs_ms.tobytes())
         try:
             if self._fd is None:
@@ -117,4 +125,4 @@ class TimeColumns:
             return
         self._first_times.append(epochs_ms[0])
         self._firsts.append(offsets[0])  # first, so that a reader that finds no newest pair finds the chunk
-        self._newest = array("q"), array("q")
+        self._newest = self._newest[0][_CHUNK:], self._newest[1][_CHUNK:]

@@ -31,8 +31,10 @@ class Pieces(NamedTuple):
     """The time of the first line, in milliseconds since the epoch."""
     longest_gap_ms: int
     """The longest time between two of the lines."""
-    later: Sequence[tuple[int, int]] = ()
-    """The offset and the time of each line after the first that has another time than the one before it."""
+    offsets: Sequence[int] = ()
+    """The offset of each line after the first that has another time than the line before it."""
+    times_ms: Sequence[int] = ()
+    """The times of those lines."""
 
 
 CallKey = tuple[int, str | None, str]
