@@ -104,7 +104,7 @@ class Numbers:
             prefix.newest = self.newest[: length - prefix._start]
         return prefix
 
-    def __reduce__(self) -> tuple[object, ...]:
+    def __reduce__(self) -> tuple[object, tuple[str, Spill, bytes, array[int]]]:
         """Return the list for pickling: its pages stay in the spill, and are not written there again."""
         self._share()
         return Numbers.restored, (self._code, self._spill, self._places.tobytes(), self.newest)
