@@ -10,6 +10,7 @@ tick that has applied it, while the newest moment is shown, and while an earlier
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import sys
 import tempfile
@@ -20,7 +21,7 @@ from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import NamedTuple
 
 from measure import HERE, MILLISECONDS, command_line, head, megabytes, percentile, row, run, session
 
@@ -49,6 +50,23 @@ feed.advance()
 """
 
 
+class Took(NamedTuple):
+    """Milliseconds of wall clock, and of the CPU time of this process."""
+
+    wall: float
+    cpu: float
+
+    @classmethod
+    def now(cls) -> Took:
+        """Return the two clocks."""
+        return cls(time.perf_counter() * MILLISECONDS, time.process_time() * MILLISECONDS)
+
+    def until_now(self) -> Took:
+        """Return what has passed on both clocks."""
+        now = Took.now()
+        return Took(now.wall - self.wall, now.cpu - self.cpu)
+
+
 class Screen:
     """The screen of a session that runs in this process."""
 
@@ -69,8 +87,13 @@ class Screen:
         return self.watch.query_one(MomentKeys)
 
     async def loaded(self) -> None:
-        """Wait until everything is read and laid out."""
-        while self.feed.backlog() or not self.feed.is_over or self._viewport.is_measuring:
+        """Wait until everything is read, shown in place of the preview, and laid out."""
+        while (
+            not self.feed.is_over
+            or not self.watch._moment.is_ready
+            or (self.watch._swap is not None and self.watch._swap.is_exchanging)
+            or self.watch.workspace.panes.transcript.viewport.is_measuring
+        ):
             await asyncio.sleep(0.01)
         await self.drawn()
 
@@ -87,19 +110,15 @@ class Screen:
         ):
             await asyncio.sleep(0)
 
-    async def moved(self, move: Callable[[], object]) -> float:
+    async def moved(self, move: Callable[[], object]) -> Took:
         """Move the moment, and return the milliseconds until the screen shows it."""
-        began = time.perf_counter()
+        began = Took.now()
         move()
         moment = self.watch._moment
         while moment.is_sought or moment.shown.offset != moment.playhead.offset:
             await asyncio.sleep(0)
         await self.drawn()
-        return (time.perf_counter() - began) * MILLISECONDS
-
-    @property
-    def _viewport(self) -> Any:
-        return self.watch.workspace.panes.transcript.viewport
+        return began.until_now()
 
 
 @asynccontextmanager
@@ -115,7 +134,7 @@ async def shown(path: Path, *, follow: bool = False) -> AsyncIterator[Screen]:
 
 
 def main() -> None:
-    """Measure seeks in typical recordings, playing backwards, the cost of reading, and ingest."""
+    """Measure the cost of reading, then seeks in typical recordings, playing backwards and ingest."""
     parser = command_line(__doc__)
     parser.add_argument("--megabytes", type=float, nargs="*", default=[100, 1000])
     parser.add_argument("--deltas", type=int, default=1_000_000, help="of the recording with many calls")
@@ -126,17 +145,18 @@ def main() -> None:
     if given.smoke:
         sizes, deltas, seeks, seconds = [2.0], 2_000, 5, 0.5
     os.environ["AGENTWATCH_HOME"] = tempfile.mkdtemp()
-    head("moment", "times", "p50", "p95", "longest")
+    gc.set_threshold(50_000, 20, 1000)  # as the program does
+    head("reading", "CPU without history", "with it", "more", "peak RSS without", "with it", "more")
+    for size in sizes:
+        _read(*session(given.folder, "typical", megabytes=size), rounds=1 if given.smoke else 3)
+    print()
+    head("moment", "times", "p50", "p95", "longest", "CPU, p50", "p95")
     for size in sizes:
         path, facts = session(given.folder, "typical", megabytes=size)
         asyncio.run(_seek(path, facts, seeks))
     path, facts = session(given.folder, "calls", deltas=deltas)
     asyncio.run(_play_back(path, facts, seconds))
     asyncio.run(_ingest(given.folder, seconds))
-    print()
-    head("reading", "CPU without history", "with it", "more", "peak RSS without", "with it", "more")
-    for size in sizes:
-        _read(*session(given.folder, "typical", megabytes=size), rounds=1 if given.smoke else 3)
 
 
 async def _seek(path: Path, facts: dict[str, int], seeks: int) -> None:
@@ -154,7 +174,7 @@ async def _seek(path: Path, facts: dict[str, int], seeks: int) -> None:
         _row(f"{name}: return to live", [await _returned(screen, to) for to in jumps[: max(seeks // 10, 1)]])
 
 
-async def _returned(screen: Screen, start: int) -> float:
+async def _returned(screen: Screen, start: int) -> Took:
     await screen.moved(partial(screen.keys.go_to, start))
     return await screen.moved(screen.keys.action_live)
 
@@ -163,25 +183,25 @@ async def _play_back(path: Path, facts: dict[str, int], seconds: float) -> None:
     """Play backwards from the end and from the middle, and measure every frame."""
     async with shown(path) as screen:
         await screen.loaded()
-        frames: list[float] = []
+        frames: list[Took] = []
         for start in (screen.feed.offset - 1, screen.feed.offset // 2):
             await screen.moved(partial(screen.keys.go_to, start))
             moment = screen.watch._moment
-            moment.playhead.speed = _SPEED
+            moment.playhead.speed, moment.playhead.is_reversed = _SPEED, False
             screen.keys.action_pace("reverse")
-            screen.keys.action_pause()
             frames += await _frames(screen, seconds / 2)
         _row(f"{facts['calls']:,} calls: a frame of playing backwards", frames)
 
 
-async def _frames(screen: Screen, seconds: float) -> list[float]:
+async def _frames(screen: Screen, seconds: float) -> list[Took]:
     """Return how long the event loop was busy with each frame."""
-    busy: list[float] = []
+    busy: list[Took] = []
     end = time.perf_counter() + seconds
-    while (began := time.perf_counter()) < end:
+    while time.perf_counter() < end:
+        began = Took.now()
         screen.watch._tick()
         await screen.drawn()
-        busy.append((time.perf_counter() - began) * MILLISECONDS)
+        busy.append(began.until_now())
         await asyncio.sleep(1 / 30)
     return busy
 
@@ -203,7 +223,7 @@ async def _ingest(folder: Path, seconds: float) -> None:
         _row(f"{_LINES_A_SECOND} lines/s, {where}: written → applied", waits)
 
 
-async def _waits(feed: Feed, path: Path, lines: list[bytes], seconds: float) -> list[float]:
+async def _waits(feed: Feed, path: Path, lines: list[bytes], seconds: float) -> list[Took]:
     written: list[tuple[int, float]] = []
     count = min(int(seconds * _LINES_A_SECOND), len(lines))
 
@@ -218,11 +238,12 @@ async def _waits(feed: Feed, path: Path, lines: list[bytes], seconds: float) -> 
 
     thread = threading.Thread(target=write)
     thread.start()
-    waits: list[float] = []
+    waits: list[Took] = []
     while thread.is_alive() or feed.backlog():
         await asyncio.sleep(0.001)
         while len(waits) < len(written) and written[len(waits)][0] <= feed.offset:
-            waits.append((time.perf_counter() - written[len(waits)][1]) * MILLISECONDS)
+            wait = (time.perf_counter() - written[len(waits)][1]) * MILLISECONDS
+            waits.append(Took(wait, float("nan")))
     thread.join()
     return waits
 
@@ -238,9 +259,11 @@ def _read(path: Path, facts: dict[str, int], rounds: int) -> None:
     row(megabytes(facts["bytes"]), *cells, megabytes(few), megabytes(many), megabytes(many - few))
 
 
-def _row(name: str, times_ms: list[float]) -> None:
-    times = (f"{percentile(times_ms, share):.1f} ms" for share in (0.5, 0.95, 1.0))
-    row(name, len(times_ms), *times)
+def _row(name: str, took: list[Took]) -> None:
+    shares = (0.5, 0.95, 1.0)
+    wall = (f"{percentile((each.wall for each in took), share):.1f} ms" for share in shares)
+    cpu = (f"{percentile((each.cpu for each in took), share):.1f} ms" for share in shares[:2])
+    row(name, len(took), *wall, *cpu)
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ START_MS = 1_700_000_000_000
 @pytest.fixture
 def opened(tmp_path: Path) -> Iterator[Opened]:
     """Return a function that reads a recording, with its times, and returns feed, history and reader."""
-    readers = []
+    readers = list[LineReader]()
 
     def read_whole(
         data: bytes, times: Iterator[tuple[int, int]] | None = None
@@ -140,14 +140,14 @@ def test_a_huge_line_is_passed_in_both_directions(opened: Opened, monkeypatch: p
 
 
 def test_a_desert_of_blank_lines_is_crossed(opened: Opened) -> None:
-    """A million blank lines between two events take no step longer than a second, and change nothing."""
+    """200,000 blank lines between two events take no step longer than a second, and change nothing."""
     before, after = b"".join([init(), user()]), final("Done.")
-    data = before + b"\n" * 1_000_000 + after
+    data = before + b"\n" * 200_000 + after
     _, history, reader = opened(data + result("Done."))
     began = time.process_time()
-    check(history, reader, [len(before), len(before) + 500_000, len(data) - len(after), len(data)])
+    check(history, reader, [len(before), len(before) + 100_000, len(data) - len(after), len(data)])
     assert time.process_time() - began < 5
-    assert history.timeline.before(len(before) + 500_000) == len(before) + 499_999
+    assert history.timeline.before(len(before) + 100_000) == len(before) + 99_999
 
 
 def test_a_truncated_recording_shows_what_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
