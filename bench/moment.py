@@ -19,6 +19,7 @@ import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
+from math import isnan
 from pathlib import Path
 from random import Random
 from typing import NamedTuple
@@ -262,7 +263,9 @@ def _read(path: Path, facts: dict[str, int], rounds: int) -> None:
 def _row(name: str, took: list[Took]) -> None:
     shares = (0.5, 0.95, 1.0)
     wall = (f"{percentile((each.wall for each in took), share):.1f} ms" for share in shares)
-    cpu = (f"{percentile((each.cpu for each in took), share):.1f} ms" for share in shares[:2])
+    cpu: tuple[str, ...] = ("–", "–")
+    if took and not isnan(took[0].cpu):
+        cpu = tuple(f"{percentile((each.cpu for each in took), share):.1f} ms" for share in shares[:2])
     row(name, len(took), *wall, *cpu)
 
 
