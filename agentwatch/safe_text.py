@@ -130,6 +130,9 @@ def fitting(text: SafeText, start: int, width: int) -> int:
     if text.isascii():
         return min(start + max(width, 1), len(text))
     end = start
+    whole = SafeText(text[start : start + max(width, 0)])
+    if (needed := columns(whole)) <= width:  # unless it has wide characters: three times as fast
+        end, width = start + len(whole), width - needed
     while end < len(text) and (width := width - _char_columns(text[end])) >= 0:
         end += 1
     return max(end, min(start + 1, len(text)))

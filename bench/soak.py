@@ -2,8 +2,9 @@
 
 A producer writes a typical session into a pipe at a steady rate, and agentwatch shows it on a pty. Its
 resident memory is sampled every ten seconds and printed on stderr. The slope is a least-squares fit of the
-samples after it has settled. 350 lines per second make 730 MB per hour. The recording needs that much disk;
-with --no-record it is a file without a name.
+samples after as many lines as five minutes have, for as many lines as an hour has. 350 lines per second make
+730 MB per hour. The recording needs that much disk; with --no-record it is a file without a name.
+`--rate 5000 --seconds 252` has the lines of an hour in four minutes, and fewer frames for them.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from terminal import Terminal
 
 _SAMPLE_SECONDS = 10.0
 _SETTLED_SECONDS = 300.0
+_USUAL_RATE = 350.0
+"""The lines per second of which an hour is meant."""
 _MIB = 1 << 20
 _WHOLE = rb"\b(\d+) of \1 calls paired \xc2\xb7 0 malformed \xc2\xb7 0 unknown"
 _OVER = rb"succeeded"
@@ -38,7 +41,7 @@ def main() -> None:
     """Soak agentwatch for the time given on the command line."""
     parser = command_line(__doc__)
     parser.add_argument("--seconds", type=float, default=3600.0)
-    parser.add_argument("--rate", type=float, default=350.0, help="lines per second (350)")
+    parser.add_argument("--rate", type=float, default=_USUAL_RATE, help="lines per second (350)")
     parser.add_argument("--no-record", action="store_true", help="do not keep a recording")
     given = parser.parse_args()
     seconds = 4.0 if given.smoke else given.seconds
@@ -78,7 +81,8 @@ def _is_whole(terminal: Terminal) -> bool:
 
 def _report(samples: list[Sample], rate: float, peak: int, *, is_whole: bool) -> None:
     last = samples[-1]
-    settled = min(_SETTLED_SECONDS, last.seconds / 4)
+    share = _USUAL_RATE / rate
+    settled = min(_SETTLED_SECONDS * share, last.seconds / 4)
     later = [sample for sample in samples if sample.seconds >= settled]
     line = statistics.linear_regression(
         [sample.seconds for sample in later], [sample.resident for sample in later]
@@ -95,7 +99,13 @@ def _report(samples: list[Sample], rate: float, peak: int, *, is_whole: bool) ->
     )
     name = f"{last.seconds:,.0f} s at {rate:g} lines/s"
     sizes = (megabytes(later[0].resident), megabytes(last.resident), megabytes(peak))
-    row(name, *sizes, f"{line.slope * 3600 / _MIB:.1f} MiB/h", f"{cpu:.1%}", "yes" if is_whole else "NO")
+    row(
+        name,
+        *sizes,
+        f"{line.slope * 3600 * share / _MIB:.1f} MiB/h",
+        f"{cpu:.1%}",
+        "yes" if is_whole else "NO",
+    )
 
 
 if __name__ == "__main__":

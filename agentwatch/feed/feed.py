@@ -70,23 +70,33 @@ class Feed:
             agent: The agent that wrote the recording; None to detect it.
             checkpoint: Where to continue; the reader begins there. None to begin at the start.
         """
-        self.session = Session() if checkpoint is None else checkpoint.session
         self.reader = reader
         self.agent = agent
         self.is_over = False
         """Whether every line was applied and the recording has ended."""
-        self.offset = 0 if checkpoint is None else checkpoint.offset
-        """The number of bytes of the recording that were applied."""
         self.observer: Observer | None = None
         """Is called while the feed reads."""
         self.takes_agent_times = False
         """Whether a line without an arrival time gets the agent's time instead."""
-        self._decoder = Decoder(agent) if checkpoint is None else checkpoint.decoder
-        self._joiner = LineJoiner(self._decoder)
-        self._detection = DetectionBuffer(self._decoder)
-        self._decoded: Iterator[DecodedLine] = iter(())
+        if checkpoint is not None:
+            self.continue_from(checkpoint)
+        else:
+            self._continue(Session(), Decoder(agent), 0)
         if agent is not None and not self.offset:
             self.session.apply([FormatDetected(agent.name, agent.traits, agent.agent)], Place(0, 0, None), 0)
+
+    def continue_from(self, checkpoint: Checkpoint) -> None:
+        """Continue at a checkpoint, where the reader begins. No line was applied yet."""
+        self._continue(checkpoint.session, checkpoint.decoder, checkpoint.offset)
+
+    def _continue(self, session: Session, decoder: Decoder, offset: int) -> None:
+        self.session = session
+        self.offset = offset
+        """The number of bytes of the recording that were applied."""
+        self._decoder = decoder
+        self._joiner = LineJoiner(decoder)
+        self._detection = DetectionBuffer(decoder)
+        self._decoded: Iterator[DecodedLine] = iter(())
 
     def advance(self, seconds: float | None = None) -> int:
         """Apply the lines that have arrived and are due, and return their number.

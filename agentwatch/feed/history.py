@@ -7,8 +7,10 @@ feed shows that has read only these bytes.
 from __future__ import annotations
 
 from agentwatch.feed.checkpoints import Checkpoint, Checkpoints
+from agentwatch.feed.event_ends import event_ends, next_event
 from agentwatch.feed.feed import Feed
-from agentwatch.feed.timeline import Timeline
+from agentwatch.feed.index.kept import NOTHING_KEPT, Kept
+from agentwatch.feed.timeline import RecordedTimes
 from agentwatch.recording import LineReader, Until
 from agentwatch.session import Pieces, Place, Session
 from agentwatch.session.earlier import empty_session
@@ -18,19 +20,28 @@ from agentwatch.wire import Decoder
 class History:
     """A feed that reads the whole recording, and feeds that stand at its earlier moments."""
 
-    def __init__(self, feed: Feed, reader: LineReader) -> None:
+    def __init__(
+        self,
+        feed: Feed,
+        reader: LineReader,
+        kept: Kept = NOTHING_KEPT,
+    ) -> None:
         """Observe a feed that has not read anything yet.
 
         Args:
             feed: The feed. Whoever shows its session advances it.
             reader: The reader of the feed.
+            kept: What is kept of the recording, from which the feed may continue.
         """
         self.feed = feed
         """The feed at the live moment."""
-        self.timeline = Timeline(reader.fd)
+        restored = kept.restored
+        self.index = kept.index
+        """Keeps what is read; None if nothing is kept."""
+        self.timeline = RecordedTimes(reader.fd) if restored is None else restored.timeline
         self._reader = reader
         feed.observer, feed.takes_agent_times = self, True
-        self._checkpoints = Checkpoints()
+        self._checkpoints = Checkpoints() if restored is None else restored.checkpoints
         self._earlier: Feed | None = None
         """The feed of the last moment that was asked for."""
         self._until = Until(0)
@@ -51,6 +62,29 @@ class History:
         earlier.advance()
         return earlier
 
+    def event_after(self, offset: int) -> int:
+        """Return the next moment after `offset` at which something changes; the live one if nothing does."""
+        end = self.feed.offset
+        if offset >= end:
+            return end
+        feed = self.at(offset)
+        return next_event(feed, self._until, self._reader.fd, end)
+
+    def event_before(self, offset: int) -> int:
+        """Return the end of the event before the one that a moment shows; 0 at the first event.
+
+        It takes up to 30 ms: the lines since the checkpoint before it are decoded one by one.
+        """
+        ends: list[int] = []
+        start = offset
+        while start > 0 and len(ends) < 2:
+            end, start = start, self._checkpoints.offset_before(start - 1)
+            feed = self._restored(start)
+            feed.advance()
+            ends = [*event_ends(feed, self._until, self._reader.fd, end), *ends]
+        self._earlier = None
+        return ends[-2] if len(ends) > 1 else 0
+
     def applied(self, place: Place, pieces: Pieces | None) -> None:
         """Note the time of a line that the feed has applied, or of several short ones."""
         self.timeline.note(place, pieces)
@@ -58,6 +92,8 @@ class History:
     def paused(self, offset: int, session: Session, decoder: Decoder) -> None:
         """Take a checkpoint, if the last one is far enough back."""
         self._checkpoints.take(offset, session, decoder)
+        if self.index is not None:
+            self.index.paused(offset, session, decoder, self.timeline, self._checkpoints)
 
     def _restored(self, offset: int) -> Feed:
         """Return a feed that stands at the last checkpoint before a moment."""

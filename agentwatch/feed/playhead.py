@@ -161,6 +161,7 @@ class Playhead:
 
     def turn(self) -> None:
         """Pause or play. At the end of a recording that has ended, play from the start."""
+        self._last_tick = self._clock()
         if self.is_at_end:
             self.play(self.start)
         elif self.is_live:
@@ -172,6 +173,7 @@ class Playhead:
     def play(self, offset: int) -> None:
         """Play from a moment on."""
         self._set(offset)
+        self._last_tick = self._clock()
         self.is_live = self.is_paused = self.is_reversed = False
 
     def play_at(self, offset: int, speed: float, max_idle: float | None) -> None:
@@ -183,6 +185,7 @@ class Playhead:
         """Play in the other direction, or back from the live moment."""
         if self.is_live:
             self._set(self._times.size)
+        self._last_tick = self._clock()
         self.is_reversed = self.is_live or not self.is_reversed
         self.is_live = self.is_paused = False
 

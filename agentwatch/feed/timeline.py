@@ -3,13 +3,40 @@
 from __future__ import annotations
 
 from operator import lt
+from typing import Protocol
 
 from agentwatch.recording.line_ends import line_end_after, line_end_before
 from agentwatch.recording.time_columns import TimeColumns
 from agentwatch.session import Pieces, Place
 
 
-class Timeline:
+class Timeline(Protocol):
+    """The times of a recording, as far as it was read. They do not decrease from line to line."""
+
+    @property
+    def has_times(self) -> bool:
+        """Whether any time is known."""
+
+    @property
+    def first_ms(self) -> int | None:
+        """The first time, in milliseconds since the epoch; None while no time is known."""
+
+    @property
+    def last_ms(self) -> int | None:
+        """The last time; None while no time is known."""
+
+    @property
+    def size(self) -> int:
+        """The number of bytes that were read. It is the live moment."""
+
+    def ms_at(self, offset: int) -> int | None:
+        """Return the time of the last line before a moment; None if it is unknown."""
+
+    def offset_at(self, at_ms: float, /) -> int:
+        """Return the moment after the last line at or before a time."""
+
+
+class RecordedTimes:
     """The times of the lines that a feed has applied.
 
     They are arrival times if the recording has them, otherwise the agent's times. A recording may have
@@ -27,6 +54,10 @@ class Timeline:
         self.last_ms: int | None = None
         """The last time; None while no time is known."""
         self._noted = TimeColumns()
+
+    def __getstate__(self) -> dict[str, object]:
+        """Return the times for pickling; whoever restores them sets the descriptor."""
+        return {**vars(self), "fd": -1}
 
     @property
     def has_times(self) -> bool:

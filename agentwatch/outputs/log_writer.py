@@ -1,11 +1,9 @@
 """Writes the action log while its recording grows, without decoding the recording twice.
 
-The log follows the session that the screen shows. That session is not advanced while the view is frozen,
-while an editor has the terminal, or while the terminal does not read, but the log must continue. A thread
-therefore monitors the screen's feed, and reads the recording itself once the feed has left bytes unread for
-3 s. Only then is every line decoded a second time, which takes half a core at 10,000 lines a second.
-Advancing the screen's feed instead would move a frozen view, and is impossible while the event loop is
-blocked.
+The log follows the live session of the screen. That session is not advanced while an editor has the terminal,
+or while the terminal does not read, but the log must continue. A thread therefore monitors the screen's feed,
+and reads the recording itself once the feed has left bytes unread for 3 s. Only then is every line decoded a
+second time, which takes half a core at 10,000 lines a second.
 """
 
 from __future__ import annotations

@@ -140,6 +140,10 @@ class LineReader:
         """The offset of the next line in the recording."""
         return self._offset - self._tail_bytes
 
+    def start_at(self, offset: int) -> None:
+        """Begin at an offset, before anything was read."""
+        self._offset = offset
+
     def read(self) -> Lines:
         """Return the next whole lines, at most 256 KiB of them, or no lines if no whole line has arrived.
 

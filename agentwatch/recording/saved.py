@@ -24,7 +24,9 @@ class SavedGrowth:
     def __init__(self, path: Path, fd: int, times: SavedTimes, follow: bool) -> None:
         self.ended_by: str | None = None
         """Why following the file ended: `truncated`, or `replaced` by another file."""
-        self._path = path
+        self.path = path
+        self.is_followed = follow
+        """Whether the recording was read while it grew."""
         self._fd = fd
         self._times = times
         self._follow = follow
@@ -67,7 +69,7 @@ class SavedGrowth:
 
     def follow_writer(self) -> None:
         """Follow the file until its writer ends, if it is still being written."""
-        self._follow = self._with_writer = self._has_writer()
+        self._follow = self._with_writer = self.is_followed = self._has_writer()
 
     def stop_following(self) -> None:
         """Stop following the file; the recording ends where the file ended when its size was last read."""
@@ -78,7 +80,7 @@ class SavedGrowth:
 
     def _is_replaced(self) -> bool:
         try:
-            return not os.path.samestat(os.stat(self._path), os.fstat(self._fd))
+            return not os.path.samestat(os.stat(self.path), os.fstat(self._fd))
         except OSError:
             return False
 

@@ -24,7 +24,7 @@ _CREATE = (
 )
 _OPEN = os.O_RDONLY | os.O_NONBLOCK | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_CLOEXEC", 0)
 """O_NONBLOCK: opening a FIFO would wait for a writer. It has no effect on a regular file."""
-_SUFFIXES = (".times", ".log", ".stderr", ".crash", ".json")
+_SUFFIXES = (".times", ".log", ".stderr", ".crash", ".json", ".index")
 
 
 class SessionFiles(NamedTuple):
@@ -56,6 +56,11 @@ class SessionFiles(NamedTuple):
     def process(self) -> Path:
         """The agent's command, working directory, process id, times and exit code, as JSON."""
         return self._beside(".json")
+
+    @property
+    def index_file(self) -> Path:
+        """What was learnt of a large recording, so that opening it again is fast."""
+        return self._beside(".index")
 
     @property
     def bookmarks(self) -> Path:
@@ -91,6 +96,19 @@ def new_session_files() -> SessionFiles:
         OSError: The folder cannot be created, is a link, or belongs to another user.
     """
     folder = sessions_folder()
+    private_folder(folder)
+    now_ns = time.time_ns()
+    second = time.strftime("%Y%m%d-%H%M%S", time.localtime(now_ns // 10**9))
+    stem = f"{second}-{now_ns // 10**6 % 1000:03}{os.urandom(3).hex()}"
+    return SessionFiles(folder / f"{stem}.ndjson")
+
+
+def private_folder(folder: Path) -> None:
+    """Create a folder that only the user may use, if necessary.
+
+    Raises:
+        OSError: The folder cannot be created, is a link, or belongs to another user.
+    """
     for parent in reversed([folder, *folder.parents]):
         try:
             parent.mkdir(mode=0o700, exist_ok=True)  # `parents=True` would ignore `mode` for the parents
@@ -105,10 +123,6 @@ def new_session_files() -> SessionFiles:
             os.fchmod(fd, 0o700)
     finally:
         os.close(fd)
-    now_ns = time.time_ns()
-    second = time.strftime("%Y%m%d-%H%M%S", time.localtime(now_ns // 10**9))
-    stem = f"{second}-{now_ns // 10**6 % 1000:03}{os.urandom(3).hex()}"
-    return SessionFiles(folder / f"{stem}.ndjson")
 
 
 def saved_recordings() -> list[Path]:

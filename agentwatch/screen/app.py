@@ -14,6 +14,7 @@ from textual.screen import Screen
 
 from agentwatch.config import Config
 from agentwatch.feed import Feed
+from agentwatch.feed.index.kept import NOTHING_KEPT, Kept, open_kept
 from agentwatch.feed.playhead import Replay
 from agentwatch.feed.preview import preview_feed
 from agentwatch.safe_text import SafeText, safe_line
@@ -62,21 +63,27 @@ class AgentwatchApp(TerminalApp[Leave]):
             no_color: Whether to draw without colours.
         """
         super().__init__(held, config, no_color=no_color)
+        feed.session.keep_few()
         self._source = source
         self._feed = feed
         self._replay = replay
 
     def get_default_screen(self) -> WatchScreen:
-        """Return the session's screen; a large saved recording starts with a preview of its head and tail."""
-        reader = self._source.reader
-        is_large = self._replay is None and self._feed.backlog() > _LARGE_BYTES
-        if not is_large or self._source.wakeup is not None:
-            return self._screen(self._feed)
-        return self._screen(preview_feed(reader, self._feed.agent), self._feed)
+        """Return the session's screen; a large saved recording starts with a preview of its head and tail.
 
-    def _screen(self, feed: Feed, loading: Feed | None = None) -> WatchScreen:
+        A recording with an index needs no preview: it is shown whole.
+        """
+        reader, feed = self._source.reader, self._feed
+        is_logged = self._source.written.log is not None  # a log is written while every line is read
+        kept = NOTHING_KEPT if is_logged else open_kept(feed, reader)
+        is_large = feed.backlog() > _LARGE_BYTES or (kept.restored is not None and kept.layout is None)
+        if not is_large or self._replay is not None or self._source.wakeup is not None:
+            return self._screen(feed, None, kept)
+        return self._screen(preview_feed(reader, feed.agent), feed, kept)
+
+    def _screen(self, feed: Feed, loading: Feed | None, kept: Kept) -> WatchScreen:
         return WatchScreen(
-            self._source, feed, loading, self._replay, config=self.config, write=self.write_to_terminal
+            self._source, feed, loading, self._replay, kept, config=self.config, write=self.write_to_terminal
         )
 
     def on_app_blur(self) -> None:

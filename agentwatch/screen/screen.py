@@ -24,6 +24,7 @@ from agentwatch.analysis.status import status
 from agentwatch.analysis.time import TimeBreakdown
 from agentwatch.config import Config
 from agentwatch.feed import Feed
+from agentwatch.feed.index.kept import NOTHING_KEPT, Kept
 from agentwatch.feed.playhead import Replay
 from agentwatch.recording import now_ms
 from agentwatch.safe_text import SafeText, columns, cut
@@ -81,6 +82,7 @@ class WatchScreen(Screen[None]):
         feed: Feed,
         loading: Feed | None = None,
         replay: Replay | None = None,
+        kept: Kept = NOTHING_KEPT,
         *,
         config: Config,
         write: Callable[[str], None],
@@ -93,21 +95,22 @@ class WatchScreen(Screen[None]):
             loading: Reads the whole recording, which replaces the preview when it is read; None if `feed`
                 reads all of it.
             replay: How to replay the recording; None to show the live moment.
+            kept: What is kept of the recording.
             config: The user's configuration.
             write: Writes a control sequence to the terminal.
         """
         super().__init__()
         prepare(self)
-        self._swap = None if loading is None else PreviewSwap(loading, shows_thinking=config.thinking)
+        self._swap = None if loading is None else PreviewSwap(loading, kept, shows_thinking=config.thinking)
         self._source = source
         self._rebound = config.keys
         self.frame_scheduler = FrameScheduler(self._tick, self.call_next)
         self._survivors: list[Survivor] = []
         self.notices = Notices(loading or feed, config, write)
-        self._moment = Moment(loading or feed, source.reader, replay)
-        self._moment.is_ready = loading is None
+        self._moment = Moment(loading or feed, source.reader, replay, kept)
+        self._moment.is_ready = whole = loading is None
         self._is_replay = replay is not None
-        self._take(feed, Workspace(feed, shows_thinking=config.thinking, is_preview=loading is not None))
+        self._take(feed, Workspace(feed, kept.layout, shows_thinking=config.thinking, is_preview=not whole))
 
     def _take(self, feed: Feed, workspace: Workspace) -> None:
         """Show the session of `feed` from now on, in the workspace that was created for it."""
@@ -116,8 +119,7 @@ class WatchScreen(Screen[None]):
         self._integrity = integrity(feed.session)
         self._touched, self._spent = TouchedFiles(feed.session), TimeBreakdown(feed.session)
         self.workspace = workspace
-        self._header = HeaderLine()
-        self._status = StatusLine()
+        self._header, self._status = HeaderLine(), StatusLine()
         self._hints = KeyHints(self._rebound, lambda: self.workspace.pane)
 
     def compose(self) -> ComposeResult:
@@ -142,6 +144,7 @@ class WatchScreen(Screen[None]):
     def on_unmount(self) -> None:
         """Stop the ticks, and restore the terminal's title."""
         self.frame_scheduler.stop()
+        self._moment.close()
         self.notices.rest()
 
     def on_resize(self) -> None:

@@ -20,9 +20,10 @@ from agentwatch.session.storage.spill import Spill
 _MOST_SETTLED = 8192
 """The number of the newest settled calls that stay unpacked: 750 bytes each, 6 MB in all.
 
-With 256, the summary of 100 MB (6,924 calls) takes 5 % more CPU. With 16,384, it takes the same, and a
-screen that has read a million live lines takes 8 MB more.
+With 256, the summary of 100 MB (6,924 calls) takes 5 % more CPU. With 16,384, it takes the same. A screen
+shows few calls at a time and keeps `FEW_SETTLED`.
 """
+FEW_SETTLED = 1024
 _MOST_CHARACTERS = 4 << 20
 """The length of all texts of those calls. Real ones have 100 characters each, a hostile one has thousands."""
 _MOST_RECENT = 1024
@@ -56,6 +57,8 @@ class Calls(Sequence[Call]):
     """
 
     def __init__(self) -> None:
+        self.most_settled = _MOST_SETTLED
+        """The number of the newest settled calls that stay unpacked."""
         self._spill = Spill()
         self._places = Numbers("Q", self._spill)
         """The place and length of each packed call; 0 for the others."""
@@ -107,7 +110,7 @@ class Calls(Sequence[Call]):
             characters += sum(map(len, call.more_paths))
         self._settled.append((call.number, characters))
         self._settled_characters += characters
-        while len(self._settled) > _MOST_SETTLED or self._settled_characters > _MOST_CHARACTERS:
+        while len(self._settled) > self.most_settled or self._settled_characters > _MOST_CHARACTERS:
             number, characters = self._settled.popleft()
             self._settled_characters -= characters
             self._pack(number)
@@ -126,6 +129,13 @@ class Calls(Sequence[Call]):
         """Store the new state of a call that was changed, even if it was already packed."""
         if call.number not in self._unpacked:
             self.settle(call)
+
+    def __getstate__(self) -> dict[str, object]:
+        """Return the calls for pickling. The settled ones are packed first, so that reading them is fast."""
+        while self._settled:
+            self._pack(self._settled.popleft()[0])
+        self._settled_characters = 0
+        return {**vars(self), "_held": {}, "_recent": deque(maxlen=_MOST_RECENT)}
 
     def _at(self, index: int) -> Call:
         number = index + 1
@@ -176,13 +186,34 @@ class CallOrder(Sequence[Call]):
             return [self._calls[at] for at in self._indices[index]]
         return self._calls[self._indices[index]]
 
-    def prefix(self, calls: Sequence[Call], count: int) -> CallOrder:
-        """Return the first `count` entries as a selection of an earlier session's calls."""
-        return CallOrder(calls, self._indices[:count])
 
-    def indices(self, start: int, end: int) -> Sequence[int]:
+class EndedCalls(Sequence[Call]):
+    """The calls in the order in which they ended, as numbers: the newest in memory, the rest in a spill."""
+
+    def __init__(self, calls: Sequence[Call], indices: Numbers | None = None) -> None:
+        """Create the order of the calls at these indices of `calls`; None for no calls."""
+        self._calls = calls
+        self._indices = Numbers("I", Spill()) if indices is None else indices
+
+    def __len__(self) -> int:
+        return len(self._indices)
+
+    @overload
+    def __getitem__(self, index: int) -> Call: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Call]: ...
+    def __getitem__(self, index: int | slice) -> Call | list[Call]:
+        if isinstance(index, slice):
+            return [self._calls[self._indices[at]] for at in range(len(self))[index]]
+        return self._calls[self._indices[range(len(self))[index]]]
+
+    def prefix(self, calls: Sequence[Call], count: int) -> EndedCalls:
+        """Return the first `count` calls as those of an earlier session."""
+        return EndedCalls(calls, self._indices.prefix(count))
+
+    def indices(self, start: int, end: int) -> list[int]:
         """Return the indices, among all calls, of the entries from `start` up to `end`."""
-        return self._indices[start:end]
+        return [self._indices[at] for at in range(start, min(end, len(self)))]
 
     def append(self, call: Call) -> None:
         """Append a call."""

@@ -20,12 +20,12 @@ from agentwatch.events import (
 from agentwatch.session.asked import Asked
 from agentwatch.session.bounds import bounded_id
 from agentwatch.session.call import Call, CallKey, Pieces, Place
-from agentwatch.session.call_store import CallOrder, Calls
+from agentwatch.session.call_store import FEW_SETTLED, Calls, EndedCalls
 from agentwatch.session.entry import Kind
 from agentwatch.session.line_counts import LineCounts
 from agentwatch.session.rhythm import Phase, Rhythm
 from agentwatch.session.runs import Run
-from agentwatch.session.transcript import Transcript
+from agentwatch.session.transcript import FEW_ENDED, Transcript
 from agentwatch.session.updates import calls, incidents, runs, texts
 from agentwatch.session.updates.notices import Notices
 
@@ -42,7 +42,7 @@ class Session:
         self.runs: list[Run] = []
         self.calls = Calls()
         """In the order in which they first appeared."""
-        self.ended_calls = CallOrder(self.calls)
+        self.ended_calls = EndedCalls(self.calls)
         """In the order in which they ended. Calls that never ended are added when their run is closed."""
         self.open_calls: dict[CallKey, Call] = {}
         self.transcript = Transcript(self.calls)
@@ -79,6 +79,10 @@ class Session:
         self._forgotten_runs = 0  # their text was dropped and cannot grow again
         self.unended: dict[CallKey, Call] = {}
         """The calls without an end line. A result line closes open calls, but their end may still follow."""
+
+    def keep_few(self) -> None:
+        """Keep fewer calls and texts in memory than a summary needs: 8 MB less, and 5 µs more per call."""
+        self.calls.most_settled, self.transcript.most_ended = FEW_SETTLED, FEW_ENDED
 
     @property
     def run(self) -> Run:
@@ -123,6 +127,7 @@ class Session:
             physical_lines: The number of lines of the recording that were joined to this one.
             pieces: The times of the lines, if several short ones were decoded at once.
         """
+        self.transcript.line_offset = place.offset
         odd: Malformed | Unknown | None = None
         is_repaired = False
         for event in events:
@@ -131,8 +136,6 @@ class Session:
                 odd = event
             elif type(event) is Repair:
                 is_repaired = True
-        if len(self.transcript) > len(self.transcript.offsets):
-            self.transcript.offsets.extend(place.offset, len(self.transcript))
         if place.seen_ms is not None:
             self.last_seen_ms = place.seen_ms
             if pieces is None:

@@ -23,8 +23,10 @@ _KINDS = {Channel.ANSWER: Kind.ANSWER, Channel.REASONING: Kind.REASONING}
 _MOST_ENDED = 4096
 """The number of the newest ended texts that stay unpacked: up to 800 bytes each, 2 MB in all.
 
-A session of 100 MB has 5,500 texts, so that its summary packs few of them.
+A session of 100 MB has 5,500 texts, so that its summary packs few of them. A screen shows few texts at a time
+and keeps `FEW_ENDED`.
 """
+FEW_ENDED = 512
 _MOST_RECENT = 64
 """The number of entries last unpacked that stay unpacked: an entry is drawn block by block."""
 _LENGTH_BITS = 20
@@ -42,6 +44,8 @@ class Transcript(Sequence[Entry]):
 
     def __init__(self, calls: Calls) -> None:
         """Create an empty transcript. Its call entries refer to `calls`."""
+        self.most_ended = _MOST_ENDED
+        """The number of the newest ended texts that stay unpacked."""
         self.spill = Spill()
         """Where the texts are stored."""
         self._places = Numbers("Q", self.spill)
@@ -59,7 +63,9 @@ class Transcript(Sequence[Entry]):
         self.last_result: Entry | None = None
         """The newest result; its duration may still arrive."""
         self.offsets = Numbers("Q", self.spill)
-        """For each entry, the offset of the line with which it began. The session appends them."""
+        """For each entry, the offset of the line with which it began."""
+        self.line_offset = 0
+        """The offset of the line that is being applied."""
 
     def __len__(self) -> int:
         return len(self._places)
@@ -72,11 +78,6 @@ class Transcript(Sequence[Entry]):
         if isinstance(index, slice):
             return [self._at(number) for number in range(len(self))[index]]
         return self._at(range(len(self))[index])
-
-    @property
-    def last(self) -> Entry | None:
-        """The last entry; None if the transcript is empty."""
-        return self.last_text or (self[-1] if len(self) else None)
 
     @property
     def open_kind(self) -> Kind | None:
@@ -173,8 +174,15 @@ class Transcript(Sequence[Entry]):
             entry.ended_ms = entry.ended_ms if at_ms is None else at_ms
             entry.close()
 
+    def __getstate__(self) -> dict[str, object]:
+        """Return the transcript for pickling. The ended texts are packed first."""
+        while self._ended:
+            self._pack(self._ended.popleft())
+        return {**vars(self), "_recent": {}}
+
     def _append(self, place: int) -> None:
         self._places.append(place)
+        self.offsets.append(self.line_offset)
 
     def _stored(self, text: str) -> Content:
         """Return a text that the next entry begins with, and store it."""
@@ -208,7 +216,7 @@ class Transcript(Sequence[Entry]):
         if last.is_open:
             last.close()
         self._ended.append(last.number)
-        if len(self._ended) > _MOST_ENDED:
+        if len(self._ended) > self.most_ended:
             self._pack(self._ended.popleft())
 
     def _pack(self, number: int) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentwatch.feed.timeline import Timeline
+from agentwatch.feed.timeline import RecordedTimes
 from agentwatch.session import Place
 
 LINE_BYTES = 10
@@ -13,7 +13,7 @@ LINE_BYTES = 10
 @pytest.mark.parametrize("count", [9, 20_000], ids=["in memory", "in the file"])
 def test_lines_that_arrived_together_are_one_moment(count: int) -> None:
     """The moment at a time follows the last of three lines that arrived at it."""
-    timeline = Timeline(-1)
+    timeline = RecordedTimes(-1)
     for number in range(count):
         timeline.note(Place(number * LINE_BYTES, LINE_BYTES - 1, 1000 + number // 3))
     for number in range(0, count, max(count // 50, 1)):

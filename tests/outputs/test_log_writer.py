@@ -112,7 +112,7 @@ def test_a_session_that_is_shown_is_not_decoded_again(
     assert not alone
 
 
-def test_a_frozen_view_does_not_hold_the_log_back(
+def test_a_blocked_screen_does_not_hold_the_log_back(
     made: Callable[[bytes], Case], alone: list[Feed], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """When the screen leaves bytes unread the log goes on without it, and repeats no line."""

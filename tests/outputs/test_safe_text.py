@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from agentwatch.safe_text import columns, cut, safe_line, safe_text
+from agentwatch.safe_text import SafeText, columns, cut, fitting, safe_line, safe_text
 from tests.builders.lines import ANY_TEXT, PROPERTY
 from tests.conftest import SHARED
 
@@ -123,6 +123,20 @@ def test_a_cut_never_exceeds_its_limit(text: str, limit: int) -> None:
         assert shown.endswith("…")
         assert line.startswith(shown[:-1])
         assert columns(shown) >= limit - 1
+
+
+@PROPERTY
+@given(st.text(st.sampled_from("ab é✓漢🙏\u0301\u1161—"), max_size=14), st.integers(0, 15), st.integers(0, 9))
+def test_a_fitting_piece_is_the_longest(text: str, start: int, width: int) -> None:
+    """The piece has at most `width` columns and the next character does not fit, except a single one."""
+    safe = SafeText(text)
+    end = fitting(safe, start, width)
+    if start >= len(text):
+        assert end in (start, len(text))
+        return
+    assert end > start
+    assert end == start + 1 or columns(SafeText(text[start:end])) <= width
+    assert end == len(text) or columns(SafeText(text[start : end + 1])) > width
 
 
 def test_columns_are_those_of_a_terminal() -> None:

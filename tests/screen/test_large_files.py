@@ -9,6 +9,7 @@ import pytest
 from agentwatch.feed.preview import preview_feed, preview_reader
 from agentwatch.recording import open_saved
 from agentwatch.screen import app as screen_app
+from agentwatch.session import Session
 from agentwatch.sources.file import FileSource
 from tests.builders.lines import completed, delta, final, init, result, started, user
 from tests.builders.screen.app import lines_of, opened
@@ -61,6 +62,14 @@ def test_a_preview_shows_the_newest_calls_before_a_large_result(tmp_path: Path, 
     assert targets[-3:] == ["397.py", "398.py", "399.py"]
     assert "0.py" not in targets
     assert (preview.session.run.prompt, preview.session.run.outcome) == ("Do much.", "succeeded")
+
+
+async def test_a_screen_keeps_few_calls_in_memory(tmp_path: Path) -> None:
+    """The session that a screen shows keeps fewer settled calls and ended texts than a printed one."""
+    async with opened(large(tmp_path / "r.ndjson", 3)) as stage:
+        shown, printed = stage.feed.session, Session()
+        assert shown.calls.most_settled < printed.calls.most_settled
+        assert shown.transcript.most_ended < printed.transcript.most_ended
 
 
 async def test_the_whole_recording_follows_the_preview(tmp_path: Path, monkeypatch: object) -> None:

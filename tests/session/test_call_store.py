@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentwatch.events import Outcome
-from agentwatch.session import Call, Kind, Place, call_store
-from agentwatch.session.call_store import CallOrder, Calls
+from agentwatch.session import Call, Kind, Place, Session, call_store
+from agentwatch.session.call_store import CallOrder, Calls, EndedCalls
 from agentwatch.session.storage.spill import Spill
 from tests.builders.lines import PROPERTY, completed, init, result, session, started
 
@@ -85,7 +85,7 @@ def test_calls_are_a_sequence() -> None:
     assert [call.number for call in calls] == list(range(1, MANY + 1))
     assert [call.target for call in calls[1:7:3]] == ["2.py", "5.py"]
     assert (calls[-1].number, calls[-MANY].number, calls[MANY:]) == (MANY, 1, [])
-    order = CallOrder(calls)
+    order = EndedCalls(calls)
     for index in (7, 0, 2000):
         order.append(calls[index])
     assert [call.number for call in order] == [8, 1, 2001]
@@ -121,7 +121,13 @@ def test_a_changed_call_can_be_settled_again() -> None:
 
 def test_an_order_returns_the_indices_of_its_calls() -> None:
     """`indices` returns the store indices of the calls in a range of the order."""
-    assert list(CallOrder(many(9), [7, 0, 5, 2]).indices(1, 3)) == [0, 5]
+    calls = many(9)
+    order = EndedCalls(calls)
+    for index in (7, 0, 5, 2):
+        order.append(calls[index])
+    assert order.indices(1, 3) == [0, 5]
+    assert order.indices(3, 9) == [2]
+    assert list(CallOrder(calls, [4, 1])) == [calls[4], calls[1]]
 
 
 def test_an_entry_refers_to_its_call_or_result() -> None:
@@ -130,6 +136,34 @@ def test_an_entry_refers_to_its_call_or_result() -> None:
     references = {entry.kind: (entry.call, entry.result) for entry in reversed(read.transcript)}
     assert references == {Kind.CALL: (read.calls[0], None), Kind.RESULT: (None, read.run.turn_result)}
     assert [entry.text for entry in read.transcript[-1:]] == [""]
+
+
+def test_a_screen_keeps_few_calls_and_texts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After `keep_few`, the newest 1,024 settled calls and 512 ended texts are read without the spill."""
+    reads: list[int] = []
+    get = Spill.get
+
+    def counted(spill: Spill, place: int, length: int) -> bytes:
+        reads.append(place)
+        return get(spill, place, length)
+
+    monkeypatch.setattr(call_store, "_MOST_SETTLED", MOST_SETTLED)
+    read = Session()
+    read.keep_few()
+    for number in range(1, 1100):
+        call = Call(number=number, run=1, call_id=f"{number}", tool="shell", phrase="run")
+        read.calls.add(call)
+        read.calls.settle(call)
+    for number in range(600):
+        read.transcript.add(Kind.PROMPT, f"{number}")
+    del call
+    monkeypatch.setattr(Spill, "get", counted)
+    assert read.calls[-1024].number == 1099 - 1023
+    assert read.transcript[-513].text == "87"  # the last has not ended
+    assert not reads
+    assert read.calls[-1025].number == 1099 - 1024
+    assert read.transcript[-514].text == "86"
+    assert len(reads) == 2
 
 
 def test_the_newest_settled_calls_stay_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:

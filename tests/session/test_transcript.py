@@ -92,7 +92,6 @@ def test_a_packed_entry_is_the_same(made: list[tuple[Kind, str, int | None]], mo
             assert (entry.kind, entry.text, entry.started_ms, entry.ended_ms) == (kind, text, at_ms, at_ms)
             assert (len(entry.content), entry.content.part(2, 5)) == (len(text), text[2:5])
         assert [entry.number for entry in transcript[:]] == list(range(len(made)))
-        assert transcript[-1] is transcript.last
         assert not any(entry.is_open for entry in transcript[:-1])
 
 
@@ -115,8 +114,6 @@ def test_the_entry_of_a_call_is_kept_when_texts_are_dropped() -> None:
     read = session(init(), user("Hi"), started("read", "c-1"), is_over=False)
     read.transcript.forget()
     assert [entry.call for entry in read.transcript] == [read.calls[0]]
-    assert read.transcript.last is not None
-    assert read.transcript.last.call is read.calls[0]
     empty = Transcript(Calls())
     empty.forget()
-    assert (len(empty), empty.last) == (0, None)
+    assert len(empty) == 0

@@ -1,4 +1,4 @@
-"""Bookmarks that make themselves: failures, edits, test verdicts and turns, in the order of the recording."""
+"""Moments that mark themselves: failures, edits, test verdicts and turns, in the order of the recording."""
 
 from __future__ import annotations
 

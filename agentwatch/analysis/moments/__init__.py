@@ -3,7 +3,7 @@
 A moment is the number of bytes of the recording that are shown.
 """
 
-from agentwatch.analysis.moments.offsets import Timeline, offset_of, time_of
+from agentwatch.analysis.moments.offsets import offset_of, time_of
 from agentwatch.analysis.moments.words import (
     HINT,
     CallEnd,
@@ -29,7 +29,6 @@ __all__ = [
     "Share",
     "Shift",
     "TimeOfDay",
-    "Timeline",
     "offset_of",
     "parse",
     "time_of",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import Protocol
 
 from agentwatch.analysis.moments.words import (
     HINT,
@@ -19,6 +18,7 @@ from agentwatch.analysis.moments.words import (
     TimeOfDay,
     shown,
 )
+from agentwatch.feed.timeline import Timeline
 from agentwatch.plurals import plural
 from agentwatch.safe_text import SafeText
 from agentwatch.session import Session
@@ -28,28 +28,6 @@ _ALL = 100_000
 _TIME = "%H:%M:%S"
 _DATE_AND_TIME = "%Y-%m-%d %H:%M:%S"
 _WITHOUT_TIMES = "the recording has no times; #12, 50%, start and live are moments of it"
-
-
-class Timeline(Protocol):
-    """When the lines of a recording arrived, or were written by the agent's clock."""
-
-    @property
-    def first_ms(self) -> int | None:
-        """The time of the first line that has one, in milliseconds since the epoch; None without times."""
-
-    @property
-    def last_ms(self) -> int | None:
-        """The time of the last line that has one, in milliseconds since the epoch; None without times."""
-
-    @property
-    def size(self) -> int:
-        """The number of bytes that were read."""
-
-    def ms_at(self, offset: int) -> int | None:
-        """Return the time of the last line before a moment; None if unknown."""
-
-    def offset_at(self, ms: int, /) -> int:
-        """Return the moment after the last line at or before a time."""
 
 
 def offset_of(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
+
+from agentwatch.feed.timeline import Timeline
 
 SECONDS = 30
 _MOST_SPEED = 64
@@ -25,20 +27,6 @@ class Play(NamedTuple):
     """The duration to which longer silences are shortened, in recorded seconds; None if none needs to be."""
     seconds: int
     """The real time that it takes, rounded up. With shortened silences it is at most this."""
-
-
-class Timeline(Protocol):
-    """The recorded times of a recording."""
-
-    @property
-    def first_ms(self) -> int | None:
-        """The first recorded time, in milliseconds since the epoch; None without times."""
-
-    def ms_at(self, offset: int) -> int | None:
-        """Return the recorded time of the last line before an offset; None if it is unknown."""
-
-    def offset_at(self, at_ms: int) -> int:
-        """Return the moment after the last line at or before a time."""
 
 
 def play_missed(timeline: Timeline, start: int, end: int) -> Play | None:

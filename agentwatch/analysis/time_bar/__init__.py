@@ -6,7 +6,7 @@ call, a bookmark, a verdict and the present moment need no position of their own
 is their order in the recording.
 """
 
-from agentwatch.analysis.time_bar.axis import Axis, Timeline
+from agentwatch.analysis.time_bar.axis import Axis
 from agentwatch.analysis.time_bar.bar import Bar, Cell, Kind
 
-__all__ = ["Axis", "Bar", "Cell", "Kind", "Timeline"]
+__all__ = ["Axis", "Bar", "Cell", "Kind"]

@@ -3,36 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
+
+from agentwatch.feed.timeline import Timeline
 
 _LEAST_MS = 10_000
 _LEAST_BYTES = 4096
-
-
-class Timeline(Protocol):
-    """The recorded times of the lines of a recording. Times do not decrease from line to line."""
-
-    @property
-    def has_times(self) -> bool:
-        """Whether any line has a time."""
-
-    @property
-    def first_ms(self) -> int | None:
-        """The time of the first line that has one, in ms since the epoch."""
-
-    @property
-    def last_ms(self) -> int | None:
-        """The time of the last line that has one, in ms since the epoch."""
-
-    @property
-    def size(self) -> int:
-        """The number of bytes read so far."""
-
-    def ms_at(self, offset: int) -> int | None:
-        """Return the time of the last line before a moment, in ms since the epoch."""
-
-    def offset_at(self, ms: int) -> int:
-        """Return the moment after the last line at or before a time."""
 
 
 class Axis:

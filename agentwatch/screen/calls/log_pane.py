@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from array import array
-
 from textual.binding import Binding
 from textual.message import Message
 from textual.reactive import var
@@ -15,6 +13,8 @@ from agentwatch.safe_text import SafeText, cut, safe_line
 from agentwatch.screen.lines.cursor_view import CursorView
 from agentwatch.screen.lines.format import SIGNS, time_of_day
 from agentwatch.session import Call, Session
+from agentwatch.session.storage.numbers import Numbers
+from agentwatch.session.storage.spill import Spill
 
 _MOST_STDERR_LINES = 5_000
 _MOST_CHARACTERS = 1_000
@@ -43,12 +43,11 @@ class ActionLogView(CursorView):
     def __init__(self, session: Session) -> None:
         super().__init__("4 Actions", id="log")
         self._session = session
-        self._rows = array("l")
-        """For each line, the index of its ended call; a negative number is a stderr line, counted from -1
-        down.
-        """
-        self._row_of_call = array("l")
-        """The row of each call by its number, from 1; -1 for a call that has not ended."""
+        spill = Spill()
+        self._rows = Numbers("I", spill)
+        """For each line, twice the index of its ended call, or twice that of its stderr line plus one."""
+        self._row_of_call = Numbers("I", spill)
+        """For each call, its row plus one; 0 for a call that has not ended."""
         self._calls = 0
         self._shown_rows = 0
         self._stderr: list[SafeText] = []
@@ -78,16 +77,17 @@ class ActionLogView(CursorView):
         """Return the number of rows before that of an ended call."""
         if ended >= self._calls:
             return len(self._rows)
-        return self._row_of_call[self._newest.ended_calls[ended].number - 1]
+        return self._row_of_call[self._newest.ended_calls[ended].number - 1] - 1
 
     def sync(self) -> None:
         """Add a line for each call that ended since the last update."""
         ended = self._newest.ended_calls
-        self._row_of_call.extend([-1] * (len(self._newest.calls) - len(self._row_of_call)))
-        for row, index in enumerate(ended.indices(self._calls, len(ended)), len(self._rows)):
-            self._row_of_call[index] = row
-        self._rows.extend(range(self._calls, len(ended)))
-        self._calls = len(ended)
+        for _ in range(len(self._row_of_call), len(self._newest.calls)):
+            self._row_of_call.append(0)
+        for index in ended.indices(self._calls, len(ended)):
+            self._rows.append(2 * self._calls)
+            self._row_of_call[index] = len(self._rows)
+            self._calls += 1
         if self._session is not self._newest and self._moment is not None:
             self._moment = self._rows_before(len(self._session.ended_calls))
         if self.line_count() != self._shown_rows:
@@ -105,15 +105,14 @@ class ActionLogView(CursorView):
         self._stderr_lines += len(lines)
         for line in shown:
             self._stderr.append(line)
-            self._rows.append(-len(self._stderr))
+            self._rows.append(2 * len(self._stderr) - 1)
 
     def draw_row(self, y: int, width: int) -> Strip:
         """Return an action with its time in the user's time zone, or a line of stderr."""
-        row = self._rows[y]
-        if row < 0:
-            line = cut(self._stderr[-row - 1], max(width - 9, 1))
+        call = self._at(y)
+        if not isinstance(call, Call):
+            line = cut(call, max(width - 9, 1))
             return self.strip_of([(SafeText("  stderr "), "muted"), (line, "failed")])
-        call = self._session.ended_calls[row]
         state = str(call.outcome)
         return self.strip_of(
             [
@@ -161,10 +160,9 @@ class ActionLogView(CursorView):
         """Return what `y` copies in words, and its text: the selected line."""
         if not 0 <= self.cursor < self.line_count():
             return SafeText(""), SafeText("")
-        row = self._rows[self.cursor]
-        if row < 0:
-            return SafeText("stderr"), self._stderr[-row - 1]
-        call = self._session.ended_calls[row]
+        call = self._at(self.cursor)
+        if not isinstance(call, Call):
+            return SafeText("stderr"), call
         return SafeText(f"#{call.number}"), action(call)
 
     def watch_cursor(self, old: int, new: int) -> None:
@@ -173,11 +171,17 @@ class ActionLogView(CursorView):
         self.refresh_line(new)
 
     def _post_chosen(self, *, goes_there: bool) -> None:
-        if 0 <= self.cursor < self.line_count() and (row := self._rows[self.cursor]) >= 0:
-            self.post_message(self.Chosen(self._session.ended_calls[row], goes_there=goes_there))
+        call = self._at(self.cursor) if 0 <= self.cursor < self.line_count() else None
+        if isinstance(call, Call):
+            self.post_message(self.Chosen(call, goes_there=goes_there))
+
+    def _at(self, y: int) -> Call | SafeText:
+        """Return the call of a row, or its line of stderr."""
+        index, is_stderr = divmod(self._rows[y], 2)
+        return self._stderr[index] if is_stderr else self._session.ended_calls[index]
 
     def _row_of(self, call: Call) -> int:
-        row = self._row_of_call[call.number - 1] if call.number <= len(self._row_of_call) else -1
+        row = self._row_of_call[call.number - 1] - 1 if call.number <= len(self._row_of_call) else -1
         return row if row < self.line_count() else -1
 
 

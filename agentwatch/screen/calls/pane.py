@@ -53,15 +53,16 @@ class CallTable(HeadedView):
     held: reactive[Call | None] = reactive(None)
     """The failed call whose detail stays open."""
 
-    def __init__(self, feed: Feed, *, has_numbers: bool = True) -> None:
+    def __init__(self, feed: Feed, *, has_numbers: bool = True, listed: CallList | None = None) -> None:
         """Create the table.
 
         Args:
             feed: Reads the recording.
             has_numbers: Whether the numbers of the calls are those of the whole recording, and are shown.
+            listed: The rows of its calls; None to build them.
         """
         super().__init__(_TITLE, id="calls")
-        self._newest = self.listed = CallList(feed.session)
+        self.newest = self.listed = listed or CallList(feed.session)
         """The list of the newest moment, and the list that is shown."""
         self.verdicts = VerdictCache(feed, self, self.painter.refresh)
         self._renderer = CallRenderer(self, self.listed, self.verdicts, has_numbers=has_numbers)
@@ -79,7 +80,7 @@ class CallTable(HeadedView):
 
     def show(self, session: Session) -> None:
         """Show another moment of the same session, with the same filter and order."""
-        newest, shown = self._newest, self.listed
+        newest, shown = self.newest, self.listed
         is_newest = newest.shows(session)
         if newest is not shown and (shown.requested_filter, shown.is_by_duration) != newest.requested:
             newest.request(shown.requested_filter, by_duration=shown.is_by_duration)

@@ -11,7 +11,7 @@ from agentwatch.screen.lines.themes import muted
 
 
 class StatusLine(Static):
-    """The current status; at the right, the view's state (frozen, replaying, behind) or the integrity."""
+    """The current status; at the right, faults and what is still being read, or the integrity."""
 
     def __init__(self) -> None:
         super().__init__(id="status")

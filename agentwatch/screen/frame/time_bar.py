@@ -11,8 +11,9 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
-from agentwatch.analysis.time_bar import Axis, Bar, Cell, Kind, Timeline
+from agentwatch.analysis.time_bar import Axis, Bar, Cell, Kind
 from agentwatch.analysis.verdict_history import CallVerdict
+from agentwatch.feed.timeline import Timeline
 from agentwatch.safe_text import SafeText, cut, safe_line
 from agentwatch.screen.frame.time_bar_ends import NO_ENDS, EndWords, clock_words, ends
 from agentwatch.screen.lines.format import time_of_day
@@ -123,6 +124,11 @@ class TimeBar(Widget):
         self._bookmarks, self._verdicts = tuple(bookmarks), tuple(verdicts)
         if not self._is_reading:
             self._read()
+
+    @property
+    def is_dragged(self) -> bool:
+        """Whether the button is pressed on the bar, which then has all mouse events."""
+        return self._sought is not None
 
     def render_line(self, y: int) -> Strip:
         """Return the row."""

@@ -1,4 +1,4 @@
-"""The state of the view (replaying, frozen, catching up), and the time that it shows."""
+"""What the status line shows at the right: faults, processes that still run, bytes that are not read yet."""
 
 from __future__ import annotations
 

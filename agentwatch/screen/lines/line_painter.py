@@ -25,14 +25,45 @@ from agentwatch.screen.terminal.stock import is_stock
 if TYPE_CHECKING:
     from agentwatch.screen.lines.line_view import LineView
 
-_MOST_KEPT = 1_000
+_MOST_KEPT = 256
+"""Rows in the cache before it keeps only those near the viewport; a row takes about 5 KB."""
 
 
 class _Painted(NamedTuple):
     """A line, and the row composed from it."""
 
-    line: list[Segment]
+    line: Strip
     row: Strip
+
+
+class _FramedRow(Strip):
+    """A row whose two parts, left and right of the scrollbar, are kept: each frame draws just these.
+
+    Otherwise every new row is cut twice, which takes as long as composing it.
+    """
+
+    __slots__ = ("_border", "_content")
+
+    def __init__(self, content: Strip, bar: Strip, border: Strip) -> None:
+        """Create the row.
+
+        Args:
+            content: Everything to the left of the scrollbar.
+            bar: The column of the scrollbar, which is drawn over it.
+            border: Everything to the right of the scrollbar.
+        """
+        width = content.cell_length + bar.cell_length + border.cell_length
+        super().__init__([*content, *bar, *border], width)
+        self._content = content
+        self._border = border
+
+    def crop(self, start: int, end: int | None = None) -> Strip:
+        """Return a part of the row."""
+        if start == 0 and end == self._content.cell_length:
+            return self._content
+        if start == self.cell_length - self._border.cell_length and (end is None or end == self.cell_length):
+            return self._border
+        return super().crop(start, end)
 
 
 class LinePainter:
@@ -43,9 +74,13 @@ class LinePainter:
         self.is_off = is_stock()
         """Whether Textual composes the rows of the pane instead."""
         self._kept: dict[int, _Painted] = {}
+        self._doubtful: set[int] = set()
+        """The numbers of the rows whose lines may have changed; they are compared before they are drawn."""
         self._styles: tuple[object, ...] = ()
         self._left: list[Segment] = []
-        self._right: list[Segment] = []
+        self._gutter = self._width = 0
+        """The columns of a row before its line, and those of the line."""
+        self._bar = self._border = Strip.blank(0)
         self._base = Style()
         self._background = Color(0, 0, 0)
         self._filters: Sequence[LineFilter] = ()
@@ -53,11 +88,14 @@ class LinePainter:
     def forget(self) -> None:
         """Clear the cache."""
         self._kept.clear()
+        self._doubtful.clear()
 
     def forget_from(self, line: int) -> None:
-        """Remove the lines from number `line` on from the cache."""
-        for number in [number for number in self._kept if number >= line]:
-            del self._kept[number]
+        """Draw the lines from number `line` on again; their rows are composed again only if they differ.
+
+        The first lines of a paragraph stay the same while it grows.
+        """
+        self._doubtful.update(number for number in self._kept if number >= line)
 
     def refresh(self) -> None:
         """Redraw the visible lines, without the borders above and below them."""
@@ -68,44 +106,58 @@ class LinePainter:
         """Return `count` lines from number `first` on, each as a row of the pane's full width."""
         self._take_styles()
         if len(self._kept) > _MOST_KEPT:
-            self._kept.clear()
+            near = range(first - count, first + 2 * count)
+            self._kept = {number: row for number, row in self._kept.items() if number in near}
+            self._doubtful.intersection_update(self._kept)
         pane = self._pane
         width, selection = pane.scrollable_content_region.width, pane.text_selection
         lines = range(first, first + count)
         if selection is not None:
             return [self._row(self.line(number, width, selection)) for number in lines]
         known = pane.line_count()
-        return [self._kept_row(number, width, is_known=number < known) for number in lines]
+        return [self._kept_row(number, width, known) for number in lines]
 
     def line(self, number: int, width: int, selection: Selection | None) -> Strip:
         """Return a line in exactly `width` columns, its selection highlighted; blank after the last line."""
-        if number >= self._pane.line_count():
-            if number == 0 and self._pane.empty_words:
-                return self._pane.strip_of([(self._pane.empty_words, "muted")]).adjust_cell_length(width)
-            return Strip.blank(width)
-        strip = self._pane.draw(number, width).adjust_cell_length(width)
+        strip = self._text(number, width, self._pane.line_count()).adjust_cell_length(width)
         span = None if selection is None else selection.get_span(number)
         return strip if span is None else marked(strip, *span, self._pane.line_style("selected"))
 
     def framed(self, line: Strip) -> Strip:
-        """Return a line of exactly the content's width as a row of the pane's full width."""
+        """Return a line as a row of the pane's full width."""
         self._take_styles()
         return self._row(line)
 
-    def _kept_row(self, number: int, width: int, *, is_known: bool) -> Strip:
+    def _text(self, number: int, width: int, known: int) -> Strip:
+        """Return a line in about `width` columns; blank if it is not among the `known` lines of the pane."""
+        if number < known:
+            return self._pane.draw(number, width)
+        if number == 0 and self._pane.empty_words:
+            return self._pane.strip_of([(self._pane.empty_words, "muted")])
+        return Strip.blank(width)
+
+    def _kept_row(self, number: int, width: int, known: int) -> Strip:
         painted = self._kept.get(number)
-        if painted is not None and is_known and self._pane.is_stable(number):
+        is_sure = painted is not None and number < known and number not in self._doubtful
+        if painted is not None and is_sure and self._pane.is_stable(number):
             return painted.row
-        line = self.line(number, width, None)
-        if painted is None or painted.line != list(line):
-            painted = self._kept[number] = _Painted(list(line), self._row(line))
+        self._doubtful.discard(number)
+        line = self._text(number, width, known)
+        if painted is None or painted.line != line:
+            painted = self._kept[number] = _Painted(line, self._row(line))
         return painted.row
 
     def _row(self, line: Strip) -> Strip:
+        missing = self._width - line.cell_length
+        if missing < 0:
+            line = line.crop(0, self._width)
         middle = list(Segment.apply_style(line, self._base))
+        if missing > 0:
+            middle.append(Segment(" " * missing, self._base))
         for each in self._filters:
             middle = each.apply(middle, self._background)
-        return Strip([*self._left, *middle, *self._right], self._pane.region.width)
+        content = Strip([*self._left, *middle], self._gutter + self._width)
+        return _FramedRow(content, self._bar, self._border)
 
     def _take_styles(self) -> None:
         """If the styles of the pane have changed, compose the frame again and clear the cache."""
@@ -116,6 +168,9 @@ class LinePainter:
         if styles == self._styles:
             return
         self._styles = styles
-        self._kept.clear()
+        self.forget()
         self._base, self._background, self._filters = pane.rich_style, background, filters
-        self._left, self._right = row_frame(pane, filters)
+        self._left, right = row_frame(pane, filters)
+        self._gutter, self._width = pane.styles.gutter.left, inner.width
+        self._bar = Strip(right).crop(0, pane.scrollbar_size_vertical)
+        self._border = Strip(right).crop(pane.scrollbar_size_vertical)

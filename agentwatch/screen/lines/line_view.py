@@ -19,6 +19,7 @@ from agentwatch.safe_text import SafeText
 from agentwatch.screen.lines.line_painter import LinePainter
 from agentwatch.screen.lines.scroll_thumb import ScrollThumb
 from agentwatch.screen.lines.styles import LineStyles
+from agentwatch.screen.terminal.first_frame import eager_classes
 
 Spans = list[tuple[SafeText, str]]
 """A line as pieces of text, each with the name of its style: `muted` is `line--muted` in the stylesheet."""
@@ -30,14 +31,14 @@ class LineView(ScrollView, can_focus=True):
     A subclass implements `line_count` and `draw`.
     """
 
-    COMPONENT_CLASSES = {
+    COMPONENT_CLASSES = eager_classes(
         f"line--{style}"
         for style in (
             *("plain", "strong", "muted", "accent", "prompt", "reasoning", "chosen", "selected"),
             *("running", "succeeded", "failed", "rejected", "cancelled", "returned", "unfinished"),
             *("added", "removed", "hunk", "heading", "code", "code-block", "link", "quote", "rule"),
         )
-    }
+    )
 
     BINDINGS = [
         Binding("j,down", "move(1)", "Down", show=False, id="down", tooltip="One line down"),

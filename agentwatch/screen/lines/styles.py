@@ -5,6 +5,8 @@ from __future__ import annotations
 from rich.style import Style
 from textual.widget import Widget
 
+from agentwatch.screen.terminal.first_frame import component_style
+
 
 class LineStyles:
     """Returns the style with a given name: `muted` is `line--muted` in the stylesheet."""
@@ -17,9 +19,7 @@ class LineStyles:
         """Return the style with a given name; it sets only the colours that the stylesheet sets for it."""
         style = self._styles.get(name)
         if style is None:
-            component = f"line--{name}"
-            named = self._pane.get_component_rich_style(component, partial=True)
-            blended = self._pane.get_component_rich_style(component)
+            named, blended = component_style(self._pane, f"line--{name}")
             style = named + Style(
                 color=blended.color if named.color else None,
                 bgcolor=blended.bgcolor if named.bgcolor else None,

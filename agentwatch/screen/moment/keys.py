@@ -29,8 +29,10 @@ class MomentKeys(Vertical):
         Binding("space", "pause", "Pause", id="pause", tooltip="Pause the moment, or play it from there"),
         Binding("comma", "step(-1)", "Back", show=False, id="step-back", tooltip="One event back"),
         Binding("full_stop", "step(1)", "Forward", show=False, id="step", tooltip="One event forward"),
-        Binding("less_than_sign", "call(-1)", "Previous call", show=False, id="moment-previous-call"),
-        Binding("greater_than_sign", "call(1)", "Next call", show=False, id="moment-next-call"),
+        Binding(
+            "less_than_sign", "call(-1)", "End of the previous call", show=False, id="moment-previous-call"
+        ),
+        Binding("greater_than_sign", "call(1)", "End of the next call", show=False, id="moment-next-call"),
         Binding("left", "move(-5)", "5 s back", show=False, id="seconds-back"),
         Binding("right", "move(5)", "5 s forward", show=False, id="seconds-forward"),
         Binding("shift+left", "move(-60)", "1 min back", show=False, id="minute-back"),
@@ -40,7 +42,9 @@ class MomentKeys(Vertical):
         Binding("R", "pace('reverse')", "Reverse", show=False, id="reverse", tooltip="Play backwards"),
         Binding("L", "live", "Live", show=False, id="live", tooltip="Return to the live moment"),
         Binding("B", "bar", "Time bar", show=False, id="time-bar", tooltip="Show or hide the time bar"),
-        Binding("D", "digest", "Digest", show=False, id="digest", tooltip="What happened meanwhile"),
+        Binding(
+            "D", "digest", "Digest", show=False, id="digest", tooltip="What happened while you were away"
+        ),
     ]
 
     def __init__(
@@ -81,14 +85,15 @@ class MomentKeys(Vertical):
         yield self._bar
 
     def on_mount(self) -> None:
-        """Hide the bar until it is wanted."""
+        """Show the bar at the live moment only if that is wanted."""
         self._bar.display = self._shows_bar
 
     def sync(self) -> None:
         """Update the time bar and the marks; called once per tick."""
         moment, playhead, marks = self._moment, self._playhead, self._marks
         marks.sync()
-        self._bar.display = self._shows_bar or not moment.is_live
+        # A bar that is hidden while it has the mouse never returns it.
+        self._bar.display = self._shows_bar or not moment.is_live or self._bar.is_dragged
         if self._bar.display:
             words = playhead_words(
                 playhead.speed, is_reversed=playhead.is_reversed, is_paused=playhead.is_paused
@@ -112,6 +117,10 @@ class MomentKeys(Vertical):
     def _seek(self, event: TimeBar.Sought) -> None:
         self.go_to(event.offset)
 
+    def on_mouse_up(self) -> None:
+        """Hide the bar after a drag to the live moment."""
+        self._on_moved()
+
     @on(TimeBar.VerdictChosen)
     def _show_verdict(self, event: TimeBar.VerdictChosen) -> None:
         self._marks.go_to(self._moment.feed.session.calls[event.number - 1])
@@ -121,9 +130,9 @@ class MomentKeys(Vertical):
         self._playhead.turn()
         self._moved()
 
-    def action_step(self, lines: int) -> None:
-        """Go back or on by one event."""
-        self._playhead.step(lines)
+    def action_step(self, direction: int) -> None:
+        """Go to the next (1) or previous (-1) event, and pause there."""
+        self._moment.step(direction)
         self._moved()
 
     def action_call(self, step: int) -> None:
@@ -162,7 +171,7 @@ class MomentKeys(Vertical):
     def action_digest(self) -> None:
         """Show what happened during the last long absence."""
         if self._notices.missed is None:
-            self.notify("nothing happened while you were away", markup=False)
+            self.notify("nothing happened in an absence of 5 minutes or more", markup=False)
             return
         timeline = self._moment.history.timeline
         self.app.push_screen(DigestScreen(self._moment.feed, self._notices.missed, timeline), self._act)

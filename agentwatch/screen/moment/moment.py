@@ -5,13 +5,15 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from enum import Enum
 
+from agentwatch.analysis.since.words import behind_words
 from agentwatch.events import Outcome
 from agentwatch.feed import Feed
 from agentwatch.feed.history import History
+from agentwatch.feed.index.kept import NOTHING_KEPT, Kept
 from agentwatch.feed.playhead import Playhead, Replay
 from agentwatch.recording import LineReader, now_ms
 from agentwatch.safe_text import SafeText
-from agentwatch.screen.frame.as_of import as_of
+from agentwatch.screen.frame.moment_name import moment_name
 from agentwatch.session import Call, Place
 
 _FAILED = (Outcome.FAILED, Outcome.REJECTED)
@@ -31,17 +33,20 @@ class Change(Enum):
 class Moment:
     """Moves the playhead of a session, and knows the feed whose session the screen shows."""
 
-    def __init__(self, feed: Feed, reader: LineReader, replay: Replay | None = None) -> None:
+    def __init__(
+        self, feed: Feed, reader: LineReader, replay: Replay | None = None, kept: Kept = NOTHING_KEPT
+    ) -> None:
         """Create the moment of a session: the live one, or the start of a replay.
 
         Args:
             feed: Reads the whole recording at full speed; it has not read anything yet.
             reader: The reader of the feed.
             replay: How to replay the recording; None to show the live moment.
+            kept: What is kept of the recording.
         """
         self.feed = feed
         """The feed at the live moment."""
-        self.history = History(feed, reader)
+        self.history = History(feed, reader, kept)
         self.playhead = Playhead(self.history.timeline, replay, is_over=lambda: feed.is_over)
         self.shown = feed if replay is None else self.history.at(0)
         """The feed whose session is shown."""
@@ -68,6 +73,11 @@ class Moment:
             return Change.OTHER
         return Change.FORWARD if has_moved and not self.is_live else Change.NONE
 
+    def close(self) -> None:
+        """Stop keeping what was read."""
+        if self.history.index is not None:
+            self.history.index.drop()
+
     def go_to(self, offset: int) -> None:
         """Go to the last line end at or before an offset."""
         self.playhead.seek(self.history.timeline.aligned(offset))
@@ -90,12 +100,18 @@ class Moment:
         """
         return live_ms(self.feed) if self.is_live else self.playhead.now_ms
 
+    def step(self, direction: int) -> None:
+        """Go to the next (1) or previous (-1) moment at which something changes, and pause there."""
+        history, offset = self.history, self.playhead.offset
+        self.go_to(history.event_after(offset) if direction > 0 else history.event_before(offset))
+        self.playhead.is_paused = not self.playhead.is_live
+
     def as_of(self, width: int) -> SafeText:
         """Return how far the moment is behind the live one, in `width` columns; empty at the live moment."""
         if self.is_live:
             return SafeText("")
-        timeline, offset = self.history.timeline, self.playhead.offset
-        return as_of(self.shown.session, self.feed.session, timeline, offset, width)
+        name = moment_name(self.playhead.now_ms, self.playhead.offset, self.history.timeline.size)
+        return behind_words(self.shown.session, self.feed.session, name, width)
 
     def beside_call(self, step: int) -> int | None:
         """Return the moment at which the next (1) or previous (-1) call ended; None without one."""

@@ -84,8 +84,8 @@ KEYS = (
         "The moment",
         (
             ("{pause}", "pause, recording continues; again: play from there"),
-            ("{step-back}, {step}", "one event back; forward"),
-            ("{moment-previous-call}, {moment-next-call}", "to the end of the previous call; of the next"),
+            ("{step-back} {step}", "one event back; forward"),
+            ("{moment-previous-call} {moment-next-call}", "to the end of the previous call; of the next"),
             ("{seconds-back} {seconds-forward}", "5 seconds back; forward"),
             ("{minute-back} {minute-forward}", "1 minute back; forward"),
             ("{faster}, {slower}, {reverse}", "faster; slower; play backwards (toggle)"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from agentwatch.byte_size import byte_size
 from agentwatch.feed import Feed
+from agentwatch.feed.index.index import Index
 from agentwatch.safe_text import SafeText
 from agentwatch.screen.workspace import Workspace
 
@@ -15,11 +16,13 @@ _SLICE_SECONDS = 0.015
 class Loading:
     """Reads a feed and then lays out the workspace that will show it, one time slice at a time."""
 
-    def __init__(self, feed: Feed, *, shows_thinking: bool) -> None:
+    def __init__(self, feed: Feed, *, shows_thinking: bool, index: Index | None = None) -> None:
         self.feed = feed
         self.workspace: Workspace | None = None
         """The workspace that will replace the preview; None until everything is read."""
         self._shows_thinking = shows_thinking
+        self._index = index
+        """Keeps what is read and laid out; None if nothing is kept."""
         self._skips_next = False
 
     def advance(self, preview: Workspace) -> Workspace | None:
@@ -39,6 +42,8 @@ class Loading:
         width = preview.panes.transcript.scrollable_content_region.width
         if not self.workspace.panes.take(width, _SLICE_SECONDS):
             return None
+        if self._index is not None:
+            self._index.keep(self.workspace.panes.layout, self.feed.session)
         self.workspace.take_over(preview)
         return self.workspace
 

@@ -14,6 +14,7 @@ from typing import ClassVar, Generic, TypeVar
 from textual import events
 from textual.app import App
 from textual.binding import Binding, BindingType
+from textual.dom import DOMNode
 from textual.driver import Driver
 from textual.drivers.linux_driver import LinuxDriver
 from textual.filter import LineFilter
@@ -23,6 +24,7 @@ from textual.notifications import SeverityLevel
 from agentwatch.config import Config
 from agentwatch.resources import stylesheets
 from agentwatch.screen.lines.themes import ANSI_THEMES
+from agentwatch.screen.terminal.first_frame import is_styled
 from agentwatch.screen.terminal.guard import Guard
 from agentwatch.screen.terminal.key_queue import KeyQueue
 from agentwatch.screen.terminal.signals import ENDING, HeldSignals
@@ -91,6 +93,11 @@ class TerminalApp(App[Result], Generic[Result]):
         self.app_resume_signal.subscribe(self, self._redraw)
         if not self.is_headless:
             self.set_interval(_SIZE_SECONDS, self._check_size)
+
+    def update_styles(self, node: DOMNode, animate: bool = True) -> None:
+        """Style a node and its descendants, unless they are styled already."""
+        if is_stock() or not is_styled(node):
+            super().update_styles(node, animate)
 
     def notify(
         self,

@@ -8,6 +8,7 @@ it.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -30,18 +31,24 @@ class Piece(NamedTuple):
     """The whole widget, including clipped parts."""
 
 
+Drawn = tuple[int, int, Strip | None]
+"""A piece to write: its row, its column and its content; None for what the screen shows there."""
+
+
 class ChangedPieces(CompositorUpdate):
     """Redrawn pieces; only those that differ from the screen are written."""
 
-    def __init__(self, drawn: list[tuple[int, int, Strip]], shown: dict[tuple[int, int], str]) -> None:
+    def __init__(self, drawn: list[Drawn], shown: dict[tuple[int, int], str], changed: set[Widget]) -> None:
         """Create the update.
 
         Args:
-            drawn: The pieces as row, column and content, ordered by row and column.
+            drawn: The pieces, ordered by row and column.
             shown: What the screen shows, by row and column; it is updated when the pieces are rendered.
+            changed: The widgets that have changed; it is cleared when the pieces are rendered.
         """
         self._drawn = drawn
         self._shown = shown
+        self._changed = changed
 
     def render_segments(self, console: Console) -> str:
         """Return the control sequences and text to write.
@@ -51,8 +58,9 @@ class ChangedPieces(CompositorUpdate):
         """
         written: list[str] = []
         shown, changed_row = self._shown, -1
+        self._changed.clear()
         for y, x, strip in self._drawn:
-            text = strip.render(console)
+            text = shown[y, x] if strip is None else strip.render(console)
             if y == changed_row or shown.get((y, x)) != text:
                 changed_row = y
                 shown[y, x] = text
@@ -67,15 +75,36 @@ class PieceCompositor(Compositor):
         super().__init__()
         self._shown: dict[tuple[int, int], str] = {}
         """The text last written at each row and column, where known."""
+        self._changed: set[Widget] = set()
+        """The widgets whose content has changed since it was last written."""
         self._pieces: dict[int, list[Piece]] = {}
         self._arrangement: dict[Widget, tuple[Region, Region]] = {}
         """The visible widgets, front first, for which the pieces were computed."""
 
+    def update_widgets(self, widgets: set[Widget]) -> None:
+        """Redraw the dirty regions of widgets."""
+        self._changed |= widgets
+        super().update_widgets(widgets)
+
     def render_full_update(self, simplify: bool = False) -> LayoutUpdate:
-        """Redraw the whole screen, and forget what it showed."""
+        """Redraw the whole screen, and forget what it showed.
+
+        Textual also draws the widgets that are covered by others.
+
+        Args:
+            simplify: Whether Textual draws, for an exported picture, in which it joins segments.
+        """
         self._is_rearranged()
         self._shown.clear()
-        return super().render_full_update(simplify)
+        if simplify:
+            return super().render_full_update(simplify)
+        self._dirty_regions.clear()
+        screen = self.size.region
+        rows: list[list[Strip]] = [[] for _ in range(screen.height)]
+        for y, _, strip in self._drawn_in((y, 0, screen.width) for y in range(screen.height)):
+            if strip is not None:
+                rows[y].append(strip)
+        return LayoutUpdate([*rows], screen)
 
     def render_partial_update(self) -> CompositorUpdate | None:  # type: ignore[override]
         """Redraw the dirty regions, or the whole screen if a widget appeared, vanished or moved.
@@ -88,15 +117,32 @@ class PieceCompositor(Compositor):
         if self._is_rearranged():
             return self.render_full_update()
         # Textual's own render_partial_update begins with the same two private names.
+        drawn = self._drawn_in(self._regions_to_spans(self._dirty_regions))
+        self._dirty_regions.clear()
+        return ChangedPieces(drawn, self._shown, self._changed) if drawn else None
+
+    def _drawn_in(self, spans: Iterable[tuple[int, int, int]]) -> list[Drawn]:
+        """Return the pieces that spans touch, ordered by row and column.
+
+        A widget that has not changed is not drawn again where it is known what the screen shows: the region
+        of a pane includes its scrollbar.
+
+        Args:
+            spans: Parts of rows: the row, the first column, and the column after the last.
+        """
+        drawn: list[Drawn] = []
         rows: dict[Widget, list[tuple[int, Piece]]] = {}
-        for y, start, end in self._regions_to_spans(self._dirty_regions):
+        shown, changed = self._shown, self._changed
+        for y, start, end in spans:
             for piece in self._pieces_of(y):
                 if piece.start < end and piece.end > start:
-                    rows.setdefault(piece.widget, []).append((y, piece))
-        self._dirty_regions.clear()
-        drawn = [part for of_widget in rows.values() for part in _drawn(of_widget)]
+                    if piece.widget in changed or (y, piece.start) not in shown:
+                        rows.setdefault(piece.widget, []).append((y, piece))
+                    else:
+                        drawn.append((y, piece.start, None))
+        drawn += [part for of_widget in rows.values() for part in _drawn(of_widget)]
         drawn.sort(key=lambda part: part[:2])
-        return ChangedPieces(drawn, self._shown) if drawn else None
+        return drawn
 
     def _is_rearranged(self) -> bool:
         before, self._arrangement = self._arrangement, self.visible_widgets
@@ -122,7 +168,7 @@ class PieceCompositor(Compositor):
         return pieces
 
 
-def _drawn(rows: list[tuple[int, Piece]]) -> list[tuple[int, int, Strip]]:
+def _drawn(rows: list[tuple[int, Piece]]) -> list[Drawn]:
     """Return the pieces of one widget, ordered by row, each with its row and column."""
     first, last, piece = rows[0][0], rows[-1][0], rows[0][1]
     seen, region = piece.seen, piece.region

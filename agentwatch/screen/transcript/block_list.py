@@ -95,7 +95,10 @@ class BlockList(Sequence[Block]):
     def __getitem__(self, index: int | slice) -> Block | list[Block]:
         if isinstance(index, slice):
             return [Block(self, at) for at in range(len(self))[index]]
-        return Block(self, range(len(self))[index])
+        count = len(self.columns["number"])
+        if 0 <= index < count:  # as nearly always: 180 times a frame
+            return Block(self, index)
+        return Block(self, range(count)[index])
 
     def add(self, *numbers: int) -> None:
         """Append a block; `numbers` are its columns, in the order in which `Block` declares them."""

@@ -24,11 +24,17 @@ class BlockViewport:
     tokens.
     """
 
-    def __init__(self, pane: LineView, session: Session) -> None:
-        """Show the transcript of `session` in `pane`, which scrolls and draws the lines."""
+    def __init__(self, pane: LineView, session: Session, blocks: Blocks | None = None) -> None:
+        """Show the transcript of `session` in `pane`, which scrolls and draws the lines.
+
+        Args:
+            pane: The pane.
+            session: The session.
+            blocks: The blocks of its transcript; None to cut them.
+        """
         self._pane = pane
         self._session = session
-        self._newest = self.blocks = Blocks(session.transcript)
+        self._newest = self.blocks = blocks or Blocks(session.transcript)
         """The blocks of the newest moment, and those that are shown."""
         self._same = 0
         """The number of blocks that are the same in both."""

@@ -15,6 +15,7 @@ from agentwatch.analysis.query import Query
 from agentwatch.safe_text import SafeText, safe_text
 from agentwatch.screen.lines.line_view import LineView
 from agentwatch.screen.transcript.block_viewport import BlockViewport
+from agentwatch.screen.transcript.blocks import Blocks
 from agentwatch.screen.transcript.reading import Reader, ReadingPosition
 from agentwatch.screen.transcript.thoughts import Thoughts
 from agentwatch.screen.transcript.time_gutter import TimeGutter
@@ -55,10 +56,11 @@ class Transcript(LineView):
         ),
     ]
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, blocks: Blocks | None = None) -> None:
+        """Show a session; `blocks` are those of its transcript if they are cut already."""
         super().__init__("1 Transcript", id="transcript")
         self._session = session
-        self.viewport = BlockViewport(self, session)
+        self.viewport = BlockViewport(self, session, blocks)
         self.thoughts = Thoughts(self, self.viewport)
         self.reader = Reader(self, self.viewport, session)
         self.times = TimeGutter(self, self.viewport)

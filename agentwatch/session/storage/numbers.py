@@ -68,11 +68,6 @@ class Numbers:
         if len(self.newest) >= 2 * PAGE:
             self.store()
 
-    def extend(self, number: int, length: int) -> None:
-        """Append a number until the list has this length."""
-        while len(self) < length:
-            self.append(number)
-
     def store(self) -> None:
         """Write the older of the newest numbers to the spill, if they are at least two pages."""
         while len(self.newest) >= 2 * PAGE:
@@ -104,19 +99,19 @@ class Numbers:
             prefix.newest = self.newest[: length - prefix._start]
         return prefix
 
-    def __reduce__(self) -> tuple[object, tuple[str, Spill, bytes, array[int]]]:
+    def __getstate__(self) -> tuple[str, Spill, bytes, bytes]:
         """Return the list for pickling: its pages stay in the spill, and are not written there again."""
         self._share()
-        return Numbers.restored, (self._code, self._spill, self._places.tobytes(), self.newest)
+        return self._code, self._spill, self._places.tobytes(), self.newest.tobytes()
 
-    @classmethod
-    def restored(cls, code: str, spill: Spill, places: bytes, newest: array[int]) -> Numbers:
-        """Return the list that was pickled with these values."""
-        numbers = cls(code, spill)
-        numbers._places.frombytes(places)
-        numbers._shared = len(numbers._places)
-        numbers._start, numbers.newest = PAGE * numbers._shared, newest
-        return numbers
+    def __setstate__(self, state: tuple[str, Spill, bytes, bytes]) -> None:
+        """Restore the list that was pickled."""
+        code, spill, places, newest = state
+        Numbers.__init__(self, code, spill)
+        self._places.frombytes(places)
+        self._shared = len(self._places)
+        self._start = PAGE * self._shared
+        self.newest.frombytes(newest)
 
     def _share(self) -> None:
         """Write every changed page, and leave its bytes in the spill as they are from now on."""

@@ -18,6 +18,7 @@ from agentwatch.wire.tool import (
     Facts,
     Phrase,
     Tool,
+    Words,
     command_in,
     counted,
     named,
@@ -163,4 +164,4 @@ def mcp_tool(name: str) -> Tool | None:
         return None
     server, separator, tool = name.removeprefix(MCP_PREFIX).partition(_MCP_SEPARATOR)
     target = f"{server} {tool}" if separator else server
-    return Tool(ToolKind.MCP, Phrase.CALLED_MCP, lambda _arguments: target)
+    return Tool(ToolKind.MCP, Phrase.CALLED_MCP, Words(target))

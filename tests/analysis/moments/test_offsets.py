@@ -28,6 +28,11 @@ class Lines(NamedTuple):
     size: int
 
     @property
+    def has_times(self) -> bool:
+        """Whether any line has a time."""
+        return bool(self.times)
+
+    @property
     def first_ms(self) -> int | None:
         """The time of the first line."""
         return self.times[0] if self.times else None
@@ -41,7 +46,7 @@ class Lines(NamedTuple):
         """Return the time of the last line before a moment."""
         return self.times[offset // LINE_BYTES - 1] if offset >= LINE_BYTES and self.times else None
 
-    def offset_at(self, ms: int) -> int:
+    def offset_at(self, ms: float) -> int:
         """Return the moment after the last line at or before a time."""
         return bisect_right(self.times, ms) * LINE_BYTES
 

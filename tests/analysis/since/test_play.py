@@ -98,7 +98,7 @@ class Counted(RecordedTimes):
 
     asked = 0
 
-    def offset_at(self, at_ms: int) -> int:
+    def offset_at(self, at_ms: float) -> int:
         """Count, and return the offset."""
         self.asked += 1
         return super().offset_at(at_ms)

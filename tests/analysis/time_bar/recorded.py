@@ -43,7 +43,7 @@ class Recorded:
         lines = offset // (LINE + 1)
         return self._times[lines - 1] if self.has_times and lines else None
 
-    def offset_at(self, ms: int) -> int:
+    def offset_at(self, ms: float) -> int:
         """Return the moment after the last line at or before a time."""
         return (LINE + 1) * bisect_right(self._times, ms)
 

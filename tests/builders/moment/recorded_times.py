@@ -18,7 +18,9 @@ class RecordedTimes:
         """
         self._offsets = [offset for offset, _ in lines]
         self._ms = [ms for _, ms in lines]
+        self.has_times = bool(lines)
         self.first_ms = self._ms[0] if lines else None
+        self.last_ms = self._ms[-1] if lines else None
         self.size = size
 
     def ms_at(self, offset: int) -> int | None:
@@ -26,6 +28,6 @@ class RecordedTimes:
         at = bisect_left(self._offsets, offset)
         return self._ms[at - 1] if at else None
 
-    def offset_at(self, at_ms: int) -> int:
+    def offset_at(self, at_ms: float) -> int:
         """Return the offset after the last line at or before a time."""
         return [*self._offsets, self.size][bisect_right(self._ms, at_ms)]

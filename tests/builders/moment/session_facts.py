@@ -69,7 +69,6 @@ def _transcript(transcript: Transcript) -> Facts:
         "entries": [facts(entry) for entry in transcript],
         "offsets": [transcript.offsets[number] for number in range(len(transcript))],
         "parents": {number: of for number, of in transcript.parents.items() if number in calls},
-        "last": facts(transcript.last),
         "last text": facts(transcript.last_text),
         "last result": facts(transcript.last_result),
         "open kind": transcript.open_kind,

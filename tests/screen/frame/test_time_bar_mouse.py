@@ -7,7 +7,9 @@ import pytest
 from agentwatch.safe_text import SafeText
 from agentwatch.screen.frame.time_bar import TimeBar
 from tests.builders.screen.app import eventually
+from tests.builders.screen.app import opened as opened_session
 from tests.builders.screen.bar_app import PLAYING, opened, recorded, runs, time_of
+from tests.conftest import RECORDINGS
 
 
 async def test_a_click_seeks() -> None:
@@ -90,3 +92,17 @@ async def test_the_ribbon() -> None:
         assert (chosen.offset, chosen.number) == (500, 2)
         await pilot.resize_terminal(90, 4)
         await eventually(pilot, lambda: "✗12" not in app.row, "a narrower row")
+
+
+async def test_a_click_on_the_end_returns_to_live() -> None:
+    """A click at the right of the bar shows the live moment; the bar is hidden, and the keys still work."""
+    async with opened_session(RECORDINGS / "demo.ndjson") as stage:
+        bar = stage.app.screen.query_one(TimeBar)
+        await stage.press("comma")
+        await stage.until(lambda: bar.display, "the bar")
+        await stage.pilot.click(bar, offset=(bar.size.width - 1, 0))
+        await stage.until(lambda: not bar.display, "the live moment")
+        assert stage.app.mouse_captured is None
+        assert stage.focus == "transcript"
+        await stage.press("comma")
+        await stage.until(lambda: bar.display, "the bar again")

@@ -104,7 +104,7 @@ async def test_moving_works_in_every_pane(recording: Saver) -> None:
 
 
 async def test_space_pauses_the_moment(recording: Saver) -> None:
-    """A paused moment does not change and shows how far it is behind; space again shows the new events."""
+    """A paused moment does not change and shows how far it is behind; `L` shows the new events."""
     path = recording(session(3))
     async with opened(path, follow=True) as stage:
         await stage.press("space")
@@ -112,7 +112,7 @@ async def test_space_pauses_the_moment(recording: Saver) -> None:
         append(path, shell(77))
         await stage.shows("2 events, 1 call behind live")
         assert "echo 77" not in stage.text()
-        await stage.press("space")
+        await stage.press("L")
         await stage.until(lambda: "echo 77" in stage.text(), "the call")
         await stage.until(lambda: "behind" not in stage.header, "the live moment")
 
@@ -240,7 +240,7 @@ async def test_help_shows_every_key() -> None:
                 "y ",
             ):
                 assert key in text
-            for word in ("faster; slower; one event forward", "quit (pipes"):
+            for word in ("faster; slower; play backwards (toggle)", "quit (pipes"):
                 assert word in text
             await stage.press(back)
             assert not isinstance(stage.app.screen, Help)

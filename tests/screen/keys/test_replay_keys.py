@@ -35,7 +35,10 @@ def timed(path: Path, *seconds: float) -> Path:
 
 
 async def test_a_replay_keeps_its_time(recording: Saver) -> None:
-    """In a replay each line arrives at its recorded time, and clocks show what they showed then."""
+    """In a replay each line arrives at its recorded time, and clocks show what they showed then.
+
+    So does the header between two lines: it does not stay at the time of the last one.
+    """
     path = timed(recording(init() + shell(1) + answer("Done.")), 0, 10, 30, 31)
     clock = ManualClock()
     async with opened(path, replay=Replay(clock=clock)) as stage:
@@ -47,7 +50,7 @@ async def test_a_replay_keeps_its_time(recording: Saver) -> None:
         clock.seconds += 19
         await stage.until(lambda: "19.0 s" in lines_of(calls)[0], "its clock")
         assert rows_of(calls)[0].split()[0] == "◐"
-        assert stage.header.startswith(" ◐ as of 09:00:")
+        assert stage.header.startswith(" ◐ as of 09:00:29 ")
         clock.seconds += 1
         await stage.until(lambda: rows_of(calls)[0].split()[0] == "✓", "its end")
         clock.seconds += 1

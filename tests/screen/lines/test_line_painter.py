@@ -84,6 +84,22 @@ async def test_rows_are_those_that_textual_composes() -> None:
             assert is_as_composed(view)
 
 
+async def test_any_part_of_a_row_is_that_of_the_whole() -> None:
+    """Each part of a painted row, such as those beside the scrollbar, has the characters of the row there."""
+    view = Words()
+    async with PaneApp(view).run_test(size=SIZE) as pilot:
+        view.texts = ["plain", "words"]
+        view.show_lines()
+        await pilot.pause()
+        row = view.render_lines(view.region.reset_offset)[1]
+        whole = by_character([row])
+        for start in range(row.cell_length + 1):
+            for end in range(start, row.cell_length + 1):
+                part = row.crop(start, end)
+                assert by_character([part]) == whole[start:end]
+                assert part.cell_length == end - start
+
+
 async def test_a_selection_leaves_no_mark_behind() -> None:
     """After a selection is cleared, its lines are painted as before."""
     view = Words()
@@ -113,6 +129,23 @@ async def test_only_stable_lines_are_cached() -> None:
         assert [strip.text.count("other") for strip in view.render_lines(area)[1:3]] == [1, 0]
         view.painter.forget_from(1)
         assert [strip.text.count("other") for strip in view.render_lines(area)[1:3]] == [1, 1]
+
+
+async def test_rows_far_from_the_viewport_are_forgotten() -> None:
+    """After a long way through stable lines, those near the viewport are cached and the others are not."""
+    view, drawn = Words(), list[int]()
+    async with PaneApp(view).run_test(size=SIZE) as pilot:
+        view.grow(600)
+        view.stable = set(range(600))
+        await pilot.pause()
+        for first in range(0, 590, 10):
+            view.painter.paint(first, 10)
+        draw = view.draw
+        view.draw = lambda y, width: drawn.append(y) or draw(y, width)  # type: ignore[method-assign,func-returns-value]
+        view.painter.paint(580, 10)
+        assert not drawn
+        view.painter.paint(0, 10)
+        assert drawn == [*range(10)]
 
 
 @pytest.mark.parametrize("count", [0, 5, 10, 11, 60, 2000])

@@ -10,13 +10,16 @@ from pathlib import Path
 import pytest
 from pyte.screens import Char
 from rich.console import Console, RenderableType
+from rich.segment import Segment
 from textual._compositor import CompositorUpdate, LayoutUpdate
+from textual.geometry import Region
 from textual.screen import Screen as AppScreen
+from textual.scrollbar import ScrollBar
 from textual.strip import Strip
 from textual.widgets import Static
 
 from agentwatch.screen.app import AgentwatchApp
-from agentwatch.screen.terminal.compositor import ChangedPieces
+from agentwatch.screen.terminal.compositor import ChangedPieces, Drawn
 from agentwatch.screen.terminal.signals import HeldSignals
 from agentwatch.sources.open import saved_source
 from tests.builders.screen.app import CountedFeed, Stage
@@ -140,11 +143,50 @@ async def test_an_unchanged_redraw_writes_nothing(recording: SAVE) -> None:
 def test_the_rest_of_a_changed_row_is_written() -> None:
     """The rest of a row is written after a change in it, as a character may be wider than expected."""
     console, shown = Console(), dict[tuple[int, int], str]()
-    rows = [(0, 0, Strip.blank(3)), (0, 3, Strip.blank(1)), (1, 0, Strip.blank(3)), (1, 3, Strip.blank(1))]
-    ChangedPieces(rows, shown).render_segments(console)
+    rows: list[Drawn] = [
+        (0, 0, Strip.blank(3)),
+        (0, 3, Strip.blank(1)),
+        (1, 0, Strip.blank(3)),
+        (1, 3, Strip.blank(1)),
+    ]
+    ChangedPieces(rows, shown, set()).render_segments(console)
     shown[0, 0] = "old"
-    written = ChangedPieces(rows, shown).render_segments(console)
+    written = ChangedPieces(rows, shown, set()).render_segments(console)
     assert written == "\x1b[1;1H   \x1b[1;4H "
+
+
+def test_what_a_widget_still_shows_is_written_after_a_change_before_it() -> None:
+    """A piece that was not drawn again is written if its row changes before it, and only then."""
+    shown = {(0, 0): "a", (0, 1): "|", (1, 0): "b", (1, 1): "|"}
+    rows: list[Drawn] = [
+        (0, 0, Strip([Segment("c")])),
+        (0, 1, None),
+        (1, 0, Strip([Segment("b")])),
+        (1, 1, None),
+    ]
+    assert ChangedPieces(rows, shown, set()).render_segments(Console()) == "\x1b[1;1Hc\x1b[1;2H|"
+
+
+async def test_a_scrollbar_is_not_drawn_again_with_its_pane(
+    recording: SAVE, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A new line draws the pane's rows, and not its scrollbar unless the thumb moves."""
+    drawn_bars: list[ScrollBar] = []
+    render = ScrollBar.render_lines
+
+    def counted(bar: ScrollBar, crop: Region) -> list[Strip]:
+        drawn_bars.append(bar)
+        return render(bar, crop)
+
+    async with drawn(recording(init() + prompt("go")), follow=True) as (app, stage):
+        await stage.append(answer("first "))
+        await stage.until(lambda: "first" in "".join(app.written), "the first word")
+        monkeypatch.setattr(ScrollBar, "render_lines", counted)
+        await stage.append(answer("second"))
+        await stage.until(lambda: "second" in "".join(app.written), "the second word")
+        assert not drawn_bars
+        stage.pane("transcript").vertical_scrollbar.refresh()
+        await stage.until(lambda: drawn_bars, "the scrollbar")
 
 
 async def test_a_full_redraw_invalidates_the_written_rows(recording: SAVE) -> None:
@@ -157,3 +199,15 @@ async def test_a_full_redraw_invalidates_the_written_rows(recording: SAVE) -> No
                 app.screen.refresh()
             await stage.pilot.pause()
             await stage.until(lambda: cells(app.terminal) == redrawn(app), words)
+
+
+@pytest.mark.parametrize("key", ["question_mark", "i", "slash"])
+async def test_a_full_redraw_shows_what_textual_shows(recording: SAVE, key: str) -> None:
+    """A redraw of the whole screen, with a dialog or a bar over the panes, shows what Textual's does."""
+    async with drawn(recording(init() + prompt("go") + shell(1) + result("done"))) as (app, stage):
+        await stage.press(key)
+        await stage.pilot.pause()
+        app.forget()
+        app.screen.refresh()
+        await stage.until(lambda: app.written, "a frame")
+        assert cells(app.terminal) == redrawn(app)

@@ -11,8 +11,9 @@ from textual.screen import ModalScreen
 
 from agentwatch.analysis.since.digest import Digest
 from agentwatch.analysis.since.mark import Mark
-from agentwatch.analysis.since.play import Play, Timeline, play_missed
+from agentwatch.analysis.since.play import Play, play_missed
 from agentwatch.feed import Feed
+from agentwatch.feed.timeline import Timeline
 from agentwatch.screen.overlays.digest.view import DigestView
 from agentwatch.screen.overlays.updating import keep_updated
 from agentwatch.session import Call

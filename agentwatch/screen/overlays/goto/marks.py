@@ -1,4 +1,4 @@
-"""The marked moments of a session in words: the user's bookmarks, and those that make themselves."""
+"""The marked moments of a session in words: the user's bookmarks, and the moments that mark themselves."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from time import perf_counter
 from typing import NamedTuple
 
 from agentwatch.analysis.markers import Marker, MarkerKind, Markers
-from agentwatch.analysis.moments import Timeline
 from agentwatch.events import ToolKind
+from agentwatch.feed.timeline import Timeline
 from agentwatch.recording.bookmarks import Bookmark, Bookmarks
 from agentwatch.safe_text import SafeText, cut, safe_line
 from agentwatch.screen.calls.cells.targets import shown_target
@@ -48,7 +48,7 @@ class Marks:
         Args:
             session: The session as far as it was read, not that of an earlier moment.
             bookmarks: The user's bookmarks.
-            markers: The bookmarks that make themselves.
+            markers: The moments that mark themselves.
             timeline: The times of the recording.
         """
         self.session = session
@@ -69,7 +69,7 @@ class Marks:
         is_set = self.bookmarks.toggle(offset, self.timeline.ms_at(offset))
         warning = safe_line(self.bookmarks.take_warning())
         if is_set:
-            return SafeText(f"bookmark at {self.time(offset)} · {warning or ': names it'}")
+            return SafeText(f"bookmark at {self.time(offset)} · {warning or 'press : to name it'}")
         return warning or SafeText("bookmark removed · b sets it again")
 
     def name(self, offset: int, name: str) -> SafeText:

@@ -26,7 +26,7 @@ def steps(marks: Marks, direction: int) -> list[str]:
 def test_a_bookmark_is_set_and_removed(path: Path) -> None:
     """The toast says at which time, and what names it or undoes it."""
     marks = marks_of(path)
-    assert marks.toggle(end_of(1)) == "bookmark at 09:00:02 · : names it"
+    assert marks.toggle(end_of(1)) == "bookmark at 09:00:02 · press : to name it"
     assert marks.bookmarks.at(end_of(1)) is not None
     assert marks.toggle(end_of(1)) == "bookmark removed · b sets it again"
     assert len(marks.bookmarks) == 0
@@ -37,7 +37,7 @@ def test_the_toast_says_once_that_bookmarks_are_not_kept(path: Path) -> None:
     marks = marks_of(path, in_memory=True)
     first = "bookmark at 09:00:02 · bookmarks are kept until you quit: the recording has no name"
     assert marks.toggle(end_of(1)) == first
-    assert marks.toggle(end_of(2)) == "bookmark at 09:00:04 · : names it"
+    assert marks.toggle(end_of(2)) == "bookmark at 09:00:04 · press : to name it"
 
 
 def test_a_moment_is_named(path: Path) -> None:
@@ -101,8 +101,8 @@ def test_a_name_from_the_file_cannot_control_the_terminal(path: Path) -> None:
 def test_without_times_a_moment_is_a_share_of_the_recording(recording: Saver) -> None:
     """The time of a mark is then a percentage."""
     marks = marks_of(recording(*LINES))
-    assert marks.toggle(0) == "bookmark at 0 % · : names it"
-    assert marks.toggle(end_of(4)) == "bookmark at 100 % · : names it"
+    assert marks.toggle(0) == "bookmark at 0 % · press : to name it"
+    assert marks.toggle(end_of(4)) == "bookmark at 100 % · press : to name it"
 
 
 def test_a_turn_is_its_prompt(recording: Saver) -> None:

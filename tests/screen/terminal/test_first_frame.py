@@ -1,0 +1,87 @@
+"""Before the first frame every widget is styled once, and a component style is computed when it is used."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual.app import App, ComposeResult
+from textual.css.stylesheet import Stylesheet
+from textual.dom import DOMNode
+from textual.widget import Widget
+
+from agentwatch.screen.terminal.first_frame import component_style, eager_classes
+from tests.builders.screen.app import opened
+from tests.builders.screen.lines import init, prompt
+
+NAMES = ("line--plain", "line--added", "line--dim")
+
+
+class Lazy(Widget):
+    """A widget whose component styles Textual does not know."""
+
+
+class Eager(Widget):
+    """A widget with the same styles, all of which Textual computes."""
+
+    COMPONENT_CLASSES = set(NAMES)
+
+
+class Both(App[None]):
+    """An app with both widgets."""
+
+    CSS = """
+    Lazy, Eager {
+        background: $surface;
+        color: $foreground;
+        .line--plain { color: $text-accent; }
+        .line--added { color: $text-success; background: $success 12%; }
+        .line--dim { text-style: italic; }
+    }
+    Lazy:ansi, Eager:ansi { .line--dim { text-style: dim; } }
+    """
+
+    def compose(self) -> ComposeResult:
+        """Yield the two."""
+        yield Lazy()
+        yield Eager()
+
+
+@pytest.mark.parametrize("theme", ["textual-dark", "textual-light", "ansi-dark"])
+async def test_a_style_is_the_one_that_textual_computes(theme: str) -> None:
+    """In every theme a component's own style and its blended style equal those of Textual."""
+    async with Both().run_test() as pilot:
+        pilot.app.theme = theme
+        await pilot.pause()
+        lazy, eager = pilot.app.query_one(Lazy), pilot.app.query_one(Eager)
+        styles = [component_style(lazy, name) for name in NAMES]
+        assert styles == [component_style(eager, name) for name in NAMES]
+        assert len(set(styles)) == len(NAMES)
+
+
+def test_stock_textual_computes_all_classes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Textual is given the classes on stock Textual only."""
+    assert eager_classes(NAMES) == set()
+    monkeypatch.setenv("AGENTWATCH_STOCK", "1")
+    assert eager_classes(NAMES) == set(NAMES)
+
+
+async def test_a_pane_without_the_focus_is_styled_once(
+    recording: Callable[[bytes], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Opening a session computes the styles of each of its widgets once, and again where the focus goes."""
+    styled: Counter[str] = Counter()
+    apply = Stylesheet.apply
+
+    def counted(stylesheet: Stylesheet, node: DOMNode, **options: Any) -> None:
+        styled[node.id or ""] += 1
+        apply(stylesheet, node, **options)
+
+    monkeypatch.setattr(Stylesheet, "apply", counted)
+    async with opened(recording(init() + prompt("go")), (160, 50)) as stage:
+        await stage.settled()
+        assert {styled[name] for name in ("header", "status", "calls", "detail", "log", "keys")} == {1}
+        assert styled["transcript"] == 2
