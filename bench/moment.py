@@ -88,12 +88,12 @@ class Screen:
         return self.watch.query_one(MomentKeys)
 
     async def loaded(self) -> None:
-        """Wait until everything is read, shown in place of the preview, and laid out."""
+        """Wait until everything is read, cut into blocks and shown in place of the preview."""
         while (
             not self.feed.is_over
             or not self.watch._moment.is_ready
             or (self.watch._swap is not None and self.watch._swap.is_exchanging)
-            or self.watch.workspace.panes.transcript.viewport.is_measuring
+            or self.watch.workspace.panes.transcript.viewport.blocks.is_behind
         ):
             await asyncio.sleep(0.01)
         await self.drawn()
