@@ -44,7 +44,7 @@ SLOW_FILES = (
     *("test_line_painter", "test_time_adds_up", "test_private_files", "test_stock"),
     *("test_generated_claude", "test_any_value"),
     *("test_filtered_calls", "test_call_notes", "test_folded_calls", "test_transcript_measured"),
-    *("test_hostile_agents", "test_digest_adds_up"),
+    *("test_hostile_agents", "test_digest_adds_up", "test_moments", "test_equality"),
 )
 """Files of tests that do so in the other folders, or try thousands of sessions."""
 

@@ -1,5 +1,6 @@
 """Events about the model's texts."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from agentwatch.events.vocabulary import Channel
@@ -15,8 +16,8 @@ class Text(NamedTuple):
     """The time of the last piece; None for a text that was written at once."""
     agent: str | None = None
     """The call_id of the call whose subagent wrote the text; None for the main agent."""
-    longest_gap_ms: int = 0
-    """The longest time between two of its pieces."""
+    times_ms: Sequence[int] = ()
+    """The time of each line, if several lines were decoded at once."""
 
 
 class TextEnded(NamedTuple):

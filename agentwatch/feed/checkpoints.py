@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import sys
 from array import array
 from bisect import bisect_right
 from io import BytesIO
@@ -20,6 +21,19 @@ _LEAST_BYTES = 1 << 19
 """Bytes of the recording between two checkpoints. Decoding them again takes 6 ms."""
 _STATE_SHARE = 16
 """A checkpoint is at most this part of the bytes since the one before it, so that large ones are rare."""
+_NOT_PICKLED = (pickle.PicklingError, AttributeError, TypeError, ValueError, RecursionError)
+"""What is raised for objects that cannot be serialised: a function or class in a function, a lock, a cycle of
+many objects."""
+_NOT_RESTORED = (
+    OSError,
+    pickle.UnpicklingError,
+    AttributeError,
+    TypeError,
+    ValueError,
+    LookupError,
+    ImportError,
+)
+"""What is raised for a class that cannot be created without arguments, and for a lost temporary file."""
 
 
 class Checkpoint(NamedTuple):
@@ -33,7 +47,8 @@ class Checkpoint(NamedTuple):
 class Checkpoints:
     """The checkpoints of one feed, serialised in an unlinked file: 3 to 40 KB each.
 
-    The session's calls, texts and numbers are not copied: a checkpoint refers to them.
+    The session's calls, texts and numbers are not copied: a checkpoint refers to them. The decoder of a
+    plugin may have a state that cannot be serialised. No checkpoints are taken then.
     """
 
     def __init__(self) -> None:
@@ -60,7 +75,11 @@ class Checkpoints:
         """
         if offset < self._next:
             return
-        data = self._packed((session_state(session), decoder))
+        try:
+            data = self._packed((session_state(session), decoder))
+        except _NOT_PICKLED:
+            self._next = sys.maxsize
+            return
         self._offsets.append(offset)
         self._places.extend((self._spill.add(data), len(data)))
         self._next = offset + max(_LEAST_BYTES, _STATE_SHARE * len(data))
@@ -69,21 +88,27 @@ class Checkpoints:
         """Return the last checkpoint at or before an offset, of which `newest` is the present session.
 
         Returns:
-            The checkpoint; None if there is none.
+            The checkpoint; None if there is none, or if it cannot be restored. No other is used then.
         """
         index = bisect_right(self._offsets, offset) - 1
         if index < 0:
             return None
-        data = self._spill.get(self._places[2 * index], self._places[2 * index + 1])
         at = self._offsets[index]
         decoders: list[Decoder] = []
 
         def restored(transcript: Transcript) -> SessionState:
-            state, decoder = _Unpickler(data, [transcript, *self._shared], is_kept=self._is_kept).load()
+            data = self._spill.get(self._places[2 * index], self._places[2 * index + 1])
+            unpickler = _Unpickler(data, [transcript, *self._shared], is_kept=self._is_kept)
+            state, decoder = unpickler.load()
             decoders.append(decoder)
             return state  # type: ignore[no-any-return]
 
-        session = earlier_session(newest, restored, at)
+        try:
+            session = earlier_session(newest, restored, at)
+        except _NOT_RESTORED:
+            del self._offsets[:], self._places[:]
+            self._next = sys.maxsize
+            return None
         return Checkpoint(at, session, decoders[0])
 
     def offset_before(self, offset: int) -> int:
@@ -122,7 +147,7 @@ class _Unpickler(pickle.Unpickler):
 
     def find_class(self, module: str, name: str) -> Any:
         """Return a class or function; for `_shared`, the access to the shared objects."""
-        if name == "_shared":
+        if module == __name__ and name == _shared.__name__:
             return self._objects.__getitem__
         return allowed(module, name) if self._is_kept else super().find_class(module, name)
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from itertools import accumulate, compress
+from operator import ne, sub
 from typing import TYPE_CHECKING, Protocol
 
 from agentwatch.events import Event, FormatDetected, LineTime, Text
@@ -83,9 +85,9 @@ class Feed:
         """Whether a line without an arrival time gets the agent's time instead."""
         if checkpoint is not None:
             self.continue_from(checkpoint)
-            return
-        self._continue(Session(), Decoder(agent), 0)
-        if agent is not None:
+        else:
+            self._continue(Session(), Decoder(agent), 0)
+        if agent is not None and not self.offset:
             self.session.apply([FormatDetected(agent.name, agent.traits, agent.agent)], Place(0, 0, None), 0)
 
     def continue_from(self, checkpoint: Checkpoint) -> None:
@@ -198,7 +200,8 @@ class Feed:
             if seen_ms is None and events and type(events[0]) is LineTime:
                 seen_ms = events[0].at_ms
             if events is not None and is_whole(events):
-                pieces = None if count == 1 else self._pieces(lines, offset, len(raw), length, events)
+                burst_lines = data[index : index + count]
+                pieces = None if count == 1 else self._pieces(lines, offset, burst_lines, events)
                 yield DecodedLine(events, Place(offset, length, seen_ms), count, pieces)
             else:
                 yield from joiner.take(Line(offset, raw[:length], seen_ms), events)
@@ -206,25 +209,31 @@ class Feed:
             index += count
             offset += length + 1
 
-    def _pieces(
-        self, lines: Lines, offset: int, first: int, length: int, events: list[Event]
-    ) -> Pieces | None:
+    def _pieces(self, lines: Lines, offset: int, burst: list[bytes], events: list[Event]) -> Pieces | None:
         """Return the times of lines that were decoded at once; None if none are known.
 
         Args:
             lines: The batch that contains them.
             offset: The offset of the first line.
-            first: The number of bytes of the first line.
-            length: The number of bytes of all lines.
+            burst: The lines.
             events: Their events.
         """
-        first_ms = lines.seen_ms(offset + first - 1)
+        first_ms = lines.seen_ms(offset + len(burst[0]) - 1)
         if first_ms is not None:
-            return Pieces(first_ms, lines.longest_gap_ms(offset + first - 1, offset + length))
-        text = events[0] if self.takes_agent_times and events else None
-        if type(text) is Text and text.at_ms is not None:
-            return Pieces(text.at_ms, text.longest_gap_ms)
-        return None
+            times_ms: Sequence[int] = lines.arrivals(offset, burst)
+        elif self.takes_agent_times and events and type(events[0]) is Text:
+            times_ms = events[0].times_ms
+            first_ms = times_ms[0] if times_ms else None
+        if first_ms is None:
+            return None
+        if not times_ms or times_ms[0] == times_ms[-1] == max(times_ms):
+            return Pieces(first_ms, 0)
+        gap_ms = max(map(sub, times_ms[1:], times_ms))
+        offsets, later_ms = list(accumulate(map(len, burst[:-1]), initial=offset))[1:], times_ms[1:]
+        if len(set(times_ms)) < len(times_ms):
+            is_other = [*map(ne, later_ms, times_ms)]
+            offsets, later_ms = [*compress(offsets, is_other)], [*compress(later_ms, is_other)]
+        return Pieces(first_ms, max(gap_ms, 0), offsets, later_ms)
 
     def _rest(self) -> list[DecodedLine]:
         """Return the lines that were held back, at the end of the recording."""

@@ -6,13 +6,14 @@ feed shows that has read only these bytes.
 
 from __future__ import annotations
 
-from agentwatch.feed.checkpoints import Checkpoints
+from agentwatch.feed.checkpoints import Checkpoint, Checkpoints
 from agentwatch.feed.event_ends import event_ends, next_event
 from agentwatch.feed.feed import Feed
 from agentwatch.feed.index.kept import NOTHING_KEPT, Kept
 from agentwatch.feed.timeline import RecordedTimes
 from agentwatch.recording import LineReader, Until
 from agentwatch.session import Pieces, Place, Session
+from agentwatch.session.earlier import empty_session
 from agentwatch.wire import Decoder
 
 
@@ -85,8 +86,8 @@ class History:
         return ends[-2] if len(ends) > 1 else 0
 
     def applied(self, place: Place, pieces: Pieces | None) -> None:
-        """Note the times of the lines that the feed has applied."""
-        self.timeline.note(place, pieces, self._reader.times)
+        """Note the time of a line that the feed has applied, or of several short ones."""
+        self.timeline.note(place, pieces)
 
     def paused(self, offset: int, session: Session, decoder: Decoder) -> None:
         """Take a checkpoint, if the last one is far enough back."""
@@ -96,10 +97,12 @@ class History:
 
     def _restored(self, offset: int) -> Feed:
         """Return a feed that stands at the last checkpoint before a moment."""
-        checkpoint = self._checkpoints.before(offset, self.feed.session)
-        start = 0 if checkpoint is None else checkpoint.offset
-        self._until = Until(start)
-        reader = LineReader(self._reader.fd, self._until, self._reader.times, start)
-        feed = Feed(reader, self.feed.agent, checkpoint)
+        newest, agent = self.feed.session, self.feed.agent
+        checkpoint = self._checkpoints.before(offset, newest)
+        if checkpoint is None:
+            checkpoint = Checkpoint(0, empty_session(newest), Decoder(agent))
+        self._until = Until(checkpoint.offset)
+        reader = LineReader(self._reader.fd, self._until, self._reader.times, checkpoint.offset)
+        feed = Feed(reader, agent, checkpoint)
         feed.takes_agent_times = True
         return feed

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from operator import lt
 from typing import Protocol
 
-from agentwatch.recording import ArrivalTimes
 from agentwatch.recording.line_ends import line_end_after, line_end_before
 from agentwatch.recording.time_columns import TimeColumns
 from agentwatch.session import Pieces, Place
-
-_MOST_STEPS = 64
-"""Lines that were decoded at once, by the agent's clock only, get at most this number of times."""
 
 
 class Timeline(Protocol):
@@ -69,25 +65,35 @@ class RecordedTimes:
         """Whether any time is known."""
         return self.first_ms is not None
 
-    def note(self, place: Place, pieces: Pieces | None = None, arrivals: ArrivalTimes | None = None) -> None:
-        """Note the times of lines that were applied.
+    def note(self, place: Place, pieces: Pieces | None = None) -> None:
+        """Note the time of a line that was applied.
 
         Args:
-            place: The place of the line, or of several lines that were decoded at once.
-            pieces: The times of several lines; None of one line, and if they are not known.
-            arrivals: The arrival times of the recording; None if it has none.
+            place: The line.
+            pieces: The times of its parts, if it is several short lines that were applied at once.
         """
-        self.size, at_ms = place.offset + place.length + 1, place.seen_ms
-        if at_ms is None:
-            return
+        self.size = place.offset + place.length + 1
         if pieces is None:
-            self._note(place.offset, at_ms)
-        elif arrivals is not None and (first_ms := arrivals.at(place.offset)) is not None:
-            self._note(place.offset, first_ms)
-            for offsets, epochs_ms in arrivals.between(place.offset, self.size):
-                self._note_all(offsets, epochs_ms)
+            if place.seen_ms is not None:
+                self._note(place.offset, place.seen_ms)
+            return
+        self._note(place.offset, pieces.first_ms)
+        times_ms = [*pieces.times_ms]
+        if times_ms and self.last_ms is not None and times_ms[0] > self.last_ms and _is_rising(times_ms):
+            self._noted.extend(pieces.offsets, times_ms)
+            self.last_ms = times_ms[-1]
         else:
-            self._spread(place, pieces.first_ms, at_ms)
+            for offset, at_ms in zip(pieces.offsets, times_ms, strict=True):
+                self._note(offset, at_ms)
+
+    def _note(self, offset: int, at_ms: int) -> None:
+        last_ms = self.last_ms
+        if last_ms is None:
+            self.first_ms = at_ms
+        elif at_ms <= last_ms:
+            return
+        self.last_ms = at_ms
+        self._noted.append(offset, at_ms)
 
     def ms_at(self, offset: int) -> int | None:
         """Return the time of the last line before an offset; before the first time, the first time."""
@@ -119,29 +125,7 @@ class RecordedTimes:
         """Return the last line end at or before an offset."""
         return self.size if offset >= self.size else line_end_before(self.fd, max(offset, 0))
 
-    def _note(self, start: int, at_ms: int) -> None:
-        """Note the time of the lines that end after an offset, unless it is not later than the last time."""
-        if self.last_ms is None:
-            self.first_ms = at_ms
-        elif at_ms <= self.last_ms:
-            return
-        self.last_ms = at_ms
-        self._noted.append(start, at_ms)
 
-    def _note_all(self, starts: Sequence[int], epochs_ms: Sequence[int]) -> None:
-        """Note the times of many lines; a time was noted before."""
-        append, last_ms = self._noted.append, self.last_ms or 0
-        for start, at_ms in zip(starts, epochs_ms, strict=True):
-            if at_ms > last_ms:
-                append(start, at_ms)
-                last_ms = at_ms
-        self.last_ms = last_ms
-
-    def _spread(self, place: Place, first_ms: int, last_ms: int) -> None:
-        """Note evenly distributed times for lines of which only the first and the last time are known."""
-        steps = min(_MOST_STEPS, max(last_ms - first_ms, 1))
-        for step in range(steps):
-            self._note(
-                place.offset + place.length * step // steps, first_ms + (last_ms - first_ms) * step // steps
-            )
-        self._note(place.offset + place.length, last_ms)
+def _is_rising(times_ms: list[int]) -> bool:
+    """Return whether each time is later than the one before it."""
+    return all(map(lt, times_ms, times_ms[1:]))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from io import BytesIO
+from itertools import accumulate
 from typing import NamedTuple, Protocol
 
 from agentwatch.recording.times import ArrivalTimes
@@ -70,9 +71,17 @@ class Lines:
             yield Line(offset, data, self._times.at(offset + length), self.tail, self.oversize)
             offset += length + 1
 
-    def longest_gap_ms(self, start: int, end: int) -> int:
-        """Return the longest time between two arrivals of the bytes from `start` to `end`."""
-        return self._times.longest_gap_ms(start, end)
+    def arrivals(self, offset: int, burst: Sequence[bytes]) -> list[int]:
+        """Return when each of some lines of this batch arrived; nothing if all arrived in one read.
+
+        Args:
+            offset: The offset of the first line.
+            burst: The lines with their line ends.
+        """
+        ends = list(accumulate(map(len, burst), initial=offset - 1))[1:]
+        if not self._times.has_between(ends[0], ends[-1]):
+            return []
+        return [at_ms for at_ms in map(self._times.at, ends) if at_ms is not None]
 
     def seen_ms(self, offset: int) -> int | None:
         """Return when the byte at `offset` arrived, in milliseconds since the epoch; None if unknown."""

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 from array import array
-from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
-from operator import sub
+from bisect import bisect_right
+from collections.abc import Sequence
 
 from agentwatch.recording.store import nameless_file
 
@@ -27,6 +26,7 @@ class TimeColumns:
         """The offsets and the times after the last chunk."""
         self._firsts = array("q")
         """The first offset of each chunk in the file."""
+        self._first_times = array("q")
         self._fd: int | None = None
         self._is_refused = False
         self._last_read = -1, array("q"), array("q")
@@ -50,7 +50,7 @@ class TimeColumns:
         chunks, offsets, epochs_ms = state
         for chunk in chunks:
             self._extend(chunk[: len(chunk) // 2], chunk[len(chunk) // 2 :])
-            if not self._is_refused:
+            if len(self._newest[0]) >= _CHUNK and not self._is_refused:
                 self._write()
         self._extend(offsets, epochs_ms)
 
@@ -66,6 +66,13 @@ class TimeColumns:
         if len(offsets) == _CHUNK and not self._is_refused:
             self._write()
 
+    def extend(self, offsets: Sequence[int], epochs_ms: Sequence[int]) -> None:
+        """Append pairs."""
+        self._newest[1].extend(epochs_ms)
+        self._newest[0].extend(offsets)
+        while len(self._newest[0]) >= _CHUNK and not self._is_refused:
+            self._write()
+
     def at(self, offset: int) -> int | None:
         """Return the time of the last pair whose offset is not greater; None if every offset is greater."""
         offsets, epochs_ms = self._newest
@@ -77,27 +84,6 @@ class TimeColumns:
         index = bisect_right(offsets, offset) - 1
         return epochs_ms[index] if index >= 0 else None
 
-    def longest_gap_ms(self, start: int, end: int) -> int:
-        """Return the longest time between two successive pairs from the offset `start` to `end`."""
-        longest, before = 0, self.at(start)
-        for _, epochs_ms in self.between(start, end + 1) if before is not None else ():
-            if epochs_ms and before is not None:
-                longest = max(longest, epochs_ms[0] - before, *map(sub, epochs_ms[1:], epochs_ms))
-                before = epochs_ms[-1]
-        return longest
-
-    def between(self, start: int, end: int) -> Iterator[tuple[array[int], array[int]]]:
-        """Yield the columns of the pairs after the offset `start` and before `end`, in pieces.
-
-        While another thread appends, a piece may be yielded twice.
-        """
-        newest = self._newest  # first, because it may become a chunk meanwhile
-        for number in range(max(bisect_right(self._firsts, start) - 1, 0), len(self._firsts)):
-            if self._firsts[number] >= end:
-                return
-            yield _between(self._chunk(number), start, end)
-        yield _between(newest, start, end)
-
     def around(self, epoch_ms: float) -> tuple[tuple[int, int] | None, tuple[int, int] | None]:
         """Return the last pair whose time is not later, and the first pair whose time is later.
 
@@ -108,7 +94,7 @@ class TimeColumns:
         """
         newest = self._newest
         if not newest[1] or epoch_ms < newest[1][0]:
-            number = bisect_right(range(len(self._firsts)), epoch_ms, key=self._first_ms)
+            number = bisect_right(self._first_times, epoch_ms)
             if number:
                 found = _around(self._chunk(number - 1), epoch_ms)
                 if found[1] is not None or number == len(self._firsts):
@@ -118,10 +104,21 @@ class TimeColumns:
                 return None, _first(self._chunk(0))
         return _around(newest, epoch_ms)
 
-    def _first_ms(self, number: int) -> int:
-        """Return the first time of a chunk; 0 if the file has lost it."""
-        epochs_ms = self._chunk(number)[1]
-        return epochs_ms[0] if epochs_ms else 0
+    def has_between(self, start: int, end: int) -> bool:
+        """Return whether a pair has an offset after `start` and not after `end`."""
+        offsets, _ = self._newest
+        if offsets and offsets[0] <= start:
+            index = bisect_right(offsets, start)
+            return index < len(offsets) and offsets[index] <= end
+        return self._number(start) != self._number(end)
+
+    def _number(self, offset: int) -> int:
+        """Return how many pairs have an offset that is not greater."""
+        offsets, _ = self._newest
+        if offsets and offset >= offsets[0]:
+            return _CHUNK * len(self._firsts) + bisect_right(offsets, offset)
+        number = bisect_right(self._firsts, offset) - 1
+        return _CHUNK * number + bisect_right(self._chunk(number)[0], offset) if number >= 0 else 0
 
     def _chunk(self, number: int) -> tuple[array[int], array[int]]:
         """Return the columns of a chunk; empty ones if the file has lost it."""
@@ -141,8 +138,8 @@ class TimeColumns:
         return offsets, epochs_ms
 
     def _write(self) -> None:
-        """Move the newest pairs to the file; after a failure they and all later ones stay in memory."""
-        offsets, epochs_ms = self._newest
+        """Move a chunk of pairs to the file; after a failure they and all later ones stay in memory."""
+        offsets, epochs_ms = self._newest[0][:_CHUNK], self._newest[1][:_CHUNK]
         left = memoryview(offsets.tobytes() + epochs_ms.tobytes())
         try:
             if self._fd is None:
@@ -152,15 +149,9 @@ class TimeColumns:
         except OSError:
             self._is_refused = True
             return
+        self._first_times.append(epochs_ms[0])
         self._firsts.append(offsets[0])  # first, so that a reader that finds no newest pair finds the chunk
-        self._newest = array("q"), array("q")
-
-
-def _between(columns: tuple[array[int], array[int]], start: int, end: int) -> tuple[array[int], array[int]]:
-    """Return the parts of two columns after the offset `start` and before `end`."""
-    offsets, epochs_ms = columns
-    first, last = bisect_right(offsets, start), bisect_left(offsets, end)
-    return offsets[first:last], epochs_ms[first:last]
+        self._newest = self._newest[0][_CHUNK:], self._newest[1][_CHUNK:]
 
 
 def _around(

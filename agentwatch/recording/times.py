@@ -8,7 +8,6 @@ are ignored. The file is optional.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from agentwatch.capture.times_file import TimesFile
@@ -48,13 +47,9 @@ class ArrivalTimes:
         """Return when the byte at `offset` arrived, in milliseconds since the epoch; None if unknown."""
         return self._noted.at(offset)
 
-    def between(self, start: int, end: int) -> Iterator[tuple[Sequence[int], Sequence[int]]]:
-        """Yield the offsets and the times of the arrivals after a byte and before another, in pieces."""
-        return self._noted.between(start, end)
-
-    def longest_gap_ms(self, start: int, end: int) -> int:
-        """Return the longest time between two arrivals of the bytes from `start` to `end`."""
-        return self._noted.longest_gap_ms(start, end)
+    def has_between(self, start: int, end: int) -> bool:
+        """Return whether bytes after the one at `start`, up to the one at `end`, arrived in another read."""
+        return self._noted.has_between(start, end)
 
     def close(self) -> None:
         """Close the file of times."""

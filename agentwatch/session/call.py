@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -30,6 +31,10 @@ class Pieces(NamedTuple):
     """The time of the first line, in milliseconds since the epoch."""
     longest_gap_ms: int
     """The longest time between two of the lines."""
+    offsets: Sequence[int] = ()
+    """The offset of each line after the first that has another time than the line before it."""
+    times_ms: Sequence[int] = ()
+    """The times of those lines."""
 
 
 CallKey = tuple[int, str | None, str]

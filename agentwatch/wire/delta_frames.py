@@ -7,7 +7,6 @@ decoding their JSON. Reading them by their common frame costs less than decoding
 from __future__ import annotations
 
 import re
-from operator import sub
 from typing import NamedTuple
 
 import orjson
@@ -30,10 +29,8 @@ class Burst(NamedTuple):
 
     channel: Channel
     texts: list[str]
-    first_ms: int | None
-    last_ms: int | None
-    longest_gap_ms: int = 0
-    """The longest time between two of the deltas."""
+    times_ms: list[int]
+    """The time of each delta; empty if they have none."""
 
 
 class _Frame(NamedTuple):
@@ -169,7 +166,4 @@ def _decode_burst(frame: _Frame, lines: list[bytes]) -> Burst | None:
     )
     if not is_valid:
         return None
-    if not times_ms:
-        return Burst(frame.channel, texts, None, None)
-    gap_ms = max(map(sub, times_ms[1:], times_ms))
-    return Burst(frame.channel, texts, times_ms[0], times_ms[-1], max(gap_ms, 0))
+    return Burst(frame.channel, texts, times_ms)

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from agentwatch.feed.timeline import RecordedTimes
-from agentwatch.recording import ArrivalTimes
 from agentwatch.session import Pieces, Place
 
 LINE_BYTES = 10
@@ -47,25 +46,12 @@ def test_the_times_around_a_time_are_found(tmp_path: Path, count: int) -> None:
     assert timeline.around(last_ms) == (last_ms, None)
 
 
-def test_each_line_of_a_burst_has_the_time_at_which_it_arrived(tmp_path: Path) -> None:
-    """Lines that were decoded at once are moments of their own, also if an arrival cut one of them."""
-    arrivals = ArrivalTimes()
-    for offset, at_ms in ((0, 1000), (10, 2000), (25, 3000), (40, 4000)):
-        arrivals.note(offset, at_ms)
+def test_each_line_of_a_burst_has_its_time(tmp_path: Path) -> None:
+    """Lines that were decoded at once are moments of their own."""
     timeline = timeline_of(tmp_path, 5)
-    timeline.note(Place(0, 49, 4000), Pieces(1000, 1000), arrivals)
+    timeline.note(Place(0, 49, 4000), Pieces(1000, 1000, (10, 20, 40), (2000, 3000, 4000)))
     assert [timeline.offset_at(ms) for ms in (999, 1000, 1999, 2000, 3000, 4000)] == [0, 10, 10, 20, 40, 50]
     assert [timeline.ms_at(offset) for offset in range(10, 60, 10)] == [1000, 2000, 3000, 3000, 4000]
-
-
-def test_a_burst_with_two_agent_times_passes_evenly(tmp_path: Path) -> None:
-    """If only the first and the last agent time of a burst are known, its lines are spread between them."""
-    timeline = timeline_of(tmp_path, 100)
-    timeline.note(Place(0, 999, 11_000), Pieces(1000, 0))
-    moments = [timeline.offset_at(ms) for ms in range(1000, 11_001, 500)]
-    assert moments == sorted(moments)
-    assert len({*moments}) == len(moments)
-    assert (moments[-1], timeline.offset_at(10_999), timeline.offset_at(999)) == (1000, 990, 0)
 
 
 def test_times_before_an_earlier_line_are_not_noted(tmp_path: Path) -> None:

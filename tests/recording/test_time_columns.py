@@ -94,3 +94,43 @@ def test_times_are_found_while_another_thread_appends() -> None:
         appended[0] = number + 1
     reader.join()
     assert wrong == []
+
+
+@pytest.mark.parametrize("count", [0, 9, 4_096, COUNT])
+def test_a_time_has_an_offset(count: int) -> None:
+    """The first offset with a later time is found in memory, in the file and between the two."""
+    columns = filled(count)
+    for number in range(0, count - 1, max(count // 97, 1)):
+        assert columns.around(1_000 + number)[1] == (10 * (number + 1) + 5, 1_001 + number)
+        assert columns.around(999.5 + number)[1] == (10 * number + 5, 1_000 + number)
+
+
+def test_pairs_may_be_appended_together() -> None:
+    """Pairs that are appended together are found like those appended one by one."""
+    columns, offsets = TimeColumns(), range(5, 10 * COUNT, 10)
+    for start in range(0, COUNT, 5_000):
+        part = offsets[start : start + 5_000]
+        columns.extend(part, range(1_000 + start, 1_000 + start + len(part)))
+    for offset in range(5, 10 * COUNT, 997):
+        assert columns.at(offset) == 1_000 + (offset - 5) // 10
+    assert columns.around(COUNT)[1] == (10 * (COUNT - 999) + 5, COUNT + 1)
+
+
+@pytest.mark.parametrize("count", [0, 1, 4_096, 9_000])
+def test_pairs_between_two_offsets_are_noticed(count: int) -> None:
+    """Whether a pair lies after one offset and up to another is known in memory and in the file."""
+    columns = filled(count)
+    for start in range(0, 10 * count + 20, 1 + 10 * count // 31):
+        for end in (start, start + 3, start + 10, start + 41_000):
+            expected = any(start < offset <= end for offset in range(5, 10 * count, 10))
+            assert columns.has_between(start, end) is expected
+
+
+def test_lost_times_lead_somewhere() -> None:
+    """If the file has lost the times, only those in memory are found, and nothing is raised."""
+    columns = filled()
+    assert columns._fd is not None
+    os.ftruncate(columns._fd, 0)
+    assert columns.at(40) is None
+    assert columns.around(1_000)[1] is None
+    assert columns.around(1_000 + COUNT - 2)[1] == (10 * COUNT - 5, 999 + COUNT)

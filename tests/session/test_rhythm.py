@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import deque
 
 import pytest
 
-from agentwatch.session import Phase, Rhythm, usually_under
+from agentwatch.session import Phase, Pieces, Rhythm, usually_under
 from tests.builders.lines import delta, init, result, session, started, thought, thought_through, user
 
 
@@ -86,3 +87,19 @@ def test_a_rhythm_stays_small_and_in_order() -> None:
 def test_the_usual_length_is_not_exceeded_by_nine_of_ten(lengths: list[int], under: int | None) -> None:
     """Nine of ten lengths do not exceed the usual one; fewer than five lengths have no usual one."""
     assert usually_under(lengths) == under
+
+
+@pytest.mark.parametrize("times_ms", [[0, 40, 80], [0, 700, 710], [5, 5, 5], [0, 900, 100, 150]])
+def test_lines_applied_at_once_have_the_rhythm_of_each(times_ms: list[int]) -> None:
+    """Lines of one phase that are applied at once count as if each had been applied alone."""
+    one_by_one, at_once = Rhythm(), Rhythm()
+    for rhythm in (one_by_one, at_once):
+        rhythm.update(Phase.WAITING, 0)
+    for at_ms in times_ms:
+        one_by_one.update(Phase.WRITING, 1_000 + at_ms)
+    gaps = (later - earlier for earlier, later in itertools.pairwise(times_ms))
+    pieces = Pieces(1_000 + times_ms[0], max(0, *gaps))
+    at_once.update_by_pieces(Phase.WRITING, pieces, 1_000 + times_ms[-1])
+    for rhythm in (one_by_one, at_once):
+        rhythm.update(Phase.WAITING, 9_000)
+    assert vars(one_by_one) == vars(at_once)

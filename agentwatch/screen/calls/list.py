@@ -163,7 +163,7 @@ class CallList:
             self.strip.add(call)
             self.tools.add(call.tool, call.number)
             if call.parent:
-                self._parents.setdefault(call.parent, call.number)
+                self._parents[call.parent] = min(call.number, self._parents.get(call.parent, call.number))
             if call.outcome in _FAILED:
                 self._failed[index] = None
         self.revision += len(changed)

@@ -4,6 +4,6 @@ An earlier session is a view: it shares the calls and the entries of the newest 
 it has of its own is small: the facts that later lines changed, and what the lines after its checkpoint added.
 """
 
-from agentwatch.session.earlier.state import SessionState, earlier_session, session_state
+from agentwatch.session.earlier.state import SessionState, earlier_session, empty_session, session_state
 
-__all__ = ["SessionState", "earlier_session", "session_state"]
+__all__ = ["SessionState", "earlier_session", "empty_session", "session_state"]

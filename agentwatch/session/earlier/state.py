@@ -56,3 +56,8 @@ def earlier_session(newest: Session, restored: Callable[[Transcript], SessionSta
     odd, lines = state["lines"]
     session.lines = replace(lines, odd=newest.lines.odd[:odd])
     return session
+
+
+def empty_session(newest: Session) -> Session:
+    """Return the session before its first line; `newest` is the session with all lines."""
+    return earlier_session(newest, lambda _: session_state(Session()), 0)

@@ -99,7 +99,7 @@ class Numbers:
             prefix.newest = self.newest[: length - prefix._start]
         return prefix
 
-    def __getstate__(self) -> tuple[object, ...]:
+    def __getstate__(self) -> tuple[str, Spill, bytes, bytes]:
         """Return the list for pickling: its pages stay in the spill, and are not written there again."""
         self._share()
         return self._code, self._spill, self._places.tobytes(), self.newest.tobytes()

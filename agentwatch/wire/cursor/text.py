@@ -54,7 +54,7 @@ class Answer:
             None if the lines must be read one by one: the first line ends a flushed segment or completes an
             emoji, or the lines have no timestamps, so that each may be a flush.
         """
-        is_timed = burst.first_ms is not None
+        is_timed = bool(burst.times_ms)
         if self._half or self._is_flushed or not burst.texts[0] or (self._has_deltas and not is_timed):
             return None
         self._has_deltas = is_timed
@@ -128,5 +128,6 @@ def _joined(half: str, text: str) -> tuple[str, str]:
 
 def _text(channel: Channel, text: str, burst: Burst) -> Text:
     """Return the event of a burst."""
-    gap_ms = burst.longest_gap_ms
-    return Text(channel, text, burst.first_ms, burst.last_ms, longest_gap_ms=gap_ms)
+    times_ms = burst.times_ms
+    first_ms, last_ms = (times_ms[0], times_ms[-1]) if times_ms else (None, None)
+    return Text(channel, text, first_ms, last_ms, times_ms=times_ms)

@@ -46,6 +46,28 @@ def test_heights_equal_a_plain_list(seed: int) -> None:
         check(heights, expected)
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_a_prefix_and_its_list_change_apart(seed: int) -> None:
+    """A prefix of any length equals the first heights, whatever is changed in either list afterwards."""
+    chance = random.Random(seed)
+    expected = [chance.choice((0, 1, 3, 9)) for _ in range(chance.choice((1, 64, 129, 300)))]
+    heights = Heights(expected)
+    length = chance.choice((0, len(expected) // 2, len(expected) // 64 * 64, len(expected)))
+    part, expected_part = heights.prefix(length), expected[:length]
+    for _ in range(60):
+        found, wanted = chance.choice(((heights, expected), (part, expected_part)))
+        if wanted and chance.random() < 0.5:
+            index, height = chance.randrange(len(wanted)), chance.choice((0, 1, 2, 30))
+            found[index] = wanted[index] = height
+        elif wanted and chance.random() < 0.3:
+            assert found.pop() == wanted.pop()
+        else:
+            wanted.append(chance.choice((0, 1, 4, 11)))
+            found.append(wanted[-1])
+    check(heights, expected)
+    check(part, expected_part)
+
+
 def test_no_heights() -> None:
     """Without any heights, line 0 is past the end."""
     check(Heights(), [])

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentwatch.session.storage.growing_text import GrowingText, is_joined
+from agentwatch.session.storage.growing_text import GrowingText, TextPrefix, is_joined
 from agentwatch.session.storage.spill import Spill
 from tests.builders.lines import PROPERTY
 
@@ -75,3 +75,27 @@ def test_a_text_is_compared_with_pieces(pieces: list[str], others: list[str]) ->
     longer = GrowingText(Spill(), "".join([*pieces, "ab"]))
     assert not is_joined(longer, cut)
     assert not is_joined(longer, [*cut, GrowingText(Spill(), "a")])
+
+
+@PROPERTY
+@given(PIECES, st.integers(0, 40_000), st.integers(0, 40_000), st.integers(0, 40_000), st.booleans())
+def test_a_prefix_is_the_beginning_of_its_text(
+    pieces: list[str], length: int, start: int, end: int, is_complete: bool
+) -> None:
+    """Length, text, UTF-8 and parts of a prefix are those of the first characters, also while it grows."""
+    whole = "".join(pieces)
+    text = GrowingText(Spill(), whole)
+    if is_complete:
+        text.complete()
+    length = min(length, len(whole))
+    prefix = TextPrefix(text, length)
+    for most in (0, len(whole) // 3, len(whole)):
+        more = min(most, len(whole) - length)
+        prefix.add(whole[length : length + more])
+        length += more
+        expected = whole[:length]
+        assert (len(prefix), str(prefix), prefix.part(start)) == (length, expected, expected[start:])
+        assert prefix.part(start, end) == expected[start:end]
+        assert b"".join(prefix.utf8()) == expected.encode("utf-8", "surrogatepass")
+    prefix.complete()
+    assert str(prefix) == whole[:length]

@@ -73,3 +73,35 @@ def test_numbers_take_no_memory() -> None:
     tracemalloc.stop()
     assert kept < 2_000_000
     assert found[0] + found[500_000] + found[999_999] == 1_499_999
+
+
+@PROPERTY
+@given(
+    st.lists(st.tuples(st.booleans(), KINDS, st.integers(0, 2**32 - 1))), st.integers(0, 40), st.booleans()
+)
+def test_a_prefix_and_its_list_change_apart(
+    steps: list[tuple[bool, str, int]], length: int, is_pickled: bool
+) -> None:
+    """After any steps on a list, its prefix or its copy, each is what its own steps have made."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(module, "PAGE", 4)
+        patched.setattr(module, "_MOST_PAGES", 2)
+        whole, expected = Numbers("I", Spill()), list(range(40))
+        for number in expected:
+            whole.append(number)
+        whole[3] = expected[3] = 99
+        part, expected_part = whole.prefix(length), expected[:length]
+        if is_pickled:
+            part, expected_part = Numbers.__new__(Numbers), expected[:]
+            part.__setstate__(whole.__getstate__())
+        for is_part, step, number in steps:
+            found, wanted = (part, expected_part) if is_part else (whole, expected)
+            if step == "append":
+                found.append(number)
+                wanted.append(number)
+            elif wanted and step == "set":
+                found[number % len(wanted)] = wanted[number % len(wanted)] = number
+            elif wanted:
+                assert found.pop() == wanted.pop()
+        assert [part[index] for index in range(len(part))] == expected_part
+        assert [whole[index] for index in range(len(whole))] == expected

@@ -45,9 +45,12 @@ class ToolNames:
 
     def add(self, tool: str, number: int) -> None:
         """Take notice of the tool of a call. After 500 different tools, names are only cut."""
-        if tool not in self._firsts and len(self._firsts) < _MOST_NAMES:
+        first = self._firsts.get(tool)
+        if first is None and len(self._firsts) < _MOST_NAMES:
             self._firsts[tool] = number
             self._name()
+        elif first is not None and number < first:  # a later call of the tool ended first
+            self._firsts[tool] = number
 
     def _name(self) -> None:
         """Choose the name that is shown for each tool."""

@@ -1,0 +1,57 @@
+"""The calls at an earlier line are those of then, although most are shared with the newest session."""
+
+from __future__ import annotations
+
+import pytest
+
+from agentwatch.events import Outcome
+from agentwatch.session import Call, call_store
+from agentwatch.session.call_store import Calls
+from agentwatch.session.earlier.calls import EarlierCalls
+
+
+def called(number: int, outcome: Outcome = Outcome.SUCCEEDED) -> Call:
+    """Return a call with an outcome."""
+    return Call(number, 1, f"c-{number}", "shell", "Ran terminal command", outcome=outcome)
+
+
+def newest_calls(count: int) -> Calls:
+    """Return this number of calls that have succeeded."""
+    calls = Calls()
+    for number in range(1, count + 1):
+        calls.add(called(number))
+        calls.settle(calls[number - 1])
+    return calls
+
+
+def test_a_call_that_ends_as_in_the_newest_session_is_shared() -> None:
+    """A call that has ended differs from the newest session only if it ended otherwise there."""
+    earlier = EarlierCalls(newest_calls(3))
+    for number in (1, 2):
+        earlier.add(called(number, Outcome.RUNNING))
+    assert [*earlier.differing] == [1, 2]
+    earlier.settle(called(1))
+    earlier.settle(called(2, Outcome.UNFINISHED))
+    assert [*earlier.differing] == [2]
+    assert [call.outcome for call in earlier] == [Outcome.SUCCEEDED, Outcome.UNFINISHED]
+    assert [*newest_calls(3).differing] == []
+
+
+def test_later_calls_are_not_found() -> None:
+    """A call is found by its id only if it began before."""
+    earlier = EarlierCalls(newest_calls(3))
+    earlier.restore(2, [called(2, Outcome.RUNNING)], 0)
+    found = [earlier.find(1, None, f"c-{number}") for number in (1, 2, 3)]
+    assert [call and call.outcome for call in found] == [Outcome.SUCCEEDED, Outcome.RUNNING, None]
+
+
+def test_the_effect_of_late_starts_is_taken_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A call is as it was before a late start after the checkpoint; only so many of them are kept."""
+    monkeypatch.setattr(call_store, "_MOST_LATE", 2)
+    newest = newest_calls(3)
+    for number, offset in ((1, 100), (2, 200), (3, 300)):
+        newest.starts_late(newest[number - 1], offset)
+        newest[number - 1].target = "late"
+    earlier = EarlierCalls(newest)
+    earlier.restore(3, [], 150)
+    assert [call.target for call in earlier] == ["late", None, "late"]
