@@ -34,6 +34,8 @@ SLOW_FILES = (
         "test_panes",
         "test_random_keys",
         "test_replay_keys",
+        "test_moment_keys",
+        "test_opening",
     ),
     *("test_snapshots", "test_snapshots_midway", "test_tabs", "test_workspace", "test_compositor"),
     *("test_editor", "test_attention", "test_back_to_transcript", "test_reading_place", "test_filter_keys"),

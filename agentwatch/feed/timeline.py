@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
 from agentwatch.recording import ArrivalTimes
@@ -83,10 +84,8 @@ class RecordedTimes:
             self._note(place.offset, at_ms)
         elif arrivals is not None and (first_ms := arrivals.at(place.offset)) is not None:
             self._note(place.offset, first_ms)
-            start = place.offset
-            while (arrival := arrivals.after(start)) is not None and arrival[0] < self.size:
-                start = arrival[0]
-                self._note(*arrival)
+            for offsets, epochs_ms in arrivals.between(place.offset, self.size):
+                self._note_all(offsets, epochs_ms)
         else:
             self._spread(place, pieces.first_ms, at_ms)
 
@@ -128,6 +127,15 @@ class RecordedTimes:
             return
         self.last_ms = at_ms
         self._noted.append(start, at_ms)
+
+    def _note_all(self, starts: Sequence[int], epochs_ms: Sequence[int]) -> None:
+        """Note the times of many lines; a time was noted before."""
+        append, last_ms = self._noted.append, self.last_ms or 0
+        for start, at_ms in zip(starts, epochs_ms, strict=True):
+            if at_ms > last_ms:
+                append(start, at_ms)
+                last_ms = at_ms
+        self.last_ms = last_ms
 
     def _spread(self, place: Place, first_ms: int, last_ms: int) -> None:
         """Note evenly distributed times for lines of which only the first and the last time are known."""

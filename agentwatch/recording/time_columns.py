@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 from array import array
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+from operator import sub
 
 from agentwatch.recording.store import nameless_file
 
@@ -78,25 +80,23 @@ class TimeColumns:
     def longest_gap_ms(self, start: int, end: int) -> int:
         """Return the longest time between two successive pairs from the offset `start` to `end`."""
         longest, before = 0, self.at(start)
-        while before is not None and (following := self.after(start)) is not None and following[0] <= end:
-            start, at_ms = following
-            longest, before = max(longest, at_ms - before), at_ms
+        for _, epochs_ms in self.between(start, end + 1) if before is not None else ():
+            if epochs_ms and before is not None:
+                longest = max(longest, epochs_ms[0] - before, *map(sub, epochs_ms[1:], epochs_ms))
+                before = epochs_ms[-1]
         return longest
 
-    def after(self, offset: int) -> tuple[int, int] | None:
-        """Return the first pair with a greater offset; None if no pair follows."""
-        offsets, epochs_ms = self._newest
-        if not offsets or offset < offsets[0]:
-            number = bisect_right(self._firsts, offset) - 1
-            chunk = self._chunk(max(number, 0)) if self._firsts else (array("q"), array("q"))
-            index = bisect_right(chunk[0], offset)
-            if index < len(chunk[0]):
-                return chunk[0][index], chunk[1][index]
-            if number + 1 < len(self._firsts):
-                following = self._chunk(number + 1)
-                return (following[0][0], following[1][0]) if following[0] else None
-        index = bisect_right(offsets, offset)
-        return (offsets[index], epochs_ms[index]) if index < len(offsets) else None
+    def between(self, start: int, end: int) -> Iterator[tuple[array[int], array[int]]]:
+        """Yield the columns of the pairs after the offset `start` and before `end`, in pieces.
+
+        While another thread appends, a piece may be yielded twice.
+        """
+        newest = self._newest  # first, because it may become a chunk meanwhile
+        for number in range(max(bisect_right(self._firsts, start) - 1, 0), len(self._firsts)):
+            if self._firsts[number] >= end:
+                return
+            yield _between(self._chunk(number), start, end)
+        yield _between(newest, start, end)
 
     def around(self, epoch_ms: float) -> tuple[tuple[int, int] | None, tuple[int, int] | None]:
         """Return the last pair whose time is not later, and the first pair whose time is later.
@@ -154,6 +154,13 @@ class TimeColumns:
             return
         self._firsts.append(offsets[0])  # first, so that a reader that finds no newest pair finds the chunk
         self._newest = array("q"), array("q")
+
+
+def _between(columns: tuple[array[int], array[int]], start: int, end: int) -> tuple[array[int], array[int]]:
+    """Return the parts of two columns after the offset `start` and before `end`."""
+    offsets, epochs_ms = columns
+    first, last = bisect_right(offsets, start), bisect_left(offsets, end)
+    return offsets[first:last], epochs_ms[first:last]
 
 
 def _around(

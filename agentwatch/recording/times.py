@@ -8,6 +8,7 @@ are ignored. The file is optional.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from agentwatch.capture.times_file import TimesFile
@@ -47,9 +48,9 @@ class ArrivalTimes:
         """Return when the byte at `offset` arrived, in milliseconds since the epoch; None if unknown."""
         return self._noted.at(offset)
 
-    def after(self, offset: int) -> tuple[int, int] | None:
-        """Return the offset and the time of the first arrival after the one of a byte; None without one."""
-        return self._noted.after(offset)
+    def between(self, start: int, end: int) -> Iterator[tuple[Sequence[int], Sequence[int]]]:
+        """Yield the offsets and the times of the arrivals after a byte and before another, in pieces."""
+        return self._noted.between(start, end)
 
     def longest_gap_ms(self, start: int, end: int) -> int:
         """Return the longest time between two arrivals of the bytes from `start` to `end`."""

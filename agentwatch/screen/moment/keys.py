@@ -142,9 +142,9 @@ class MomentKeys(Vertical):
 
     def action_call(self, step: int) -> None:
         """Go to the moment at which the next (1) or previous (-1) call ended."""
-        offset = self._moment.beside_call(step)
-        if offset is not None:
-            self.go_to(offset)
+        call = self._moment.beside_call(step)
+        if call is not None:
+            self._marks.go_to(call)
         else:
             self._say("no later call" if step > 0 else "no earlier call")
 

@@ -146,10 +146,9 @@ class Moment:
         name = moment_name(self.playhead.now_ms, self.playhead.offset, self.history.timeline.size)
         return behind_words(self.shown.session, self.feed.session, name, width)
 
-    def beside_call(self, step: int) -> int | None:
-        """Return the moment at which the next (1) or previous (-1) call ended; None without one."""
-        call = call_beside(self.feed.session, self.playhead.offset, step)
-        return None if call is None else end_of(call)
+    def beside_call(self, step: int) -> Call | None:
+        """Return the call that ended next after (1) or last before (-1) the moment; None without one."""
+        return call_beside(self.feed.session, self.playhead.offset, step)
 
 
 def live_ms(feed: Feed) -> int | None:
