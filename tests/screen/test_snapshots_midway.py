@@ -86,6 +86,8 @@ def test_looks_midway_as_it_did(
     clock = [0.0]
     source = saved_source(bundled(moment.name), follow=True)
     feed = CountedFeed(source.reader)
+    began_ms = source.reader.times.at(0) or 0
+    monkeypatch.setattr("agentwatch.screen.moment.moment.now_ms", lambda: began_ms + int(clock[0] * 1000))
     replay = Replay(clock=lambda: clock[0])
     app = AgentwatchApp(source, feed, HeldSignals(), replay=replay, no_color=not moment.has_colours)
     assert snap_compare(app, terminal_size=moment.size, run_before=come_to(moment, feed, clock))
