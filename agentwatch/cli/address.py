@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from agentwatch.analysis.moments import HINT, Moment, Named, Problem, parse
+from agentwatch.analysis.moments import HINT, Asked, Moment, Named, Problem, parse, part_of
 from agentwatch.faults import USAGE, Fault
 from agentwatch.recording import ArrivalTimes, LineReader
+from agentwatch.wire import Agent
 
 STDIN = Path("-")
 LEAST_CHARACTERS = 6
@@ -20,6 +22,8 @@ _MOST_SPLITS = 32
 """The number of `#` and `@`, from the end on, at which an address may be split."""
 _MOST_NAMED = 3
 _POLL_SECONDS = 0.01
+_MOST_BYTES = 8 << 20
+"""Reading a larger recording would delay the screen by more than 70 ms. The screen reports its problem."""
 
 
 class Address(NamedTuple):
@@ -97,6 +101,44 @@ def opened(path: Path, follow: bool | None = False) -> LineReader:
         time.sleep(_POLL_SECONDS)
     # A recording that is piped was written long ago: that it arrives now says nothing.
     return LineReader(reader.fd, reader.growth, ArrivalTimes())
+
+
+def check_part(path: Path, asked: Asked, agent: Agent | None) -> None:
+    """Check that a recording has the part that is to be shown.
+
+    A large recording and a session in a store are not read for it.
+
+    Args:
+        path: The recording.
+        asked: The moments.
+        agent: The agent that wrote the recording; None to detect it.
+
+    Raises:
+        Fault: The recording cannot be opened, or does not have the part.
+    """
+    if asked.begin is None and asked.until is None:
+        return
+    from agentwatch.sources.stores.known import store_for
+
+    try:
+        if os.path.getsize(path) > _MOST_BYTES or store_for(path) is not None:
+            return
+    except OSError:
+        return  # opening it gives the reason
+    from agentwatch.feed import Feed
+    from agentwatch.feed.history import History
+    from agentwatch.recording.bookmarks import Bookmarks, ends_a_line
+    from agentwatch.sources.open import saved_source
+
+    source = saved_source(path)
+    feed = Feed(source.reader, agent)
+    history = History(feed, source.reader)
+    feed.advance()
+    bookmarks = Bookmarks(source.bookmarks_path, partial(ends_a_line, source.reader.line_at))
+    part = part_of(asked, feed.session, history.timeline, bookmarks.by_name())
+    os.close(source.reader.fd)
+    if isinstance(part, Problem):
+        raise Fault(f"{path}: {part.words}", USAGE)
 
 
 def _splits(words: str) -> Iterator[tuple[str, str]]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import gc
 import signal
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +15,9 @@ import click
 
 from agentwatch.cli.default_command import DefaultCommand, show_version
 from agentwatch.cli.messages import internal_error, say
+from agentwatch.cli.parameters import together
+from agentwatch.cli.parameters.format import reading
+from agentwatch.cli.parameters.pacing import pacing
 from agentwatch.cli.terminal import fill_descriptors
 from agentwatch.faults import INTERNAL_ERROR, USAGE, Fault, Signalled
 
@@ -28,41 +30,7 @@ _FILE = click.Path(path_type=str)
 _ADDRESS = click.argument("address", type=_FILE)
 
 
-def _format_names() -> list[str]:
-    from agentwatch.wire.agents import known_agents  # only for help, and when a name is given or completed
-    from agentwatch.wire.plugins import plugin_names
-
-    return [*dict.fromkeys((*(agent.name for agent in known_agents()), *plugin_names()))]
-
-
-def _known_format(_ctx: click.Context, _option: click.Parameter, name: str | None) -> str | None:
-    from agentwatch.wire.agents import agent_named
-
-    if name is None or agent_named(name) is not None:
-        return name
-    if name not in _format_names():
-        raise click.UsageError(f"--format: {name!r} is not one of: {', '.join(_format_names())}")
-    from agentwatch.wire.plugins import problem_of, problems
-
-    reason = problem_of(name)
-    problems.clear()  # the error is reported here
-    raise click.UsageError(reason)
-
-
-def _complete_format(_ctx: click.Context, _option: click.Parameter, incomplete: str) -> list[str]:
-    return [name for name in _format_names() if name.startswith(incomplete)]
-
-
-def _together(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    def apply(command: Any) -> Any:
-        for option in reversed(options):
-            command = option(command)
-        return command
-
-    return apply
-
-
-_printing = _together(
+_printing = together(
     click.option("-p", "--print", "printing", is_flag=True, help="Print instead of opening the screen."),
     click.option(
         "--output-format",
@@ -72,44 +40,11 @@ _printing = _together(
     click.option("--brief", is_flag=True, help="With text: print only the action phrase."),
     click.option("--strict", is_flag=True, help="With --print: exit 1 if an integrity check fails."),
 )
-_keeping = _together(
+_keeping = together(
     click.option("--log", type=_PATH, metavar="FILE", help="Write the action log to FILE."),
     click.option("--no-log", is_flag=True, help="Write no action log."),
     click.option("--record", type=_PATH, metavar="FILE", help="Write the recording to FILE."),
     click.option("--no-record", is_flag=True, help="Keep no recording."),
-)
-_pacing = _together(
-    click.option(
-        "--speed", type=click.FloatRange(0.05, 1000), default=1.0, help="Speed factor (default: 1)."
-    ),
-    click.option(
-        "--max-idle", type=click.FloatRange(0), metavar="SECONDS", help="Shorten silences to SECONDS."
-    ),
-)
-
-
-_NAME_COLUMNS = 44
-"""The columns beside the names of the options, on a terminal of 80 columns."""
-
-
-class _FormatOption(click.Option):
-    """The option `--format`, whose help names all formats."""
-
-    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
-        """Return the option and its help."""
-        from textwrap import wrap  # click breaks names at their hyphens
-
-        names = wrap(", ".join(_format_names()), _NAME_COLUMNS, break_on_hyphens=False)
-        self.help = "\n".join(("Read the stream as NAME instead of detecting its format.", "", "\b", *names))
-        return super().get_help_record(ctx)
-
-
-_reading = click.option(
-    "--format",
-    cls=_FormatOption,
-    metavar="NAME",
-    callback=_known_format,
-    shell_complete=_complete_format,
 )
 _colour = click.option("--no-color", is_flag=True, help="Print no colour codes (same as NO_COLOR).")
 
@@ -136,7 +71,7 @@ def agentwatch() -> None:
 @agentwatch.command(hidden=True)
 @click.argument("address", type=_FILE, required=False)
 @_printing
-@_reading
+@reading
 @click.option("--tee", is_flag=True, help="Draw the screen on the terminal and copy stdin to stdout.")
 @_keeping
 @click.option("-f", "--follow", is_flag=True, help="Keep reading at the end of FILE.")
@@ -151,7 +86,7 @@ def watch(address: str | None, **given: Any) -> int:
 
 @agentwatch.command()
 @_printing
-@_reading
+@reading
 @_keeping
 @click.option("--direct", is_flag=True, help="Let the agent write the recording itself, without a relay.")
 @_colour
@@ -165,9 +100,9 @@ def run(command: tuple[str, ...], **given: Any) -> int:
 
 @agentwatch.command()
 @_ADDRESS
-@_pacing
+@pacing
 @_printing
-@_reading
+@reading
 @click.option("--log", type=_PATH, metavar="FILE", help="Write the action log to FILE.")
 @_colour
 def replay(address: str, **given: Any) -> int:
@@ -176,11 +111,13 @@ def replay(address: str, **given: Any) -> int:
     from agentwatch.cli.commands import replay_file
 
     given_address, options = parse_address(address), _options(given)
-    return replay_file(given_address.path, options._replace(moment=given_address.moment))
+    if None not in (options.moment, given_address.moment):
+        raise click.UsageError("--from excludes an ADDRESS of a moment, which is where the replay starts")
+    return replay_file(given_address.path, options._replace(moment=options.moment or given_address.moment))
 
 
 @agentwatch.command()
-@_pacing
+@pacing
 @_printing
 @_colour
 def demo(**given: Any) -> int:
@@ -188,12 +125,12 @@ def demo(**given: Any) -> int:
     from agentwatch.cli.commands import replay_file
     from agentwatch.resources import resource
 
-    return replay_file(resource("recordings") / "demo.ndjson", _options(given))
+    return replay_file(resource("recordings") / "demo.ndjson", _options(given), is_bundled=True)
 
 
 @agentwatch.command()
 @_ADDRESS
-@_reading
+@reading
 @click.option("--addresses", is_flag=True, help="Print the number of each call: FILE#12 is its address.")
 def log(address: str, addresses: bool, **given: Any) -> int:
     """Print the action log of a recording, as written live."""
@@ -208,7 +145,7 @@ def log(address: str, addresses: bool, **given: Any) -> int:
 
 @agentwatch.command()
 @_ADDRESS
-@_reading
+@reading
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object.")
 def show(address: str, as_json: bool, **given: Any) -> int:
     """Print one call (FILE#12), or the state at a moment (FILE@+95s)."""
@@ -221,7 +158,7 @@ def show(address: str, as_json: bool, **given: Any) -> int:
 
 @agentwatch.command()
 @_ADDRESS
-@_reading
+@reading
 def drift(address: str, **given: Any) -> int:
     """List everything in a recording that this version does not know."""
     from agentwatch.cli.address import opened, whole
@@ -255,6 +192,8 @@ def _options(given: dict[str, Any]) -> Options:
     if options.tee and (options.printing or options.output_format):
         raise click.UsageError("--tee draws the screen; it excludes --print and --output-format")
     if options.prints():
+        if options.loop or options.pause_on:
+            raise click.UsageError("--loop and --pause-on need the screen; they exclude printing")
         return options
     from agentwatch.cli.config_file import read_config
 

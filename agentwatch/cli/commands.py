@@ -11,7 +11,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, NoReturn
 
-from agentwatch.cli.address import STDIN, parse_address
+from agentwatch.cli.address import STDIN, check_part, parse_address
 from agentwatch.cli.front import watch
 from agentwatch.cli.messages import say
 from agentwatch.cli.options import Options
@@ -91,6 +91,7 @@ def watch_file(path: Path, options: Options) -> int:
         return _watch_pipe(stream_fd, options)
     if options.record or options.tee:
         raise Fault(f"{path} is already a recording; --record and --tee work only with stdin", USAGE)
+    check_part(path, options.asked(), options.agent())
     log_fd = None if options.log is None else create_log(options.log)
     follow_store = options.follow or not options.prints()
     while True:
@@ -104,6 +105,7 @@ def watch_file(path: Path, options: Options) -> int:
         if source.ended_by is None:
             return code
         say(f"{path} was {source.ended_by}: starting over")
+        options = options._replace(moment=None)
 
 
 def _without_moments(path: Path) -> Fault:
@@ -141,11 +143,21 @@ def watch_agent(command: Sequence[str], options: Options) -> int:
         raise
 
 
-def replay_file(path: Path, options: Options) -> int:
-    """Replay a recording with its original timing, and return the exit code."""
-    replay = Replay(options.speed, options.max_idle)
+def replay_file(path: Path, options: Options, *, is_bundled: bool = False) -> int:
+    """Replay a recording with its original timing, and return the exit code.
+
+    Nothing is written beside a recording that is a part of agentwatch: its bookmarks stay in memory.
+
+    Raises:
+        Fault: The file cannot be opened, or it does not have a moment that an option names.
+    """
+    replay = Replay(options.speed, options.max_idle, loops=options.loop)
+    check_part(path, options.asked(), options.agent())
     log_fd = None if options.log is None else create_log(options.log)
-    return watch(saved_source(path, log_fd=log_fd), options, replay)
+    source = saved_source(path, log_fd=log_fd)
+    if is_bundled:
+        source.bookmarks_path = None
+    return watch(source, options, replay)
 
 
 def _watch_pipe(source_fd: int, options: Options) -> int:

@@ -8,15 +8,16 @@ import signal
 import time
 
 from agentwatch.actions import count_words
+from agentwatch.analysis.moments import Problem
 from agentwatch.cli.messages import internal_error, say
 from agentwatch.cli.options import Options
 from agentwatch.cli.printing import end_session, print_rest, print_session
 from agentwatch.cli.terminal import claimed_terminal
 from agentwatch.events import Outcome
-from agentwatch.faults import INCOMPLETE_RECORDING, INTERNAL_ERROR, Signalled
+from agentwatch.faults import INCOMPLETE_RECORDING, INTERNAL_ERROR, USAGE, Fault, Signalled
 from agentwatch.feed import POLL_SECONDS, Feed
-from agentwatch.feed.played import replayed
 from agentwatch.feed.playhead import Replay
+from agentwatch.outputs.played import replayed
 from agentwatch.screen.terminal.signals import HeldSignals
 from agentwatch.session import calls_by_outcome
 from agentwatch.sources.source import Source
@@ -69,7 +70,12 @@ def _feed(source: Source, options: Options, replay: Replay | None) -> Feed:
             from agentwatch.outputs.log_writer import LogWriter
 
             source.written.log = LogWriter(source.reader, log_fd, agent=agent)
-        return Feed(source.reader, agent) if replay is None else replayed(source.reader, replay, agent)
+        if replay is None:
+            return Feed(source.reader, agent)
+        played = replayed(source, replay, options.asked(), agent)
+        if isinstance(played, Problem):
+            raise Fault(played.words, USAGE)
+        return played
     if log_fd is None:
         return Feed(source.reader, agent)
     from agentwatch.outputs.log_writer import LoggedFeed
@@ -123,7 +129,9 @@ def _show(
         from agentwatch.screen.app import AgentwatchApp, Leave
 
         gc.freeze()
-        app = AgentwatchApp(source, feed, held, options.config, replay, no_color=options.no_color)
+        app = AgentwatchApp(
+            source, feed, held, options.config, replay, options.asked(), no_color=options.no_color
+        )
         left = app.run()
     held.release()
     if app.fault is not None:

@@ -2,9 +2,9 @@
 
 import os
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
-from agentwatch.analysis.moments import Moment
+from agentwatch.analysis.moments import Asked, Moment
 from agentwatch.cli.terminal import has_terminal
 from agentwatch.config import Config
 from agentwatch.sources.open import KeepOptions
@@ -32,9 +32,17 @@ class Options(NamedTuple):
     speed: float = 1.0
     max_idle: float | None = None
     moment: Moment | None = None
-    """The moment at which the screen opens; None for the newest."""
+    """The moment at which the screen opens or a replay starts; None for the newest, or for the start."""
+    until: Moment | None = None
+    """The moment at which a replay ends; None for the end of the recording."""
+    loop: bool = False
+    pause_on: Literal["failure", "bookmark"] | None = None
     config: Config = Config()
     """The user's settings; the defaults if no screen is drawn."""
+
+    def asked(self) -> Asked:
+        """Return what is asked of the moment."""
+        return Asked(self.moment, self.until, self.pause_on)
 
     def prints(self) -> bool:
         """Return whether to print instead of drawing a screen.

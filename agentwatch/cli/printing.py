@@ -39,7 +39,7 @@ def print_session(source: Source, feed: Feed, output_format: str, *, brief: bool
 
     Args:
         source: The source of the session.
-        feed: The feed of the session.
+        feed: The feed of the session. What it has applied before is not printed.
         output_format: `text`, `json`, `stream-json`, `final` or `summary`.
         brief: Print only the phrase of each call, in the text format.
     """
@@ -106,7 +106,7 @@ def print_log(feed: Feed, *, addresses: bool = False) -> int:
 
 def print_rest(source: Source, feed: Feed, sink_fd: int) -> int:
     """Print the calls that end from now on, in the text format, and return the exit code."""
-    lines = ActionLines(feed.session, action, skip=len(feed.session.ended_calls))
+    lines = ActionLines(feed.session, action)
     _follow(source, feed, lambda: _print_actions(lines, sink_fd))
     return end_session(source, feed.session)
 
@@ -128,11 +128,14 @@ def end_session(source: Source, session: Session) -> int:
 
 
 def _end_printing(source: Source, session: Session, output_format: str) -> int:
-    """End a session, and report a result that was asked for and that its format never has."""
+    """End a session, and report a result that was asked for, and that it does not have or cannot have."""
     code = end_session(source, session)
-    if output_format != "json" or session.traits.has_result or session.outcome is None:
+    if output_format in ("json", "final") and session.outcome is Outcome.RUNNING:
+        say("nothing to print: the run has not ended at that moment")
+    elif output_format != "json" or session.traits.has_result or session.outcome is None:
         return code
-    say(f"the format {session.format} has no result line to print; try --output-format final or summary")
+    else:
+        say(f"the format {session.format} has no result line to print; try --output-format final or summary")
     return code or 1
 
 
@@ -259,7 +262,7 @@ def _print_pieces(pieces: Iterable[bytes]) -> None:
 def _print_bytes(feed: Feed, source: Source) -> None:
     from agentwatch.outputs.stream_json import ByteCopy
 
-    copy = ByteCopy(source.reader.fd, feed.reader.growth, 1)
+    copy = ByteCopy(source.reader.fd, feed.reader.growth, 1, start=feed.offset)
     try:
         _follow(source, feed, copy.copy)
         copy.copy()
@@ -274,17 +277,15 @@ def _print_end(feed: Feed, output_format: str) -> None:
 
     A format without a result line reports no success. `final` then prints the text of a run that has ended.
     """
-    session = feed.session
-    run, has_result = session.run, session.traits.has_result
+    run, has_result = feed.session.run, feed.session.traits.has_result
     is_good = run.outcome is Outcome.SUCCEEDED or (run.outcome is Outcome.UNFINISHED and not has_result)
     if output_format == "summary":
         from agentwatch.outputs.summary import summary
 
-        _print_pieces(summary(session))
-    elif output_format == "final":
-        if is_good:
-            _print_final(session)
-    elif has_result and is_good and run.ended is not None:
+        _print_pieces(summary(feed.session))
+    elif output_format == "final" and is_good:
+        _print_final(feed.session)
+    elif output_format == "json" and has_result and is_good and run.ended is not None:
         _print_result(feed, run.ended)
 
 

@@ -48,7 +48,12 @@ class Observer(Protocol):
     """Is called while a feed reads its recording."""
 
     def applied(self, place: Place, pieces: Pieces | None) -> None:
-        """Note a line that was applied, or several short ones."""
+        """Note a line that was applied, or several lines that were applied at once.
+
+        Args:
+            place: The place of the line, or of all of the lines.
+            pieces: The times of several lines; None of one line, and if they are not known.
+        """
 
     def paused(self, offset: int, session: Session, decoder: Decoder) -> None:
         """Note that every line before an offset was applied, and that none is held back."""

@@ -54,6 +54,7 @@ class RecordedTimes:
         self.last_ms: int | None = None
         """The last time; None while no time is known."""
         self._noted = TimeColumns()
+        """Pairs of an offset and the time of the lines that end after it, up to the next pair."""
 
     def __getstate__(self) -> dict[str, object]:
         """Return the times for pickling; whoever restores them sets the descriptor."""
@@ -100,9 +101,17 @@ class RecordedTimes:
 
     def offset_at(self, at_ms: float) -> int:
         """Return the moment after the last line at or before a time."""
-        if self.last_ms is None or at_ms >= self.last_ms:
-            return self.size
-        return self._noted.offset_after(at_ms)
+        later = self._noted.around(at_ms)[1]
+        return self.size if later is None else line_end_before(self.fd, later[0])
+
+    def around(self, at_ms: float) -> tuple[int | None, int | None]:
+        """Return the last time of a line that is not later than a time, and the first that is later.
+
+        Returns:
+            None instead of a time that does not exist.
+        """
+        earlier, later = self._noted.around(at_ms)
+        return None if earlier is None else earlier[1], None if later is None else later[1]
 
     def before(self, offset: int) -> int:
         """Return the end of the line before the one that ends at `offset`; 0 at the first line."""

@@ -15,11 +15,12 @@ _COPY_BYTES = 1 << 18
 class ByteCopy:
     """Copies a growing recording to a descriptor."""
 
-    def __init__(self, recording_fd: int, growth: Growth, sink_fd: int) -> None:
+    def __init__(self, recording_fd: int, growth: Growth, sink_fd: int, start: int = 0) -> None:
+        """Copy the bytes from `start` on."""
         self._recording_fd = recording_fd
         self._growth = growth
         self._sink_fd = sink_fd
-        self._copied = 0
+        self._copied = start
 
     def copy(self) -> int:
         """Copy the new bytes, and return their number.

@@ -14,11 +14,11 @@ class ActionLines:
     At the end of the stream, the calls that never ended follow.
     """
 
-    def __init__(self, session: Session, line: Callable[[Call], SafeText], skip: int = 0) -> None:
-        """Format calls with `line`; the first `skip` ended calls were printed before."""
+    def __init__(self, session: Session, line: Callable[[Call], SafeText]) -> None:
+        """Format the calls that end from now on with `line`."""
         self._session = session
         self._line = line
-        self._printed = skip
+        self._printed = len(session.ended_calls)
 
     def new(self) -> Iterator[SafeText]:
         """Yield the new lines."""

@@ -84,6 +84,26 @@ class TimeColumns:
         index = bisect_right(offsets, offset) - 1
         return epochs_ms[index] if index >= 0 else None
 
+    def around(self, epoch_ms: float) -> tuple[tuple[int, int] | None, tuple[int, int] | None]:
+        """Return the last pair whose time is not later, and the first pair whose time is later.
+
+        The times must be in order.
+
+        Returns:
+            None instead of a pair that does not exist.
+        """
+        newest = self._newest
+        if not newest[1] or epoch_ms < newest[1][0]:
+            number = bisect_right(self._first_times, epoch_ms)
+            if number:
+                found = _around(self._chunk(number - 1), epoch_ms)
+                if found[1] is not None or number == len(self._firsts):
+                    return found if found[1] is not None else (found[0], _first(newest))
+                return found[0], _first(self._chunk(number))
+            if self._firsts:
+                return None, _first(self._chunk(0))
+        return _around(newest, epoch_ms)
+
     def has_between(self, start: int, end: int) -> bool:
         """Return whether a pair has an offset after `start` and not after `end`."""
         offsets, _ = self._newest
@@ -99,22 +119,6 @@ class TimeColumns:
             return _CHUNK * len(self._firsts) + bisect_right(offsets, offset)
         number = bisect_right(self._firsts, offset) - 1
         return _CHUNK * number + bisect_right(self._chunk(number)[0], offset) if number >= 0 else 0
-
-    def offset_after(self, epoch_ms: float) -> int:
-        """Return the first offset whose time is later.
-
-        The times must be in order, and the last one must be later. If the file has lost the times around it,
-        the first offset after them is returned.
-        """
-        number = bisect_right(self._first_times, epoch_ms)
-        if number:
-            offsets, epochs_ms = self._chunk(number - 1)
-            if epochs_ms and epoch_ms < epochs_ms[-1]:
-                return offsets[bisect_right(epochs_ms, epoch_ms)]
-        if number < len(self._firsts):
-            return self._firsts[number]
-        offsets, epochs_ms = self._newest
-        return offsets[bisect_right(epochs_ms, epoch_ms)]
 
     def _chunk(self, number: int) -> tuple[array[int], array[int]]:
         """Return the columns of a chunk; empty ones if the file has lost it."""
@@ -148,3 +152,19 @@ class TimeColumns:
         self._first_times.append(epochs_ms[0])
         self._firsts.append(offsets[0])  # first, so that a reader that finds no newest pair finds the chunk
         self._newest = self._newest[0][_CHUNK:], self._newest[1][_CHUNK:]
+
+
+def _around(
+    columns: tuple[array[int], array[int]], epoch_ms: float
+) -> tuple[tuple[int, int] | None, tuple[int, int] | None]:
+    """Return the last pair of two columns whose time is not later, and the first whose time is later."""
+    offsets, epochs_ms = columns
+    index = bisect_right(epochs_ms, epoch_ms)
+    before = (offsets[index - 1], epochs_ms[index - 1]) if index else None
+    return before, (offsets[index], epochs_ms[index]) if index < len(offsets) else None
+
+
+def _first(columns: tuple[array[int], array[int]]) -> tuple[int, int] | None:
+    """Return the first pair of two columns; None if they are empty."""
+    offsets, epochs_ms = columns
+    return (offsets[0], epochs_ms[0]) if offsets else None

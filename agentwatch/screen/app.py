@@ -12,6 +12,7 @@ from textual.binding import ActiveBinding
 from textual.dom import DOMNode
 from textual.screen import Screen
 
+from agentwatch.analysis.moments import NOTHING_ASKED, Asked
 from agentwatch.config import Config
 from agentwatch.feed import Feed
 from agentwatch.feed.index.kept import NOTHING_KEPT, Kept, open_kept
@@ -49,6 +50,7 @@ class AgentwatchApp(TerminalApp[Leave]):
         held: HeldSignals,
         config: Config | None = None,
         replay: Replay | None = None,
+        asked: Asked = NOTHING_ASKED,
         *,
         no_color: bool = False,
     ) -> None:
@@ -59,14 +61,15 @@ class AgentwatchApp(TerminalApp[Leave]):
             feed: Reads the recording into the session that is shown.
             held: The signals that arrived before the app runs; they are handled first.
             config: The user's configuration; None uses the defaults.
-            replay: How to replay the recording; None to show the live moment.
+            replay: How to replay the recording; None to show it.
+            asked: What the command line asks of the moment.
             no_color: Whether to draw without colours.
         """
         super().__init__(held, config, no_color=no_color)
         feed.session.keep_few()
         self._source = source
         self._feed = feed
-        self._replay = replay
+        self._replay, self._asked = replay, asked
 
     def get_default_screen(self) -> WatchScreen:
         """Return the session's screen; a large saved recording starts with a preview of its head and tail.
@@ -83,7 +86,14 @@ class AgentwatchApp(TerminalApp[Leave]):
 
     def _screen(self, feed: Feed, loading: Feed | None, kept: Kept) -> WatchScreen:
         return WatchScreen(
-            self._source, feed, loading, self._replay, kept, config=self.config, write=self.write_to_terminal
+            self._source,
+            feed,
+            loading,
+            self._replay,
+            kept,
+            self._asked,
+            config=self.config,
+            write=self.write_to_terminal,
         )
 
     def on_app_blur(self) -> None:

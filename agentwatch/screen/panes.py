@@ -38,12 +38,13 @@ class Panes:
         self.calls = CallTable(feed, has_numbers=self.has_numbers, listed=listed)
         self.detail = DetailView(feed)
         self.log = ActionLogView(feed.session)
-        self._session = feed.session
+        self.session = feed.session
+        """The session at the moment that is shown."""
         self._synced_calls = (0, 0, 0)
 
     def show(self, feed: Feed) -> None:
         """Show another moment of the same session."""
-        session = self._session = feed.session
+        session = self.session = feed.session
         self._synced_calls = (len(session.calls), len(session.ended_calls), len(session.open_calls))
         self.transcript.show(session)
         self.calls.show(session)
@@ -57,10 +58,10 @@ class Panes:
             chosen: The number of the call to select instead; None for the last one.
         """
         self.transcript.action_bottom()
-        self.calls.action_bottom()
+        self.calls.follow_moment()
         LineView.action_bottom(self.log)  # its own action would select the call of the last action
-        if chosen is not None and chosen <= len(self._session.calls):
-            self.calls.choose_call(self._session.calls[chosen - 1])
+        if chosen is not None and chosen <= len(self.session.calls):
+            self.calls.choose_call(self.session.calls[chosen - 1])
 
     def take_newest(self) -> None:
         """Prepare the panes for the newest moment, for some milliseconds, while an earlier one is shown."""
@@ -93,7 +94,7 @@ class Panes:
     def restore_from_preview(self, preview: Panes) -> None:
         """Show what the panes of a preview of the same session show, each line in the same row."""
         before, calls = preview.calls, self.calls
-        call = None if before.chosen is None else same_call(self._session.calls, before.chosen)
+        call = None if before.chosen is None else same_call(self.session.calls, before.chosen)
         if call is not None and not before.following:
             calls.choose_call(call)
             calls.following = False
@@ -110,7 +111,7 @@ class Panes:
         Args:
             now_ms: The session's current time, in ms since the epoch; None if it is unknown.
         """
-        session = self._session
+        session = self.session
         calls = (len(session.calls), len(session.ended_calls), len(session.open_calls))
         are_calls_new, self._synced_calls = calls != self._synced_calls, calls
         self.transcript.sync(are_calls_new=are_calls_new)

@@ -7,7 +7,6 @@ not sent as Textual messages: Textual handles at most 490 to 711 of those per se
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import ClassVar
 
 from textual import events, on
@@ -19,6 +18,7 @@ from textual.screen import Screen
 from agentwatch.agent_facts import NO_FACTS
 from agentwatch.analysis.files import TouchedFiles
 from agentwatch.analysis.integrity import integrity
+from agentwatch.analysis.moments import NOTHING_ASKED, Asked
 from agentwatch.analysis.silence import is_stalled
 from agentwatch.analysis.status import status
 from agentwatch.analysis.time import TimeBreakdown
@@ -35,6 +35,7 @@ from agentwatch.screen.frame.view_status import BEHIND_BYTES, pause_words, view_
 from agentwatch.screen.moment.keys import MomentKeys
 from agentwatch.screen.moment.marks import MarkKeys
 from agentwatch.screen.moment.moment import Change, Moment, live_ms
+from agentwatch.screen.moment.reach import Reach
 from agentwatch.screen.overlays.files import FilesScreen
 from agentwatch.screen.overlays.notices import Notices
 from agentwatch.screen.overlays.time import TimeScreen
@@ -83,6 +84,7 @@ class WatchScreen(Screen[None]):
         loading: Feed | None = None,
         replay: Replay | None = None,
         kept: Kept = NOTHING_KEPT,
+        asked: Asked = NOTHING_ASKED,
         *,
         config: Config,
         write: Callable[[str], None],
@@ -96,6 +98,7 @@ class WatchScreen(Screen[None]):
                 reads all of it.
             replay: How to replay the recording; None to show the live moment.
             kept: What is kept of the recording.
+            asked: What the command line asks of the moment.
             config: The user's configuration.
             write: Writes a control sequence to the terminal.
         """
@@ -107,9 +110,8 @@ class WatchScreen(Screen[None]):
         self.frame_scheduler = FrameScheduler(self._tick, self.call_next)
         self._survivors: list[Survivor] = []
         self.notices = Notices(loading or feed, config, write)
-        self._moment = Moment(loading or feed, source.reader, replay, kept)
+        self._moment = Moment(loading or feed, source.reader, replay, kept, asked)
         self._moment.is_ready = whole = loading is None
-        self._is_replay = replay is not None
         self._take(feed, Workspace(feed, kept.layout, shows_thinking=config.thinking, is_preview=not whole))
 
     def _take(self, feed: Feed, workspace: Workspace) -> None:
@@ -128,10 +130,10 @@ class WatchScreen(Screen[None]):
         yield self._status
         at_once = self.frame_scheduler.at_once
         self._session_keys = SessionKeys(self.workspace, self._feed, self._source.path)
+        self.reach = self.workspace.find_bar.reach = Reach(self._moment, self._session_keys.show_now, at_once)
         marks = MarkKeys(self._session_keys, self._moment, self._source, at_once)
-        self._keys = MomentKeys(marks, self._moment, self.notices, at_once, shows_bar=self._is_replay)
-        yield self._keys
-        yield self._hints
+        self._keys = MomentKeys(marks, self._moment, self.notices, at_once)
+        yield from (self._keys, self._hints)
 
     def on_mount(self) -> None:
         """Start the ticks; the first one comes after the first refresh."""
@@ -202,7 +204,7 @@ class WatchScreen(Screen[None]):
         if change is Change.OTHER:
             self._session_keys.show(self._moment.shown)
         if self.is_earlier:
-            self.workspace.panes.take_newest()
+            self._session_keys.take_newest()
         return int(change is not Change.NONE)
 
     def _show_status(self, now: int | None) -> None:
@@ -280,21 +282,19 @@ class WatchScreen(Screen[None]):
     def _show_counted(self, event: HeaderLine.CountClicked) -> None:
         self.workspace.filter_calls(event.outcome)
 
+    def go_to_call(self, call: Call | None) -> None:
+        """Select the call with which an overlay was dismissed, if any."""
+        self.reach.show_call(call)
+        self.workspace.show_call(call)
+
     def action_files(self) -> None:
         """Show the files that the session touched; if a call is selected there, go to it."""
         shown = self._shown()
-        self.app.push_screen(
-            FilesScreen(shown, TouchedFiles(shown.session) if self.is_earlier else self._touched),
-            partial(_go_to, self),
-        )
+        touched = TouchedFiles(shown.session) if self.is_earlier else self._touched
+        self.app.push_screen(FilesScreen(shown, touched), self.go_to_call)
 
     def action_time(self) -> None:
         """Show the time breakdown; if a call is selected there, go to it."""
         session = self._shown().session
         spent = TimeBreakdown(session) if self.is_earlier else self._spent
-        self.app.push_screen(TimeScreen(session, spent), partial(_go_to, self))
-
-
-def _go_to(screen: WatchScreen, call: Call | None) -> None:
-    """Select the call with which an overlay was dismissed, if any."""
-    screen.workspace.show_call(call)
+        self.app.push_screen(TimeScreen(session, spent), self.go_to_call)

@@ -30,6 +30,21 @@ class Selection:
             self._panes.detail.show_call(chosen)
         self._panes.mark_calls(None)
 
+    def go_on(self, feed: Feed) -> None:
+        """Show the moment of the same session to which it has played.
+
+        A failure stays in the detail, unless the call has not ended yet at that moment.
+        """
+        self._failures.go_on(feed)
+        held, calls = self._held, feed.session.calls
+        if held is not None:
+            call = calls[held.number - 1] if held.number <= len(calls) else None
+            self._held = None if call is None or call.ended is None else call
+        shown = self._held or self._panes.calls.chosen
+        if shown is not None:
+            self._panes.detail.show_call(shown)
+        self._panes.mark_calls(self._held)
+
     def sync(self) -> None:
         """Show the detail of a call that has failed while the newest calls are followed, and mark its row."""
         calls, detail = self._panes.calls, self._panes.detail

@@ -87,7 +87,17 @@ class SessionKeys(Vertical):
         self._feed = feed
         self._panes.show(feed)
         self._workspace.plan.show(feed.session)
-        self._workspace.selection.show(feed)
+        self._workspace.selection.go_on(feed)
+
+    def show_now(self, feed: Feed, now_ms: int | None) -> None:
+        """Show another moment, and update every pane; `now_ms` is the session's time at that moment."""
+        self.show(feed)
+        self._workspace.sync(now_ms)
+
+    def take_newest(self) -> None:
+        """Prepare the panes for the newest moment, and search it, while an earlier one is shown."""
+        self._panes.take_newest()
+        self._workspace.find_bar.sync()
 
     def compose(self) -> ComposeResult:
         """Lay out the workspace alone."""

@@ -31,7 +31,7 @@ class Source(Protocol):
 
     @property
     def bookmarks_path(self) -> Path | None:
-        """Where the user's bookmarks are kept; None if the recording has no name."""
+        """Where the user's bookmarks are kept; None if nothing is written beside it."""
 
     @property
     def wakeup(self) -> Wakeup | None:

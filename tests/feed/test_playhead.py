@@ -1,66 +1,17 @@
-"""The playhead moves the moment: in both directions, at any speed, and over silences."""
+"""The playhead moves the moment: in both directions, at any speed, from and to any place."""
 
 from __future__ import annotations
 
 import pytest
 
 from agentwatch.feed.playhead import SPEEDS, Playhead, Replay
-
-
-class Clock:
-    """A clock that tests set by hand, in seconds."""
-
-    now = 0.0
-
-    def __call__(self) -> float:
-        """Return the time."""
-        return self.now
-
-
-class Lines:
-    """The times of lines of ten bytes."""
-
-    def __init__(self, *times_ms: int) -> None:
-        self._times = times_ms
-        self.size = 10 * len(times_ms)
-        self.first_ms: int | None = times_ms[0]
-        self.last_ms: int | None = times_ms[-1]
-
-    def ms_at(self, offset: int) -> int | None:
-        """Return the time of the last line before an offset."""
-        return self._times[max(offset // 10 - 1, 0)]
-
-    def offset_at(self, at_ms: float) -> int:
-        """Return the moment after the last line at or before a time."""
-        return 10 * sum(time <= at_ms for time in self._times)
-
-    def before(self, offset: int) -> int:
-        """Return the end of the line before."""
-        return max(offset - 10, 0)
-
-    def after(self, offset: int) -> int:
-        """Return the end of the next line."""
-        return min(offset + 10, self.size)
+from tests.builders.moment.played_lines import Clock, Lines, at, played
 
 
 @pytest.fixture
 def clock() -> Clock:
     """Return a clock at 0 s."""
     return Clock()
-
-
-def played(clock: Clock, *times_ms: int, speed: float = 1.0, max_idle: float | None = None) -> Playhead:
-    """Return a playhead that has begun to replay lines with these times."""
-    playhead = Playhead(Lines(*times_ms), Replay(speed, max_idle, clock=clock), is_over=lambda: True)
-    playhead.tick()
-    return playhead
-
-
-def at(playhead: Playhead, clock: Clock, seconds: float) -> int:
-    """Let time pass until the clock shows these seconds, and return the moment."""
-    clock.now = seconds
-    playhead.tick()
-    return playhead.offset
 
 
 def test_a_line_is_shown_after_its_recorded_gap(clock: Clock) -> None:
@@ -91,15 +42,6 @@ def test_a_moment_plays_backwards(clock: Clock) -> None:
     assert at(playhead, clock, 4.2) == 10
     assert at(playhead, clock, 9.0) == 0
     assert playhead.is_paused
-
-
-def test_long_silences_are_cut_short(clock: Clock) -> None:
-    """After the longest idle time the next line is shown, and the rest of the silence is named."""
-    playhead = played(clock, 0, 20_000, 21_000, 90_000, max_idle=2)
-    assert at(playhead, clock, 1.9) == 10
-    assert at(playhead, clock, 2.0) == 20
-    assert playhead.cut_ms == 18_000
-    assert at(playhead, clock, 3.0) == 30
 
 
 def test_a_pause_stops_the_time(clock: Clock) -> None:
@@ -157,6 +99,88 @@ def test_seconds_move_the_moment(clock: Clock) -> None:
     assert playhead.offset == 0
     playhead.seek_by(60_000)
     assert playhead.is_live
+
+
+def test_a_pause_without_ticks_takes_no_time(clock: Clock) -> None:
+    """The time between the last tick of a pause and the key that ends it is not played."""
+    playhead = played(clock, 0, 1000, 2000, 9000)
+    playhead.turn()
+    at(playhead, clock, 0.1)
+    clock.now = 60.0
+    playhead.turn()
+    assert at(playhead, clock, 60.0) == 10
+    assert at(playhead, clock, 60.9) == 10
+    assert at(playhead, clock, 61.0) == 20
+
+
+def test_the_part_that_is_played_has_an_end(clock: Clock) -> None:
+    """With a start and an end, it stays at the end, starts over from the start, and can be left."""
+    playhead = played(clock, 0, 1000, 2000, 3000, 4000)
+    playhead.start, playhead.until = 20, 40
+    playhead.play(20)
+    at(playhead, clock, 0)
+    assert at(playhead, clock, 9) == 40
+    assert (playhead.is_at_end, playhead.is_live, playhead.is_paused) == (True, False, True)
+    playhead.turn()
+    assert (playhead.offset, playhead.is_playing) == (20, True)
+    playhead.seek(40)
+    playhead.step(1)
+    assert playhead.is_at_end
+    assert playhead.is_live
+
+
+def test_backwards_it_stops_at_the_start_of_the_part_once(clock: Clock) -> None:
+    """In reverse it pauses where the part began; from there it plays on forwards, or back to the start."""
+    playhead = played(clock, 0, 1000, 2000, 3000, 4000)
+    playhead.start = 20
+    playhead.seek(40)
+    playhead.reverse()
+    at(playhead, clock, 0)
+    assert at(playhead, clock, 9) == 20
+    assert (playhead.is_paused, playhead.is_reversed) == (True, False)
+    playhead.reverse()
+    at(playhead, clock, 9)
+    assert at(playhead, clock, 99) == 0
+    assert playhead.is_paused
+    playhead.turn()
+    at(playhead, clock, 99)
+    assert at(playhead, clock, 100) == 20
+
+
+@pytest.mark.parametrize("until", [None, 30])
+def test_a_replay_can_start_over_by_itself(clock: Clock, until: int | None) -> None:
+    """With `--loop` it begins at its start again, whether it ends with the recording or before."""
+    playhead = Playhead(Lines(0, 1000, 2000, 3000), Replay(loops=True, clock=clock), is_over=lambda: True)
+    playhead.start, playhead.until = 20, until
+    playhead.play(20)
+    playhead.tick()
+    assert at(playhead, clock, 0.5) == 20
+    assert at(playhead, clock, 5) == 20
+    assert playhead.is_playing
+    assert at(playhead, clock, 5.9) == 20
+
+
+def test_a_replay_waits_for_a_part_that_is_not_read_yet(clock: Clock) -> None:
+    """At the end of what was read so far, a replay stays earlier and goes on when more is read."""
+    lines, is_read = Lines(0, 1000), [False]
+    playhead = Playhead(lines, Replay(clock=clock), is_over=lambda: False, is_read=lambda: is_read[0])
+    playhead.tick()
+    assert at(playhead, clock, 5) == 20
+    assert (playhead.is_live, playhead.is_playing) == (False, True)
+    lines.__init__(0, 1000, 2000, 9000)  # type: ignore[misc]
+    assert at(playhead, clock, 6) == 30
+    is_read[0] = True
+    assert at(playhead, clock, 60) == 40
+    assert playhead.is_live
+
+
+def test_steps_beyond_the_end_leave_it_live(clock: Clock) -> None:
+    """At the live moment, one event forward or 5 seconds forward change nothing."""
+    playhead = Playhead(Lines(0, 1000), Replay(clock=clock), is_over=lambda: False)
+    playhead.live()
+    playhead.step(1)
+    playhead.seek_by(5000)
+    assert (playhead.is_live, playhead.is_paused, playhead.offset) == (True, False, 20)
 
 
 def test_speeds_end_at_both_ends(clock: Clock) -> None:

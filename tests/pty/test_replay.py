@@ -18,7 +18,10 @@ COLOUR = re.compile(rb"\x1b\[[0-9;:]*?(?<![0-9])(?:3[0-8]|4[0-8]|9[0-7]|10[0-7])
 
 
 def test_the_demo_plays_to_its_end() -> None:
-    """The demo plays to its success and fills all four panes; the detail shows its failed call."""
+    """The demo plays to its success and fills all four panes; the detail shows its failed call.
+
+    A bookmark in it is not written into the folder of the program.
+    """
     with in_terminal("demo", "--speed", "64", size=(120, 50)) as terminal:
         terminal.wait_for("✓ succeeded in 1:10", 20)
         rows = terminal.screen_text().split("\n")
@@ -31,6 +34,9 @@ def test_the_demo_plays_to_its_end() -> None:
         assert "─ 3 Detail · failed call #6 · esc follows ─" in text
         assert "$ pytest -q" in text
         assert re.search(r"\d\d:\d\d:\d\d ✓ Ran terminal command pytest -q", text)
+        terminal.send("b")
+        terminal.wait_for("nothing is written beside")
+        assert not RECORDINGS.joinpath("demo.bookmarks.json").exists()
         terminal.send("q")
         assert terminal.wait_exit() == 0
         assert terminal.restored(), terminal.leftovers()
@@ -44,9 +50,9 @@ def differs(terminal: Terminal, before: str) -> bool:
 def test_replay_keys(home: Path) -> None:
     """In a replay, space pauses, `.` applies the next event, and `+` and `-` change the speed."""
     with in_terminal("replay", str(DEMO), "--speed", "0.05") as terminal:
-        terminal.wait_for("replay ×0.05")
+        terminal.wait_for("×0.05 ▶")
         terminal.send(" ")
-        terminal.wait_for("paused ×0.05")
+        terminal.wait_for("‖")
         terminal.send("t")  # thinking that has ended stays visible
         while "one test fails." not in (before := terminal.screen_text()):
             assert "Let me see" not in before
@@ -55,10 +61,10 @@ def test_replay_keys(home: Path) -> None:
             terminal.wait_until(changed, what="the next event")
         for key, speed in (("+", "0.25"), ("+", "0.5"), ("-", "0.25"), ("=", "0.5")):
             terminal.send(key)
-            terminal.wait_for(f"paused ×{speed}")
-        for speed in ("1", "2", "4", "8", "16", "64"):
+            terminal.wait_for(f"speed ×{speed}, once it plays")
+        for speed in ("1", "2", "4", "8", "16", "32", "64"):
             terminal.send("+")
-            terminal.wait_for(f"paused ×{speed}")
+            terminal.wait_for(f"speed ×{speed}, once it plays")
         terminal.send(" ")
         terminal.wait_for("✓ succeeded in 1:10", 20)
         terminal.send("q")

@@ -101,8 +101,8 @@ def test_a_time_has_an_offset(count: int) -> None:
     """The first offset with a later time is found in memory, in the file and between the two."""
     columns = filled(count)
     for number in range(0, count - 1, max(count // 97, 1)):
-        assert columns.offset_after(1_000 + number) == 10 * (number + 1) + 5
-        assert columns.offset_after(999.5 + number) == 10 * number + 5
+        assert columns.around(1_000 + number)[1] == (10 * (number + 1) + 5, 1_001 + number)
+        assert columns.around(999.5 + number)[1] == (10 * number + 5, 1_000 + number)
 
 
 def test_pairs_may_be_appended_together() -> None:
@@ -113,7 +113,7 @@ def test_pairs_may_be_appended_together() -> None:
         columns.extend(part, range(1_000 + start, 1_000 + start + len(part)))
     for offset in range(5, 10 * COUNT, 997):
         assert columns.at(offset) == 1_000 + (offset - 5) // 10
-    assert columns.offset_after(COUNT) == 10 * (COUNT - 999) + 5
+    assert columns.around(COUNT)[1] == (10 * (COUNT - 999) + 5, COUNT + 1)
 
 
 @pytest.mark.parametrize("count", [0, 1, 4_096, 9_000])
@@ -127,10 +127,10 @@ def test_pairs_between_two_offsets_are_noticed(count: int) -> None:
 
 
 def test_lost_times_lead_somewhere() -> None:
-    """If the file has lost the times, a time leads to an offset after it, and raises nothing."""
+    """If the file has lost the times, only those in memory are found, and nothing is raised."""
     columns = filled()
     assert columns._fd is not None
     os.ftruncate(columns._fd, 0)
     assert columns.at(40) is None
-    assert columns.offset_after(1_000) == 10 * 4_096 + 5
-    assert columns.offset_after(1_000 + COUNT - 2) == 10 * COUNT - 5
+    assert columns.around(1_000)[1] is None
+    assert columns.around(1_000 + COUNT - 2)[1] == (10 * COUNT - 5, 999 + COUNT)

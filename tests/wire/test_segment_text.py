@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import time
 import tracemalloc
 
@@ -41,6 +42,16 @@ def test_a_text_of_the_same_length_may_differ(length: int) -> None:
     assert not segment.is_repeated_by("a" * length, "b")
     segment.clear()
     assert segment.is_repeated_by("")
+
+
+@pytest.mark.parametrize("length", [3, 65_535, 65_536, 65_537, 200_000])
+def test_a_segment_goes_on_after_it_was_written_to_a_checkpoint(length: int) -> None:
+    """A segment that is pickled and read again takes more pieces, and is repeated by the same text."""
+    segment = pickle.loads(pickle.dumps(segment_of("é" * (length - 1), "\ud800")))
+    segment.add("end")
+    assert segment.is_repeated_by("é" * (length - 1) + "\ud800end")
+    assert not segment.is_repeated_by("é" * (length - 1) + "\ud801end")
+    assert not segment.is_repeated_by("e" + "é" * (length - 2) + "\ud800end")
 
 
 def test_a_long_segment_is_not_kept() -> None:

@@ -3,7 +3,9 @@
 A moment is the number of bytes of the recording that are shown.
 """
 
+from agentwatch.analysis.moments.addressed import addressed, base_of, is_known
 from agentwatch.analysis.moments.offsets import offset_of, time_of
+from agentwatch.analysis.moments.part import EMPTY, NOTHING_ASKED, Asked, Part, part_of
 from agentwatch.analysis.moments.words import (
     HINT,
     CallEnd,
@@ -19,17 +21,25 @@ from agentwatch.analysis.moments.words import (
 )
 
 __all__ = [
+    "EMPTY",
     "HINT",
+    "NOTHING_ASKED",
+    "Asked",
     "CallEnd",
     "End",
     "Instant",
     "Moment",
     "Named",
+    "Part",
     "Problem",
     "Share",
     "Shift",
     "TimeOfDay",
+    "addressed",
+    "base_of",
+    "is_known",
     "offset_of",
     "parse",
+    "part_of",
     "time_of",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentwatch.analysis.moments import CallEnd, End, Moment, Problem, Shift, offset_of, time_of
+from agentwatch.analysis.moments import CallEnd, End, Moment, Problem, addressed, base_of, time_of
 from agentwatch.analysis.status.reasons import unknown_agent
 from agentwatch.cli.address import STDIN, Address, opened
 from agentwatch.cli.messages import say
@@ -59,7 +59,7 @@ def _state(address: Address, history: History) -> State:
     if offset >= times.size:
         return State(feed.session, times.size, times.size, times.last_ms)
     part = history.at(offset)
-    at_ms = time_of(moment, times, _base(moment, times))
+    at_ms = time_of(moment, times, base_of(moment, times))
     if at_ms is None or times.first_ms is None or at_ms < times.first_ms:
         at_ms = times.ms_at(part.offset) if part.offset else None
     return State(part.session, part.offset, times.size, at_ms)
@@ -68,12 +68,7 @@ def _state(address: Address, history: History) -> State:
 def _offset(address: Address, moment: Moment, feed: Feed, times: Timeline) -> int:
     path = None if address.path == STDIN else SessionFiles(address.path).bookmarks
     bookmarks = Bookmarks(path, lambda offset: ends_a_line(feed.reader.line_at, offset)).by_name()
-    offset = offset_of(moment, feed.session, times, _base(moment, times), bookmarks)
+    offset = addressed(moment, feed.session, times, bookmarks)
     if isinstance(offset, Problem):
         raise Fault(f"{address.words}: {offset.words}", USAGE)
     return offset
-
-
-def _base(moment: Moment, times: Timeline) -> int:
-    """Return the moment from which an address counts: `+95s` from the start, `-10s` from the end."""
-    return times.size if isinstance(moment, Shift) and moment.ms < 0 else 0

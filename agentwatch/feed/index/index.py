@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from array import array
 from collections.abc import Iterator
@@ -23,6 +24,9 @@ from agentwatch.wire import Decoder
 
 LEAST_BYTES = 32 << 20
 """Smaller recordings are read in less than half a second."""
+
+
+_DROP_SECONDS = 0.2
 
 
 class Restored(NamedTuple):
@@ -73,6 +77,7 @@ class Index:
         self._size = reader.growth.size()
         self._about = (recording, reader.fd, self._size, given)
         self._fd = reader.fd
+        self._mtime_ns = os.fstat(reader.fd).st_mtime_ns
         growth = reader.growth
         self._is_wanted = not (isinstance(growth, SavedGrowth) and growth.is_followed)
         self._state: _State | None = None
@@ -147,9 +152,10 @@ class Index:
         self._writer.start()
 
     def drop(self) -> None:
-        """Stop writing the index; what was written so far is removed."""
+        """Stop writing the index; what was written so far is removed. A disk that hangs is not waited for."""
         self._is_dropped.set()
-        self.finish()
+        if self._writer is not None:
+            self._writer.join(_DROP_SECONDS)
 
     def finish(self) -> None:
         """Wait until the index is written."""
@@ -161,6 +167,8 @@ class Index:
         lengths = [len(state.packed), len(layout), len(table)]
         size = sum(lengths) + sum(spill.length for spill in spills)
         with suppress(OSError, Dropped):
+            if os.fstat(self._fd).st_mtime_ns != self._mtime_ns:
+                return  # what was read may not be what is there now
             remove_left(self._path)
             if not make_room(self._path, size):
                 return

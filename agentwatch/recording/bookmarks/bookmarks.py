@@ -16,7 +16,7 @@ from agentwatch.recording.bookmarks.file import (
     replace_bookmarks,
 )
 
-_UNNAMED = "the recording has no name"
+_UNNAMED = "nothing is written beside this recording"
 _FULL = f"a recording has at most {MOST_BOOKMARKS:,} bookmarks"
 
 
@@ -33,14 +33,14 @@ class Bookmarks:
         >>> [(each.offset, each.name) for each in bookmarks]
         [(120, 'before the rewrite')]
         >>> bookmarks.take_warning()
-        'bookmarks are kept until you quit: the recording has no name'
+        'bookmarks are kept until you quit: nothing is written beside this recording'
     """
 
     def __init__(self, path: Path | None, is_moment: Callable[[int], bool]) -> None:
         """Read the bookmarks of a recording.
 
         Args:
-            path: The file of bookmarks; None if the recording has no name, so that they stay in memory.
+            path: The file of bookmarks; None if nothing is written beside the recording: they stay in memory.
             is_moment: Returns whether a line of the recording ends just before an offset. Bookmarks at other
                 offsets belong to another recording, or to bytes that are still missing; they are kept in
                 the file, but not shown.

@@ -211,6 +211,10 @@ class CallList:
         """Return the calls that a row contains."""
         return CallOrder(self._session.calls, range(row.first, row.last + 1))
 
+    def call(self, number: int) -> Call | None:
+        """Return the call with a number; None if there is none at this moment."""
+        return self._session.calls[number - 1] if 0 < number <= len(self._session.calls) else None
+
     def call_at(self, y: int) -> Call:
         """Return the call of a row; in a row of several calls, the newest one."""
         return self._session.calls[self._rows[y].last]

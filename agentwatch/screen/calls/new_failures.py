@@ -16,6 +16,10 @@ class NewFailures:
         self._history = moment
         self._ended = 0
 
+    def go_on(self, feed: Feed) -> None:
+        """Watch a feed that stands at another moment of the same session; what comes after it is new."""
+        self._session, self._history = feed.session, min(self._history, feed.offset)
+
     def newest(self) -> Call | None:
         """Return the last call that failed since the previous check; None if no call failed."""
         ended = self._session.ended_calls

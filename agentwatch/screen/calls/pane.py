@@ -68,8 +68,14 @@ class CallTable(HeadedView):
         self._renderer = CallRenderer(self, self.listed, self.verdicts, has_numbers=has_numbers)
         self._scales: Scales = {}
         self._is_on_open_fold = False
-        self._call_before: Call | None = None
-        """The call that was selected before the calls were filtered; clearing the filter selects it again."""
+        self._call_before: int | None = None
+        """The number of the call that was selected before the calls were filtered; it is selected again when
+        the filter is cleared.
+        """
+        self._kept: int | None = None
+        """The number of the call that was selected at the live moment; None if the newest was followed."""
+        self._absent = 0
+        """The number of the selected call while it does not exist at the moment that is shown."""
         self.now_ms: int | None = None
         self.chosen: Call | None = None
         """The selected call."""
@@ -82,6 +88,8 @@ class CallTable(HeadedView):
         """Show another moment of the same session, with the same filter and order."""
         newest, shown = self.newest, self.listed
         is_newest = newest.shows(session)
+        if shown is newest and not is_newest:
+            self._kept = self.chosen.number if self.chosen is not None and not self.following else None
         if newest is not shown and (shown.requested_filter, shown.is_by_duration) != newest.requested:
             newest.request(shown.requested_filter, by_duration=shown.is_by_duration)
             newest.build(None)
@@ -89,19 +97,32 @@ class CallTable(HeadedView):
             newest.sync()
         self.listed = newest if is_newest else newest.at(session)
         self._renderer.show(self.listed)
-        if self.chosen is not None:
-            count = len(session.calls)
-            self.chosen = session.calls[min(self.chosen.number, count) - 1] if count else None
+        number = self._absent or (0 if self.chosen is None else self.chosen.number)
+        self._absent = number if number > self.listed.count and not self.following else 0
+        self.chosen = self.listed.call(min(number, self.listed.count))
         if not self.listed.rows:
             self.cursor = -1
         self._settle()
+
+    def follow_moment(self) -> None:
+        """Follow the end; at the live moment, select again what was selected when it was left."""
+        number, listed = self._kept, self.listed
+        if listed is not self.newest or number is None or listed.rows.row_of(number - 1) is None:
+            self.action_bottom()
+            return
+        self.following, self._absent = False, 0
+        self._settle(listed.rows.row_of(number - 1, is_whole=self._is_on_open_fold))
+        self.bring_into_view(self.cursor)
 
     def sync(self, now_ms: int | None) -> None:
         """Process new and changed calls; running clocks show the time at `now_ms`."""
         self.now_ms = now_ms
         top, rows = self.scroll_offset.y, self.listed.rows
         anchor = rows[top] if 0 < top < len(rows) and not self.following else None
-        if self.listed.sync() or (self.chosen is None and rows):  # `take` leaves nothing new to a large file
+        later = self.listed.call(self._absent)
+        if later is not None:
+            self.chosen, self._absent = later, 0
+        if self.listed.sync() or later or (self.chosen is None and rows):  # `take` leaves nothing new
             self._settle(is_growth=True)
             row = None if anchor is None else rows.row_of(anchor.first, is_whole=anchor.is_open)
             if row is not None and row != top:
@@ -143,6 +164,7 @@ class CallTable(HeadedView):
             return
         row = max(0, min(row, count - 1))
         self.following = row == count - 1 and not self.listed.is_by_duration
+        self._absent = 0
         before, are_rows_new = self.cursor, count != self._count
         self._settle(row, redraw=are_rows_new)
         if not are_rows_new:
@@ -213,7 +235,7 @@ class CallTable(HeadedView):
     def filter_by(self, words: str) -> None:
         """Show only the calls that match `words`; if empty, show all and restore the earlier selection."""
         if words and not self.listed.requested_filter:
-            self._call_before = None if self.following else self.chosen
+            self._call_before = None if self.following or self.chosen is None else self.chosen.number
         self.listed.request(words)
         self._build_rows()
 
@@ -225,7 +247,7 @@ class CallTable(HeadedView):
                 self.set_timer(_BETWEEN_SLICES, self._build_rows)
             return
         if not self.listed.filter and self._call_before is not None:
-            self.chosen, self._call_before = self._call_before, None
+            self.chosen, self._call_before = self.listed.call(self._call_before) or self.chosen, None
         if self.listed.is_by_duration and not was_by_duration:
             self.following = False
             self._settle()

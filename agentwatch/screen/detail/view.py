@@ -75,10 +75,10 @@ class DetailScroller:
     def turn_wrapping(self) -> SafeText:
         """Fold long lines of code and output, or cut them; return what is done now."""
         self._wraps = not self._wraps
-        top = self._pane.scroll_offset.y
-        line = self.sections.line_at(top)
+        line = self.sections.line_at(self._pane.scroll_offset.y) if self.sections.rows else None
         self.lay_out()
-        self._pane.settle_at(self.sections.row_of_line(*line))
+        if line is not None:
+            self._pane.settle_at(self.sections.row_of_line(*line))
         return SafeText("long lines are wrapped" if self._wraps else "long lines are cut (h l scroll)")
 
     def go_sideways(self, step: int) -> None:

@@ -44,11 +44,12 @@ _BARS = {
     "filter": (("drop-filter", "Clear"),),
 }
 """The keys of a bar while text is typed in it; all other keys are letters there."""
+_MOMENT = ("step-back step", "Moment")
 _EVERYWHERE = (
     ("find", "Find"),
     ("filter-calls", "Filter"),
     ("next-failure", "Failure"),
-    ("step-back step", "Moment"),
+    _MOMENT,
     ("copy", "Copy"),
     ("files", "Files"),
     ("spent", "Time"),
@@ -141,7 +142,7 @@ class KeyHints(Static):
         if self._is_earlier:
             yield from _EARLIER
         yield from own[_BEFORE_PAUSE:]
-        yield from _EVERYWHERE
+        yield from (hint for hint in _EVERYWHERE if not (self._is_earlier and hint == _MOMENT))
 
     def _fitting(self, wanted: list[tuple[str, str]]) -> list[Hint]:
         """Return the hints that fit, in the order in which they are shown: the last two at the end."""

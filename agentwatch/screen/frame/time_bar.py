@@ -257,7 +257,7 @@ def _style(cell: Cell, *, is_pointed: bool) -> str:
 
 
 def playhead_words(speed: float, *, is_reversed: bool, is_paused: bool) -> SafeText:
-    """Return the speed and the direction of a playhead: `×4 ▶`, `◀ ×8`, `‖`.
+    """Return the speed and the direction of a playhead: `×4 ▶`, `◀ ×8`, `‖`, or `‖ ×4` for a pause at ×4.
 
     Args:
         speed: Recorded seconds that pass per second.
@@ -265,5 +265,5 @@ def playhead_words(speed: float, *, is_reversed: bool, is_paused: bool) -> SafeT
         is_paused: Whether it stands still.
     """
     if is_paused:
-        return SafeText("‖")
+        return SafeText("‖" if speed == 1 else f"‖ ×{speed:g}")
     return SafeText(f"◀ ×{speed:g}" if is_reversed else f"×{speed:g} ▶")

@@ -8,12 +8,15 @@ from agentwatch.byte_size import byte_size
 from agentwatch.feed.playhead import Playhead
 from agentwatch.plurals import plural
 from agentwatch.safe_text import SafeText, safe_line
+from agentwatch.screen.lines.format import clock
 from agentwatch.screen.moment.moment import Moment
 from agentwatch.sources.source import Source
 from agentwatch.sources.started.survivors import Survivor
 
 BEHIND_BYTES = 1 << 18
 """If more bytes than this are unread, reading has priority over drawing."""
+_LEAST_CUT_MS = 1000
+"""Shorter parts of a silence are cut without a word."""
 
 
 def pause_words(playhead: Playhead) -> str:
@@ -40,7 +43,9 @@ def view_words(source: Source, moment: Moment, survivors: Sequence[Survivor], *,
         named = ", ".join(f"{survivor.pid} {safe_line(survivor.name)}" for survivor in survivors[:2])
         more = f" and {len(survivors) - 2} more" if len(survivors) > 2 else ""
         words.append(f"still running: {named}{more} (q to stop)")
-    if playhead.is_live and feed.backlog() > BEHIND_BYTES:
+    if playhead.cut_ms >= _LEAST_CUT_MS:
+        words.append(f"{clock(playhead.cut_ms)} of silence cut")
+    if feed.backlog() > BEHIND_BYTES:
         words.append(f"reading · {byte_size(feed.backlog())} left")
     if held := feed.held_lines:
         words.append(f"{plural(held, 'line')} of no known agent yet")

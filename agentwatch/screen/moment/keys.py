@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from time import monotonic
 from typing import ClassVar
 
 from textual import on
@@ -20,6 +21,8 @@ from agentwatch.screen.moment.moment import Moment
 from agentwatch.screen.overlays.digest.screen import DigestScreen
 from agentwatch.screen.overlays.notices import Notices
 from agentwatch.session import Call
+
+_SAME_SECONDS = 2.0
 
 
 class MomentKeys(Vertical):
@@ -53,8 +56,6 @@ class MomentKeys(Vertical):
         moment: Moment,
         notices: Notices,
         on_moved: Callable[[], None],
-        *,
-        shows_bar: bool,
     ) -> None:
         """Create the keys.
 
@@ -63,7 +64,6 @@ class MomentKeys(Vertical):
             moment: The moment.
             notices: Knows when the user was away.
             on_moved: Is called after the moment was moved.
-            shows_bar: Whether to show the time bar at the live moment too.
         """
         super().__init__(id="moment")
         self._marks = marks
@@ -72,7 +72,10 @@ class MomentKeys(Vertical):
         self._playhead = moment.playhead
         self._notices = notices
         self._on_moved = on_moved
-        self._shows_bar = shows_bar
+        self._shows_bar = moment.opening.is_replay
+        """Whether to show the time bar at the live moment too."""
+        self._said = "", 0.0
+        """The last short message, and until when it is not repeated."""
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Do not move the moment while only a preview of the recording is shown."""
@@ -92,6 +95,8 @@ class MomentKeys(Vertical):
         """Update the time bar and the marks; called once per tick."""
         moment, playhead, marks = self._moment, self._playhead, self._marks
         marks.sync()
+        if notice := moment.opening.take_notice():
+            self.notify(notice, markup=False)
         # A bar that is hidden while it has the mouse never returns it.
         self._bar.display = self._shows_bar or not moment.is_live or self._bar.is_dragged
         if self._bar.display:
@@ -137,11 +142,11 @@ class MomentKeys(Vertical):
 
     def action_call(self, step: int) -> None:
         """Go to the moment at which the next (1) or previous (-1) call ended."""
-        offset = self._moment.beside_call(step)
-        if offset is not None:
-            self.go_to(offset)
+        call = self._moment.beside_call(step)
+        if call is not None:
+            self._marks.go_to(call)
         else:
-            self.notify("no later call" if step > 0 else "no earlier call", markup=False)
+            self._say("no later call" if step > 0 else "no earlier call")
 
     def action_move(self, seconds: int) -> None:
         """Go back or on by some seconds of recorded time."""
@@ -152,6 +157,8 @@ class MomentKeys(Vertical):
         """Play `faster`, `slower` or in the other direction (`reverse`)."""
         playhead = self._playhead
         {"faster": playhead.faster, "slower": playhead.slower, "reverse": playhead.reverse}[change]()
+        if not playhead.is_playing:
+            self._say(f"speed ×{playhead.speed:g}, once it plays")
         self._moved()
 
     def action_live(self) -> None:
@@ -182,6 +189,13 @@ class MomentKeys(Vertical):
             self._moved()
         else:
             self._marks.go_to(chosen)
+
+    def _say(self, words: str) -> None:
+        """Show a short message, unless a held key has shown it just now."""
+        now = monotonic()
+        if words != self._said[0] or now > self._said[1]:
+            self.notify(words, markup=False)
+            self._said = words, now + _SAME_SECONDS
 
     def _moved(self) -> None:
         self._moment.is_sought = True

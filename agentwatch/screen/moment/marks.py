@@ -55,6 +55,7 @@ class MarkKeys(Vertical):
         self._shown: object = None
         session, timeline = moment.feed.session, moment.history.timeline
         self.bookmarks = Bookmarks(source.bookmarks_path, partial(ends_a_line, source.reader.line_at))
+        moment.opening.bookmarks = self.bookmarks
         markers = Markers(session, timeline.after)
         self._marks = Marks(session, self.bookmarks, markers, timeline)
 

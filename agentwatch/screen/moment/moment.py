@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
 from enum import Enum
 
+from agentwatch.analysis.moments import NOTHING_ASKED, Asked
 from agentwatch.analysis.since.words import behind_words
-from agentwatch.events import Outcome
 from agentwatch.feed import Feed
 from agentwatch.feed.history import History
 from agentwatch.feed.index.kept import NOTHING_KEPT, Kept
@@ -14,10 +13,12 @@ from agentwatch.feed.playhead import Playhead, Replay
 from agentwatch.recording import LineReader, now_ms
 from agentwatch.safe_text import SafeText
 from agentwatch.screen.frame.moment_name import moment_name
-from agentwatch.session import Call, Place
+from agentwatch.screen.moment.calls import call_beside, end_of
+from agentwatch.screen.moment.opening import Opening
+from agentwatch.session import Call
 
-_FAILED = (Outcome.FAILED, Outcome.REJECTED)
-_NEVER = 1 << 62
+_READ_BYTES = 1 << 16
+"""If fewer bytes than this are unread, a replay is at the end of the recording, not of what is read of it."""
 
 
 class Change(Enum):
@@ -34,20 +35,33 @@ class Moment:
     """Moves the playhead of a session, and knows the feed whose session the screen shows."""
 
     def __init__(
-        self, feed: Feed, reader: LineReader, replay: Replay | None = None, kept: Kept = NOTHING_KEPT
+        self,
+        feed: Feed,
+        reader: LineReader,
+        replay: Replay | None = None,
+        kept: Kept = NOTHING_KEPT,
+        asked: Asked = NOTHING_ASKED,
     ) -> None:
         """Create the moment of a session: the live one, or the start of a replay.
 
         Args:
             feed: Reads the whole recording at full speed; it has not read anything yet.
             reader: The reader of the feed.
-            replay: How to replay the recording; None to show the live moment.
+            replay: How to replay the recording; None to show it.
             kept: What is kept of the recording.
+            asked: What the command line asks of the moment.
         """
         self.feed = feed
         """The feed at the live moment."""
         self.history = History(feed, reader, kept)
-        self.playhead = Playhead(self.history.timeline, replay, is_over=lambda: feed.is_over)
+        self.playhead = Playhead(
+            self.history.timeline,
+            replay,
+            is_over=lambda: feed.is_over,
+            is_read=lambda: feed.backlog() < _READ_BYTES,
+        )
+        self.opening = Opening(self.history, self.playhead, asked, is_replay=replay is not None)
+        """What the command line asked of the moment."""
         self.shown = feed if replay is None else self.history.at(0)
         """The feed whose session is shown."""
         self.is_ready = True
@@ -57,21 +71,40 @@ class Moment:
         self.chosen: int | None = None
         """The number of the call that is to be selected at the moment to which the user has moved."""
         self._offset = 0
+        self._is_reached = False
 
     @property
     def is_live(self) -> bool:
         """Whether the live moment is shown."""
         return self.playhead.is_live
 
+    @property
+    def is_due(self) -> bool:
+        """Whether the moment was moved since the last tick."""
+        is_shown = self.shown is self.feed if self.is_live else self.playhead.offset == self._offset
+        return not is_shown
+
     def tick(self) -> Change:
         """Move the playhead by the time that has passed, and return how the moment has changed."""
+        if (opened := self.opening.advance(is_moved=self.is_sought)) is not None:
+            offset, self.chosen = opened
+            self.playhead.seek(offset)
+            self.is_sought = True
         self.playhead.tick()
         before, offset = self.shown, self.playhead.offset
         self.shown = self.feed if self.is_live else self.history.at(offset)
         has_moved, self._offset = offset != self._offset, offset
+        was_reached, self._is_reached = self._is_reached, False
         if self.shown is not before:
             return Change.OTHER
-        return Change.FORWARD if has_moved and not self.is_live else Change.NONE
+        has_grown = was_reached or (has_moved and not self.is_live)
+        return Change.FORWARD if has_grown else Change.NONE
+
+    def reached(self) -> Feed:
+        """Return the feed of the moment to which the playhead was moved. The next tick reports it too."""
+        self.tick()
+        self._is_reached = True
+        return self.shown
 
     def close(self) -> None:
         """Stop keeping what was read."""
@@ -113,34 +146,11 @@ class Moment:
         name = moment_name(self.playhead.now_ms, self.playhead.offset, self.history.timeline.size)
         return behind_words(self.shown.session, self.feed.session, name, width)
 
-    def beside_call(self, step: int) -> int | None:
-        """Return the moment at which the next (1) or previous (-1) call ended; None without one."""
-        ended, offset = self.feed.session.ended_calls, self.playhead.offset
-        if step > 0:
-            index = bisect_right(ended, offset, key=end_of)
-        else:
-            index = bisect_left(ended, offset, key=end_of) - 1
-        call = ended[index] if 0 <= index < len(ended) else None
-        return None if call is None or call.ended is None else end_of(call)
-
-    def next_failure(self, start: int, end: int) -> int | None:
-        """Return the first moment after `start`, up to `end`, at which a call failed; None without one."""
-        ended = self.feed.session.ended_calls
-        for index in range(bisect_right(ended, start, key=end_of), len(ended)):
-            call = ended[index]
-            if end_of(call) > end:
-                break
-            if call.outcome in _FAILED:
-                return end_of(call)
-        return None
+    def beside_call(self, step: int) -> Call | None:
+        """Return the call that ended next after (1) or last before (-1) the moment; None without one."""
+        return call_beside(self.feed.session, self.playhead.offset, step)
 
 
 def live_ms(feed: Feed) -> int | None:
     """Return the time at the live moment: in a complete recording, that of the last line."""
     return feed.session.last_seen_ms if feed.reader.growth.has_ended() else now_ms()
-
-
-def end_of(call: Call) -> int:
-    """Return the moment at which a call has ended; for a call that never ended, the end of the recording."""
-    place: Place | None = call.ended
-    return _NEVER if place is None else place.offset + place.length + 1

@@ -15,10 +15,13 @@ from agentwatch.safe_text import SafeText
 from agentwatch.screen.detail.view import BlockMatch
 from agentwatch.screen.frame.input_bar import InputBar
 from agentwatch.screen.lines.pane_wanted import PaneWanted
+from agentwatch.screen.moment.reach import Reach
 from agentwatch.screen.panes import Panes
 from agentwatch.screen.view_state import ViewState, restore, view_state
 
 _SLICE_SECONDS = 0.012
+_LEAST_FOR_TIME = 40
+"""A note with fewer columns does not name the moment to which a match has moved; the status line does."""
 _EVERY_SECONDS = 0.016
 """Interval between search slices, in seconds; keys are handled in between."""
 
@@ -52,6 +55,8 @@ class FindBar(InputBar):
         self._is_preview = is_preview
         self._feed = feed
         self._panes = panes
+        self.reach: Reach | None = None
+        """Shows the moment of a match, and returns from there. The screen sets it."""
         self._search: Search | None = None
         self._match: Match | None = None
         self._pending = 0
@@ -131,11 +136,10 @@ class FindBar(InputBar):
 
     def action_cancel(self) -> None:
         """Close the bar and restore the view from before the search."""
-        origin = self._origin
         self.close()
-        if origin is not None:
-            restore(self._panes, origin)
-            self.post_message(PaneWanted(origin.pane))
+        if self._origin is not None:
+            self._restore(self._origin)
+            self.post_message(PaneWanted(self._origin.pane))
 
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:
@@ -145,7 +149,7 @@ class FindBar(InputBar):
             return
         self._end_search()
         if self._origin is not None:
-            restore(self._panes, self._origin)
+            self._restore(self._origin)
             self.post_message(self.Shown(self._origin.pane))
         self._show_count()
 
@@ -163,8 +167,10 @@ class FindBar(InputBar):
         self.post_message(PaneWanted(self._pane))
 
     def _start_from(self, pane: str) -> None:
-        """Record the position in the transcript at which a search begins."""
+        """Record the position in the transcript, and the moment, at which a search begins."""
         self._pane = pane
+        if self.reach is not None and not self._is_preview:
+            self.reach.begin()
         transcript, chosen = self._panes.transcript, self._panes.calls.chosen
         is_at_call = pane in ("calls", "detail") and chosen is not None
         self._begin = (
@@ -212,15 +218,18 @@ class FindBar(InputBar):
         self._go_to(following)
 
     def _go_to(self, match: Match) -> None:
-        """Show a match: scroll the transcript to it, and select its call if it is in one."""
+        """Show a match: at a moment that has it, scroll to it, and select its call if it is in one."""
         search, panes = self._search, self._panes
         if search is None:
             return
         self._match = match
+        if self.reach is not None and not self._is_preview:
+            self.reach.show(search, match, returns=self.input.can_focus)
         call = search.call(match)
         if call is None:
             panes.transcript.reveal_text(search.query, match.entry, match.start)
         else:
+            call = panes.session.calls[call.number - 1]  # as it was at the moment that is shown
             panes.transcript.mark(search.query)
             panes.transcript.reveal_call(call)
             panes.calls.choose_call(call)
@@ -231,6 +240,12 @@ class FindBar(InputBar):
         self._pane = "transcript" if call is None else "detail" if match.side else "calls"
         self.post_message(self.Shown(self._pane))
 
+    def _restore(self, origin: ViewState) -> None:
+        """Restore the moment and the view from before the search."""
+        if self.reach is not None:
+            self.reach.back()
+        restore(self._panes, origin)
+
     def _end_search(self) -> None:
         self._search = self._match = None
         self._pending, self._wrapped = 0, ""
@@ -239,7 +254,9 @@ class FindBar(InputBar):
 
     def _show_count(self) -> None:
         search, match = self._search, self._match
-        after = "searching …" if self._pending else self._wrapped
+        moved = "" if self.reach is None else self.reach.words()
+        moved = moved if self.note_width >= _LEAST_FOR_TIME else moved and "moved on"
+        after = "searching …" if self._pending else " · ".join(filter(None, (self._wrapped, moved)))
         words = SafeText("")
         if search is not None:
             words = _words(search, match, after, self.note_width, is_preview=self._is_preview)

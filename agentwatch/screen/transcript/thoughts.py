@@ -43,12 +43,15 @@ class Thoughts:
     def toggle(self, number: int) -> None:
         """Open a folded thought, or fold an open one; `number` is its entry."""
         blocks, layout = self._viewport.blocks, self._layout
-        span, before = blocks.of_entry(number), layout.line_count()
+        before = layout.line_count()
         layout.exceptions ^= {number}
         for each in self._viewport.every:
             each.fold(number)
-        self._viewport.forget_from(span.start)
-        self._viewport.count_as_old(layout.top(span.start), layout.line_count() - before)
+        if number >= blocks.entry_count:
+            return  # it began after the moment that is shown
+        first = blocks.of_entry(number).start
+        self._viewport.forget_from(first)
+        self._viewport.count_as_old(layout.top(first), layout.line_count() - before)
         self._viewport.measure_view()
         self._pane.show_lines()
         self._measure_rest()
@@ -82,14 +85,15 @@ class Thoughts:
     def toggle_subagent(self, root: int) -> None:
         """Open the entries below a call of the main agent, or fold them; `root` is its number."""
         blocks, layout = self._viewport.blocks, self._layout
-        tally = blocks.subagents.tally(root)
-        if tally is None or tally.head is None:
-            return
         before = layout.line_count()
         blocks.subagents.turn(root)
         for each in self._viewport.every:
-            for index in () if (its := each.subagents.tally(root)) is None else its.blocks:
+            tally = each.subagents.tally(root)
+            for index in () if tally is None else tally.blocks:
                 each.layout.fold(index)
+        tally = blocks.subagents.tally(root)
+        if tally is None or tally.head is None:
+            return  # it began after the moment that is shown
         self._viewport.forget_from(tally.head)
         self._viewport.count_as_old(layout.top(tally.head), layout.line_count() - before)
         self._viewport.measure_view()

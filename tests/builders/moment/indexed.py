@@ -12,7 +12,7 @@ from agentwatch.feed import Feed
 from agentwatch.feed.history import History
 from agentwatch.feed.index.index import Index
 from agentwatch.feed.index.kept import open_kept
-from agentwatch.recording import open_saved
+from agentwatch.recording import SessionFiles, open_saved
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,12 @@ def write_index(path: Path) -> Path:
         assert first.index is not None
         first.index.keep((), first.feed.session)
         first.index.finish()
-    return path.with_suffix(".index")
+    return index_of(path)
+
+
+def index_of(recording: Path) -> Path:
+    """Return the path of a recording's index."""
+    return SessionFiles(recording).index_file
 
 
 def is_restored(path: Path) -> bool:

@@ -14,6 +14,7 @@ from rich.segment import Segment
 from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 
+from agentwatch.analysis.moments import NOTHING_ASKED, Asked
 from agentwatch.feed import Feed
 from agentwatch.feed.playhead import Replay
 from agentwatch.resources import stylesheets
@@ -173,11 +174,12 @@ async def opened(
     *,
     follow: bool = False,
     replay: Replay | None = None,
+    asked: Asked = NOTHING_ASKED,
 ) -> AsyncIterator[Stage]:
     """Open a recording in the app; everything that is due is read and shown when this yields."""
     source = saved_source(path, follow)
     feed = CountedFeed(source.reader)
-    app = AgentwatchApp(source, feed, HeldSignals(), replay=replay)
+    app = AgentwatchApp(source, feed, HeldSignals(), replay=replay, asked=asked)
     async with app.run_test(size=size, notifications=True) as pilot:
         stage = Stage(app, feed, path, pilot)
         await stage.until(lambda: not feed.backlog(), "the end of the recording")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hmac
 import os
 import pickle
-import shutil
 from array import array
 from collections.abc import Callable
 from pathlib import Path
@@ -14,42 +13,11 @@ from typing import Any
 import orjson
 import pytest
 
-from agentwatch.feed.index import fit, kept_file, places
+from agentwatch.feed.index import fit, places
 from agentwatch.feed.index.pickles import UNREADABLE, Unpacker
-from agentwatch.recording import SessionFiles
-from tests.builders.lines import completed, init, result, started, user
-from tests.builders.moment.indexed import is_restored, write_index
+from tests.builders.moment.indexed import index_of, is_restored, write_index
 
 FIXED = 12
-
-
-def session_lines() -> list[bytes]:
-    """Return the lines of a session of 200 calls."""
-    calls = [
-        line
-        for number in range(200)
-        for line in (
-            started("read", f"c{number}", path=f"{number}.py"),
-            completed("read", f"c{number}", {"success": {"content": "x"}}, path=f"{number}.py"),
-        )
-    ]
-    return [init(), user("Read."), *calls, result("Done.")]
-
-
-@pytest.fixture
-def recorded(tmp_path: Path) -> Path:
-    """Return the path of a recording that has an index."""
-    path = tmp_path / "work" / "r.ndjson"
-    path.parent.mkdir()
-    path.write_bytes(b"".join(session_lines()))
-    write_index(path)
-    assert is_restored(path)
-    return path
-
-
-def index_of(recording: Path) -> Path:
-    """Return the path of a recording's index."""
-    return SessionFiles(recording).index_file
 
 
 def replace(path: Path, data: bytes) -> None:
@@ -241,89 +209,6 @@ def test_a_header_that_is_no_object_is_ignored(recorded: Path, said: bytes) -> N
     replace(index_of(recorded), data)
     assert not is_restored(recorded)
     replace(index_of(recorded), b"AWINDEX1\xff\xff\xff\xff" + b"\0" * 64)
-    assert not is_restored(recorded)
-
-
-def test_a_link_is_not_followed(recorded: Path) -> None:
-    """A link in the place of the index is not read; the next index replaces the link, not its target."""
-    path, other = index_of(recorded), recorded.with_name("other")
-    path.rename(other)
-    path.symlink_to(other)
-    before = other.read_bytes()
-    assert not is_restored(recorded)
-    write_index(recorded)
-    assert is_restored(recorded)
-    assert not path.is_symlink()
-    assert other.read_bytes() == before
-
-
-def test_an_index_with_two_names_or_another_mode_is_ignored(recorded: Path) -> None:
-    """An index that others may read or write, or that has a second name, is ignored."""
-    path = index_of(recorded)
-    path.chmod(0o640)
-    assert not is_restored(recorded)
-    path.chmod(0o600)
-    second = path.with_name("second")
-    os.link(path, second)
-    assert not is_restored(recorded)
-    second.unlink()
-    assert is_restored(recorded)
-
-
-def test_an_index_of_another_user_is_ignored(recorded: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An index that does not belong to the user is ignored."""
-    monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
-    assert kept_file.open_index(index_of(recorded)) is None
-
-
-def test_a_fifo_or_a_folder_is_ignored(recorded: Path) -> None:
-    """A FIFO or a folder in the place of the index is ignored, and opening it does not wait."""
-    index_of(recorded).unlink()
-    os.mkfifo(index_of(recorded), 0o600)
-    assert not is_restored(recorded)
-    index_of(recorded).unlink()
-    index_of(recorded).mkdir()
-    assert not is_restored(recorded)
-    write_index(recorded)
-    assert sorted(each.name for each in recorded.parent.iterdir()) == ["r.index", "r.ndjson"]
-
-
-def test_a_recording_that_shrank_is_read_again(recorded: Path) -> None:
-    """The index of a recording that has lost its end is ignored."""
-    os.truncate(recorded, recorded.stat().st_size // 2)
-    assert not is_restored(recorded)
-
-
-def test_a_recording_that_was_replaced_is_read_again(recorded: Path) -> None:
-    """The index of another file of the same name is ignored, even if its size and time are the same."""
-    status = recorded.stat()
-    copy = recorded.with_name("copy")
-    shutil.copy2(recorded, copy)
-    copy.replace(recorded)
-    os.utime(recorded, ns=(status.st_atime_ns, status.st_mtime_ns))
-    assert not is_restored(recorded)
-
-
-@pytest.mark.parametrize("at", [0, 100, -100, -1])
-def test_a_recording_whose_ends_have_changed_is_read_again(recorded: Path, at: int) -> None:
-    """The index of a recording with other bytes near its ends is ignored, even if the time is the same."""
-    status, data = recorded.stat(), bytearray(recorded.read_bytes())
-    data[at] ^= 1
-    with recorded.open("r+b") as changed:
-        changed.write(data)
-    os.utime(recorded, ns=(status.st_atime_ns, status.st_mtime_ns))
-    assert not is_restored(recorded)
-
-
-def test_a_recording_that_was_written_since_is_read_again(recorded: Path) -> None:
-    """The index of a recording of the same size with a later time is ignored."""
-    os.utime(recorded, ns=(1, 2))
-    assert not is_restored(recorded)
-
-
-def test_arrival_times_that_have_changed_are_read_again(recorded: Path) -> None:
-    """An index without arrival times is ignored once the recording has them."""
-    SessionFiles(recorded).times.write_bytes(b"0 1700000000000\n")
     assert not is_restored(recorded)
 
 

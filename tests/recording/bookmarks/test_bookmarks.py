@@ -16,7 +16,7 @@ from agentwatch.recording.bookmarks import Bookmarks, ends_a_line
 
 LINES = b'{"a":1}\n{"b":22}\n{"c":333}\n'
 ENDS = (0, 8, 17, 27)
-UNNAMED = "bookmarks are kept until you quit: the recording has no name"
+UNNAMED = "bookmarks are kept until you quit: nothing is written beside this recording"
 
 
 def anywhere(offset: int) -> bool:

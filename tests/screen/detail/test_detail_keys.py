@@ -210,3 +210,11 @@ async def test_another_width_keeps_the_selected_branch(recording: Saver) -> None
         await pilot.pause()
         await pilot.press("space")
         assert "▸ list: 2 items" in lines_of(detail)
+
+
+async def test_keys_do_nothing_before_the_first_call(recording: Saver) -> None:
+    """Before the first call, the keys of the detail do nothing, except that `w` wraps what follows."""
+    async with opened(recording(init()), follow=True) as stage:
+        await stage.press("3", "w", "h", "l", "exclamation_mark", "J", "K", "j", "k", "r", "r", "y")
+        await stage.append(shell(1, 0, f"{RULE}\nend"))
+        assert RULE in "".join(lines_of(stage.pane("detail")))

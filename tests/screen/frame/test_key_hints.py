@@ -8,10 +8,10 @@ from textual import events
 from agentwatch.feed.playhead import Replay
 from agentwatch.screen.frame import key_hints
 from agentwatch.screen.keymap import bound_keys
+from tests.builders.moment.timed import ManualClock, timed
 from tests.builders.screen.app import opened
 from tests.builders.screen.lines import answer, init, result, session
 from tests.conftest import Saver
-from tests.screen.keys.test_replay_keys import ManualClock, timed
 
 
 def test_every_hint_is_a_binding() -> None:
@@ -90,3 +90,12 @@ async def test_a_click_presses_the_key(recording: Saver) -> None:
         x = stage.rows()[-1].index("? Help")
         await stage.pilot.click("#keys", offset=(x + 1, 0))
         await stage.until(lambda: len(stage.app.screen_stack) == 2, "the help")
+
+
+async def test_a_key_is_named_once(recording: Saver) -> None:
+    """At an earlier moment, the keys that go by events are named by what they do there, and only once."""
+    async with opened(recording(session(3) + result()), (200, 50)) as stage:
+        assert ", . Moment" in stage.rows()[-1]
+        await stage.press("comma")
+        await stage.shows(", . Event")
+        assert ", . Moment" not in stage.rows()[-1]

@@ -121,4 +121,5 @@ def test_the_words_of_a_playhead() -> None:
     """The speed stands before the sign of the direction; a pause has a sign of its own."""
     assert playhead_words(4, is_reversed=False, is_paused=False) == "×4 ▶"
     assert playhead_words(0.25, is_reversed=True, is_paused=False) == "◀ ×0.25"
-    assert playhead_words(4, is_reversed=True, is_paused=True) == "‖"
+    assert playhead_words(4, is_reversed=True, is_paused=True) == "‖ ×4"
+    assert playhead_words(1, is_reversed=False, is_paused=True) == "‖"

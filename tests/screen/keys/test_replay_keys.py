@@ -2,36 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from textual.events import AppBlur
 
+from agentwatch.analysis.moments import Asked
 from agentwatch.feed.playhead import Replay
+from agentwatch.recording.bookmarks import Bookmarks
 from agentwatch.screen.moment.keys import MomentKeys
+from tests.builders.moment.timed import ManualClock, parsed, timed, timed_evenly
 from tests.builders.screen.app import lines_of, opened
 from tests.builders.screen.call_table import rows_of
 from tests.builders.screen.lines import answer, init, session, shell
 from tests.conftest import Saver
-
-
-class ManualClock:
-    """A clock that tests set by hand, in seconds."""
-
-    seconds = 100.0
-
-    def __call__(self) -> float:
-        """Return the time."""
-        return self.seconds
-
-
-def timed(path: Path, *seconds: float) -> Path:
-    """Write the `.times` file of a recording: the second at which each of its lines came."""
-    offset, times = 0, []
-    for data, second in zip(path.read_bytes().splitlines(keepends=True), seconds, strict=True):
-        times.append(f"{offset} {1_793_610_000_000 + int(second * 1000)}\n")
-        offset += len(data)
-    path.with_suffix(".times").write_text("".join(times))
-    return path
 
 
 async def test_a_replay_keeps_its_time(recording: Saver) -> None:
@@ -125,11 +106,11 @@ async def test_a_replay_can_be_faster_and_slower(recording: Saver) -> None:
         await stage.until(lambda: "Soon." in stage.text(), "the text")
 
 
-async def test_replay_keys_do_nothing_elsewhere(recording: Saver) -> None:
-    """Without a replay, its keys change nothing."""
+async def test_at_the_live_moment_nothing_follows(recording: Saver) -> None:
+    """At the live moment, one event, 5 seconds and one minute forward change nothing."""
     async with opened(recording(session(3))) as stage:
         before = stage.text()
-        await stage.press("plus", "minus", "full_stop")
+        await stage.press("full_stop", "right", "shift+right", "L")
         await stage.settled()
         assert stage.text() == before
 
@@ -146,3 +127,112 @@ async def test_a_replay_has_no_new_lines(recording: Saver) -> None:
         clock.seconds += 10
         await stage.shows("Two.", "transcript")
         assert "new since" not in stage.text()
+
+
+async def test_text_that_arrived_in_pieces_is_played_in_pieces(recording: Saver) -> None:
+    """Pieces of text that are decoded at once are shown each at its own time."""
+    path = timed(recording(init() + b"".join(answer(f"<{n}>") for n in range(6))), *range(0, 70, 10))
+    clock = ManualClock()
+    async with opened(path, replay=Replay(clock=clock)) as stage:
+        for number in range(5):
+            clock.seconds += 10
+            await stage.shows(f"<{number}>", "transcript")
+            await stage.settled()
+            assert f"<{number + 1}>" not in stage.text()
+
+
+async def test_a_shortened_silence_says_its_length(recording: Saver) -> None:
+    """With --max-idle, the status line names the part of a silence that was left out, for 3 s."""
+    lines = init() + answer("Soon.") + b"".join(answer(f"<{number}>") for number in range(8))
+    path = timed(recording(lines), 0, 20, *range(50, 58))
+    clock = ManualClock()
+    async with opened(path, replay=Replay(max_idle=2, clock=clock)) as stage:
+        clock.seconds += 2
+        await stage.shows("18.0 s of silence cut")
+        assert "Soon." in stage.text()
+        clock.seconds += 1.5
+        await stage.shows("18.0 s of silence cut")
+        clock.seconds += 0.5
+        await stage.shows("28.0 s of silence cut")
+        assert "<0>" in stage.text()
+        clock.seconds += 2.9
+        await stage.shows("<2>", "transcript")
+        assert "28.0 s of silence cut" in stage.status
+        clock.seconds += 0.1
+        await stage.until(lambda: "silence cut" not in stage.status, "its end")
+
+
+async def test_at_the_end_space_starts_over(recording: Saver) -> None:
+    """A replay stays on its last line; `space` plays it from where it began."""
+    path = timed_evenly(recording(init() + answer("One. ") + answer("Two. ") + answer("Three.")))
+    clock = ManualClock()
+    asked = Asked(parsed("+2s"), parsed("+4s"))
+    async with opened(path, replay=Replay(clock=clock), asked=asked) as stage:
+        await stage.shows("One.", "transcript")
+        clock.seconds += 100
+        await stage.shows("One. Two.", "transcript")
+        await stage.shows("‖")
+        clock.seconds += 100
+        await stage.settled()
+        assert "Three." not in stage.text()
+        await stage.press("space")
+        await stage.until(lambda: "Two." not in stage.text(), "the start")
+        assert "One." in stage.text()
+        clock.seconds += 3
+        await stage.shows("One. Two.", "transcript")
+
+
+async def test_a_replay_can_start_over_by_itself(recording: Saver) -> None:
+    """With --loop, the replay begins again after its last line."""
+    path = timed_evenly(recording(init() + answer("One. ") + answer("Two. ")))
+    clock = ManualClock()
+    async with opened(path, replay=Replay(loops=True, clock=clock)) as stage:
+        for _ in range(3):
+            clock.seconds += 2.5
+            await stage.shows("One.", "transcript")
+            assert "Two." not in stage.text()
+            clock.seconds += 10
+            await stage.until(lambda: "One." not in stage.text(), "the start")
+
+
+async def test_a_replay_pauses_on_a_failure(recording: Saver) -> None:
+    """With --pause-on failure, it pauses where a call failed and says which; `space` goes on past it."""
+    path = timed_evenly(recording(session(5, 1, 3)))
+    clock = ManualClock()
+    async with opened(path, replay=Replay(clock=clock), asked=Asked(pauses_on="failure")) as stage:
+        for number in (2, 4):
+            clock.seconds += 1000
+            await stage.shows(f"paused: #{number} Ran terminal command echo {number - 1} (failed: exit 1)")
+            await stage.shows("‖")
+            assert len(lines_of(stage.calls)) == number
+            await stage.press("space")
+        clock.seconds += 1000
+        await stage.until(lambda: len(lines_of(stage.calls)) == 5, "the end")
+
+
+async def test_a_replay_pauses_on_a_bookmark(recording: Saver) -> None:
+    """With --pause-on bookmark, it pauses at each bookmark and names it, also at one that was just set."""
+    path = timed_evenly(recording(init() + b"".join(answer(f"<{n}>") for n in range(6))))
+    lines = path.read_bytes().splitlines(keepends=True)
+    bookmarks = Bookmarks(path.with_suffix(".bookmarks.json"), lambda _: True)
+    bookmarks.toggle(len(b"".join(lines[:3])), None, "before [b]it[/b]")
+    clock = ManualClock()
+    async with opened(path, replay=Replay(clock=clock), asked=Asked(pauses_on="bookmark")) as stage:
+        clock.seconds += 1000
+        await stage.shows("paused at a bookmark: before [b]it[/b]")
+        assert lines_of(stage.pane("transcript")) == ["<0><1>"]
+        await stage.press("full_stop", "full_stop", "b", "comma", "space")
+        clock.seconds += 1000
+        await stage.until(lambda: lines_of(stage.pane("transcript")) == ["<0><1><2><3>"], "the new one")
+        await stage.shows("‖")
+
+
+async def test_a_speed_is_said_while_nothing_plays(recording: Saver) -> None:
+    """While nothing plays, `+` says the new speed; a held key says it once."""
+    path = timed_evenly(recording(session(3)))
+    async with opened(path) as stage:
+        await stage.press("plus")
+        await stage.shows("speed ×2, once it plays")
+        await stage.press(*["greater_than_sign"] * 5)
+        await stage.shows("no later call")
+        assert stage.text().count("no later call") == 1

@@ -7,7 +7,7 @@ from pathlib import Path
 from agentwatch.analysis.markers import Marker, MarkerKind, VerdictMark
 from agentwatch.screen.overlays.goto.marks import Marks, step_words
 from agentwatch.session import Kind
-from tests.builders.screen.goto_box import LINES, end_of
+from tests.builders.screen.goto_box import end_of
 from tests.builders.screen.lines import init, prompt, result, shell
 from tests.builders.screen.marked import marks_of, write_times
 from tests.conftest import Saver
@@ -35,7 +35,9 @@ def test_a_bookmark_is_set_and_removed(path: Path) -> None:
 def test_the_toast_says_once_that_bookmarks_are_not_kept(path: Path) -> None:
     """Without a file, the first toast says so, and the next is as always."""
     marks = marks_of(path, in_memory=True)
-    first = "bookmark at 09:00:02 · bookmarks are kept until you quit: the recording has no name"
+    first = (
+        "bookmark at 09:00:02 · bookmarks are kept until you quit: nothing is written beside this recording"
+    )
     assert marks.toggle(end_of(1)) == first
     assert marks.toggle(end_of(2)) == "bookmark at 09:00:04 · press : to name it"
 
@@ -100,9 +102,10 @@ def test_a_name_from_the_file_cannot_control_the_terminal(path: Path) -> None:
 
 def test_without_times_a_moment_is_a_share_of_the_recording(recording: Saver) -> None:
     """The time of a mark is then a percentage."""
-    marks = marks_of(recording(*LINES))
+    path = recording(init(), init())
+    marks = marks_of(path)
     assert marks.toggle(0) == "bookmark at 0 % · press : to name it"
-    assert marks.toggle(end_of(4)) == "bookmark at 100 % · press : to name it"
+    assert marks.toggle(path.stat().st_size) == "bookmark at 100 % · press : to name it"
 
 
 def test_a_turn_is_its_prompt(recording: Saver) -> None:

@@ -1,0 +1,1 @@
+"""The moment on a real terminal."""

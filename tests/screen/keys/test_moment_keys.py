@@ -1,0 +1,160 @@
+"""The keys of the moment: at both ends, in a recording of one line, held down, and while the agent writes."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import pytest
+
+from agentwatch.feed.playhead import Replay
+from tests.builders.moment.timed import ManualClock, timed_evenly
+from tests.builders.screen.app import Stage, lines_of, opened
+from tests.builders.screen.lines import answer, init, session
+from tests.conftest import Saver
+
+BACK = ("comma", "less_than_sign", "left", "shift+left")
+FORWARD = ("full_stop", "greater_than_sign", "right", "shift+right")
+KEYS = (*BACK, *FORWARD, "plus", "minus", "R", "L", "space")
+PIECES = 40
+
+
+def pieces(count: int = PIECES) -> bytes:
+    """Return a session of short texts, one per line."""
+    return init() + b"".join(answer(f"<{number}>") for number in range(count))
+
+
+def text(stage: Stage) -> str:
+    """Return the transcript without its line ends."""
+    return "".join(lines_of(stage.pane("transcript")))
+
+
+async def comes(stage: Stage, count: int) -> None:
+    """Wait until the transcript shows this number of texts."""
+    expected = "".join(f"<{number}>" for number in range(count))
+    await stage.until(lambda: text(stage) == expected, f"{count} texts")
+
+
+def has_calls(stage: Stage, count: int) -> bool:
+    """Return whether the table has this number of calls."""
+    return len(lines_of(stage.calls)) == count
+
+
+@pytest.mark.parametrize("is_replay", [False, True], ids=["live", "replay"])
+async def test_each_key_moves_the_moment(recording: Saver, is_replay: bool) -> None:
+    """Each key goes as far as it says, back and on, in a session that is followed and in a replay."""
+    path = timed_evenly(recording(pieces()), 0.5)
+    replay = Replay(clock=ManualClock()) if is_replay else None
+    async with opened(path, follow=not is_replay, replay=replay) as stage:
+        if is_replay:
+            await stage.press("shift+right")
+        await comes(stage, PIECES)
+        for key, count in (
+            *(("comma", 39), ("comma", 38), ("left", 28), ("full_stop", 29), ("right", 39)),
+            *(("right", 40), ("shift+left", 0), ("left", 0), ("comma", 0), ("full_stop", 0)),
+            *(("full_stop", 1), ("shift+right", 40), ("left", 30), ("L", 40)),
+        ):
+            await stage.press(key)
+            await comes(stage, count)
+
+
+async def test_calls_are_steps(recording: Saver) -> None:
+    """`<` and `>` go to the ends of calls, and say where there is none."""
+    async with opened(timed_evenly(recording(session(4)))) as stage:
+        for key, count in (("less_than_sign", 3), ("less_than_sign", 2), ("greater_than_sign", 3)):
+            await stage.press(key)
+            await stage.until(partial(has_calls, stage, count), f"{count} calls")
+            assert "◐" not in lines_of(stage.calls)[-1]
+        await stage.press("shift+left", "shift+left", "less_than_sign")
+        await stage.shows("no earlier call")
+        assert lines_of(stage.calls) == []
+        await stage.press("L", "greater_than_sign")
+        await stage.shows("no later call")
+
+
+@pytest.mark.parametrize("key", KEYS)
+@pytest.mark.parametrize("follow", [False, True], ids=["ended", "followed"])
+async def test_no_key_leads_out_of_a_recording_of_one_line(recording: Saver, key: str, follow: bool) -> None:
+    """In a recording of one line, each key pressed three times keeps to its two moments; `L` leads back."""
+    async with opened(timed_evenly(recording(init())), follow=follow) as stage:
+        before = stage.header.split("│")[1:]
+        for _ in range(3):
+            await stage.press(key)
+            await stage.settled()
+            if stage.app.screen.has_class("-earlier"):
+                assert "as of 09:00:00 · " in stage.header
+                assert "event" in stage.header
+        await stage.press("L")
+        await stage.until(lambda: "as of" not in stage.header, "the live moment")
+        assert stage.header.split("│")[1:] == before
+
+
+@pytest.mark.parametrize("back", BACK[:1] + BACK[2:])
+async def test_a_held_key_counts_each_time(recording: Saver, back: str) -> None:
+    """Thirty keys in one burst go thirty steps back, and the opposite key as many forward."""
+    forward, seconds = FORWARD[BACK.index(back)], {"comma": 0, "left": 5, "shift+left": 60}[back]
+    path = timed_evenly(recording(pieces()), seconds or 2)
+    async with opened(path) as stage:
+        await stage.press(*[back] * 30)
+        await comes(stage, PIECES - 30)
+        await stage.press(*[forward] * 29)
+        await comes(stage, PIECES - 1)
+
+
+@pytest.mark.parametrize("key", ["space", "R", "plus", "L"])
+async def test_a_held_key_of_another_kind_leaves_a_moment(recording: Saver, key: str) -> None:
+    """Thirty times pause, reverse, faster or live in one burst: the moment still moves, and leads back."""
+    async with opened(timed_evenly(recording(pieces())), follow=True) as stage:
+        await stage.press("left", *[key] * 30)
+        await stage.settled()
+        await stage.press("L", "comma")
+        await comes(stage, PIECES - 1)
+
+
+async def test_backwards_it_stops_at_the_start(recording: Saver) -> None:
+    """In reverse it pauses at the start; reverse pauses there again, and `space` plays on from there."""
+    clock = ManualClock()
+    async with opened(timed_evenly(recording(pieces())), replay=Replay(clock=clock)) as stage:
+        await stage.press("right")
+        await comes(stage, 2)
+        await stage.press("R")
+        await stage.shows("◀ ×1")
+        clock.seconds += 100
+        await comes(stage, 0)
+        await stage.shows("‖")
+        await stage.press("R")
+        clock.seconds += 1
+        await stage.shows("‖")
+        await stage.press("space")
+        clock.seconds += 5
+        await comes(stage, 2)
+
+
+async def test_at_the_live_moment_reverse_plays_back(recording: Saver) -> None:
+    """`R` at the live moment plays back from there, faster with `+`; `space` stops it."""
+    clock = ManualClock()
+    async with opened(timed_evenly(recording(pieces())), replay=Replay(clock=clock)) as stage:
+        await stage.press("L", "R", "plus")
+        await stage.shows("◀ ×2")
+        clock.seconds += 5.5
+        await comes(stage, PIECES - 6)
+        await stage.press("space")
+        clock.seconds += 5
+        await stage.shows("‖")
+        await comes(stage, PIECES - 6)
+
+
+@pytest.mark.parametrize("key", [*BACK, "R", "space"])
+async def test_the_moment_stays_while_the_agent_writes(recording: Saver, key: str) -> None:
+    """At an earlier moment new lines are read and not shown; `L` shows them, and what has happened since."""
+    path = recording(session(4))
+    async with opened(path, follow=True) as stage:
+        await stage.press(key, "space") if key == "R" else await stage.press(key)
+        await stage.until(lambda: "as of" in stage.header, "an earlier moment")
+        await stage.settled()
+        before = lines_of(stage.pane("transcript")), lines_of(stage.calls)
+        await stage.append(answer("Written meanwhile."))
+        assert stage.feed.offset == path.stat().st_size
+        assert (lines_of(stage.pane("transcript")), lines_of(stage.calls)) == before
+        await stage.press("L")
+        await stage.shows("Written meanwhile.", "transcript")
+        assert " event" in stage.text()
