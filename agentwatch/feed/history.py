@@ -6,6 +6,8 @@ feed shows that has read only these bytes.
 
 from __future__ import annotations
 
+from bisect import bisect_left
+
 from agentwatch.feed.checkpoints import Checkpoint, Checkpoints
 from agentwatch.feed.event_ends import event_ends, next_event
 from agentwatch.feed.feed import Feed
@@ -46,6 +48,8 @@ class History:
         """The feed of the last moment that was asked for."""
         self._until = Until(0)
         """Where that feed stops."""
+        self._event_ends: list[int] = []
+        """The ends of successive events, found by the last search backwards."""
 
     def at(self, offset: int) -> Feed:
         """Return the feed at a moment: the live one if the moment is the live one.
@@ -73,8 +77,12 @@ class History:
     def event_before(self, offset: int) -> int:
         """Return the end of the event before the one that a moment shows; 0 at the first event.
 
-        It takes up to 30 ms: the lines since the checkpoint before it are decoded one by one.
+        It takes up to 30 ms: the lines since the checkpoint before it are decoded one by one. Further steps
+        back use what was found.
         """
+        known = bisect_left(self._event_ends, offset)
+        if 0 < known < len(self._event_ends) and self._event_ends[known] == offset:
+            return self._event_ends[known - 1]
         ends: list[int] = []
         start = offset
         while start > 0 and len(ends) < 2:
@@ -82,7 +90,7 @@ class History:
             feed = self._restored(start)
             feed.advance()
             ends = [*event_ends(feed, self._until, self._reader.fd, end), *ends]
-        self._earlier = None
+        self._earlier, self._event_ends = None, ends
         return ends[-2] if len(ends) > 1 else 0
 
     def applied(self, place: Place, pieces: Pieces | None) -> None:

@@ -181,3 +181,21 @@ def test_a_replaced_file_keeps_its_moments(tmp_path: Path, monkeypatch: pytest.M
     assert feed.is_over
     check(history, reader, line_ends(data)[-3::-60])
     os.close(reader.fd)
+
+
+def test_steps_back_are_the_steps_on_in_reverse(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Going back event by event passes the same moments as going on, from any of them."""
+    dense(monkeypatch)
+    data = streamed() + b"".join([user("Again."), started("read", "c-1", path="a.txt"), final("Done.")])
+    feed, history, _ = opened(data)
+    forward = [0]
+    while forward[-1] < feed.offset:
+        forward.append(history.event_after(forward[-1]))
+    backward = [feed.offset]
+    while backward[-1] > 0:
+        backward.append(history.event_before(backward[-1]))
+    assert len(forward) > DELTAS
+    assert backward == forward[::-1]
+    for at in range(len(forward) - 1, 0, -37):
+        assert history.event_before(forward[at]) == forward[at - 1]
+        assert history.event_after(forward[at - 1]) == forward[at]
