@@ -128,6 +128,7 @@ def test_an_order_returns_the_indices_of_its_calls() -> None:
     assert order.indices(1, 3) == [0, 5]
     assert order.indices(3, 9) == [2]
     assert list(CallOrder(calls, [4, 1])) == [calls[4], calls[1]]
+    assert CallOrder(calls, [4, 1])[-1:] == [calls[1]]
 
 
 def test_an_entry_refers_to_its_call_or_result() -> None:
