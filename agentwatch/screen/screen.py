@@ -111,8 +111,10 @@ class WatchScreen(Screen[None]):
         self._survivors: list[Survivor] = []
         self.notices = Notices(loading or feed, config, write)
         self._moment = Moment(loading or feed, source.reader, replay, kept, asked)
-        self._moment.is_ready = whole = loading is None
-        self._take(feed, Workspace(feed, kept.layout, shows_thinking=config.thinking, is_preview=not whole))
+        if loading is not None:
+            self._moment.is_ready, self._moment.shown = False, feed
+        is_preview = loading is not None
+        self._take(feed, Workspace(feed, kept.layout, shows_thinking=config.thinking, is_preview=is_preview))
 
     def _take(self, feed: Feed, workspace: Workspace) -> None:
         """Show the session of `feed` from now on, in the workspace that was created for it."""
@@ -171,7 +173,7 @@ class WatchScreen(Screen[None]):
         if loading is None:
             applied = self._show_moment() or (applied if self._moment.is_live else 0)
         is_sought, self._moment.is_sought = self._moment.is_sought, False
-        shown, now = self._shown(), self._moment.now_ms()
+        shown, now = self._moment.shown, self._moment.now_ms()
         if applied or feed.is_over != self._was_over:
             if feed.is_over and not self._was_over and loading is None:
                 self.run_worker(self._source.finish, thread=True)
@@ -193,10 +195,6 @@ class WatchScreen(Screen[None]):
         self._keys.sync()
         return self._seconds_to_next_tick()
 
-    def _shown(self) -> Feed:
-        """Return the feed whose session is shown: that of the moment, or the preview."""
-        return self._feed if self._swap is not None and self._swap.is_loading else self._moment.shown
-
     def _show_moment(self) -> int:
         """Show the session at the moment, if that has changed; return whether it has, as a number."""
         change = self._moment.tick()
@@ -209,7 +207,7 @@ class WatchScreen(Screen[None]):
 
     def _show_status(self, now: int | None) -> None:
         """Update the status line, and notify a user who is not watching the screen."""
-        session, workspace = self._shown().session, self.workspace
+        session, workspace = self._moment.shown.session, self.workspace
         below = workspace.panes.named(workspace.pane).below if self.has_class("-narrow") else 0
         view = view_words(self._source, self._moment, self._survivors, below=below)
         facts = self._source.agent_facts()
@@ -233,7 +231,7 @@ class WatchScreen(Screen[None]):
             words = cut(SafeText("showing the end while the rest loads"), room)
             self._status.show_status(words, view, self._integrity)
             return wait
-        self._moment.is_ready = True
+        self._moment.is_ready, self._moment.shown = True, swap.feed
         self._take(swap.feed, whole)
         self.call_next(swap.exchange, self, whole, lambda: self.frame_scheduler.within(0))
         return None
@@ -289,12 +287,12 @@ class WatchScreen(Screen[None]):
 
     def action_files(self) -> None:
         """Show the files that the session touched; if a call is selected there, go to it."""
-        shown = self._shown()
+        shown = self._moment.shown
         touched = TouchedFiles(shown.session) if self.is_earlier else self._touched
         self.app.push_screen(FilesScreen(shown, touched), self.go_to_call)
 
     def action_time(self) -> None:
         """Show the time breakdown; if a call is selected there, go to it."""
-        session = self._shown().session
+        session = self._moment.shown.session
         spent = TimeBreakdown(session) if self.is_earlier else self._spent
         self.app.push_screen(TimeScreen(session, spent), self.go_to_call)

@@ -65,7 +65,7 @@ class Moment:
         self.shown = feed if replay is None else self.history.at(0)
         """The feed whose session is shown."""
         self.is_ready = True
-        """Whether the moment can be moved; not while only a preview of the recording is shown."""
+        """Whether the moment can be moved; not while `shown` is only a preview of the recording."""
         self.is_sought = False
         """Whether the user has moved the moment since the last tick."""
         self.chosen: int | None = None

@@ -49,7 +49,7 @@ def shown(stage: Stage) -> Shown:
         found[f"{name} in view"] = viewport(pane)
     rows, plan = stage.rows(), workspace.plan.region
     found["to-do list"] = rows[plan.y : plan.bottom]
-    session, now_ms = screen._shown().session, screen._moment.now_ms()
+    session, now_ms = screen._moment.shown.session, screen._moment.now_ms()
     found["status"] = status(session, now_ms, NO_FACTS, 200)
     found["header"] = header._fitting_counts(session, 200)
     found["clock"] = (session.outcome, header._run_clock(session, now_ms))

@@ -52,7 +52,7 @@ def opened_up(stage: Stage) -> None:
     if not transcript.thoughts.are_shown:
         transcript.toggle_reasoning()
     subagents = transcript.viewport.blocks.subagents
-    for call in watch_screen(stage)._shown().session.calls:
+    for call in watch_screen(stage)._moment.shown.session.calls:
         if call.parent is None and subagents.tally(call.number) is not None:
             opened_before = subagents._open
             if call.number not in opened_before:
