@@ -27,6 +27,7 @@ def preview_feed(reader: LineReader, agent: Agent | None = None) -> Feed:
         agent: The agent that wrote the recording; None to detect it.
     """
     feed = Feed(preview_reader(reader, agent), agent=agent)
+    feed.takes_agent_times = True  # as the feed of the whole recording, whose places must be the same
     feed.advance()
     for run in feed.session.runs:
         if run.turn_result is not None:
