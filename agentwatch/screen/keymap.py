@@ -16,6 +16,10 @@ from agentwatch.safe_text import cut, safe_line
 
 _MODIFIERS = frozenset(("ctrl", "shift", "alt", "meta", "super", "hyper"))
 _SHOWN_COLUMNS = 40
+_ASCII_NAMES = frozenset(
+    unicodedata.name(chr(code)).lower().replace("-", "_").replace(" ", "_") for code in range(33, 127)
+)
+"""What Textual calls the keys of ASCII: `less_than_sign`, whose Unicode name has a hyphen."""
 _NAMED_KEYS = frozenset(("enter", "backspace", "delete"))
 """Keys shown by name; Textual has signs for them that few people know."""
 
@@ -91,6 +95,8 @@ def _can_be_pressed(key: str) -> bool:
     if not _MODIFIERS.issuperset(modifiers):
         return False
     if name in {*Keys, *KEY_NAME_REPLACEMENTS.values()} or (len(name) == 1 and name.isprintable()):
+        return True
+    if name in _ASCII_NAMES:
         return True
     try:
         return name.islower() and bool(unicodedata.lookup(name.replace("_", " ")))

@@ -60,7 +60,8 @@ async def test_configured_keys_are_shown_and_work() -> None:
         }
         assert rows["show all keys"] == "f1"
         assert rows["pause, recording continues; again: play from there"] == "ctrl+g ."
-        assert rows["faster; slower; one event forward"] == "+ =, -, f8"
+        assert rows["one event back; forward"] == ", f8"
+        assert rows["faster; slower; play backwards (toggle)"] == "+ =, -, R"
         assert rows["sort calls by duration, slowest first (toggle)"] == "f"
         assert next(key for does, key in rows.items() if does.startswith("filter calls")) == "w, esc"
         await pilot.press("f1")
