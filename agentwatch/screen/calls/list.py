@@ -107,8 +107,10 @@ class CallList:
         earlier.strip, earlier.tools = self.strip.prefix(len(calls)), self.tools.prefix(len(calls))
         earlier._parents = {parent: first for parent, first in self._parents.items() if first <= len(calls)}
         changed = [number - 1 for number in calls.differing if number <= count]
-        others = (index for index in self._failed if index < count)
-        earlier._failed = {index: None for index in others if calls[index].outcome in _FAILED}
+        earlier._failed = {index: None for index in self._failed if index < count}
+        for index in changed:  # all other calls are in the same state: unpacking 5,000 of them takes 25 ms
+            if calls[index].outcome not in _FAILED:
+                earlier._failed.pop(index, None)
         earlier._rows.update(changed)
         earlier.revision = self.revision + 1
         earlier.sync()
