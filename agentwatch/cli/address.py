@@ -160,7 +160,7 @@ def _moment(words: str, rest: str) -> Moment:
 
 
 def _saved(name: str) -> Path | None:
-    """Return the recording of the saved session with an id or a stem; None if there is none.
+    """Return the recording of the saved session with an id or a stem; None if no session has it.
 
     Of several recordings of one session, the newest is returned.
 

@@ -88,7 +88,8 @@ class Checkpoints:
         """Return the last checkpoint at or before an offset, of which `newest` is the present session.
 
         Returns:
-            The checkpoint; None if there is none, or if it cannot be restored. No other is used then.
+            The checkpoint; None before the first one. If a checkpoint cannot be restored, also None: an
+            earlier one is not tried.
         """
         index = bisect_right(self._offsets, offset) - 1
         if index < 0:
@@ -112,7 +113,7 @@ class Checkpoints:
         return Checkpoint(at, session, decoders[0])
 
     def offset_before(self, offset: int) -> int:
-        """Return the offset of the last checkpoint at or before an offset; 0 if there is none."""
+        """Return the offset of the last checkpoint at or before an offset; 0 before the first one."""
         index = bisect_right(self._offsets, offset) - 1
         return 0 if index < 0 else self._offsets[index]
 

@@ -22,7 +22,7 @@ def line_end_before(fd: int, offset: int) -> int:
 
 
 def line_end_after(fd: int, offset: int, end: int) -> int:
-    """Return the offset after the first line end from `offset` on; `end` if there is none before it."""
+    """Return the offset after the first line end from `offset` on; `end` without a line end before it."""
     most = _FIRST_PIECE
     while offset < end:
         piece, most = os.pread(fd, min(most, end - offset), offset), _PIECE

@@ -23,7 +23,7 @@ class Moments:
         self._firsts = array("Q")
         """The first number of each page."""
         self.last = 0
-        """The last moment; 0 if there is none."""
+        """The last moment; 0 without calls."""
 
     def __len__(self) -> int:
         return len(self._numbers)

@@ -35,7 +35,7 @@ class CallVerdict(NamedTuple):
 
 
 def call_verdict(feed: Feed, call: Call) -> Verdict | None:
-    """Return the verdict on a call; None if there is none.
+    """Return the verdict on a call; None without a verdict.
 
     The call's output is read from the recording, which takes 0.1 ms, and 4 ms for a line of 1 MiB.
     The verdict on a call that failed for another reason than its exit code is returned only if it is red.

@@ -93,7 +93,7 @@ class IndexFile:
 
 
 def open_index(path: Path) -> IndexFile | None:
-    """Open an index; None if there is none, or if it is not a private regular file of this user."""
+    """Open an index; None unless it is a private regular file of this user."""
     try:
         fd = open_regular(path)
     except OSError:

@@ -74,7 +74,7 @@ def remove_left(path: Path) -> None:
 
 
 def read_key() -> bytes | None:
-    """Return the key of this user's indexes; None if there is none, or if others can read it."""
+    """Return the key of this user's indexes; None if no key was created, or if others can read it."""
     try:
         fd = open_regular(_state_folder() / "key")
     except OSError:
@@ -90,7 +90,7 @@ def read_key() -> bytes | None:
 
 
 def own_key() -> bytes:
-    """Return the key of this user's indexes, which is created if there is none.
+    """Return the key of this user's indexes, which is created at the first use.
 
     Raises:
         OSError: It cannot be created, or what is in its place is not a key that only the user may read.

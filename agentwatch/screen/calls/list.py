@@ -214,7 +214,7 @@ class CallList:
         return CallOrder(self._session.calls, range(row.first, row.last + 1))
 
     def call(self, number: int) -> Call | None:
-        """Return the call with a number; None if there is none at this moment."""
+        """Return the call with a number; None if it has not begun at this moment."""
         return self._session.calls[number - 1] if 0 < number <= len(self._session.calls) else None
 
     def call_at(self, y: int) -> Call:

@@ -33,7 +33,7 @@ class Ends(NamedTuple):
     """For each verdict of the ribbon: its first column, the column after it, and its index."""
 
     def verdict_at(self, x: int) -> int | None:
-        """Return the index of the verdict in a column; None if there is none."""
+        """Return the index of the verdict in a column; None in other columns."""
         return next((index for start, end, index in self.places if start <= x < end), None)
 
 

@@ -163,7 +163,7 @@ def _luminance(colour: Color) -> float:
 
 
 def _lexer_for(name: str) -> Any:
-    """Return a Pygments lexer for a file name; None if there is none."""
+    """Return a Pygments lexer for a file name; None for an unknown kind of file."""
     lexer = _lexer_class(name.replace("\\", "/").rpartition("/")[2])
     return None if lexer is None else lexer(stripnl=False, ensurenl=False)
 

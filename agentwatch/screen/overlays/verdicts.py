@@ -46,12 +46,12 @@ class VerdictsView(RowView, HeadedView):
 
     @property
     def chosen(self) -> CallVerdict | None:
-        """The selected test run; None while there is none."""
+        """The selected test run; None without test runs."""
         return self._verdicts[self._at(self.cursor)] if self._verdicts else None
 
     @property
     def before(self) -> CallVerdict | None:
-        """The test run before the selected one; None if there is none."""
+        """The test run before the selected one; None for the first."""
         at = self._at(self.cursor)
         return self._verdicts[at - 1] if at > 0 else None
 
@@ -142,7 +142,7 @@ class ChangedFilesView(RowView):
 
         Args:
             before: The earlier one; None for the beginning of the session.
-            after: The later one; None if there is none, which shows no files.
+            after: The later one; None to show no files.
         """
         if (before, after) == self._shown:
             return

@@ -41,7 +41,7 @@ class VerdictCache:
         self._is_reading = False
 
     def get(self, call: Call) -> Verdict | None:
-        """Return the verdict on a call; None if there is none, or if it is not known yet."""
+        """Return the verdict on a call; None without a verdict, and until it is known."""
         if call.kind is not ToolKind.EXECUTE or call.ended is None:
             return None
         if call.number not in self._known:

@@ -82,7 +82,7 @@ class Marks:
         return SafeText(f"{words} · {warning}" if warning else words)
 
     def step(self, offset: int, direction: int) -> Mark | None:
-        """Return the next (1) or previous (-1) marked moment; None if there is none."""
+        """Return the next (1) or previous (-1) marked moment; None without one."""
         self.update(_STEP_SECONDS)
         self.bookmarks.refresh()
         if direction > 0:
@@ -145,7 +145,7 @@ def bookmark_words(name: str) -> SafeText:
 
 
 def step_words(mark: Mark | None, direction: int) -> SafeText:
-    """Return the toast for a step to a marked moment; `mark` is None if there is none in this direction."""
+    """Return the toast for a step to a marked moment; `mark` is None if no moment is marked there."""
     if mark is None:
         where = "later" if direction > 0 else "earlier"
         return SafeText(f"no {where} bookmark, failure, edit, verdict or turn")

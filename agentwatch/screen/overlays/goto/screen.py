@@ -134,7 +134,7 @@ class GotoScreen(ModalScreen[Goal]):
             self._search(self._input.value)
 
     def action_open(self) -> None:
-        """Go to the moment; stay if there is none, and wait for the search if it may still find one."""
+        """Go to the moment. Without one, stay; while the search may still find one, wait for it."""
         goal = self._goal()
         self._enters = isinstance(goal, Problem) and not self._filter.is_complete
         if not isinstance(goal, Problem):
