@@ -23,7 +23,10 @@ ALLOWED = {
     "feed": {"blocks", "events", "recording", "session", "wire"} | WORDS,
     "analysis": {"actions", "agent_facts", "blocks", "events", "feed", "paths", "recording", "session"}
     | WORDS,
-    "outputs": {"actions", "analysis", "events", "feed", "recording", "session"} | WORDS,
+    "machine": {"actions", "analysis", "blocks", "capture", "config", "events", "faults", "feed", "paths"}
+    | {"recording", "session", "sources", "wire"}
+    | WORDS,
+    "outputs": {"actions", "analysis", "events", "feed", "machine", "recording", "session"} | WORDS,
     "actions": {"events", "session"} | WORDS,
     "blocks": {"events"},
     **dict.fromkeys(

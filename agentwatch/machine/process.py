@@ -1,0 +1,63 @@
+"""What is known about the process of a session."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import NamedTuple
+
+from agentwatch.machine.standing import State
+
+
+class Life(Enum):
+    """Whether the process of a session runs."""
+
+    LIVE = "live"
+    DEAD = "dead"
+    UNKNOWN = "unknown"
+    """Another host or container, or several sessions of which one may belong to the process."""
+
+
+class Process(NamedTuple):
+    """A process of a known agent."""
+
+    pid: int
+    began: int
+    """The time of its start in clock ticks since the system was started, which tells two processes with one
+    id apart; 0 if unknown."""
+    agent: str
+    began_ms: int | None = None
+    """The time of its start, in milliseconds since the epoch."""
+    cwd: str | None = None
+    arguments: tuple[str, ...] = ()
+    children: int = 0
+    """The number of its child processes."""
+    child_began_ms: int | None = None
+    """The start of its youngest child process; None without one, or if it is unknown."""
+    open_paths: tuple[str, ...] = ()
+    """The files of sessions that it has open, where that is looked up."""
+    is_shared: bool = False
+    """Whether it serves several sessions, such as the daemon of Codex."""
+
+
+class Said(NamedTuple):
+    """What an agent, or a hook in it, says about one of its sessions."""
+
+    agent: str
+    session_id: str
+    life: Life
+    pid: int | None = None
+    began: str = ""
+    """The start of the process as the agent has recorded it; empty if it does not."""
+    state: State | None = None
+    """None if the agent says only that the session is open."""
+    since_ms: int | None = None
+    about: str = ""
+    """What the agent waits for: `permission`, `question`, `dialog`; empty if it does not say."""
+    name: str = ""
+    is_users_name: bool = False
+    cwd: str | None = None
+    tmux: str = ""
+    """The pane of tmux: `main:@0.%0`."""
+    is_one_liner: bool = False
+    """Whether another program has started the session for one prompt (`-p`, `exec`)."""
+    began_ms: int | None = None

@@ -1,0 +1,78 @@
+"""What a list shows about a session."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from agentwatch.machine.found import Key
+from agentwatch.machine.standing import Group, Standing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """A session in a list, at one time. Its texts are foreign: they are made safe where they are shown.
+
+    Unknown numbers and times are None, unknown texts are empty.
+    """
+
+    key: Key
+    """It distinguishes the sessions of a machine."""
+    agent: str
+    """The short name of the agent; of a recording of our own, the agent that wrote it, or empty."""
+    id: str
+    """The session's id, which is an address."""
+    path: Path
+    """The address that opens it."""
+    can_open: bool = True
+    standing: Standing
+    title: str = ""
+    """The user's name of the session, or else the agent's title, or else the last prompt."""
+    prompts: str = ""
+    """The first and the last prompt, which a search looks through."""
+    last_text: str = ""
+    """The end of the last answer."""
+    cwd: str = ""
+    repo: str = ""
+    """The name of the repository, or else of the folder."""
+    branch: str = ""
+    worktree: str = ""
+    """The name of the worktree, if it is not the main one."""
+    model: str = ""
+    calls: int | None = None
+    failed: int | None = None
+    """How many calls failed or were rejected."""
+    context_used: int | None = None
+    context_size: int | None = None
+    lines_added: int | None = None
+    lines_removed: int | None = None
+    todo: tuple[int, int] | None = None
+    """The number of to-do entries that are completed, and of all."""
+    began_ms: int | None = None
+    seen_ms: int | None = None
+    """The time of the last line, by its own timestamp if it has one."""
+    size: int = 0
+    """The bytes on disk."""
+    pid: int | None = None
+    tmux: str = ""
+    host: str = ""
+    """The name of the other machine; empty for this one."""
+    parent: Key | None = None
+    """The session whose subagent this is."""
+    subagents: int = 0
+    """The number of subagents; their rows are folded."""
+    working_subagents: int = 0
+    is_one_liner: bool = False
+    """Whether another program ran it for one prompt: such rows are folded per folder."""
+    is_archived: bool = False
+    is_own: bool = False
+    """Whether it is a recording of our own."""
+    rings: bool = True
+    """Whether the terminal rings when it begins to need the user."""
+    is_marked: bool = False
+    """Whether it has begun to need the user, and was not looked at since."""
+
+    @property
+    def group(self) -> Group:
+        """The part of the list in which it is shown."""
+        return self.standing.group

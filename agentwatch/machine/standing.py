@@ -1,0 +1,85 @@
+"""The state of a session in a list, and how it is known."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import NamedTuple
+
+
+class State(StrEnum):
+    """What a session is doing, or how it ended."""
+
+    WORKING = "working"
+    ASKS = "asks"
+    """The agent cannot go on without the user."""
+    QUIET = "quiet"
+    """A turn is open, and nothing has happened for longer than is usual in this session."""
+    YOUR_TURN = "your turn"
+    """The last turn has ended, and the process still runs."""
+    SHELL = "shell"
+    """As `YOUR_TURN`, and a command of the agent still runs in the background."""
+    TURN_FAILED = "turn failed"
+    """The last turn ended in an error or was interrupted, and the process still runs."""
+    SUCCEEDED = "succeeded"
+    """The process has ended after a turn that ended well."""
+    FAILED = "failed"
+    UNFINISHED = "unfinished"
+    """The process has ended in the middle of a turn."""
+    UNKNOWN = "unknown"
+    """It cannot be known whether the process still runs."""
+
+
+class Ground(StrEnum):
+    """How a state is known."""
+
+    SAID = "said"
+    """The agent reports it itself."""
+    INFERRED = "inferred"
+    """It follows from processes and from the last lines. It is shown with `?`, and never rings."""
+    UNKNOWN = "unknown"
+
+
+class Group(StrEnum):
+    """The part of the list in which a session is shown, in the order of the list."""
+
+    NEEDS_YOU = "needs you"
+    FAILED = "failed"
+    WORKING = "working"
+    QUIET = "quiet"
+    YOUR_TURN = "your turn"
+    ENDED = "ended"
+
+
+GROUPS = {
+    State.ASKS: Group.NEEDS_YOU,
+    State.TURN_FAILED: Group.FAILED,
+    State.WORKING: Group.WORKING,
+    State.QUIET: Group.QUIET,
+    State.YOUR_TURN: Group.YOUR_TURN,
+    State.SHELL: Group.YOUR_TURN,
+}
+"""The group of each state; every other state is `ENDED`."""
+LIVE = frozenset(GROUPS)
+"""The states of a session whose process runs."""
+
+
+class Standing(NamedTuple):
+    """The state of a session at one time."""
+
+    state: State
+    ground: Ground
+    since_ms: int | None = None
+    """The time at which the state began, in milliseconds since the epoch; None if unknown."""
+    now: str = ""
+    """What goes on: `pytest -q`, `thinking`, `rm -rf build`, the end of the last answer, or why it failed.
+    It is foreign text."""
+    now_since_ms: int | None = None
+    """The time at which that began: the start of the open call, or of the model's request."""
+
+    @property
+    def group(self) -> Group:
+        """The part of the list in which the session is shown."""
+        return GROUPS.get(self.state, Group.ENDED)
+
+
+UNKNOWN = Standing(State.UNKNOWN, Ground.UNKNOWN)

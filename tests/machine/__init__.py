@@ -1,0 +1,1 @@
+"""Tests of the sessions of this machine."""
