@@ -1,0 +1,1 @@
+"""How states of sessions are decided."""
