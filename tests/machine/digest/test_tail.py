@@ -202,7 +202,7 @@ def qwen(kind: str, **more: object) -> dict[str, object]:
 
 
 def test_an_error_that_may_be_repeated_fails_the_turn_only_in_the_end(path: Path) -> None:
-    """While Qwen Code may still repeat a request, the turn is open; when the process has ended, it has failed."""
+    """While Qwen Code may repeat a request, the turn is open; it has failed once the process has ended."""
     event = {"event.name": "qwen-code.api_error", "status_code": 503, "error_message": "overloaded"}
     error = qwen("system", subtype="ui_telemetry", systemPayload={"uiEvent": event})
     answer = qwen("assistant", message={"parts": [{"text": "Done."}]})
