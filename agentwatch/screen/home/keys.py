@@ -87,3 +87,4 @@ HOME_KEYS = (
     ),
 )
 BAR_KEYS = (Binding("escape", "drop", "Clear", show=False, id="drop-words", tooltip="Clear the words"),)
+ALL_KEYS = (*LIST_KEYS, *HOME_KEYS, *BAR_KEYS)
