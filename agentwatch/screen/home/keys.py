@@ -27,7 +27,7 @@ LIST_KEYS = (
     ),
     Binding(
         "d",
-        "want('delete')",
+        "want('removal')",
         "Delete",
         show=False,
         id="delete-session",
