@@ -14,6 +14,8 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from agentwatch.state_folder import state_folder
+
 _CREATE = (
     os.O_CREAT
     | os.O_EXCL
@@ -79,12 +81,7 @@ class SessionFiles(NamedTuple):
 
 def sessions_folder() -> Path:
     """Return the folder of saved sessions, which may not exist yet."""
-    home = os.environ.get("AGENTWATCH_HOME")
-    if home:
-        return Path(home) / "sessions"
-    from platformdirs import user_state_path
-
-    return user_state_path("agentwatch", appauthor=False) / "sessions"
+    return state_folder() / "sessions"
 
 
 def new_session_files() -> SessionFiles:
