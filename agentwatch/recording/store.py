@@ -69,6 +69,14 @@ class SessionFiles(NamedTuple):
         """The moments that the user has marked, as JSON."""
         return self._beside(".bookmarks.json")
 
+    @property
+    def every(self) -> tuple[Path, ...]:
+        """The paths of all files that a session may have, its recording first."""
+        return (
+            *(self.recording, self.times, self.log, self.stderr),
+            *(self.crash, self.process, self.index_file, self.bookmarks),
+        )
+
     def _beside(self, suffix: str) -> Path:
         """Return the path beside the recording with another suffix.
 
@@ -111,7 +119,7 @@ def private_folder(folder: Path) -> None:
             parent.mkdir(mode=0o700, exist_ok=True)  # `parents=True` would ignore `mode` for the parents
         except FileExistsError:
             raise _not_a_folder(parent) from None
-    fd = _open_folder(folder)
+    fd = open_folder(folder)
     try:
         status = os.fstat(fd)
         if status.st_uid != os.geteuid():
@@ -130,7 +138,7 @@ def saved_recordings() -> list[Path]:
     """
     folder = sessions_folder()
     try:
-        fd = _open_folder(folder)
+        fd = open_folder(folder)
     except FileNotFoundError:
         return []
     try:
@@ -215,7 +223,7 @@ def nameless_file() -> int:
         os.unlink(name)
 
 
-def _open_folder(folder: Path) -> int:
+def open_folder(folder: Path) -> int:
     """Open a folder that is not a link.
 
     Raises:
