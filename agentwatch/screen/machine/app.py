@@ -125,7 +125,9 @@ class HomeApp(SessionApp[None]):
 
     def _show_title(self) -> None:
         needed = self._counts.needs_you
-        self._signals.set_title(f"agentwatch · {needed} need{'s' * (needed == 1)} you" if needed else "agentwatch")
+        self._signals.set_title(
+            f"agentwatch · {needed} need{'s' * (needed == 1)} you" if needed else "agentwatch"
+        )
 
     @on(HomeScreen.LookedAt)
     def _unmark(self, event: HomeScreen.LookedAt) -> None:
