@@ -38,11 +38,11 @@ class DeleteDialog(ModalScreen[bool]):
         """
         super().__init__()
         self._row = row
-        self._size = size
+        self._bytes = size
 
     def compose(self) -> ComposeResult:
         """Show what is deleted, and the possible answers."""
-        files = f"{self._row.path.name} with its times, log, notes and bookmarks: {byte_size(self._size)}"
+        files = f"{self._row.path.name} with its times, log, notes and bookmarks: {byte_size(self._bytes)}"
         with Vertical(classes="dialog"):
             yield Static(Content(SafeText(f"Delete {title_words(self._row)}?")))
             yield Static(Content(f"  {safe_line(files)}"))

@@ -29,6 +29,7 @@ def row(name: str, state: State = State.WORKING, ground: Ground = Ground.SAID, *
     about = {key: fields.pop(key) for key in ("now", "since_ms", "now_since_ms") if key in fields}
     standing = Standing(state, ground, **{"since_ms": NOW_MS - MINUTE_MS, **about})
     known = {
+        "path": Path(f"/{name}.jsonl"),
         "agent": "claude",
         "title": f"Title of {name}",
         "repo": "api",
@@ -40,7 +41,7 @@ def row(name: str, state: State = State.WORKING, ground: Ground = Ground.SAID, *
     }
     values = {**known, **fields}
     key = (str(values["agent"]), name)
-    return Row(key=key, id=name, path=Path(f"/{name}.jsonl"), standing=standing, **values)
+    return Row(key=key, id=name, standing=standing, **values)
 
 
 class HomeApp(App[None]):
