@@ -69,7 +69,7 @@ class HomeApp(SessionApp[None]):
         self._opening: Key | None = None
         """The session that is being opened."""
         self._open: _Open | None = None
-        self._closing = 0
+        self._being_closed = 0
         """The number of sessions that are being closed."""
 
     def get_default_screen(self) -> HomeScreen:
@@ -203,9 +203,9 @@ class HomeApp(SessionApp[None]):
         self._show_rows()
         while self.session_screen is not None:
             await self.pop_screen()
-        self._closing += 1
+        self._being_closed += 1
         await asyncio.to_thread(session.close)
-        self._closing -= 1
+        self._being_closed -= 1
         self.set_timer(_COLLECT_SECONDS, gc.collect)
 
 

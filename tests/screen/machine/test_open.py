@@ -125,7 +125,7 @@ async def test_opened_sessions_leave_nothing_behind(tmp_path: Path) -> None:
             await stage.press("g" if number % 2 else "G")
             await stage.open()
             await stage.back()
-            await stage.until(lambda: stage.app._closing == 0, "the end of the session")
+            await stage.until(lambda: stage.app._being_closed == 0, "the end of the session")
             named = {thread.name for thread in threading.enumerate()}
             counts.append((len(descriptors()), len(named & {"store", "index"})))
         assert counts[-1] == counts[5]
