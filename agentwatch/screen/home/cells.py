@@ -12,6 +12,10 @@ from agentwatch.screen.lines.line_view import Spans
 
 _LEAST_BRANCH = 7
 """A branch is cut to this width, its sign included, and not shown in less."""
+_LEAST_NAME = 14
+"""A repository is cut to this width before its branch is not shown."""
+_LEAST_BESIDE_CLOCK = 14
+"""A clock is not shown if less of a longer activity would be left."""
 _LEAST_PLACE = 12
 """The least width of the project behind the activity."""
 
@@ -50,6 +54,23 @@ def wide_row(row: Row, shown: Columns, now_ms: int, depth: int) -> Spans:
         if width:
             spans.append((SafeText(f"{gap}{text:>{width}}"), "muted"))
     return spans
+
+
+def heading(shown: Columns) -> Spans:
+    """Return the names of the columns."""
+    gap = " " * shown.gap
+    cells = [
+        fitted(SafeText("state"), STATE),
+        f"{'for':>{SINCE}}",
+        fitted(SafeText("agent"), shown.agent),
+        fitted(SafeText("project"), shown.project),
+        fitted(SafeText("title"), shown.title),
+        fitted(SafeText("now"), shown.now),
+    ]
+    calls = shown.succeeded + (shown.failed and shown.failed + 1)
+    named = (("calls", calls), ("ctx", shown.context), ("age", shown.age), ("lines", shown.changed))
+    cells += [f"{name:>{width}}" for name, width in named if width]
+    return [(SafeText(gap.join(cells)), "muted")]
 
 
 def upper_row(row: Row, width: int, now_ms: int) -> Spans:
@@ -105,8 +126,8 @@ def _place(row: Row) -> SafeText:
 def _project(row: Row, width: int, style: str) -> Spans:
     """Return repository, branch and worktree in exactly `width` columns; the worktree gives way first."""
     name, branch, tree = words.repository(row), words.branch(row), words.worktree(row)
-    if branch and columns(name) + _LEAST_BRANCH > width:
-        name = cut(name, max(width - _LEAST_BRANCH, width // 2))
+    if branch and columns(name) > max(width - _LEAST_BRANCH, _LEAST_NAME):
+        name = cut(name, max(width - _LEAST_BRANCH, _LEAST_NAME))
     name = cut(name, width)
     room = width - columns(name)
     branch = cut(branch, room) if room >= min(_LEAST_BRANCH, columns(branch)) else SafeText("")
@@ -121,12 +142,12 @@ def _activity(row: Row, width: int, now_ms: int, style: str) -> Spans:
     clock = words.activity_clock(row, now_ms)
     text = words.activity(row)
     behind = f" · {clock}" if clock and text else clock
-    if columns(SafeText(behind)) > width // 2:
+    if width - columns(SafeText(behind)) < min(columns(text), _LEAST_BESIDE_CLOCK):
         behind = ""
     room = width - columns(SafeText(behind))
     text = _end(text, room) if words.is_quote(row) else cut(text, room)
     rest = " " * (room - columns(text))
-    style = "rejected" if row.group is Group.NEEDS_YOU else style
+    style = "asks" if row.group is Group.NEEDS_YOU else style
     return [(text, style), (SafeText(f"{behind}{rest}"), "muted")]
 
 

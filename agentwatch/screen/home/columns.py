@@ -100,7 +100,7 @@ def columns_for(width: int, needed: Widths) -> Columns:
                 break
             room -= size + gap
             kept.append(name)
-    project = max(min(needed.project, _PROJECT[1], room // 3), min(_PROJECT[0], room // 4))
+    project = max(min(needed.project, _PROJECT[1], room * 3 // 10), min(_PROJECT[0], room // 4))
     rest = room - project
     now = max(min(rest * 45 // 100, rest - _LEAST_TITLE), _LEAST_NOW)
     return Columns(

@@ -12,7 +12,7 @@ from agentwatch.screen.lines.themes import muted
 Piece = tuple[str, str]
 """Words and their style."""
 
-_NAME = "agentwatch"
+_NAME = ("agentwatch", "bold")
 
 
 class HomeHeader(Static):
@@ -51,7 +51,7 @@ class HomeHeader(Static):
             left, right = _fitting(counts, self._key, width)
             pieces: list[Piece] = []
             for number, (words, style) in enumerate(left):
-                pieces += [(" · " if number else "", dim), (words, style or dim)]
+                pieces += [(_between(left, number), dim), (words, style or dim)]
             gap = " " * max(width - 2 - _width(left) - columns(right), 0)
             self.update(Content.assemble(" ", *pieces, gap, (right, dim), " "), layout=False)
 
@@ -62,8 +62,7 @@ def _fitting(counts: Counts, key: str, width: int) -> tuple[list[Piece], SafeTex
     if counts.hidden and key:
         hidden = (f"{counts.hidden:,} older hidden: {key}", f"{counts.hidden:,} hidden: {key}", "")
     whole, live, signs = _words(counts), _words(counts._replace(ended_today=0)), _signs(counts)
-    name = (f"{_NAME} │ ", "")
-    forms = [(_named(name, whole), hidden[0]), (whole, hidden[0]), (whole, hidden[1]), (live, hidden[1])]
+    forms = [([_NAME, *whole], hidden[0]), (whole, hidden[0]), (whole, hidden[1]), (live, hidden[1])]
     forms += [(signs, hidden[1]), (signs, "")]
     for left, right in forms:
         if _width(left) + (len(right) + 2 if right else 0) <= width - 2:
@@ -71,16 +70,16 @@ def _fitting(counts: Counts, key: str, width: int) -> tuple[list[Piece], SafeTex
     return signs[:1], SafeText("")
 
 
-def _named(name: Piece, counts: list[Piece]) -> list[Piece]:
-    first, *rest = counts
-    return [(name[0] + first[0], first[1]), *rest]
+def _between(pieces: list[Piece], number: int) -> str:
+    """Return what stands before a piece; it has three columns, except before the first one."""
+    return "" if not number else " │ " if pieces[number - 1] == _NAME else " · "
 
 
 def _words(counts: Counts) -> list[Piece]:
     named = (
         (counts.needs_you, "need you" if counts.needs_you != 1 else "needs you", "bold $text-warning"),
         (counts.failed, "failed", "$text-error"),
-        (counts.working, "working", "$text-accent"),
+        (counts.working, "working", "$text-primary"),
         (counts.quiet, "quiet", "$text-warning"),
         (counts.your_turn, "your turn", ""),
         (counts.ended_today, "ended today", ""),
@@ -93,7 +92,7 @@ def _signs(counts: Counts) -> list[Piece]:
     named = (
         (counts.needs_you, "!", "bold $text-warning"),
         (counts.failed, "✗", "$text-error"),
-        (counts.working, "◐", "$text-accent"),
+        (counts.working, "◐", "$text-primary"),
         (counts.quiet, "?", "$text-warning"),
         (counts.your_turn, "›", ""),
     )

@@ -14,7 +14,7 @@ from agentwatch.screen.home.columns import LEAST_FOR_ONE_ROW, Columns, Widths, c
 from agentwatch.screen.lines.line_view import Spans
 
 _INDENT = "  "
-_HEADINGS = {Group.NEEDS_YOU: "rejected", Group.FAILED: "failed", Group.WORKING: "running"}
+_HEADINGS = {Group.NEEDS_YOU: "asks", Group.FAILED: "failed", Group.WORKING: "working"}
 """The styles of the headings of some groups; the others have that of a heading."""
 
 
@@ -87,9 +87,11 @@ class LineContent:
         if not self.is_wide:
             spans = (cells.lower_row if part else cells.upper_row)(line.row, room, now_ms)
             return [(SafeText(indent), ""), *spans]
-        if self._columns is None:
-            self._columns = columns_for(self.width, self._needed)
-        return cells.wide_row(line.row, self._columns, now_ms, line.depth)
+        return cells.wide_row(line.row, self._fitting(), now_ms, line.depth)
+
+    def heading(self) -> Spans:
+        """Return the names of the columns; nothing if each session takes two rows."""
+        return cells.heading(self._fitting()) if self.is_wide else []
 
     def clocks(self, line: Line | None, now_ms: int) -> tuple[str, ...]:
         """Return the texts of a line that change with the time alone."""
@@ -99,9 +101,14 @@ class LineContent:
         return (
             words.since_words(row, now_ms),
             words.activity_clock(row, now_ms),
-            words.age(row, now_ms) if self._columns is not None and self._columns.age else "",
+            words.age(row, now_ms) if self.is_wide and self._fitting().age else "",
             words.state_words(row, now_ms).word,
         )
+
+    def _fitting(self) -> Columns:
+        if self._columns is None:
+            self._columns = columns_for(self.width, self._needed)
+        return self._columns
 
     def _heading(self, line: Heading) -> Spans:
         name = cut(SafeText(line.group.upper()), self.width)

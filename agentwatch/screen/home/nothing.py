@@ -8,11 +8,11 @@ from agentwatch.safe_text import SafeText, safe_line
 _BEGINNING = """\
 No session of a coding agent was found on this machine.
 
-  claude, codex, gemini …                  start an agent: its session appears here
+  claude            an agent that you start appears here
   agentwatch run -- cursor-agent -p … --output-format stream-json
   cursor-agent -p … --output-format stream-json | agentwatch
 
-  agentwatch demo                          replays a bundled session"""
+  agentwatch demo   replays a bundled session"""
 
 
 def words_for_nothing(request: Request, hidden: int, key: str, *, is_complete: bool) -> SafeText:

@@ -18,8 +18,11 @@ from agentwatch.screen.home.keys import LIST_KEYS
 from agentwatch.screen.home.line_content import LineContent, Shown
 from agentwatch.screen.home.screen_rows import ScreenRows, identity
 from agentwatch.screen.home.words import foreign
+from agentwatch.screen.lines.heading import HeadedView
 from agentwatch.screen.lines.highlight import chosen_row
+from agentwatch.screen.lines.line_view import Spans
 from agentwatch.screen.lines.row_view import RowView
+from agentwatch.screen.terminal.first_frame import eager_classes
 
 _URGENT = (Group.NEEDS_YOU, Group.FAILED)
 _MOST_MEASURED = 500
@@ -35,13 +38,14 @@ _MESSAGES = {
 }
 
 
-class SessionList(RowView):
+class SessionList(RowView, HeadedView):
     """The sessions of the machine, with a cursor that stays on its session.
 
     While the cursor is on the first line, the top of the list stays in view. Otherwise the selected session
     stays in its row of the screen when others come and go above it; if it is not in view, the first row does.
     """
 
+    COMPONENT_CLASSES = eager_classes(("line--asks", "line--working"))
     BINDINGS: ClassVar[list[BindingType]] = [*LIST_KEYS]
     open_action = "open"
 
@@ -83,6 +87,11 @@ class SessionList(RowView):
         """Return the number of rows of the list, or of the words in an empty one."""
         return len(self._rows) or len(self._content.nothing_rows())
 
+    def heading(self, width: int) -> Spans:
+        """Return the names of the columns."""
+        del width
+        return self._content.heading() if self._rows.lines else []
+
     def draw(self, y: int, width: int) -> Strip:
         """Return one row after a column for its mark; every row of the selected line is marked."""
         shown = self._shown(y)
@@ -106,11 +115,6 @@ class SessionList(RowView):
         if index is not None:
             self._select(index)
 
-    def watch_cursor(self, old: int, new: int) -> None:
-        """Draw the rows that the cursor left and entered."""
-        del old, new
-        self._draw_changes()
-
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         """Draw the rows that come into view."""
         super().watch_scroll_y(old_value, new_value)
@@ -122,6 +126,8 @@ class SessionList(RowView):
         self._drawn.clear()
         self._settle()
         super().on_resize()
+        if not self._content.is_wide:
+            self.add_class("-low")
         if self._is_placed and self._chosen is not None:
             self._select(self._rows.at(self.cursor)[0])
 
@@ -210,6 +216,7 @@ class SessionList(RowView):
         self._chosen = rows.lines[index]
         self._is_placed = index != rows.selectable(0, 1)
         self.cursor = rows.top(index)
+        self._draw_changes()
         has_heading = index > 0 and not rows.is_selectable(index - 1)
         self.bring_into_view(rows.rows(index)[-1])
         self.bring_into_view(rows.top(index - has_heading) if self._is_placed else 0)

@@ -34,11 +34,11 @@ class StateWords(NamedTuple):
 
 
 _STATES = {
-    State.WORKING: StateWords("◐", "works", "running"),
-    State.ASKS: StateWords("!", "asks", "rejected"),
+    State.WORKING: StateWords("◐", "works", "working"),
+    State.ASKS: StateWords("!", "asks", "asks"),
     State.QUIET: StateWords("?", "quiet", "returned"),
-    State.YOUR_TURN: StateWords("›", "turn", "accent"),
-    State.SHELL: StateWords("›", "shell", "accent"),
+    State.YOUR_TURN: StateWords("›", "turn", "plain"),
+    State.SHELL: StateWords("›", "shell", "plain"),
     State.TURN_FAILED: StateWords("✗", "failed", "failed"),
     State.SUCCEEDED: StateWords("✓", "ended", "succeeded"),
     State.FAILED: StateWords("✗", "failed", "failed"),
@@ -137,8 +137,7 @@ def beside_title(row: Row) -> str:
     """Return the number of subagents, and whether the session does not ring: `+2 sub`, `no ring`."""
     words = []
     if row.subagents:
-        working = f" {row.working_subagents}◐" if row.working_subagents else ""
-        words.append(f"+{short_count(row.subagents)} sub{working}")
+        words.append(f"+{short_count(row.subagents)} sub")
     if not row.rings:
         words.append("no ring")
     return " · ".join(words)

@@ -26,7 +26,8 @@ MINUTE_MS = 60_000
 
 def row(name: str, state: State = State.WORKING, ground: Ground = Ground.SAID, **fields: Any) -> Row:
     """Return a session with the id `name`, whose state has lasted for a minute unless `since_ms` is given."""
-    about = {key: fields.pop(key) for key in ("now", "since_ms", "now_since_ms") if key in fields}
+    names = ("now", "since_ms", "now_since_ms", "is_calling")
+    about = {key: fields.pop(key) for key in names if key in fields}
     standing = Standing(state, ground, **{"since_ms": NOW_MS - MINUTE_MS, **about})
     known = {
         "path": Path(f"/{name}.jsonl"),
