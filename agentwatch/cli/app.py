@@ -20,6 +20,7 @@ from agentwatch.cli.parameters.format import reading
 from agentwatch.cli.parameters.pacing import pacing
 from agentwatch.cli.terminal import fill_descriptors
 from agentwatch.faults import INTERNAL_ERROR, USAGE, Fault, Signalled
+from agentwatch.machine.status.counts import UnknownFieldError, known_fields
 
 if TYPE_CHECKING:
     from agentwatch.cli.options import Options
@@ -174,11 +175,24 @@ def drift(address: str, **given: Any) -> int:
 def sessions() -> int:
     """List the saved sessions, newest first."""
     from agentwatch.cli.printing import print_lines
-    from agentwatch.cli.saved import opened_catalog
+    from agentwatch.cli.sessions.saved import opened_catalog
 
     return print_lines(
         line for session in opened_catalog() for line in (session.line(), f"    {session.path}")
     )
+
+
+@agentwatch.command()
+@click.option("--format", "template", metavar="TEMPLATE", help=f"Replace fields: {known_fields()}.")
+def status(template: str | None) -> int:
+    """Print one line of counts for tmux and shell prompts."""
+    from agentwatch.cli.printing import print_lines
+    from agentwatch.cli.status.quick import status_line
+
+    try:
+        return print_lines([status_line(template)])
+    except UnknownFieldError as error:
+        raise click.UsageError(f"--format: {error}") from None
 
 
 def _options(given: dict[str, Any]) -> Options:

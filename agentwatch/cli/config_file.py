@@ -1,4 +1,4 @@
-"""Reads the user's settings from `config.toml`: keys, theme, thinking and attention.
+"""Reads the user's settings from `config.toml`: keys, theme, thinking, attention and the list of sessions.
 
 The file is read only when a screen is drawn. An error in it is reported in one line.
 """
@@ -15,10 +15,12 @@ from agentwatch.recording import open_regular
 from agentwatch.safe_text import SafeText, cut, safe_line
 
 _SHOWN_COLUMNS = 40
+_RINGS = ("all", "none")
 _SECTIONS: Mapping[str, Mapping[str, type] | None] = {
     "keys": None,
     "screen": {"theme": str, "thinking": bool},
     "attention": {"bell": bool, "note": bool, "title": bool},
+    "home": {"ring": str},
 }
 """The keys of each section and the types of their values; the keys of `[keys]` are the ids of bindings."""
 
@@ -49,10 +51,16 @@ def read_config(environ: Mapping[str, str] = os.environ) -> Config:
         raise _fault(path, f"not valid TOML: {error}") from None
     for name, section in sections.items():
         _check_section(path, name, section)
-    found = {key: value for name in ("screen", "attention") for key, value in sections.get(name, {}).items()}
+    found = {
+        key: value
+        for name in ("screen", "attention", "home")
+        for key, value in sections.get(name, {}).items()
+    }
     config = Config(keys=sections.get("keys", {}), **found)
     if config.theme is not None:
         _check_theme(path, config.theme)
+    if config.ring not in _RINGS:
+        raise _fault(path, f"[home] unknown ring {_shown(config.ring)}; known rings: {_listed(_RINGS)}")
     if config.keys:
         _check_keys(path, config.keys)
     return config

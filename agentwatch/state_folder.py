@@ -1,0 +1,16 @@
+"""The folder in which agentwatch keeps what is its own: saved sessions, indexes, the state of the list."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+
+def state_folder() -> Path:
+    """Return the folder, which may not exist yet: AGENTWATCH_HOME, or else the user's state folder."""
+    home = os.environ.get("AGENTWATCH_HOME")
+    if home:
+        return Path(home)
+    from platformdirs import user_state_path
+
+    return user_state_path("agentwatch", appauthor=False)
