@@ -9,6 +9,7 @@ import errno
 import os
 import stat
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -77,9 +78,13 @@ class SessionFiles(NamedTuple):
         return path.with_name(path.name + suffix) if path.suffix in _SUFFIXES else path.with_suffix(suffix)
 
 
-def sessions_folder() -> Path:
-    """Return the folder of saved sessions, which may not exist yet."""
-    home = os.environ.get("AGENTWATCH_HOME")
+def sessions_folder(environ: Mapping[str, str] = os.environ) -> Path:
+    """Return the folder of saved sessions, which may not exist yet.
+
+    Args:
+        environ: The environment whose `AGENTWATCH_HOME` names the folder above.
+    """
+    home = environ.get("AGENTWATCH_HOME")
     if home:
         return Path(home) / "sessions"
     from platformdirs import user_state_path
