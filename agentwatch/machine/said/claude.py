@@ -18,7 +18,7 @@ from agentwatch.recording import open_regular, read_object
 _MOST_BYTES = 64 << 10
 _MOST_DIGITS = 10
 """The digits of the largest process id."""
-_HOLD_SECONDS = 0.5
+_HOLD_SECONDS = 1.0
 """Between the end of a task in the background and the next turn, Claude Code is idle for 50 to 300 ms."""
 _BUSY = frozenset({State.WORKING, State.ASKS})
 _AT_REST = frozenset({State.YOUR_TURN, State.SHELL})
