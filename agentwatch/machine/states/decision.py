@@ -111,7 +111,9 @@ def _live(
 
 def _turn_ended(digest: Digest, process: Process | None, known: Knowledge) -> Standing:
     """Return whose turn it is after the end of a turn."""
-    is_shared = process is not None and process.is_shared  # it keeps sessions open that nobody looks at
+    is_shared = process is not None and process.is_shared
+    if is_shared and process is not None and process.viewers == 0:
+        return _ended(digest, Ground.INFERRED)  # the daemon keeps it open, and no terminal shows it
     ground = Ground.INFERRED if is_shared or known.ends_in_silence else Ground.SAID
     since_ms = digest.seen_ms if digest.turn_ms is None else digest.turn_ms
     if has_failed(digest):

@@ -7,7 +7,7 @@ from agentwatch.machine.digest.parts import Turn
 from agentwatch.machine.process import Process, Said
 from agentwatch.machine.standing import Ground, Standing, State
 from agentwatch.machine.states import words
-from agentwatch.machine.states.activity import has_child_since, is_silent
+from agentwatch.machine.states.activity import READING, has_child_since, is_silent
 from agentwatch.machine.states.knowledge import Knowledge
 from agentwatch.machine.states.turns import has_failed, working
 
@@ -28,11 +28,15 @@ def by_report(state: State, said: Said, digest: Digest | None, now_ms: int) -> S
         calls = tuple(digest.open_calls.values())
         is_long = digest.turn is Turn.OPEN and not calls and is_silent(digest, calls, None, now_ms)
         works = working(digest, calls, Ground.SAID)
+        if digest.turn is not Turn.OPEN and not calls:
+            works = works._replace(now=words.BUSY)
         works = works._replace(since_ms=works.since_ms if since_ms is None else since_ms)
         return works._replace(now=words.silence_words(digest, now_ms)) if is_long else works
     if state is State.YOUR_TURN and has_failed(digest):
         state = State.TURN_FAILED
     now = words.failure_words(digest) if state is State.TURN_FAILED else words.answer_words(digest)
+    if digest.turn is Turn.OPEN:
+        now = ""  # the last answer belongs to an earlier prompt
     return Standing(state, Ground.SAID, since_ms, now, since_ms if now else None)
 
 
@@ -43,6 +47,7 @@ def _question(said: Said, digest: Digest | None) -> str:
     if digest is not None and said.about == "permission":
         agents = {call.agent for call in digest.open_calls.values()}
         calls = [call for call in digest.open_calls.values() if call.call_id not in agents]
+        calls = [call for call in calls if call.kind not in READING] or calls
         if calls:
             more = f" or {len(calls) - 1} more" if calls[1:] else ""
             return f"{words.asked_words(calls[0])}{more}"

@@ -8,6 +8,7 @@ from agentwatch.machine.digest.parts import OpenCall
 
 _MOST = 200
 RUNNING = "its process runs"
+BUSY = "busy"
 MODEL_OR_TOOL = "model or tool"
 _MINUTE_MS = 60_000
 _HOUR_MS = 60 * _MINUTE_MS

@@ -81,6 +81,14 @@ def test_the_call_of_a_subagent_may_ask() -> None:
     assert waiting_call([outer, inner], "", process(), CLAUDE, NOW_MS) is inner
 
 
+def test_an_agent_that_uses_the_processor_may_run_the_command_itself() -> None:
+    """A busy agent does not wait. A busy daemon says nothing: another session may be the reason."""
+    busy = process()._replace(is_idle=False)
+    assert waiting_call([call()], "", busy, CODEX, NOW_MS) is None
+    assert waiting_call([call()], "", busy._replace(is_shared=True), CODEX, NOW_MS) == call()
+    assert waiting_call([call()], "", process()._replace(is_idle=True), CODEX, NOW_MS) == call()
+
+
 def test_nothing_is_inferred_without_the_facts() -> None:
     """Without a process, a start of the call, or the age of a child, the call may run."""
     assert waiting_call([call()], "", None, CODEX, NOW_MS) is None

@@ -134,6 +134,15 @@ def test_a_session_in_a_daemon_may_not_be_on_any_screen() -> None:
     assert judged(DONE, runs=runs)[:2] == (State.YOUR_TURN, Ground.INFERRED)
 
 
+def test_a_session_that_no_terminal_shows_has_ended() -> None:
+    """The daemon of Codex keeps the session open for minutes; one in the middle of a turn still works."""
+    runs = process()._replace(is_shared=True, viewers=0)
+    assert judged(DONE, runs=runs)[:2] == (State.SUCCEEDED, Ground.INFERRED)
+    assert judged(BROKEN, runs=runs).state is State.FAILED
+    assert judged(working(), runs=runs).state is State.WORKING
+    assert judged(DONE, runs=runs._replace(viewers=1)).state is State.YOUR_TURN
+
+
 def test_gemini_ends_its_turns_in_silence() -> None:
     """No line of Gemini says that a turn has ended, so that its end is inferred."""
     assert judged(DONE, agent="gemini")[:2] == (State.YOUR_TURN, Ground.INFERRED)

@@ -62,7 +62,8 @@ def test_a_question_names_the_call_before_its_line_is_written() -> None:
     """The registry waits before the line of the call comes: first the kind of the question is shown."""
     waits = said(State.ASKS, about="permission")
     assert judged(working(), agent="claude", says=waits).now == "permission"
-    asks = judged(working(call(target="rm -rf build")), agent="claude", says=waits)
+    done = call(ToolKind.READ, "a.py", call_id="c0")
+    asks = judged(working(done, call(target="rm -rf build")), agent="claude", says=waits)
     assert asks.now == "Tool rm -rf build"
     assert asks.since_ms == asks.now_since_ms == waits.since_ms
 
