@@ -35,8 +35,11 @@ def bound_keys(rebound: Mapping[str, str]) -> dict[str, list[str]]:
         rebound: The keys that replace the defaults, as in `Config.keys`.
     """
     import agentwatch.screen.app  # noqa: F401 - defines every binding; it imports this module itself
+    from agentwatch.screen.home.keys import BAR_KEYS, HOME_KEYS, LIST_KEYS
 
     found: dict[str, dict[str, None]] = {}
+    for made in Binding.make_bindings((*LIST_KEYS, *HOME_KEYS, *BAR_KEYS)):
+        found.setdefault(made.id or "", {})[made.key] = None
     left: list[type] = [DOMNode]
     while left:
         node = left.pop()

@@ -38,10 +38,23 @@ _PANES = {
         ("open-file", "Edit"),
     ),
     "log": (("open-action", "Detail"), ("hide-actions", "Hide")),
+    "home": (
+        ("open-session", "Open"),
+        ("preview", "Preview"),
+        ("find-session", "Find"),
+        ("filter-sessions", "Filter"),
+        ("sort-sessions", "Sort"),
+        ("ring", "Ring"),
+        ("go-to-terminal", "Terminal"),
+        ("show-hidden", "All"),
+        ("next-urgent", "Next that needs you"),
+    ),
 }
 _BARS = {
     "find": (("find-next find-previous", "Next, previous"), ("find-back", "Back")),
     "filter": (("drop-filter", "Clear"),),
+    "home-find": (("drop-words", "Clear"),),
+    "home-filter": (("drop-words", "Clear"),),
 }
 """The keys of a bar while text is typed in it; all other keys are letters there."""
 _MOMENT = ("step-back step", "Moment")
@@ -135,13 +148,16 @@ class KeyHints(Static):
             yield from _BARS[bar]
             return
         yield from _LAST
-        own = _PANES.get(self._pane(), ())
+        pane = self._pane()
+        own = _PANES.get(pane, ())
         yield from own[:_BEFORE_PAUSE]
         if self._pause:
             yield "pause", self._pause
         if self._is_earlier:
             yield from _EARLIER
         yield from own[_BEFORE_PAUSE:]
+        if pane == "home":
+            return
         yield from (hint for hint in _EVERYWHERE if not (self._is_earlier and hint == _MOMENT))
 
     def _fitting(self, wanted: list[tuple[str, str]]) -> list[Hint]:
