@@ -53,9 +53,22 @@ def test_what_is_unknown_is_null() -> None:
 def test_what_is_known_is_printed() -> None:
     """Each key has the value of the row."""
     fields: dict[str, Any] = {
-        "since_ms": NOW_MS, "now": "pytest -q", "title": "Fix it", "cwd": "/src/api", "repo": "api",
-        "branch": "main", "model": "m-1", "calls": 31, "failed": 0, "context_used": 5, "context_size": 9,
-        "pid": 4711, "began_ms": NOW_MS - 1, "seen_ms": NOW_MS, "host": "there", "agent": "codex",
+        "since_ms": NOW_MS,
+        "now": "pytest -q",
+        "title": "Fix it",
+        "cwd": "/src/api",
+        "repo": "api",
+        "branch": "main",
+        "model": "m-1",
+        "calls": 31,
+        "failed": 0,
+        "context_used": 5,
+        "context_size": 9,
+        "pid": 4711,
+        "began_ms": NOW_MS - 1,
+        "seen_ms": NOW_MS,
+        "host": "there",
+        "agent": "codex",
     }
     found = printed(state=State.YOUR_TURN, ground=Ground.INFERRED, **fields)
     assert found["state"] == "your turn"

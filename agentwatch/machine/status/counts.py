@@ -28,7 +28,12 @@ class Counts(NamedTuple):
     """Sessions with activity today that may run, and whose state is not known."""
 
     def line(self) -> str:
-        """Return what deserves attention, in one line: `2 need you · 3 working`; empty without any."""
+        """Return what deserves attention, in one line: `2 need you · 3 working`.
+
+        It is empty if there is nothing, and a dash if nothing is known.
+        """
+        if self == UNKNOWN_COUNTS:
+            return UNKNOWN
         needs = "needs you" if self.needs_you == 1 else "need you"
         words = (
             (self.needs_you, needs),
@@ -56,6 +61,9 @@ class Counts(NamedTuple):
         return "".join((*pieces, template[at:]))
 
 
+UNKNOWN_COUNTS = Counts(*[None] * len(Counts._fields))
+
+
 class UnknownFieldError(Exception):
     """A template names a field that does not exist."""
 
@@ -80,7 +88,7 @@ def counts_of(rows: Iterable[Row], now_ms: int) -> Counts:
 
     all_rows = list(rows)
     counted = counts(all_rows, now_ms)
-    begin_ms = _midnight(now_ms)
+    begin_ms = midnight(now_ms)
     unknown = sum(
         row.standing.state is State.UNKNOWN and row.parent is None and (row.seen_ms or 0) >= begin_ms
         for row in all_rows
@@ -107,7 +115,7 @@ def counts_in(kept: dict[str, object]) -> Counts | None:
     return Counts(*values)
 
 
-def _midnight(now_ms: int) -> int:
+def midnight(now_ms: int) -> int:
     """Return the last midnight in local time, in milliseconds since the epoch."""
     now = time.localtime(now_ms // 1000)
     return int(time.mktime((now.tm_year, now.tm_mon, now.tm_mday, 0, 0, 0, 0, 0, -1))) * 1000

@@ -37,7 +37,8 @@ def test_only_todays_unknown_sessions_are_counted() -> None:
         (Counts(needs_you=1), "1 needs you"),
         (Counts(needs_you=2, working=3, failed=1), "2 need you · 3 working · 1 failed"),
         (Counts(quiet=1, your_turn=4, ended_today=9, unknown=2), "1 quiet · 2 unknown"),
-        (Counts(*[None] * 7), ""),
+        (Counts(*[None] * 7), "–"),
+        (Counts(ended_today=None), ""),
     ],
 )
 def test_the_line_names_what_deserves_attention(given: Counts, line: str) -> None:
