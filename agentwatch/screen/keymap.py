@@ -6,7 +6,7 @@ A binding that can be rebound has an id, by which `config.toml` refers to it.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from textual.binding import Binding, InvalidBinding
 from textual.dom import DOMNode
@@ -20,6 +20,8 @@ _ASCII_NAMES = frozenset(
     unicodedata.name(chr(code)).lower().replace("-", "_").replace(" ", "_") for code in range(33, 127)
 )
 """What Textual calls the keys of ASCII: `less_than_sign`, whose Unicode name has a hyphen."""
+_IN_BOTH = frozenset(("leave", "help", "back"))
+"""The bindings of a session's screen that the screen of the list has too, besides those of every pane."""
 _NAMED_KEYS = frozenset(("enter", "backspace", "delete"))
 """Keys shown by name; Textual has signs for them that few people know."""
 
@@ -73,10 +75,22 @@ def check_keys(keys: Mapping[str, str]) -> None:
                 shown = _shown(key.strip()) or "an empty string"
                 raise InvalidKeys(f"{name}: {shown} is not a key (examples: f, ctrl+g, space)")
     for name in keys:
-        for other in sorted(defaults.keys() - {name}):
+        for other in sorted(_beside(name, defaults)):
             shared = set(pressed[name]) & set(pressed[other]) - (set(defaults[name]) & set(defaults[other]))
             if shared:  # defaults share a key only where a focused pane or field handles it first
                 raise InvalidKeys(f"{name}: {min(shared)} is already the key of {other}; rebind that too")
+
+
+def _beside(name: str, names: Collection[str]) -> set[str]:
+    """Return the bindings that work on a screen on which a binding works: that of a session, or the list."""
+    from agentwatch.screen.home.keys import BAR_KEYS, HOME_KEYS, LIST_KEYS
+    from agentwatch.screen.lines.line_view import LineView
+
+    in_list = {made.id or "" for made in (*LIST_KEYS, *HOME_KEYS, *BAR_KEYS)}
+    in_both = {made.id or "" for made in Binding.make_bindings(LineView.BINDINGS)} | _IN_BOTH
+    in_session = set(names) - in_list
+    found = in_session if name in in_session else set()
+    return (found | in_list | in_both if name in in_list | in_both else found) - {name}
 
 
 def key_label(key: str) -> str:

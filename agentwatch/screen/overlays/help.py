@@ -14,7 +14,10 @@ from textual.widgets import Static
 
 from agentwatch.screen.keymap import bound_keys, key_label
 
-KEYS = (
+Part = tuple[str, tuple[tuple[str, str], ...]]
+"""A heading, and the keys below it with what they do."""
+
+SESSION_KEYS: tuple[Part, ...] = (
     (
         "Panes",
         (
@@ -26,7 +29,7 @@ KEYS = (
             ("{maximise}", "maximize the pane (toggle)"),
             (
                 "{open}, {back}",
-                "open the detail of the selected call, or unfold its row; go back",
+                "open the detail of the selected call, or unfold its row; go back, in the end to the list",
             ),
             (
                 "{previous-line} {next-line} {open-line}",
@@ -109,6 +112,47 @@ KEYS = (
 )
 """The help text of each key; `{pause}` is replaced by the keys of the binding with that id."""
 
+LIST_KEYS: tuple[Part, ...] = (
+    (
+        "Sessions",
+        (
+            ("{open-session}, {back}", "open the session and follow it; return to the list as it was"),
+            ("{preview}", "show or hide the preview: last lines, open calls, to-do list"),
+            ("{go-to-terminal}", "switch to the session's pane of tmux, if it is known"),
+            ("{ring}", "ring or do not ring when the session needs you (toggle, remembered)"),
+            ("{next-urgent}, {previous-urgent}", "next session that needs you or failed; previous"),
+            ("{copy-session}", "copy the id of the session, which is an address"),
+            ("{rename-session}", "rename a recording of agentwatch"),
+            ("{delete-session}", "delete a recording of agentwatch, after confirmation"),
+        ),
+    ),
+    (
+        "List",
+        (
+            ("{down}, {up}", "next session; previous"),
+            ("{page-down}, {page-up}", "one page down; up"),
+            ("{half-page-down}, {half-page-up}", "half a page down; up"),
+            ("{top}, {bottom}", "first session; last"),
+            ("{find-session}", "search titles and prompts; enter searches the contents too"),
+            ("{filter-sessions}", "filter: agent:codex, failed, repo:api, a word"),
+            ("{clear-search}, {drop-words}", "clear search and filter; clear the words being typed"),
+            ("{sort-sessions}", "sort by state, age or repository"),
+            ("{show-hidden}", "show or hide hidden sessions (toggle)"),
+            ("{unfold-session}, {fold-session}", "show subagents or what is folded; fold it"),
+            ("ctrl+p", "command palette: every command with its keys, themes"),
+        ),
+    ),
+    (
+        "Quit",
+        (
+            ("{leave} ctrl+c", "quit"),
+            ("{help}", "show all keys"),
+            ("ctrl+z", "suspend"),
+        ),
+    ),
+)
+"""The same for the list of sessions."""
+
 
 class Help(ModalScreen[None]):
     """Every key and what it does."""
@@ -118,19 +162,21 @@ class Help(ModalScreen[None]):
         Binding("escape,q,enter", "dismiss", "Back", show=False),
     ]
 
-    def __init__(self, rebound: Mapping[str, str]) -> None:
+    def __init__(self, rebound: Mapping[str, str], parts: tuple[Part, ...] = SESSION_KEYS) -> None:
         """Create the screen.
 
         Args:
             rebound: The user's own key bindings, by binding id; they replace the defaults.
+            parts: The keys that are shown.
         """
         super().__init__()
+        self._parts = parts
         self._keys = {name: " ".join(map(key_label, keys)) for name, keys in bound_keys(rebound).items()}
 
     def compose(self) -> ComposeResult:
         """Lay out the keys and their descriptions in two columns."""
         with VerticalScroll(id="help", classes="dialog"):
-            for title, rows in KEYS:
+            for title, rows in self._parts:
                 yield Static(Content.styled(title, "bold $text-accent"))
                 for keys, does in rows:
                     with HorizontalGroup():
