@@ -6,7 +6,7 @@ A binding that can be rebound has an id, by which `config.toml` refers to it.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 
 from textual.binding import Binding, InvalidBinding
 from textual.dom import DOMNode
@@ -16,12 +16,12 @@ from agentwatch.safe_text import cut, safe_line
 
 _MODIFIERS = frozenset(("ctrl", "shift", "alt", "meta", "super", "hyper"))
 _SHOWN_COLUMNS = 40
+_EVERYWHERE = frozenset(("leave", "help", "back"))
+"""Bindings of both the list of sessions and a session, besides those of every pane of lines."""
 _ASCII_NAMES = frozenset(
     unicodedata.name(chr(code)).lower().replace("-", "_").replace(" ", "_") for code in range(33, 127)
 )
 """What Textual calls the keys of ASCII: `less_than_sign`, whose Unicode name has a hyphen."""
-_IN_BOTH = frozenset(("leave", "help", "back"))
-"""The bindings of a session's screen that the screen of the list has too, besides those of every pane."""
 _NAMED_KEYS = frozenset(("enter", "backspace", "delete"))
 """Keys shown by name; Textual has signs for them that few people know."""
 
@@ -37,10 +37,10 @@ def bound_keys(rebound: Mapping[str, str]) -> dict[str, list[str]]:
         rebound: The keys that replace the defaults, as in `Config.keys`.
     """
     import agentwatch.screen.app  # noqa: F401 - defines every binding; it imports this module itself
-    from agentwatch.screen.home.keys import BAR_KEYS, HOME_KEYS, LIST_KEYS
+    from agentwatch.screen.home.keys import ALL_KEYS
 
     found: dict[str, dict[str, None]] = {}
-    for made in Binding.make_bindings((*LIST_KEYS, *HOME_KEYS, *BAR_KEYS)):
+    for made in Binding.make_bindings(ALL_KEYS):
         found.setdefault(made.id or "", {})[made.key] = None
     left: list[type] = [DOMNode]
     while left:
@@ -75,22 +75,10 @@ def check_keys(keys: Mapping[str, str]) -> None:
                 shown = _shown(key.strip()) or "an empty string"
                 raise InvalidKeys(f"{name}: {shown} is not a key (examples: f, ctrl+g, space)")
     for name in keys:
-        for other in sorted(_beside(name, defaults)):
+        for other in sorted(other for other in defaults.keys() - {name} if _can_meet(name, other)):
             shared = set(pressed[name]) & set(pressed[other]) - (set(defaults[name]) & set(defaults[other]))
             if shared:  # defaults share a key only where a focused pane or field handles it first
                 raise InvalidKeys(f"{name}: {min(shared)} is already the key of {other}; rebind that too")
-
-
-def _beside(name: str, names: Collection[str]) -> set[str]:
-    """Return the bindings that work on a screen on which a binding works: that of a session, or the list."""
-    from agentwatch.screen.home.keys import BAR_KEYS, HOME_KEYS, LIST_KEYS
-    from agentwatch.screen.lines.line_view import LineView
-
-    in_list = {made.id or "" for made in (*LIST_KEYS, *HOME_KEYS, *BAR_KEYS)}
-    in_both = {made.id or "" for made in Binding.make_bindings(LineView.BINDINGS)} | _IN_BOTH
-    in_session = set(names) - in_list
-    found = in_session if name in in_session else set()
-    return (found | in_list | in_both if name in in_list | in_both else found) - {name}
 
 
 def key_label(key: str) -> str:
@@ -105,6 +93,19 @@ def _keys_of(value: str) -> list[str]:
         return [made.key for made in Binding.make_bindings([Binding(value, "press")])]
     except InvalidBinding:
         return [value]
+
+
+def _can_meet(name: str, other: str) -> bool:
+    """Return whether two bindings are in force in the same screen: the list of sessions, or a session."""
+    from agentwatch.screen.home.keys import ALL_KEYS
+    from agentwatch.screen.lines.line_view import LineView
+
+    of_list = {binding.id for binding in ALL_KEYS}
+    if (name in of_list) is (other in of_list):
+        return True
+    of_session = other if name in of_list else name
+    lines = {made.id for made in Binding.make_bindings(LineView.BINDINGS)}
+    return of_session in _EVERYWHERE or of_session in lines
 
 
 def _can_be_pressed(key: str) -> bool:

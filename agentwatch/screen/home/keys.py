@@ -27,7 +27,7 @@ LIST_KEYS = (
     ),
     Binding(
         "d",
-        "want('delete')",
+        "want('removal')",
         "Delete",
         show=False,
         id="delete-session",
@@ -87,3 +87,4 @@ HOME_KEYS = (
     ),
 )
 BAR_KEYS = (Binding("escape", "drop", "Clear", show=False, id="drop-words", tooltip="Clear the words"),)
+ALL_KEYS = (*LIST_KEYS, *HOME_KEYS, *BAR_KEYS)

@@ -33,7 +33,7 @@ _MESSAGES = {
     "preview": wanted.PreviewWanted,
     "ring": wanted.RingToggled,
     "terminal": wanted.TerminalWanted,
-    "delete": wanted.DeleteWanted,
+    "removal": wanted.DeleteWanted,
     "rename": wanted.RenameWanted,
 }
 

@@ -38,7 +38,7 @@ _STATES = {
     State.ASKS: StateWords("!", "asks", "asks"),
     State.QUIET: StateWords("?", "quiet", "returned"),
     State.YOUR_TURN: StateWords("›", "turn", "plain"),
-    State.SHELL: StateWords("›", "shell", "plain"),
+    State.SHELL: StateWords("›", str(State.SHELL), "plain"),
     State.TURN_FAILED: StateWords("✗", "failed", "failed"),
     State.SUCCEEDED: StateWords("✓", "ended", "succeeded"),
     State.FAILED: StateWords("✗", "failed", "failed"),
