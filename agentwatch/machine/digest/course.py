@@ -72,6 +72,8 @@ class Course:
     """Whether a turn has started whose prompt has not arrived."""
     is_text_open: bool = False
     """Whether the next text continues the last one."""
+    has_line_times: bool = False
+    """Whether lines have times of their own. A line without one does not count as activity then."""
     pauses: Pauses = field(default_factory=Pauses)
 
     def settle(self, call_id: str, *, has_ended: bool) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from agentwatch.events import Event, LineTime, Outcome
+from agentwatch.feed.feed import agent_ms
 from agentwatch.machine.digest.course import Course
 from agentwatch.machine.digest.parts import OpenCall, Turn
 from agentwatch.machine.digest.updates import calls, runs, texts
@@ -70,7 +71,7 @@ class Digest:
     the turn."""
     is_one_liner: bool = False
     """Whether another program has started the session for one prompt, by its own lines."""
-    course: Course = field(default_factory=Course, repr=False)
+    course: Course = field(default_factory=Course, repr=False, compare=False)
     """What later events depend on."""
 
     def apply(self, events: Sequence[Event], at_ms: int | None = None) -> None:
@@ -78,11 +79,16 @@ class Digest:
 
         Args:
             events: The events.
-            at_ms: The arrival time of the line, which counts if the line has no time of its own. In
+            at_ms: The arrival time of the line, which counts if the lines have no times of their own. In
                 milliseconds since the epoch; None if unknown.
         """
-        first = events[0] if events else None
-        at_ms = first.at_ms if type(first) is LineTime else at_ms
+        if events and type(events[0]) is LineTime:
+            at_ms = events[0].at_ms
+            self.course.has_line_times = True
+        elif self.course.has_line_times:
+            at_ms = None
+        elif at_ms is None:
+            at_ms = agent_ms(events)
         was_with_model = self._is_with_model
         if at_ms is not None:
             if was_with_model and self.seen_ms is not None:
@@ -101,7 +107,7 @@ class Digest:
         """Note that lines are left out here. What was open before may have ended, and the counts begin."""
         runs.end_run(self)
         self.is_whole = False
-        self.course = Course()
+        self.course = Course(has_line_times=self.course.has_line_times)
         self.turn, self.turn_ms, self.outcome, self.reason = Turn.NONE, None, None, ""
         self.calls = self.failed = self.lines_added = self.lines_removed = 0
         self.last_prompt = self.last_text = self.doing = ""

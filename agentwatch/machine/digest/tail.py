@@ -8,7 +8,7 @@ from pathlib import Path
 
 import orjson
 
-from agentwatch.events import Event, Outcome, TurnEnded
+from agentwatch.events import Event, LineTime, Outcome, TurnEnded
 from agentwatch.machine.digest.decoding import OWN, apply_lines, digest_of, format_of
 from agentwatch.machine.digest.digest import Digest
 from agentwatch.machine.digest.stored import StoredLines
@@ -85,10 +85,12 @@ class Tail:
         if self._held is None:
             self._held = self._decoder.end()
         held, self._held = self._held, []
-        self.digest.apply(held, self.digest.seen_ms)
-        if held:
-            self._decoder = None
-        return bool(held)
+        if not held:
+            return False
+        seen_ms = self.digest.seen_ms
+        self.digest.apply(held if seen_ms is None else [LineTime(seen_ms), *held])
+        self._decoder = None
+        return True
 
     def release(self) -> None:
         """Free what only the next lines need. If the file grows, its tail is read again."""
@@ -98,7 +100,7 @@ class Tail:
         status = os.fstat(fd)
         is_new = self._seen is None or not os.path.samestat(status, self._seen)
         self._seen = status
-        size = status.st_size
+        size, changed_ms = status.st_size, status.st_mtime_ns // 10**6
         if (
             is_new
             or self._decoder is None
@@ -106,9 +108,9 @@ class Tail:
             or not 0 <= size - self._offset <= _MOST_APPENDED
             or not self._continues(fd)
         ):
-            self._begin(fd, size)
+            self._begin(fd, size, changed_ms)
         else:
-            self._append(fd, size, status.st_mtime_ns // 10**6)
+            self._append(fd, size, changed_ms)
         self._held = None
         self._is_silent(status)
         return True
@@ -117,11 +119,13 @@ class Tail:
         """Return whether the bytes before the next line are those that were read."""
         return os.pread(fd, len(self._before), self._offset - len(self._before)) == self._before
 
-    def _begin(self, fd: int, size: int) -> None:
+    def _begin(self, fd: int, size: int, changed_ms: int) -> None:
         read = read_whole if size <= _WHOLE_BYTES else read_ends
         found = read(fd, size, digest_of(self.found, format_of(self.found)))
         self.digest, self._decoder, self._offset = found
         self._append(fd, size, None)
+        if self.digest.seen_ms is None and size:
+            self.digest.seen_ms = changed_ms
 
     def _append(self, fd: int, size: int, at_ms: int | None) -> None:
         """Apply the lines after the last reading. The last one may not have been written whole yet."""

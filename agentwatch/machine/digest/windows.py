@@ -141,4 +141,5 @@ def _continued(head: _Head) -> tuple[Digest, Decoder]:
 
 
 def _copy(digest: Digest) -> Digest:
-    return replace(digest, open_calls={}, course=Course())
+    course = Course(has_line_times=digest.course.has_line_times)
+    return replace(digest, open_calls={}, course=course)
