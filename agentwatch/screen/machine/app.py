@@ -22,6 +22,7 @@ from agentwatch.screen.machine.opening import OpenSession, open_session
 from agentwatch.screen.machine.rings import Rings
 from agentwatch.screen.machine.screen import HomeScreen
 from agentwatch.screen.machine.watching import Rows, Watched, Watching
+from agentwatch.screen.overlays.help import KEYS, LIST_KEYS, Help
 from agentwatch.screen.screen import WatchScreen
 from agentwatch.screen.session_app import SessionApp
 from agentwatch.screen.session_keys import SessionKeys
@@ -100,6 +101,10 @@ class HomeApp(SessionApp[None]):
     def action_leave(self) -> None:
         """Quit; no agent was started here."""
         self.exit()
+
+    def action_help(self) -> None:
+        """Show the help for the list, or for the session that is open."""
+        self.push_screen(Help(self.config.keys, LIST_KEYS if self._open is None else KEYS))
 
     def _resumed(self, _app: App[object]) -> None:
         self._show_title()

@@ -42,7 +42,7 @@ class DeleteDialog(ModalScreen[bool]):
 
     def compose(self) -> ComposeResult:
         """Show what is deleted, and the possible answers."""
-        files = f"{self._row.path.name} with its times, log, notes and bookmarks: {byte_size(self._bytes)}"
+        files = f"{self._row.path.name} and the files beside it: {byte_size(self._bytes)}"
         with Vertical(classes="dialog"):
             yield Static(Content(SafeText(f"Delete {title_words(self._row)}?")))
             yield Static(Content(f"  {safe_line(files)}"))

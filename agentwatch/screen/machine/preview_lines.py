@@ -18,7 +18,7 @@ from agentwatch.screen.transcript.entries import (
     call_line,
     rule_line,
     shown_length,
-    thinking_line,
+    thought_for,
 )
 from agentwatch.session import Call, Entry, Kind, Session
 
@@ -91,7 +91,7 @@ class PreviewLines:
         if entry.call is not None:
             return [call_line(self._pane, entry.call, SafeText(""), self._width)]
         if entry.kind is Kind.REASONING:
-            return [thinking_line(self._pane, entry, is_folded=True)]
+            return [self._pane.strip_of([(thought_for(entry), "reasoning")])]
         end = shown_length(entry)
         start = max(end - _MOST_CHARACTERS, 0)
         return entries.render(entry, start, end, self._width, is_code=False)

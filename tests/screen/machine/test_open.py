@@ -10,9 +10,9 @@ import pytest
 from agentwatch.machine.standing import State
 from agentwatch.recording import hold
 from agentwatch.screen.screen import WatchScreen
-from tests.builders.screen.home_app import row
+from tests.builders.home.home_app import row
+from tests.builders.machine.app import at_home, descriptors
 from tests.builders.screen.lines import append
-from tests.builders.screen.machine_app import at_home, descriptors
 from tests.conftest import RECORDINGS
 
 DEMO = RECORDINGS / "demo.ndjson"

@@ -17,8 +17,8 @@ from agentwatch.screen.machine.app import HomeApp
 from agentwatch.screen.machine.watching import Rows
 from agentwatch.screen.screen import WatchScreen
 from agentwatch.screen.terminal.signals import HeldSignals
+from tests.builders.home.home_app import screen_rows
 from tests.builders.screen.app import eventually
-from tests.builders.screen.home_app import screen_rows
 
 
 class MadeMachine:
