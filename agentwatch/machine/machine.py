@@ -13,9 +13,9 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
-from agentwatch.machine.found import Found, Key, Reach
+from agentwatch.machine.found import Found, Key
 from agentwatch.machine.places import Changes, Places
-from agentwatch.machine.process import Life, Said
+from agentwatch.machine.process import Life
 from agentwatch.machine.processes import Processes, joined
 from agentwatch.machine.repository import Repositories, Repository
 from agentwatch.machine.row import Row
@@ -23,7 +23,8 @@ from agentwatch.machine.said import Registries
 from agentwatch.machine.schedule import Schedule
 from agentwatch.machine.standing import State
 from agentwatch.machine.states import standing
-from agentwatch.machine.tracked import Tracked, row_of
+from agentwatch.machine.tracked import NO_FILE, Tracked, row_of, without_file
+from agentwatch.machine.twins import Twins
 
 RECENT_MS = 7 * 24 * 3_600_000
 """Sessions without a line for longer than this are hidden. Their lines are read only when they are wanted."""
@@ -64,6 +65,9 @@ class Machine:
         self._schedule = Schedule(clock)
         self._sessions: dict[Key, Tracked] = {}
         self._subagents: defaultdict[Key, set[Key]] = defaultdict(set)
+        self._recent: set[Key] = set()
+        """The sessions that have changed within the hour."""
+        self._twins = Twins()
         self._unread: dict[Key, None] = {}
         """The sessions whose lines are to be read, in the order in which they were found."""
         self._unwanted: dict[Key, None] = {}
@@ -116,13 +120,15 @@ class Machine:
         if not self._schedule.is_due("registries") or not self._registries.refresh(now_ms / 1000):
             return
         said = self._registries.said
-        for key, session in self._sessions.items():
+        for key, session in list(self._sessions.items()):
             if session.said != said.get(key):
                 session.said = said.get(key)
                 self._note(key)
+                if session.found.path == NO_FILE and (session.said is None or session.said.life is Life.DEAD):
+                    self._forget(key)
         for key, each in said.items():
             if key not in self._sessions and each.life is not Life.DEAD:
-                self._take([_without_file(key, each)], now_ms)
+                self._take([without_file(key, each)], now_ms)
         self._is_joined = False
 
     def _find(self, now_ms: int, until: float) -> None:
@@ -140,21 +146,28 @@ class Machine:
         if self._live and self._schedule.is_due("live"):
             self._change(self._places.check(self._live), now_ms)
         if self._schedule.is_due("recent"):
-            recent = [key for key, each in self._sessions.items() if now_ms - each.seen_ms < _HOUR_MS]
-            self._change(self._places.check(recent), now_ms)
+            sessions = self._sessions
+            self._recent = {key for key in self._recent if now_ms - sessions[key].seen_ms < _HOUR_MS}
+            self._change(self._places.check(self._recent), now_ms)
 
     def _change(self, changes: Changes, now_ms: int) -> None:
         self._take(changes.found, now_ms)
         for key in changes.vanished:
             session = self._sessions.get(key)
-            if session is None or (session.said is not None and session.said.life is not Life.DEAD):
-                continue
-            del self._sessions[key]
-            self._unread.pop(key, None)
-            self._unwanted.pop(key, None)
-            self._live.discard(key)
-            self._subagents.pop(key, None)
-            self._note(key)
+            if session is not None and (session.said is None or session.said.life is Life.DEAD):
+                self._forget(key)
+
+    def _forget(self, key: Key) -> None:
+        """Remove a session that is gone."""
+        found = self._sessions.pop(key).found
+        if found.parent is not None:
+            self._subagents[found.agent, found.parent].discard(key)
+        for keys in (self._unread, self._unwanted):
+            keys.pop(key, None)
+        self._live.discard(key)
+        self._recent.discard(key)
+        self._twins.forget(key)
+        self._note(key)
 
     def _take(self, found: Iterable[Found], now_ms: int) -> None:
         """Note sessions that are new or have changed."""
@@ -171,6 +184,7 @@ class Machine:
                 session.tail = None
             session.found = each
             session.is_read = False
+            self._recent.add(key)
             self._note(key)
             self._want(now_ms, (key,))
 
@@ -248,7 +262,7 @@ class Machine:
         self._unjudged = set()
         for key in sorted(unjudged, key=lambda key: key not in self._subagents):
             session = self._sessions.get(key)
-            if session is None:
+            if session is None or self._twins.has_recording(key, self._sessions):
                 rows.pop(key, None)
                 continue
             session.standing = standing(
@@ -263,21 +277,19 @@ class Machine:
         keys = self._subagents.get(key)
         if not keys:
             return 0, 0
-        states = [self._sessions[each].standing.state for each in keys if each in self._sessions]
+        states = [self._sessions[each].standing.state for each in keys]
         return len(states), states.count(State.WORKING)
 
     def _repository(self, session: Tracked) -> Repository:
         return self._repositories.of(session.cwd) if session.cwd else _NO_REPOSITORY
 
     def _note(self, key: Key) -> None:
-        """Judge a session again, and its parent."""
+        """Judge a session again, its parent, and its twin."""
         self._unjudged.add(key)
         session = self._sessions.get(key)
-        if session is not None and session.found.parent is not None:
+        if session is None:
+            return
+        if session.found.parent is not None:
             self._unjudged.add((session.found.agent, session.found.parent))
-
-
-def _without_file(key: Key, said: Said) -> Found:
-    """Return a session that an agent names before it has written its first line."""
-    since_ms = said.since_ms or said.began_ms or 0
-    return Found(key[0], key[1], Path(), 0, since_ms * 1_000_000, reach=Reach.LISTED)
+        if (twin := self._twins.note(key, session)) is not None:
+            self._unjudged.add(twin)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from agentwatch.machine.digest import Digest, Tail
-from agentwatch.machine.found import Found, Metadata, Reach
+from agentwatch.machine.found import Found, Key, Metadata, Reach
 from agentwatch.machine.process import Life, Process, Said
 from agentwatch.machine.repository import Repository
 from agentwatch.machine.row import Row
@@ -11,6 +13,8 @@ from agentwatch.machine.standing import LIVE, UNKNOWN, Standing
 
 OWN = "agentwatch"
 """The agent of our own recordings, until they are read."""
+NO_FILE = Path()
+"""The path of a session that has written nothing yet."""
 _MS_NS = 1_000_000
 _MOST_SUBAGENTS = 10_000
 
@@ -78,6 +82,12 @@ class Tracked:
         has_changed = self.tail.settle()
         self.tail.release()
         return has_changed
+
+
+def without_file(key: Key, said: Said) -> Found:
+    """Return a session that an agent names before it has written its first line."""
+    since_ms = said.since_ms or said.began_ms or 0
+    return Found(*key, NO_FILE, 0, since_ms * _MS_NS, reach=Reach.LISTED)
 
 
 def row_of(session: Tracked, repository: Repository, subagents: tuple[int, int] = (0, 0)) -> Row:
