@@ -148,7 +148,13 @@ def test_a_recording_of_our_own_stands_for_the_agents_own_file(tmp_path: Path) -
     assert set(watched.rows()) == {key}
     folder = tmp_path / "home" / ".agentwatch" / "sessions"
     folder.mkdir(parents=True)
-    line = {"type": "system", "subtype": "init", "session_id": key[1], "model": "opus", "cwd": "/w"}
+    line: dict[str, object] = {
+        "type": "system",
+        "subtype": "init",
+        "session_id": key[1],
+        "model": "opus",
+        "cwd": "/w",
+    }
     line |= {"tools": [], "claude_code_version": "2.1.330", "uuid": "1", "mcp_servers": []}
     own = folder / "20261121-230000-123abcdef.ndjson"
     own.write_text(json.dumps(line) + "\n")
