@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from agentwatch.events import Event, Prompt, TurnEnded, TurnStarted
+from agentwatch.machine.digest.course import Course
 from agentwatch.machine.digest.digest import Digest
 from agentwatch.machine.found import Found
 from agentwatch.wire import Decoder
@@ -41,6 +42,7 @@ def digest_of(found: Found, agent: Agent | None) -> Digest:
         branch=about.branch or "",
         began_ms=about.began_ms,
         seen_ms=about.changed_ms,
+        course=Course(has_line_times=agent is not None and agent.time_of is not None),
     )
 
 
