@@ -21,6 +21,8 @@ READING = frozenset({ToolKind.READ, ToolKind.SEARCH, ToolKind.THINK, ToolKind.PL
 _QUICK = READING | CHANGES
 """Kinds of calls that end at once. One that is still open waits for the other calls of its step: some agents
 write all results together."""
+_AFTER_MS = 2_000
+"""What is older than a process by this time, the process has not written."""
 _LEAST_QUIET_MS = 60_000
 _TIMES_THE_USUAL = 3
 _PATIENCE_MS = 600_000
@@ -38,9 +40,24 @@ def has_child_since(process: Process | None, then_ms: int | None) -> bool | None
     return process.child_began_ms >= then_ms - _BEFORE_MS
 
 
-def visible_calls(digest: Digest, known: Knowledge) -> tuple[OpenCall, ...]:
-    """Return the open calls, the oldest first; none of an agent that does not write them in time."""
-    return tuple(digest.open_calls.values()) if known.has_calls else ()
+def is_left_over(process: Process | None, then_ms: int | None) -> bool:
+    """Return whether something belongs to an earlier process: the session was resumed since."""
+    if process is None or process.began_ms is None or then_ms is None:
+        return False
+    return process.began_ms > then_ms + _AFTER_MS
+
+
+def visible_calls(digest: Digest, known: Knowledge, process: Process | None = None) -> tuple[OpenCall, ...]:
+    """Return the open calls, the oldest first; none of an agent that does not write them in time.
+
+    Args:
+        digest: The digest of the session.
+        known: What is known about the agent.
+        process: The process of the session. Calls of an earlier one are left out: it was killed.
+    """
+    if not known.has_calls:
+        return ()
+    return tuple(call for call in digest.open_calls.values() if not is_left_over(process, call.started_ms))
 
 
 def waiting_call(

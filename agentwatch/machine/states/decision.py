@@ -12,13 +12,10 @@ from agentwatch.machine.found import Found
 from agentwatch.machine.process import Life, Process, Said
 from agentwatch.machine.standing import LIVE, Ground, Standing, State
 from agentwatch.machine.states import words
-from agentwatch.machine.states.activity import is_silent, visible_calls, waiting_call
+from agentwatch.machine.states.activity import is_left_over, is_silent, visible_calls, waiting_call
 from agentwatch.machine.states.knowledge import Knowledge, knowledge_of
 from agentwatch.machine.states.reports import by_report, is_outdated
 from agentwatch.machine.states.turns import has_failed, working
-
-_AFTER_MS = 2_000
-"""A process that began this long after the last line did not write it."""
 
 
 def standing(
@@ -80,21 +77,21 @@ def _live(
     found: Found, digest: Digest, said: Said | None, process: Process | None, known: Knowledge, now_ms: int
 ) -> Standing:
     """Return the state of a session that runs, by its process and its lines."""
-    question = next((call for call in digest.open_calls.values() if call.asks), None)
-    if digest.asked or question is not None:
-        now, since_ms = digest.asked, digest.asked_ms
-        if question is not None and not now:
-            now, since_ms = words.asked_words(question), question.started_ms
+    if digest.asked and not is_left_over(process, digest.asked_ms):
+        return Standing(State.ASKS, Ground.SAID, digest.asked_ms, digest.asked, digest.asked_ms)
+    calls = visible_calls(digest, known, process)
+    question = next((call for call in calls if call.asks), None)
+    if question is not None:
+        now, since_ms = words.asked_words(question), question.started_ms
         return Standing(State.ASKS, Ground.SAID, since_ms, now, since_ms)
     if digest.turn is Turn.ENDED:
         return _turn_ended(digest, process, known)
     if not known.has_ends:
         return Standing(State.UNKNOWN, Ground.UNKNOWN, now=words.RUNNING)
-    if _is_left_over(digest, process):
+    if is_left_over(process, digest.seen_ms):
         if found.parent is not None:
             return Standing(State.UNFINISHED, Ground.INFERRED, digest.seen_ms)
         return Standing(State.YOUR_TURN, Ground.INFERRED, process.began_ms if process else None)
-    calls = visible_calls(digest, known)
     is_one_liner = digest.is_one_liner or (said is not None and said.is_one_liner)
     if not is_one_liner and not (known.is_exact and found.parent is not None):
         waiting = waiting_call(calls, digest.permission_mode, process, known, now_ms)
@@ -124,10 +121,3 @@ def _turn_ended(digest: Digest, process: Process | None, known: Knowledge) -> St
 def _has_no_prompt(digest: Digest) -> bool:
     """Return whether nothing was asked of the agent yet."""
     return digest.turn is Turn.NONE and digest.is_whole and not digest.calls
-
-
-def _is_left_over(digest: Digest, process: Process | None) -> bool:
-    """Return whether an earlier process has begun the turn that is open: the session was resumed."""
-    if process is None or process.began_ms is None or digest.seen_ms is None:
-        return False
-    return process.began_ms > digest.seen_ms + _AFTER_MS

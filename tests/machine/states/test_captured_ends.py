@@ -29,7 +29,7 @@ class Case(NamedTuple):
 
 
 REFUSED = "400 scripted refusal"
-OK, BAD, CUT = State.SUCCEEDED, State.FAILED, State.UNFINISHED
+OK, BAD, CUT, NONE = State.SUCCEEDED, State.FAILED, State.UNFINISHED, State.UNKNOWN
 TURN, STOPPED, WORKING = State.YOUR_TURN, State.TURN_FAILED, State.WORKING
 CASES = [
     Case("claude-transcript/own-2.1.330/279aaafe-*.jsonl", BAD, STOPPED, f"API Error: {REFUSED}"),
@@ -47,7 +47,7 @@ CASES = [
     Case("copilot-events/own-1.0.102/7e16c16c-*/events.jsonl", OK, TURN),
     Case("copilot-events/own-1.0.102/b3f2996e-*/events.jsonl", BAD, STOPPED, REFUSED),
     Case("copilot-events/agent-sessions/large.jsonl", CUT, WORKING, "bash echo hi", Ground.INFERRED),
-    Case("cursor-transcript/agent-sessions/large.jsonl", *[State.UNKNOWN] * 2, ground=Ground.UNKNOWN),
+    Case("cursor-transcript/agent-sessions/large.jsonl", NONE, NONE, ground=Ground.UNKNOWN),
 ]
 pytestmark = pytest.mark.skipif(not DISK.exists(), reason="the captures are not here")
 

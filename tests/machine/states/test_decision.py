@@ -263,6 +263,17 @@ def test_a_resumed_session_does_not_go_on_with_its_old_turn() -> None:
     assert sub.state is State.UNFINISHED
 
 
+def test_what_a_killed_process_has_left_open_is_over() -> None:
+    """After a resumption and a new prompt, neither the old call runs nor is the old question open."""
+    resumed = process(child_ago_ms=100)._replace(began_ms=NOW_MS - MINUTE_MS)
+    digest = working(call(ago_ms=2 * MINUTE_MS))
+    assert judged(digest, runs=resumed).now == "thinking"
+    assert judged(digest, runs=process(child_ago_ms=100)).now == "pytest -q"
+    asked = replace(working(), asked="bash ls", asked_ms=NOW_MS - 2 * MINUTE_MS)
+    assert judged(asked, agent="copilot", runs=resumed).state is State.WORKING
+    assert judged(asked, agent="copilot", runs=process()).state is State.ASKS
+
+
 @pytest.mark.parametrize("life", list(Life))
 def test_a_subagent_that_has_answered_has_ended(life: Life) -> None:
     """A subagent has one turn: nobody can prompt it again, although the process of its parent runs."""
