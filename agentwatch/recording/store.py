@@ -92,7 +92,7 @@ def sessions_folder(environ: Mapping[str, str] = os.environ) -> Path:
     """Return the folder of saved sessions, which may not exist yet.
 
     Args:
-        environ: The environment whose `AGENTWATCH_HOME` names the folder above.
+        environ: The environment; AGENTWATCH_HOME may name its parent.
     """
     return state_folder(environ) / "sessions"
 

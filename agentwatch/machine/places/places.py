@@ -10,6 +10,8 @@ from pathlib import Path
 from agentwatch.machine.found import Found, Key
 from agentwatch.machine.places.candidates import Candidates, Changes
 from agentwatch.machine.places.layouts import Layouts
+from agentwatch.machine.places.line_files import CLAUDE
+from agentwatch.machine.places.live import live_folders
 from agentwatch.machine.places.tree import FULL_PASS_S, Tree
 
 PASS_S = 2.0
@@ -38,13 +40,15 @@ class Places:
         self._roots_at = -math.inf
 
     def first(self) -> Iterator[list[Found]]:
-        """Find all sessions, and yield them in batches; those in the folders that changed last come first.
+        """Find all sessions, and yield them in batches: first those of folders that changed last.
 
         A session is yielded again if more was found about it.
         """
         touched: set[Key] = set()
         yielded_at = -math.inf
-        for keys in self._tree.explore(self._tree.find_roots()):
+        roots = self._tree.find_roots()
+        live = set().union(*(live_folders(root.path) for root in roots if root.kind is CLAUDE))
+        for keys in self._tree.explore(roots, live):
             touched |= keys
             if touched and time.monotonic() - yielded_at >= _BATCH_S:
                 yield self._candidates.changes(touched).found

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from heapq import heappop, heappush
 from itertools import count
 
@@ -23,14 +23,14 @@ _FRESH_NS = 2 * 10**9
 """A folder that had changed so shortly before it was scanned is scanned once more: the times of some file
 systems have a step of 2 s, and another change within the step would not be noticed."""
 _UNKNOWN_NS = -1
+_Pending = tuple[bool, int, int, int, Folder]
+"""A folder that waits for its scan: what orders it, its modification time, and itself."""
 
 
 class Tree:
     """All folders that are known. It reads them, and records in the candidates what was found there."""
 
-    def __init__(
-        self, roots: Callable[[], dict[tuple[str, str], Folder]], candidates: Candidates, uid: int
-    ) -> None:
+    def __init__(self, roots: Callable[[], Roots], candidates: Candidates, uid: int) -> None:
         """Create the tree; nothing is read yet.
 
         Args:
@@ -57,21 +57,25 @@ class Tree:
         self._queue.extend(new.values())
         return list(new.values())
 
-    def explore(self, folders: Iterable[Folder]) -> Iterator[set[Key]]:
+    def explore(self, folders: Iterable[Folder], first: Container[str] = ()) -> Iterator[set[Key]]:
         """Scan folders and all folders that are new in them, those that were changed last first.
+
+        Args:
+            folders: The folders.
+            first: The paths of folders that come before all others.
 
         Yields:
             The sessions that may have changed, after each folder with sessions.
         """
-        pending: list[tuple[int, int, Folder]] = []
+        pending: list[_Pending] = []
         for folder in folders:
-            yield from self._enter(folder, pending)
+            yield from self._enter(folder, pending, first)
         while pending:
-            age, _, folder = heappop(pending)
-            touched, new = self._scan(folder, -age)
+            *_, changed_ns, folder = heappop(pending)
+            touched, new = self._scan(folder, changed_ns)
             yield touched
             for each in new:
-                yield from self._enter(each, pending)
+                yield from self._enter(each, pending, first)
 
     def changed(self) -> Iterator[set[Key]]:
         """Scan the folders whose modification time has changed; databases are compared themselves."""
@@ -128,7 +132,7 @@ class Tree:
                     folder.files[name] = stamp
         return self._read(folder, owner, changed) if changed else set()
 
-    def _enter(self, folder: Folder, pending: list[tuple[int, int, Folder]]) -> Iterator[set[Key]]:
+    def _enter(self, folder: Folder, pending: list[_Pending], first: Container[str]) -> Iterator[set[Key]]:
         """Put a folder with sessions among those that wait for a scan; scan a folder of folders at once."""
         waiting = [folder]
         while waiting:
@@ -137,7 +141,7 @@ class Tree:
             if changed_ns is None:
                 yield self._forget(each)
             elif each.kind.holds_sessions:
-                heappush(pending, (-changed_ns, next(self._order), each))
+                heappush(pending, (each.path not in first, -changed_ns, next(self._order), changed_ns, each))
             else:
                 touched, new = self._scan(each, changed_ns)
                 yield touched
@@ -147,14 +151,20 @@ class Tree:
         """Scan a folder; return the sessions that may have changed, and the folders that are new in it."""
         try:
             entries = entries_of(folder, self._uid)
-        except OSError:
+        except (FileNotFoundError, NotADirectoryError, PermissionError):
             return self._forget(folder), []
+        except OSError:  # such as too many open files: what was known still holds
+            folder.changed_ns = _UNKNOWN_NS
+            return set(), []
         is_fresh = abs(time.time_ns() - changed_ns) < _FRESH_NS
         folder.changed_ns = _UNKNOWN_NS if is_fresh else changed_ns
+        if folder.kind.is_polled:
+            self._polled[id(folder)] = time.monotonic()
         touched = self._take(folder, entries.files)
         for name in folder.folders.keys() - entries.folders.keys():
-            touched |= self._forget(folder.folders[name])
-            del folder.folders[name]
+            gone = folder.folders.pop(name)
+            self._known.pop(gone.path, None)
+            touched |= self._forget(gone)
         new = []
         for name, kind in entries.folders.items():
             if name not in folder.folders:

@@ -15,7 +15,7 @@ from tests.harness.program import FAILED, PLAIN, watch
 
 def listed(home: Path, *options: str) -> subprocess.CompletedProcess[bytes]:
     """Run `sessions` for a user without other agents."""
-    return watch("sessions", *options, HOME=str(home.parent))
+    return watch("sessions", *options)
 
 
 def saved(days: float, recording: Path) -> Path:
@@ -54,7 +54,7 @@ def test_json_has_an_object_for_each_session(home: Path) -> None:
     assert (done.returncode, done.stderr) == (0, b"")
     [found] = map(json.loads, done.stdout.splitlines())
     assert found["path"] == str(path)
-    shown = [watch("-p", words, HOME=str(home.parent)).stdout for words in (found["id"], found["path"])]
+    shown = [watch("-p", words).stdout for words in (found["id"], found["path"])]
     assert shown[0] == shown[1] != b""
 
 
