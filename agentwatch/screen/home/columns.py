@@ -19,6 +19,8 @@ _LEAST_FOR_WIDE_GAPS = 96
 _AGENT = 10
 _PROJECT = (10, 30)
 """The least and the greatest width of the project."""
+_PROJECT_STEP = 4
+"""The project grows by several columns at a time, so that it seldom grows."""
 _LEAST_TITLE = 16
 _LEAST_NOW = 14
 _COMFORT = (18, 26, 26)
@@ -26,7 +28,10 @@ _COMFORT = (18, 26, 26)
 
 
 class Widths(NamedTuple):
-    """The widths that the columns need for what they contain; 0 for a column without content."""
+    """The widths that the columns need for what they contain; 0 for a column without content.
+
+    A column with content has room for its heading, and for a number of two digits, so that it seldom grows.
+    """
 
     agent: int = 6
     project: int = 0
@@ -48,11 +53,16 @@ class Widths(NamedTuple):
             agent = max(agent, columns(words.foreign(row.agent)))
             place = words.repository(row) + words.branch(row) + words.worktree(row)
             project = max(project, columns(SafeText(place)))
-            succeeded = max(succeeded, len(words.succeeded(row)))
-            failed = max(failed, len(words.failed(row)))
-            context = max(context, len(words.context(row)))
-            changed = max(changed, len(words.changed_lines(row)))
-            age = max(age, len(words.age(row, now_ms)))
+            if row.calls is not None:
+                succeeded = max(succeeded, len(words.succeeded(row)), len("99 ✓"))
+                failed = max(failed, len(words.failed(row)), len("9 ✗"))
+            if row.context_used is not None:
+                context = max(context, len(words.context(row)), len("99 %"))
+            if shown := words.changed_lines(row):
+                changed = max(changed, len(shown), len("+99 −99"))
+            if shown := words.age(row, now_ms):
+                age = max(age, len(shown), len("59 min"))
+        project += -project % _PROJECT_STEP
         return Widths(min(agent, _AGENT), project, succeeded, failed, context, changed, age)
 
 

@@ -73,9 +73,10 @@ class HomeApp(App[None]):
         self.listing.update(self.rows.values(), now_ms)
         self.home.show(self.listing, counts(self.rows.values(), now_ms), now_ms)
 
-    async def on_message(self, message: Message) -> None:
-        """Keep what the list posts."""
-        if message.__class__.__module__ == wanted.__name__:
+    def keep(self, message: Message) -> None:
+        """Keep a message that the list posts; each widget that gets it reports it again."""
+        kinds = (wanted.OfRow, wanted.Chosen, wanted.Requested, wanted.ContentsWanted)
+        if isinstance(message, kinds) and not any(message is each for each in self.posted):
             self.posted.append(message)
 
 
@@ -85,7 +86,7 @@ async def home_of(
 ) -> AsyncIterator[tuple[HomeApp, Pilot[None]]]:
     """Run home with sessions in a test terminal."""
     app = HomeApp(rows)
-    async with app.run_test(size=size) as pilot:
+    async with app.run_test(size=size, notifications=True, message_hook=app.keep) as pilot:
         await pilot.pause()
         yield app, pilot
 
