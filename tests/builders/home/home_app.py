@@ -10,6 +10,7 @@ from typing import Any
 from textual.app import App, ComposeResult
 from textual.message import Message
 from textual.pilot import Pilot
+from textual.screen import Screen
 
 from agentwatch.machine.listing.counts import counts
 from agentwatch.machine.listing.listing import Listing
@@ -18,6 +19,7 @@ from agentwatch.machine.standing import Ground, Standing, State
 from agentwatch.resources import stylesheets
 from agentwatch.screen.home import wanted
 from agentwatch.screen.home.home import Home
+from agentwatch.screen.terminal.first_frame import prepare
 
 NOW_MS = 1_795_352_400_000
 """2026-11-22, 13:00 UTC."""
@@ -58,6 +60,12 @@ class HomeApp(App[None]):
         self.posted: list[Message] = []
         self.home = Home({})
         self.rows = {row.key: row for row in rows}
+
+    def get_default_screen(self) -> Screen[None]:
+        """Return a screen that draws only what has changed, as that of the program."""
+        screen = Screen[None]()
+        prepare(screen)
+        return screen
 
     def compose(self) -> ComposeResult:
         """Yield home."""
