@@ -26,6 +26,9 @@ _LEAST_NOW = 14
 _COMFORT = (18, 26, 26)
 """The widths of project, title and activity below which a column that can give way does."""
 
+_MORE = 8
+"""The columns that the texts have beyond these widths beside the age; twice as many beside changed lines."""
+
 
 class Widths(NamedTuple):
     """The widths that the columns need for what they contain; 0 for a column without content.
@@ -99,14 +102,14 @@ def columns_for(width: int, needed: Widths) -> Columns:
     least = min(max(needed.project, _PROJECT[0]), _COMFORT[0]) + _COMFORT[1] + _COMFORT[2]
     calls = needed.succeeded + (needed.failed and needed.failed + 1)
     kept = []
-    for name, size in (
-        ("calls", calls),
-        ("context", needed.context),
-        ("age", needed.age),
-        ("changed", needed.changed),
+    for name, size, more in (
+        ("calls", calls, 0),
+        ("context", needed.context, 0),
+        ("age", needed.age, _MORE),
+        ("changed", needed.changed, 2 * _MORE),
     ):
         if size:
-            if room - size - gap < least:
+            if room - size - gap < least + more:
                 break
             room -= size + gap
             kept.append(name)

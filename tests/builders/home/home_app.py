@@ -51,7 +51,7 @@ class HomeApp(App[None]):
     """Home alone, with the real style sheet; it keeps the messages that it gets."""
 
     CSS_PATH = stylesheets()
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (60, "-wide")]
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]
     VERTICAL_BREAKPOINTS = [(0, "-short"), (16, "-tall")]
 
     def __init__(self, rows: Iterable[Row]) -> None:
