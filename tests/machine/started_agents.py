@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 _WAITS = "echo; read line"
@@ -40,7 +40,8 @@ def started(
         assert process.stdout.readline() == b"\n"
         yield process
     finally:
-        os.killpg(process.pid, signal.SIGKILL)  # its children too
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)  # its children too
         process.wait()
         for pipe in (process.stdin, process.stdout):
             assert pipe is not None
