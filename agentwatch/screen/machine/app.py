@@ -141,6 +141,10 @@ class HomeApp(SessionApp[None]):
         if self._rings.look_at(event.key):
             self._show_rows()
 
+    @on(wanted.Requested)
+    def _read_hidden(self, event: wanted.Requested) -> None:
+        self._machine.wants_all = event.request.shows_hidden or bool(event.request.search)
+
     @on(wanted.RingToggled)
     def _toggle_ring(self, event: wanted.RingToggled) -> None:
         rings = self._rings.toggle(event.row.key)
