@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,7 +17,7 @@ BEGAN_MS = NOW_MS - 60_000
 LATER_MS = NOW_MS + 1_000
 
 
-def asking(name: str = "one", since_ms: int | None = LATER_MS, **fields: object) -> Row:
+def asking(name: str = "one", since_ms: int | None = LATER_MS, **fields: Any) -> Row:
     """Return a session that asks the user."""
     return row(name, State.ASKS, since_ms=since_ms, **fields)
 
