@@ -9,6 +9,7 @@ import errno
 import os
 import stat
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -87,9 +88,13 @@ class SessionFiles(NamedTuple):
         return path.with_name(path.name + suffix) if path.suffix in _SUFFIXES else path.with_suffix(suffix)
 
 
-def sessions_folder() -> Path:
-    """Return the folder of saved sessions, which may not exist yet."""
-    return state_folder() / "sessions"
+def sessions_folder(environ: Mapping[str, str] = os.environ) -> Path:
+    """Return the folder of saved sessions, which may not exist yet.
+
+    Args:
+        environ: The environment; AGENTWATCH_HOME may name its parent.
+    """
+    return state_folder(environ) / "sessions"
 
 
 def new_session_files() -> SessionFiles:

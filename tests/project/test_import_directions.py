@@ -51,7 +51,7 @@ EXCEPTIONS = {"outputs/unknown_fields.py": {"", "wire"}, "outputs/shown/call.py"
 """The report on unknown fields asks the agent's format, and names the program's version. A call is shown with
 its blocks, and with the arguments and the result of its line."""
 FREE = {"cli", "screen"}
-SHARED_ROOMS = {"changes", "payloads", "plugins"}
+SHARED_ROOMS = {"changes", "on_disk", "payloads", "plugins"}
 """Folders of wire/ that are no agent's."""
 AGENTS = {
     path.stem

@@ -46,7 +46,11 @@ def status_line(template: str | None) -> str:
     """
     if template is not None:
         Counts().filled(template)  # a wrong template is reported whatever there is to count
-    counts = read_status(time.time_ns() // 10**6) or Counts(*[None] * len(Counts._fields))
+    counts = read_status(time.time_ns() // 10**6)
+    if counts is None:
+        from agentwatch.machine.status.look import looked
+
+        counts = looked()
     return counts.line() if template is None else counts.filled(template)
 
 

@@ -43,14 +43,12 @@ class Arrangement:
 
     def lines(self, sort: Sort) -> list[Line]:
         """Return the lines in an order."""
-        match sort:
-            case Sort.STATE:
-                return list(self._by_state())
-            case Sort.AGE:
-                tops = sorted(self._tops, key=self._began, reverse=True)
-                return list(self._with_subagents(tops, 0))
-            case Sort.REPOSITORY:
-                return list(self._by_repository())
+        if sort is Sort.STATE:
+            return list(self._by_state())
+        if sort is Sort.REPOSITORY:
+            return list(self._by_repository())
+        tops = sorted(self._tops, key=self._began, reverse=True)
+        return list(self._with_subagents(tops, 0))
 
     def _began(self, row: Row) -> tuple[int, Key]:
         first_ms, key = self._order.at_first(row)

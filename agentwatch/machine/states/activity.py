@@ -16,9 +16,13 @@ is written, and starts of processes are known to 10 ms."""
 _WAITING_MS = {ToolKind.EXECUTE: 2_000, ToolKind.FETCH: 60_000, **dict.fromkeys(CHANGES, 10_000)}
 """The duration from which a call that may ask, and of which nothing else is seen, is taken to ask. A command
 without a child process does not run. A change of a file takes milliseconds, a download up to a minute."""
-_QUICK = frozenset({ToolKind.READ, ToolKind.SEARCH, ToolKind.THINK, ToolKind.PLAN}) | CHANGES
+READING = frozenset({ToolKind.READ, ToolKind.SEARCH, ToolKind.THINK, ToolKind.PLAN})
+"""Kinds of calls that no agent asks for, as a rule."""
+_QUICK = READING | CHANGES
 """Kinds of calls that end at once. One that is still open waits for the other calls of its step: some agents
 write all results together."""
+_AFTER_MS = 2_000
+"""What is older than a process by this time, the process has not written."""
 _LEAST_QUIET_MS = 60_000
 _TIMES_THE_USUAL = 3
 _PATIENCE_MS = 600_000
@@ -36,9 +40,24 @@ def has_child_since(process: Process | None, then_ms: int | None) -> bool | None
     return process.child_began_ms >= then_ms - _BEFORE_MS
 
 
-def visible_calls(digest: Digest, known: Knowledge) -> tuple[OpenCall, ...]:
-    """Return the open calls, the oldest first; none of an agent that does not write them in time."""
-    return tuple(digest.open_calls.values()) if known.has_calls else ()
+def is_left_over(process: Process | None, then_ms: int | None) -> bool:
+    """Return whether something belongs to an earlier process: the session was resumed since."""
+    if process is None or process.began_ms is None or then_ms is None:
+        return False
+    return process.began_ms > then_ms + _AFTER_MS
+
+
+def visible_calls(digest: Digest, known: Knowledge, process: Process | None = None) -> tuple[OpenCall, ...]:
+    """Return the open calls, the oldest first; none of an agent that does not write them in time.
+
+    Args:
+        digest: The digest of the session.
+        known: What is known about the agent.
+        process: The process of the session. Calls of an earlier one are left out: it was killed.
+    """
+    if not known.has_calls:
+        return ()
+    return tuple(call for call in digest.open_calls.values() if not is_left_over(process, call.started_ms))
 
 
 def waiting_call(
@@ -69,10 +88,16 @@ def waiting_call(
             continue
         if call.started_ms is None or now_ms - call.started_ms < _WAITING_MS[call.kind]:
             return None
-        if call.kind is ToolKind.EXECUTE and has_child_since(process, call.started_ms) is not False:
+        if call.kind is ToolKind.EXECUTE and _may_run(process, call):
             return None
         waiting = waiting or call
     return waiting
+
+
+def _may_run(process: Process, command: OpenCall) -> bool:
+    """Return whether a command may run: it has a process, or the agent itself is busy."""
+    is_busy = process.is_idle is False and not process.is_shared  # a daemon may work for another session
+    return is_busy or has_child_since(process, command.started_ms) is not False
 
 
 def is_silent(digest: Digest, calls: Sequence[OpenCall], process: Process | None, now_ms: int) -> bool:

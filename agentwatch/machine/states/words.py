@@ -7,8 +7,9 @@ from agentwatch.machine.digest.digest import Digest
 from agentwatch.machine.digest.parts import OpenCall
 
 _MOST = 200
-THINKING = "thinking"
 RUNNING = "its process runs"
+BUSY = "busy"
+MODEL_OR_TOOL = "model or tool"
 _MINUTE_MS = 60_000
 _HOUR_MS = 60 * _MINUTE_MS
 
@@ -33,7 +34,7 @@ def model_words(digest: Digest) -> str:
     """Return what an agent does that makes no call: it compacts, waits for a retry, or thinks."""
     if digest.is_compacting:
         return "compacting"
-    return digest.retry[:_MOST] or THINKING
+    return digest.retry[:_MOST] or "thinking"
 
 
 def silence_words(digest: Digest, now_ms: int) -> str:

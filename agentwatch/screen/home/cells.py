@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from agentwatch.machine.row import Row
 from agentwatch.machine.standing import LIVE, Group
 from agentwatch.safe_text import SafeText, columns, cut
 from agentwatch.screen.home import words
 from agentwatch.screen.home.columns import SINCE, STATE, Columns
 from agentwatch.screen.lines.format import fitted
-from agentwatch.screen.lines.line_view import Spans
+
+if TYPE_CHECKING:  # the command line prints these rows without Textual
+    from agentwatch.screen.lines.line_view import Spans
 
 _LEAST_BRANCH = 7
 """A branch is cut to this width, its sign included, and not shown in less."""

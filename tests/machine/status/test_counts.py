@@ -4,44 +4,30 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 
 import pytest
 
-from agentwatch.machine.standing import Group, State
-from agentwatch.machine.status import counts
-from agentwatch.machine.status.counts import Counts, UnknownFieldError, counts_of, midnight
+from agentwatch.machine.standing import State
+from agentwatch.machine.status.counts import Counts, UnknownFieldError, counts_of
 from tests.builders.machine.rows import NOW_MS, row
 from tests.conftest import ROOT
 
-DAY_MS = 86_400_000
 
-
-def test_each_state_is_counted_in_its_group() -> None:
-    """Each state counts for its group; a session that may run is counted as unknown."""
-    assert counts_of([row(state) for state in State], NOW_MS) == Counts(
+def test_the_counts_are_those_of_the_list() -> None:
+    """Each state counts for its group in the list."""
+    assert counts_of([row(state, number=at) for at, state in enumerate(State)], NOW_MS) == Counts(
         needs_you=1, working=1, failed=1, quiet=1, your_turn=2, ended_today=3, unknown=1
     )
-    fields = {Group.NEEDS_YOU: "needs_you", Group.YOUR_TURN: "your_turn", Group.ENDED: "ended_today"}
-    for state in State:
-        group = row(state).group
-        expected = "unknown" if state is State.UNKNOWN else fields.get(group, group.value)
-        assert counts._FIELDS.get(state.value, "ended_today") == expected
 
 
-def test_only_todays_ended_sessions_are_counted() -> None:
-    """A session that ended before midnight is not counted, nor one whose time is unknown; a live one is."""
-    begin = midnight(NOW_MS)
-    old = [begin - 1, None]
-    assert counts_of([row(seen_ms=at) for at in (*old, begin)], NOW_MS).ended_today == 1
-    assert counts_of([row(State.UNKNOWN, seen_ms=at) for at in (*old, begin)], NOW_MS).unknown == 1
-    assert counts_of([row(State.ASKS, seen_ms=at) for at in (*old, begin)], NOW_MS).needs_you == 3
-    assert 0 <= NOW_MS - begin < DAY_MS
-
-
-def test_subagents_and_one_liners_are_not_counted() -> None:
-    """Subagents count with their parent, and nobody can answer the program that ran a one-liner."""
-    rows = [row(State.WORKING, parent=("claude", "a")), row(State.ASKS, is_one_liner=True), row(State.ASKS)]
-    assert counts_of(rows, NOW_MS) == Counts(needs_you=1)
+def test_only_todays_unknown_sessions_are_counted() -> None:
+    """A session that may run is counted if its last line was written since midnight, subagents never."""
+    now = time.localtime(NOW_MS // 1000)
+    begin = (NOW_MS // 1000 - now.tm_hour * 3600 - now.tm_min * 60 - now.tm_sec) * 1000
+    rows = [row(State.UNKNOWN, number=at, seen_ms=seen) for at, seen in enumerate((begin, begin - 1, None))]
+    assert counts_of(rows, NOW_MS).unknown == 1
+    assert counts_of([row(State.UNKNOWN, parent=rows[0].key)], NOW_MS).unknown == 0
 
 
 @pytest.mark.parametrize(
@@ -51,7 +37,8 @@ def test_subagents_and_one_liners_are_not_counted() -> None:
         (Counts(needs_you=1), "1 needs you"),
         (Counts(needs_you=2, working=3, failed=1), "2 need you · 3 working · 1 failed"),
         (Counts(quiet=1, your_turn=4, ended_today=9, unknown=2), "1 quiet · 2 unknown"),
-        (Counts(*[None] * 7), ""),
+        (Counts(*[None] * 7), "–"),
+        (Counts(ended_today=None), ""),
     ],
 )
 def test_the_line_names_what_deserves_attention(given: Counts, line: str) -> None:
