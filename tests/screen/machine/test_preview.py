@@ -100,10 +100,11 @@ async def test_a_held_key_reads_the_last_session_only(monkeypatch: pytest.Monkey
     read: list[Path] = []
     running = threading.Semaphore(1)
 
-    def tail(path: Path) -> Session:
+    def tail(path: Path, *, is_live: bool) -> Session:
+        assert is_live, path
         assert running.acquire(blocking=False), "two sessions are read at a time"
         read.append(path)
-        session = tail_session(PLAIN)
+        session = tail_session(PLAIN, is_live=True)
         running.release()
         return session
 
@@ -153,7 +154,7 @@ def test_a_large_recording_is_read_at_its_ends(tmp_path: Path, monkeypatch: pyte
         return pread(fd, length, offset)
 
     monkeypatch.setattr("os.pread", noted)
-    session = tail_session(path)
+    session = tail_session(path, is_live=False)
     assert session.transcript[-1].text.endswith("The end.")
     assert all(at == 0 or at > size - (1 << 19) for at in places)
 
@@ -161,9 +162,9 @@ def test_a_large_recording_is_read_at_its_ends(tmp_path: Path, monkeypatch: pyte
 def test_reading_leaves_no_descriptor() -> None:
     """The recording is closed, whatever it contains."""
     before = descriptors()
-    tail_session(PLAIN)
+    tail_session(PLAIN, is_live=True)
     with pytest.raises(OSError, match="No such file"):
-        tail_session(Path("/gone.jsonl"))
+        tail_session(Path("/gone.jsonl"), is_live=False)
     assert descriptors() == before
 
 
@@ -171,9 +172,9 @@ async def test_closing_the_app_while_a_session_is_read(monkeypatch: pytest.Monke
     """The app ends although the preview is still being read."""
     held = threading.Event()
 
-    def tail(path: Path) -> Session:
+    def tail(path: Path, *, is_live: bool) -> Session:
         held.wait(20)
-        return tail_session(path)
+        return tail_session(path, is_live=is_live)
 
     monkeypatch.setattr(preview_pane, "tail_session", tail)
     async with at_home([row("one", path=PLAIN)]) as stage:
