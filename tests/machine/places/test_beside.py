@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from pathlib import Path
 
 import pytest
@@ -54,6 +56,19 @@ def test_a_file_that_is_gone_has_no_content(tmp_path: Path) -> None:
         assert first_bytes(str(path), 10) == b""
         assert json_object(str(path)) == {}
         assert first_text(str(path), "id") == ""
+
+
+def test_a_disk_that_fails_is_no_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file that can be opened may not be readable."""
+    path = tmp_path / "x"
+    path.write_bytes(b"{}")
+
+    def fail(*_: object) -> bytes:
+        raise OSError(errno.EIO, "input/output error")
+
+    monkeypatch.setattr(os, "pread", fail)
+    assert first_bytes(str(path), 10) == b""
+    assert json_object(str(path)) == {}
 
 
 def test_the_first_text_with_a_key_is_found(tmp_path: Path) -> None:

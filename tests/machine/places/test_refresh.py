@@ -99,6 +99,13 @@ def test_a_description_that_changes_is_read_again(machine: FakeMachine, clock: C
     assert found.metadata.title == ""
 
 
+def test_every_session_can_be_checked(tmp_path: Path) -> None:
+    """Nothing has changed on a machine on which nothing was written, whatever keeps a session."""
+    machine = fake_machine(tmp_path)
+    places = places_of(machine)
+    assert places.check(all_found(places)) == ([], [])
+
+
 def test_copilot_begins_with_its_lock(machine: FakeMachine, clock: Clock) -> None:
     """A session of Copilot is listed as soon as its process has a lock, and opened once it has lines."""
     places = settled(machine, clock)
@@ -146,6 +153,8 @@ def test_a_folder_that_is_gone_takes_its_sessions_with_it(machine: FakeMachine, 
     gone = {("claude", path.stem) for path in project.iterdir()}
     shutil.rmtree(project)
     assert set(places.refresh(clock.after(PASS_S)).vanished) == gone
+    for _ in range(int(FULL_PASS_S / PASS_S)):
+        assert places.refresh(clock.after(PASS_S)) == ([], [])
 
 
 def test_a_folder_that_appears_later_is_found(tmp_path: Path, clock: Clock) -> None:
