@@ -35,8 +35,14 @@ class Process(NamedTuple):
     """The start of its youngest child process; None without one, or if it is unknown."""
     open_paths: tuple[str, ...] = ()
     """The files of sessions that it has open, where that is looked up."""
+    opened_ms: int | None = None
+    """When `open_paths` was read, in milliseconds since the epoch; None if it was not, or is not shown."""
     is_shared: bool = False
     """Whether it serves several sessions, such as the daemon of Codex."""
+    viewers: int | None = None
+    """The number of processes that may show the session, if a daemon runs it; None if it is not known."""
+    is_idle: bool | None = None
+    """Whether it has used nearly no CPU in the last seconds (at least 2, at most 5); None if unknown."""
 
 
 class Said(NamedTuple):

@@ -1,0 +1,153 @@
+"""Which agent a command line belongs to."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import NamedTuple
+
+_NAMES = {
+    "claude": "claude",
+    "codex": "codex",
+    "gemini": "gemini",
+    "qwen": "qwen",
+    "opencode": "opencode",
+    "pi": "pi",
+    "copilot": "copilot",
+    "cursor-agent": "cursor",
+    "goose": "goose",
+    "amp": "amp",
+}
+"""The short name of the agent by the name of its program."""
+_PACKAGES = {
+    "@anthropic-ai/claude-code": "claude",
+    "@openai/codex": "codex",
+    "@google/gemini-cli": "gemini",
+    "@qwen-code/qwen-code": "qwen",
+    "opencode-ai": "opencode",
+    "@mariozechner/pi-coding-agent": "pi",
+    "@github/copilot": "copilot",
+    "cursor-agent": "cursor",
+    "@sourcegraph/amp": "amp",
+}
+"""The short name of the agent by the folder of its package, for scripts such as `cli.js`."""
+_VERSIONED = {"codex-x86_64-": "codex", "codex-aarch64-": "codex"}
+"""The names under which releases are downloaded: `codex-x86_64-unknown-linux-musl`."""
+_INTERPRETERS = frozenset({"node", "nodejs", "bun", "deno", "sh", "bash", "dash", "zsh"})
+_RUNNERS = frozenset({"run", "x"})
+"""The word between the interpreter and the script: `bun run gemini`."""
+_WITH_VALUE = frozenset({"-r", "--require", "--import", "--loader", "--experimental-loader", "--env-file"})
+"""The options of Node.js whose value is the next argument."""
+_CODE = frozenset({"-c", "-e", "-m", "-p", "--eval", "--print"})
+"""The options that run code or a module, not a script."""
+_SHARED = {"codex": ("app-server", "mcp-server"), "opencode": ("serve", "web")}
+"""The subcommands that serve several sessions."""
+_OWN_FOLDER = {"codex": ("-C", "--cd")}
+"""The options that name the session's folder, of which the process itself is not in."""
+_SESSION_OPTIONS = frozenset({"--resume", "-r", "resume", "--session", "-s", "--session-id"})
+_FORKS = frozenset({"--fork-session", "fork"})
+_LEAST_ID = 8
+"""Shorter values are no ids: Gemini numbers its sessions, `--resume 5`."""
+
+
+class Command(NamedTuple):
+    """The command line of an agent."""
+
+    agent: str
+    rest: tuple[str, ...]
+    """The arguments after the program or script."""
+    is_script: bool
+    """Whether an interpreter runs it."""
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether the process serves several sessions."""
+        return any(word in self.rest for word in _SHARED.get(self.agent, ()))
+
+    @property
+    def folder(self) -> str | None:
+        """The folder that the arguments name for the session; None without one."""
+        for option in _OWN_FOLDER.get(self.agent, ()):
+            for word, value in zip(self.rest, self.rest[1:], strict=False):
+                if word == option:
+                    return value
+            for word in self.rest:
+                if word.startswith(f"{option}=") and option.startswith("--"):
+                    return word.partition("=")[2]
+        return None
+
+
+def command_of(arguments: Sequence[str]) -> Command | None:
+    """Return the command of an agent; None for any other program.
+
+    Args:
+        arguments: The arguments of the process, of which the first is the program.
+    """
+    if len(arguments) == 1 and " " in arguments[0]:
+        arguments = arguments[0].split()  # a program that has set its title: `npm exec @google/gemini-cli`
+    if not arguments:
+        return None
+    program = _name(arguments[0])
+    if agent := _named(program):
+        return Command(agent, tuple(arguments[1:]), is_script=False)
+    if program not in _INTERPRETERS and not program.startswith("python"):
+        return None
+    place = _script(arguments)
+    if place is None:
+        return None
+    script = arguments[place]
+    agent = _named(_name(script)) or _packaged(script)
+    return Command(agent, tuple(arguments[place + 1 :]), is_script=True) if agent else None
+
+
+def session_in(agent: str, arguments: Sequence[str]) -> str | None:
+    """Return the id or the path of the session that arguments resume; None if they name no session.
+
+    Args:
+        agent: The short name of the agent.
+        arguments: The arguments of the process.
+    """
+    if not _FORKS.isdisjoint(arguments):
+        return None
+    for word, following in zip(arguments, (*arguments[1:], ""), strict=True):
+        option, _, value = word.partition("=")
+        if option not in _SESSION_OPTIONS or (agent == "copilot" and option == "--session-id"):
+            continue  # that of Copilot is the id of the run, not that of a session that is resumed
+        value = value or following
+        if len(value) >= _LEAST_ID and not value.startswith("-"):
+            return value
+    return None
+
+
+def _script(arguments: Sequence[str]) -> int | None:
+    """Return the place of the script that an interpreter runs; None if it runs none."""
+    skips = False
+    for place, word in enumerate(arguments[1:], 1):
+        if skips or word in _RUNNERS:
+            skips = False
+        elif word in _CODE:
+            return None
+        elif word in _WITH_VALUE:
+            skips = True
+        elif not word.startswith("-"):
+            return place
+    return None
+
+
+def _name(path: str) -> str:
+    """Return the name of a program without its folder and ending."""
+    return os.path.basename(path).removesuffix(".js").removesuffix(".mjs").removesuffix(".exe")
+
+
+def _named(name: str) -> str | None:
+    for prefix, agent in _VERSIONED.items():
+        if name.startswith(prefix):
+            return agent
+    return _NAMES.get(name)
+
+
+def _packaged(path: str) -> str | None:
+    for package, agent in _PACKAGES.items():
+        if f"/{package}/" in path:
+            return agent
+    return None

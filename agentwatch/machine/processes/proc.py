@@ -1,0 +1,160 @@
+"""Reads what /proc shows of a process; see proc(5).
+
+A process may end, or another user may own it, at any time: what cannot be read is None or empty. Each reading
+is one system call on a file that is opened without a buffer, which takes half the time of `open()`.
+"""
+
+from __future__ import annotations
+
+import os
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+from agentwatch.capture.clock import EPOCH_NS
+
+ROOT = Path("/proc")
+_ENDED = frozenset({"Z", "X", "x"})
+_MOST_STAT = 2048
+_MOST_COMMAND = 16 << 10
+"""A command line may contain a whole prompt."""
+_MOST_ARGUMENTS = 64
+_MOST_ARGUMENT = 300
+_MOST_FILES = 4096
+_MOST_LOCKS = 256 << 10
+_PAGE = 2048
+"""One reading returns shorter files whole; of longer ones the kernel returns a part of at least this size."""
+_TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
+
+
+class Stat(NamedTuple):
+    """The fields of /proc/PID/stat that matter here."""
+
+    name: str
+    parent: int
+    began: int
+    """The time of its start, in clock ticks since the system was started."""
+    ticks: int
+    """The CPU time that it and its ended children have used, in clock ticks."""
+
+    @property
+    def began_ms(self) -> int:
+        """The time of its start, in milliseconds since the epoch."""
+        return EPOCH_NS // 10**6 + self.began * 1000 // _TICKS_PER_SECOND
+
+
+class Proc:
+    """The files of /proc, or of a folder that has the same files."""
+
+    def __init__(self, root: Path = ROOT) -> None:
+        self._root = os.fspath(root)
+
+    def exists(self) -> bool:
+        """Return whether the system has a /proc with processes."""
+        return os.path.exists(f"{self._root}/self/stat")
+
+    def pids(self) -> set[int]:
+        """Return the ids of all processes."""
+        try:
+            return {int(name) for name in os.listdir(self._root) if name.isdecimal()}
+        except OSError:
+            return set()
+
+    def stat(self, pid: int) -> Stat | None:
+        """Return the state of a process; None if there is none, or it has ended and was not reaped."""
+        before, _, after = self._read(f"{pid}/stat", _MOST_STAT).rpartition(b")")
+        fields = after.split()
+        try:
+            if fields[0].decode("ascii", "replace") in _ENDED:
+                return None
+            name = before.partition(b"(")[2].decode("utf-8", "replace")
+            return Stat(name, int(fields[1]), int(fields[19]), sum(map(int, fields[11:15])))
+        except (IndexError, ValueError):
+            return None
+
+    def uid(self, pid: int) -> int | None:
+        """Return the user that a process belongs to; None if there is no such process.
+
+        The folder of a process that no debugger may attach to belongs to root: Codex forbids that. Its status
+        has the user.
+        """
+        try:
+            owner = os.stat(f"{self._root}/{pid}").st_uid
+        except OSError:
+            return None
+        if owner:
+            return owner
+        for line in self._read(f"{pid}/status", _MOST_STAT).splitlines():
+            key, *values = line.split()[:2] or [b""]
+            if key == b"Uid:" and values and values[0].isdigit():
+                return int(values[0])
+        return owner
+
+    def arguments(self, pid: int) -> tuple[str, ...]:
+        """Return the command line of a process: at most 64 arguments of 300 characters each."""
+        line = self._read(f"{pid}/cmdline", _MOST_COMMAND).rstrip(b"\0 ")
+        return tuple(
+            each.decode("utf-8", "replace")[:_MOST_ARGUMENT] for each in line.split(b"\0")[:_MOST_ARGUMENTS]
+        )
+
+    def cwd(self, pid: int) -> str | None:
+        """Return the working directory of a process; None if it is not shown."""
+        try:
+            return os.readlink(f"{self._root}/{pid}/cwd").removesuffix(" (deleted)")
+        except OSError:
+            return None
+
+    def open_paths(self, pid: int) -> list[str] | None:
+        """Return the files that a process has open; None if they are not shown."""
+        folder, found = f"{self._root}/{pid}/fd", []
+        try:
+            with os.scandir(folder) as entries:
+                for entry in islice(entries, _MOST_FILES):
+                    try:
+                        found.append(os.readlink(entry.path))
+                    except OSError:  # it was closed
+                        continue
+        except OSError:
+            return None
+        return found
+
+    def lock_holders(self) -> dict[int, int] | None:
+        """Return the process that holds a lock (flock) on a file, by the file's inode; None if not shown.
+
+        The device is left out: on some file systems it differs from that of stat(2). See proc_locks(5):
+        `1: FLOCK  ADVISORY  WRITE 1234 08:01:5678 0 EOF`.
+        """
+        if not os.path.exists(f"{self._root}/locks"):
+            return None
+        holders = {}
+        for line in self._read("locks", _MOST_LOCKS).splitlines():
+            match line.split():
+                case [_, b"FLOCK", _, b"WRITE", pid, place, *_]:
+                    inode = place.rpartition(b":")[2]
+                    if pid.isdigit() and inode.isdigit():
+                        holders[int(inode)] = int(pid)
+        return holders
+
+    def namespace(self) -> str:
+        """Return the namespace of the process ids, `pid:[4026531836]`; empty if it is not shown."""
+        try:
+            return os.readlink(f"{self._root}/self/ns/pid")
+        except OSError:
+            return ""
+
+    def _read(self, name: str, most_bytes: int) -> bytes:
+        """Return the first bytes of a file; none if it cannot be read."""
+        try:
+            fd = os.open(f"{self._root}/{name}", os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+        except OSError:
+            return b""
+        try:
+            found = os.read(fd, most_bytes)
+            while _PAGE <= len(found) < most_bytes and (more := os.read(fd, most_bytes - len(found))):
+                found += more
+        except OSError:  # the process has ended
+            return b""
+        else:
+            return found
+        finally:
+            os.close(fd)

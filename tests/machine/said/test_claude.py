@@ -1,0 +1,255 @@
+"""What Claude Code says about its sessions is believed as far as its process can be checked."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agentwatch.machine.process import Life, Said
+from agentwatch.machine.processes.proc import Proc
+from agentwatch.machine.said.claude import ClaudeRecords
+from agentwatch.machine.standing import State
+from tests.machine.started_agents import started
+
+NOW = 1_795_301_700.0
+RECORD = {
+    "sessionId": "7e82",
+    "cwd": "/home/dev/proj",
+    "startedAt": 1795301454020,
+    "kind": "interactive",
+    "entrypoint": "cli",
+    "tmux": "main:@0.%0",
+    "name": "proj-a8",
+    "nameSource": "derived",
+    "status": "busy",
+    "updatedAt": 1795301643059,
+    "statusUpdatedAt": 1795301643059,
+}
+"""The fields of `claude-registry/1416.json`."""
+
+
+class Registry:
+    """A folder of records, and its reader."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.reader = ClaudeRecords([folder], os.geteuid(), Proc())
+
+    def write(self, pid: int | None = None, file: str = "", **fields: Any) -> None:
+        """Write a record as Claude Code does: in place."""
+        pid = os.getpid() if pid is None else pid
+        stat = Proc().stat(pid)
+        record = {"pid": pid, "procStart": str(stat.began if stat else 1), **RECORD, **fields}
+        (self.folder / (file or f"{pid}.json")).write_text(json.dumps(record))
+
+    def said(self, now: float = NOW) -> dict[str, Said]:
+        """Read the changes, and return what is said by the session's id."""
+        self.reader.refresh(now)
+        return {key[1]: said for key, said in self.reader.said.items()}
+
+
+@pytest.fixture
+def registry(tmp_path: Path) -> Registry:
+    """Return an empty registry."""
+    return Registry(tmp_path)
+
+
+def test_a_record_says_all_that_a_row_needs(registry: Registry) -> None:
+    """The state, its time, the name, the folder and the pane of tmux are in the record."""
+    registry.write()
+    assert registry.said() == {
+        "7e82": Said(
+            "claude",
+            "7e82",
+            Life.LIVE,
+            os.getpid(),
+            str(Proc().stat(os.getpid()).began),  # type: ignore[union-attr]
+            State.WORKING,
+            1795301643059,
+            "",
+            "proj-a8",
+            is_users_name=False,
+            cwd="/home/dev/proj",
+            tmux="main:@0.%0",
+            began_ms=1795301454020,
+        )
+    }
+
+
+@pytest.mark.parametrize(
+    ("fields", "state", "about"),
+    [
+        ({"status": "busy"}, State.WORKING, ""),
+        ({"status": "idle"}, State.YOUR_TURN, ""),
+        ({"status": "shell"}, State.SHELL, ""),
+        ({"status": "waiting", "waitingFor": "permission prompt"}, State.ASKS, "permission"),
+        ({"status": "waiting", "waitingFor": "input needed"}, State.ASKS, "question"),
+        ({"status": "waiting", "waitingFor": "dialog open"}, State.ASKS, "dialog"),
+        ({"status": "waiting", "waitingFor": "something new"}, State.ASKS, ""),
+        ({"status": "busy", "waitingFor": "dialog open"}, State.WORKING, ""),
+        ({"status": "something new"}, None, ""),
+        ({"status": None}, None, ""),
+    ],
+)
+def test_each_status_is_a_state(
+    registry: Registry, fields: dict[str, Any], state: State | None, about: str
+) -> None:
+    """Each status of Claude Code is a state; an unknown or absent one says only that the session is open."""
+    registry.write(**fields)
+    said = registry.said()["7e82"]
+    assert (said.life, said.state, said.about) == (Life.LIVE, state, about)
+    assert (said.since_ms is None) == (state is None)
+
+
+def test_a_killed_process_leaves_a_dead_record(registry: Registry) -> None:
+    """A record that says busy is dead once its process is killed."""
+    with started(["claude"], registry.folder) as process:
+        registry.write(process.pid)
+        assert registry.said()["7e82"].life is Life.LIVE
+        process.kill()
+        process.wait()
+        assert registry.said()["7e82"].life is Life.DEAD
+
+
+def test_a_process_id_that_is_used_again_is_dead(registry: Registry) -> None:
+    """A record is of the process with its start, not of a later one with its id."""
+    registry.write(procStart="1")
+    assert registry.said()["7e82"].life is Life.DEAD
+
+
+@pytest.mark.parametrize(
+    "domain", ["linux:0123456789abcdef0123456789abcdef:pid:[1]", "darwin", "win32:box", "x"]
+)
+def test_a_record_of_another_machine_or_container_is_unknown(registry: Registry, domain: str) -> None:
+    """A process id of another namespace proves nothing here, whatever process has it."""
+    registry.write(pidDomain=domain)
+    registry.write(1 << 22, pidDomain=domain, sessionId="gone")
+    assert {each.life for each in registry.said().values()} == {Life.UNKNOWN}
+
+
+def test_a_record_of_this_machine_is_checked(registry: Registry) -> None:
+    """A record with the domain of this machine lives with its process."""
+    domain = f"linux:{Path('/etc/machine-id').read_text().strip()}:{os.readlink('/proc/self/ns/pid')}"
+    registry.write(pidDomain=domain)
+    registry.write(1 << 22, pidDomain=domain, sessionId="gone")
+    said = registry.said()
+    assert (said["7e82"].life, said["gone"].life) == (Life.LIVE, Life.DEAD)
+
+
+def test_a_torn_record_keeps_what_it_said(registry: Registry) -> None:
+    """A record that is read in the middle of a write says what it said before, and is read again."""
+    registry.write()
+    path = registry.folder / f"{os.getpid()}.json"
+    before = registry.said()
+    whole = path.read_bytes()
+    path.write_bytes(whole[:40])
+    assert registry.said() == before
+    path.write_bytes(b"")
+    assert registry.said() == before
+    registry.write(status="waiting")
+    assert registry.said()["7e82"].state is State.ASKS
+
+
+def test_a_change_of_the_same_size_is_seen(registry: Registry) -> None:
+    """A record that is written twice within the resolution of the clock is read twice."""
+    registry.write(status="busy")
+    path = registry.folder / f"{os.getpid()}.json"
+    registry.said()
+    when = path.stat().st_mtime_ns
+    registry.write(status="what")
+    os.utime(path, ns=(when, when))
+    assert registry.said()["7e82"].state is None
+
+
+def test_clear_moves_the_process_to_another_session(registry: Registry) -> None:
+    """After `/clear` the same process says nothing of the session before."""
+    registry.write()
+    assert registry.said().keys() == {"7e82"}
+    registry.write(sessionId="56e9", status="idle")
+    said = registry.said()
+    assert said.keys() == {"56e9"}
+    assert said["56e9"].state is State.YOUR_TURN
+
+
+def test_a_record_that_is_removed_says_nothing(registry: Registry) -> None:
+    """Claude Code removes its record when it exits."""
+    registry.write()
+    assert registry.said()
+    (registry.folder / f"{os.getpid()}.json").unlink()
+    assert registry.said() == {}
+
+
+def test_other_files_are_never_opened(registry: Registry, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keys, old records and links are not opened."""
+    secret = registry.folder / "secret"
+    secret.write_text(json.dumps(RECORD))
+    names = [f"pid-{os.getpid()}.json", f"{os.getpid()}.ab12.key", "12a.json", "１２.json", f"{1 << 40}.json"]
+    for name in names:
+        registry.write(file=name)
+    (registry.folder / "77.json").symlink_to(secret)
+    os.mkfifo(registry.folder / "78.json")
+    opened: list[Path] = []
+    monkeypatch.setattr("agentwatch.machine.said.claude.open_regular", opened.append)
+    assert registry.said() == {}
+    assert opened == []
+
+
+def test_a_blink_of_idle_is_not_shown(registry: Registry) -> None:
+    """A session that comes to rest is shown so after 1 s; a new turn before that leaves it working."""
+    registry.write(statusUpdatedAt=int(NOW * 1000) - 60_000)
+    began = registry.said()["7e82"].since_ms
+    rest = NOW + 5
+    registry.write(status="idle", statusUpdatedAt=int(rest * 1000))
+    shown = registry.said(rest + 0.1)["7e82"]
+    assert (shown.state, shown.since_ms) == (State.WORKING, began)
+    registry.write(statusUpdatedAt=int(rest * 1000) + 300)
+    assert registry.said(rest + 1.5)["7e82"].state is State.WORKING
+    registry.write(status="shell", statusUpdatedAt=int(rest * 1000) + 2000)
+    assert registry.said(rest + 2.1)["7e82"].state is State.WORKING
+    assert registry.reader.refresh(rest + 2.5) is False
+    assert registry.reader.refresh(rest + 3) is True
+    shown = registry.said(rest + 3)["7e82"]
+    assert (shown.state, shown.since_ms) == (State.SHELL, int(rest * 1000) + 2000)
+
+
+def test_waiting_is_shown_at_once(registry: Registry) -> None:
+    """A question is not held back, and what comes to rest in the past is not either."""
+    registry.write()
+    registry.said()
+    registry.write(status="waiting", waitingFor="permission prompt")
+    assert registry.said()["7e82"].state is State.ASKS
+    registry.write(status="idle", statusUpdatedAt=int(NOW * 1000) - 5000)
+    assert registry.said()["7e82"].state is State.YOUR_TURN
+
+
+def test_the_user_gives_a_name(registry: Registry) -> None:
+    """A name of the user is told apart from a derived one, and a one-line prompt from a conversation."""
+    registry.write(name="release", nameSource="user", entrypoint="sdk-cli")
+    said = registry.said()["7e82"]
+    assert (said.name, said.is_users_name, said.is_one_liner) == ("release", True, True)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [None, 7, [], {}, "", "x" * 50_000, True, -1, 1 << 80],
+    ids=["null", "number", "list", "object", "empty", "long", "true", "negative", "huge"],
+)
+def test_any_field_may_have_any_value(registry: Registry, value: Any) -> None:
+    """A record with a field of another type says what the other fields say."""
+    for field in (*RECORD, "procStart", "pidDomain", "waitingFor"):
+        registry.write(**{field: value})
+        said = registry.said()
+        assert all(len(each.name) <= 200 and len(each.tmux) <= 200 for each in said.values()), field
+
+
+def test_the_record_of_a_live_process_counts(registry: Registry) -> None:
+    """Of two records of one session, that of the live process is shown."""
+    registry.write(1 << 22, updatedAt=9_999_999_999_999, status="waiting")
+    registry.write()
+    assert registry.said()["7e82"].state is State.WORKING
+    registry.write(kind="daemon")
+    assert registry.said()["7e82"].life is Life.DEAD
