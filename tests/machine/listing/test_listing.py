@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from agentwatch.machine.listing.counts import counts
 from agentwatch.machine.listing.lines import RowLine
 from agentwatch.machine.listing.request import Request
 from agentwatch.machine.standing import Ground, Standing, State
@@ -136,6 +137,18 @@ def test_old_and_archived_sessions_are_hidden_and_counted() -> None:
     assert listing.hidden_count == 0
     assert lines(listing)[2:] == ["# ended 5", "archived", "week", "old", "undated", "began"]
     assert not listing.update(rows, NOW_MS)
+
+
+def test_a_session_becomes_old_although_nothing_else_happens() -> None:
+    """The list hides a session when its week is over, so that it does not contradict the counts."""
+    rows = [row("a", State.SUCCEEDED, ago_ms=6 * DAY_MS), row("b", State.FAILED, ago_ms=5 * DAY_MS), row("c")]
+    listing = listed(rows)
+    assert not listing.update(rows, NOW_MS + DAY_MS)
+    assert listing.update(rows, NOW_MS + DAY_MS + 1).is_rebuilt
+    assert lines(listing) == ["# working 1", "c", "# ended 1", "b"]
+    assert listing.hidden_count == counts(rows, NOW_MS + DAY_MS + 1).hidden == 1
+    assert listing.update(rows, NOW_MS + 2 * DAY_MS + 1).is_rebuilt
+    assert not listing.update(rows, NOW_MS + 99 * DAY_MS)
 
 
 def test_a_hidden_session_that_goes_on_appears() -> None:

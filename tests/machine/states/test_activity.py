@@ -8,7 +8,13 @@ import pytest
 
 from agentwatch.events import ToolKind
 from agentwatch.machine.process import Process
-from agentwatch.machine.states.activity import has_child_since, is_silent, visible_calls, waiting_call
+from agentwatch.machine.states.activity import (
+    has_child_since,
+    is_left_over,
+    is_silent,
+    visible_calls,
+    waiting_call,
+)
 from agentwatch.machine.states.knowledge import knowledge_of
 from tests.machine.states.cases import MINUTE_MS, NOW_MS, call, process, working
 
@@ -24,6 +30,17 @@ def test_a_child_is_compared_with_a_time() -> None:
     assert has_child_since(process(child_ago_ms=10_000), None) is None
     assert has_child_since(process(child_ago_ms=10_000), NOW_MS - 9_000) is True
     assert has_child_since(process(child_ago_ms=10_000), NOW_MS - 8_999) is False
+
+
+def test_what_is_older_than_the_process_is_left_over() -> None:
+    """A process has written nothing that is more than two seconds older than itself."""
+    runs = process()
+    assert runs.began_ms is not None
+    assert is_left_over(runs, runs.began_ms - 2_001)
+    assert not is_left_over(runs, runs.began_ms - 2_000)
+    assert not is_left_over(runs, None)
+    assert not is_left_over(runs._replace(began_ms=None), 0)
+    assert not is_left_over(None, 0)
 
 
 def test_calls_that_are_not_written_in_time_do_not_count() -> None:
