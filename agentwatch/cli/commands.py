@@ -174,7 +174,7 @@ def _watch_pipe(source_fd: int, options: Options) -> int:
 
 
 def _choose_session(options: Options) -> int:
-    from agentwatch.cli.saved import opened_catalog
+    from agentwatch.cli.sessions.saved import opened_catalog
     from agentwatch.screen.overlays.sessions import Chooser
 
     sessions = opened_catalog()

@@ -56,6 +56,7 @@ def test_missing_settings_have_their_defaults(tmp_path: Path) -> None:
     """An empty file, and /dev/null, leave every default unchanged."""
     assert read(tmp_path, "") == read_config({"AGENTWATCH_CONFIG": "/dev/null"}) == Config()
     assert read(tmp_path, "[attention]\nbell = false") == Config(bell=False)
+    assert read(tmp_path, "[sessions]\nring = 'none'") == Config(ring="none")
 
 
 def test_the_file_lies_in_the_users_config_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -80,7 +81,8 @@ def test_the_file_lies_in_the_users_config_folder(tmp_path: Path, monkeypatch: p
         ("\n\n[screen\nx = 1", "not valid TOML: Expected ']' at the end of a table declaration (at line 3"),
         (b"[screen]\ntheme = '\xff'", "not valid UTF-8 at byte 18"),
         ("a = " + "[" * 20_000, "not valid TOML"),
-        ("[atention]", "unknown section atention; known sections: [keys], [screen], [attention]"),
+        ("[atention]", "unknown section atention; known sections: [keys], [screen], [attention], [sessions]"),
+        ("[sessions]\nring = 'some'", "[sessions] unknown ring some; known rings: all, none"),
         ("attention = 1", "attention must be a table: [attention]"),
         ("[attention]\nbel = true", "[attention] unknown setting bel; known settings: bell, note, title"),
         ("[screen]\ncolour = true", "[screen] unknown setting colour; known settings: theme, thinking"),

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from agentwatch.events import PlanStatus
 
-_MOST_ENDED = 32
+_MOST_ENDED = 16
 """The number of calls that are remembered after their end, which a line may report twice."""
 _MOST_PAUSES = 32
 _LEAST_PAUSES = 10
@@ -61,7 +61,7 @@ class Course:
     """The part of a digest's state that is not shown."""
 
     has_ended: dict[int, bool] = field(default_factory=dict)
-    """Whether a call has ended that is not open any more, by the hash of its id; at most 32."""
+    """Whether a call has ended that is not open any more, by the hash of its id; at most 16."""
     questions: dict[str, Question] = field(default_factory=dict)
     """The open questions by key, the oldest first."""
     plan: dict[int, PlanStatus] = field(default_factory=dict)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from agentwatch.events import Event, Prompt, TurnEnded, TurnStarted
+from agentwatch.machine.digest.course import Course
 from agentwatch.machine.digest.digest import Digest
 from agentwatch.machine.found import Found
 from agentwatch.wire import Decoder
@@ -13,6 +12,8 @@ from agentwatch.wire.agents import agent_named, agent_on_disk
 
 OWN = "agentwatch"
 """The agent of our own recordings, whose format is detected."""
+MOST_LINES = 20_000
+"""The most lines that one reading applies. A line takes 10 µs, and 1 MiB of real ones has up to 7,000."""
 _BOUNDARIES = (TurnStarted, TurnEnded)
 
 
@@ -41,6 +42,7 @@ def digest_of(found: Found, agent: Agent | None) -> Digest:
         branch=about.branch or "",
         began_ms=about.began_ms,
         seen_ms=about.changed_ms,
+        course=Course(has_line_times=agent is not None and agent.time_of is not None),
     )
 
 
@@ -54,8 +56,11 @@ def is_boundary(event: Event) -> bool:
     return isinstance(event, _BOUNDARIES) or (isinstance(event, Prompt) and event.agent is None)
 
 
-def apply_lines(digest: Digest, decoder: Decoder, lines: Iterable[bytes], at_ms: int | None = None) -> bool:
+def apply_lines(digest: Digest, decoder: Decoder, lines: list[bytes], at_ms: int | None = None) -> bool:
     """Apply lines to a digest, and return whether a turn begins or ends in them.
+
+    Of more than 20,000 lines only the last are applied. If the format is not found in the first lines, the
+    others are not searched for it.
 
     Args:
         digest: The digest.
@@ -64,7 +69,11 @@ def apply_lines(digest: Digest, decoder: Decoder, lines: Iterable[bytes], at_ms:
         at_ms: When they arrived; None if unknown.
     """
     has_boundary = False
-    for line in lines:
+    if len(lines) > MOST_LINES:
+        digest.skip()
+    for line in lines[-MOST_LINES:]:
+        if not (digest.format or decoder.is_detecting):
+            break
         if line.isspace() or not line:
             continue
         for events in decoded(decoder, line):

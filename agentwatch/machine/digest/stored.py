@@ -8,6 +8,7 @@ from agentwatch.machine.digest.decoding import apply_lines, decoder_for, digest_
 from agentwatch.machine.digest.digest import Digest
 from agentwatch.machine.found import Found
 from agentwatch.sources.stores.known import store_for
+from agentwatch.wire import Decoder
 
 _MOST_BYTES = 1 << 22
 """Of a larger session only the beginning is decoded, and the counts are left out."""
@@ -26,24 +27,27 @@ class StoredLines:
         self._due = 0.0
         """When it may be read again, in seconds of the monotonic clock."""
 
-    def read(self, found: Found) -> Digest | None:
-        """Return the digest of a session; None if it has not changed, or cannot be read now."""
+    def read(self, found: Found) -> tuple[Digest, Decoder | None] | None:
+        """Return the digest of a session; None if it has not changed, or cannot be read now.
+
+        With it comes the decoder of what may follow; None if not all lines were read.
+        """
         present = found.size, found.changed_ns, found.metadata.changed_ms
         if present == self._read or found.size > _MOST_FILE_BYTES or time.monotonic() < self._due:
             return None
         began = time.monotonic()
         try:
-            digest = _digest(found)
+            read = _read(found)
         except OSError:
-            digest = None
+            read = None
         self._read = present
         took = time.monotonic() - began
         self._due = began + took / _LARGEST_SHARE
-        return digest
+        return read
 
 
-def _digest(found: Found) -> Digest | None:
-    """Return the digest of a session; None if no store has it.
+def _read(found: Found) -> tuple[Digest, Decoder | None] | None:
+    """Return the digest of a session and its decoder; None if no store has it.
 
     Raises:
         OSError: The store cannot be read.
@@ -61,7 +65,7 @@ def _digest(found: Found) -> Digest | None:
             size += sum(map(len, lines))
             if size > _MOST_BYTES:
                 digest.skip()
-                return digest
+                return digest, None
     finally:
         store.close()
-    return digest
+    return digest, decoder

@@ -5,10 +5,12 @@ from __future__ import annotations
 import errno
 import os
 from pathlib import Path
+from typing import NamedTuple
 
 import orjson
 
 from agentwatch.events import Event, LineTime, Outcome, TurnEnded
+from agentwatch.machine.digest.course import Course
 from agentwatch.machine.digest.decoding import OWN, apply_lines, digest_of, format_of
 from agentwatch.machine.digest.digest import Digest
 from agentwatch.machine.digest.stored import StoredLines
@@ -30,6 +32,25 @@ _FINAL_MS = 600_000
 """After this time without a new line, nothing more is expected."""
 
 
+class _Version(NamedTuple):
+    """What shows whether a file has changed."""
+
+    device: int
+    inode: int
+    size: int
+    changed_ns: int
+
+    @classmethod
+    def of(cls, status: os.stat_result) -> _Version:
+        """Return the version of a file with this status."""
+        return cls(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
+
+    @property
+    def changed_ms(self) -> int:
+        """The time of the last change, in milliseconds since the epoch."""
+        return self.changed_ns // 10**6
+
+
 class Tail:
     """Reads one session for a list. No file makes it raise, and none stays open."""
 
@@ -45,7 +66,8 @@ class Tail:
         self._stored = StoredLines() if found.reach is Reach.STORE else None
         self._decoder: Decoder | None = None
         """None before the first reading, and if the next one must begin again."""
-        self._seen: os.stat_result | None = None
+        self._seen: _Version | None = None
+        """The version of the file that was read last; None before the first reading."""
         self._offset = 0
         """The offset of the first line that was not read."""
         self._before = b""
@@ -58,13 +80,11 @@ class Tail:
         if not self._is_decoded:
             return False
         if self._stored is not None:
-            digest = self._stored.read(self.found)
-            self.digest = digest or self.digest
-            return digest is not None
+            return self._read_store(self._stored)
         try:
-            status = os.stat(self.found.path, follow_symlinks=False)
-            if self._seen is not None and _is_same(status, self._seen):
-                return self._is_silent(status)
+            version = _Version.of(os.stat(self.found.path, follow_symlinks=False))
+            if version == self._seen:
+                return self._is_silent(version.changed_ms)
             fd = _open_own(self.found.path)
         except OSError:
             return False
@@ -95,14 +115,22 @@ class Tail:
     def release(self) -> None:
         """Free what only the next lines need. If the file grows, its tail is read again."""
         self._decoder, self._before, self._held = None, b"", []
+        if self.digest is not None:
+            self.digest.course = Course()
+
+    def _read_store(self, stored: StoredLines) -> bool:
+        read = stored.read(self.found)
+        if read is not None:
+            self.digest, self._decoder = read
+            self._held = None
+        return self._is_silent(self.found.changed_ns // 10**6) or read is not None
 
     def _read(self, fd: int) -> bool:
-        status = os.fstat(fd)
-        is_new = self._seen is None or not os.path.samestat(status, self._seen)
-        self._seen = status
-        size, changed_ms = status.st_size, status.st_mtime_ns // 10**6
+        version, before = _Version.of(os.fstat(fd)), self._seen
+        size, changed_ms = version.size, version.changed_ms
         if (
-            is_new
+            before is None
+            or before[:2] != version[:2]
             or self._decoder is None
             or self._held
             or not 0 <= size - self._offset <= _MOST_APPENDED
@@ -111,8 +139,8 @@ class Tail:
             self._begin(fd, size, changed_ms)
         else:
             self._append(fd, size, changed_ms)
-        self._held = None
-        self._is_silent(status)
+        self._held, self._seen = None, version
+        self._is_silent(changed_ms)
         return True
 
     def _continues(self, fd: int) -> bool:
@@ -140,11 +168,11 @@ class Tail:
         start = max(self._offset - _BEFORE_BYTES, 0)
         self._before = os.pread(fd, self._offset - start, start)
 
-    def _is_silent(self, status: os.stat_result) -> bool:
+    def _is_silent(self, changed_ms: int) -> bool:
         """Apply what follows from the time without a new line, and return whether that is anything."""
         if self.digest is None or self._decoder is None or self._held == []:
             return False
-        silent_ms = now_ms() - status.st_mtime_ns // 10**6
+        silent_ms = now_ms() - changed_ms
         if silent_ms < _SILENT_MS:
             return False
         if self._held is None:
@@ -153,14 +181,6 @@ class Tail:
             isinstance(event, TurnEnded) and event.outcome is Outcome.SUCCEEDED for event in self._held
         )
         return self.settle() if ends_well or silent_ms >= _FINAL_MS else False
-
-
-def _is_same(first: os.stat_result, second: os.stat_result) -> bool:
-    return (
-        os.path.samestat(first, second)
-        and first.st_size == second.st_size
-        and first.st_mtime_ns == second.st_mtime_ns
-    )
 
 
 def _open_own(path: Path) -> int:

@@ -18,6 +18,8 @@ _HEAD_BYTES = 1 << 16
 _TAIL_BYTES = (1 << 18, 1 << 20, 1 << 22)
 """The tail grows until a turn begins or ends in it: one line of a session may have 100 KB, one with an image
 several MB."""
+_MANY_LINES = 5_000
+"""A tail with this number of lines does not grow: it would take more than 0.1 s."""
 _LINE_BYTES = 64 << 20
 """How far from the end the start of the last line is searched."""
 
@@ -75,8 +77,8 @@ def read_ends(fd: int, size: int, start: Digest) -> Read:
     for most in _TAIL_BYTES:
         if most >= size:
             return read_whole(fd, size, start)
-        found, has_boundary = _read_tail(fd, size - most, size, head)
-        if has_boundary:
+        found, is_enough = _read_tail(fd, size - most, size, head)
+        if is_enough:
             return found
     if found is None or found.offset <= size - _TAIL_BYTES[-1]:
         return _read_long_line(fd, size, head)
@@ -107,14 +109,14 @@ def _read_head(fd: int, start: Digest) -> _Head:
 
 
 def _read_tail(fd: int, begin: int, size: int, head: _Head) -> tuple[Read, bool]:
-    """Read the whole lines after an offset, and return whether a turn begins or ends in them."""
+    """Read the whole lines after an offset, and return whether they are enough to know what goes on."""
     digest, decoder, begin = *_continued(head), max(begin, sum(map(len, head.start)))
     data = os.pread(fd, size - begin + 1, begin - 1)
     _partial, _, data = data.partition(b"\n")
     lines, rest = split_lines(data) if data else ([], b"")
     has_boundary = apply_lines(digest, decoder, lines)
     offset = size - len(rest) if lines else begin
-    return Read(digest, decoder, offset), has_boundary
+    return Read(digest, decoder, offset), has_boundary or len(lines) >= _MANY_LINES
 
 
 def _read_long_line(fd: int, size: int, head: _Head) -> Read:

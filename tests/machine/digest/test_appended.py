@@ -11,10 +11,9 @@ from agentwatch.machine.digest import Tail
 from tests.builders.digested import digest_of, found
 from tests.machine.digest.test_captures import CAPTURES
 
-_CUTS = 25
+_CUTS = 8
 
 
-@pytest.mark.long
 @pytest.mark.skipif(not CAPTURES, reason="the captures are not here")
 @pytest.mark.parametrize(("path", "agent"), CAPTURES)
 def test_a_file_that_grows_ends_in_the_digest_of_the_whole(path: Path, agent: str, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import orjson
 import pytest
 
 from agentwatch.events import Outcome
-from agentwatch.machine.digest import Digest, Tail, Turn
+from agentwatch.machine.digest import Digest, Tail, Turn, decoding, windows
 from tests.builders import claude_lines as stream
 from tests.builders.digested import digest_of, found
 from tests.builders.on_disk import transcript as claude
@@ -235,3 +235,22 @@ def test_a_session_of_200_mb_is_read_at_once(tmp_path: Path) -> None:
     assert tail.digest is not None
     assert tail.digest.turn is Turn.ENDED
     assert took < 0.5
+
+
+def test_of_many_short_lines_only_the_last_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A line of two bytes costs as much as a real one."""
+    monkeypatch.setattr(decoding, "MOST_LINES", 100)
+    path = tmp_path / "session.jsonl"
+    path.write_bytes(jsonl(*(claude.call(f"c{number}") for number in range(300))))
+    digest = digest_of(path)
+    assert (digest.calls, digest.is_whole) == (100, False)
+    assert list(digest.open_calls)[-1] == "c299"
+
+
+def test_a_tail_of_many_short_lines_does_not_grow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reading 4 MiB of them would take seconds."""
+    monkeypatch.setattr(windows, "_MANY_LINES", 100)
+    path = tmp_path / "session.jsonl"
+    calls = b"".join(jsonl(claude.call(f"c{number}")) for number in range(10_000))
+    path.write_bytes(jsonl(claude.user("Go", "u")) + calls)
+    assert 100 < digest_of(path).calls < (1 << 18) // (len(calls) // 10_000) + 1
