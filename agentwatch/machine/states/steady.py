@@ -26,7 +26,7 @@ class Steady:
             now_ms: The present time, in milliseconds since the epoch.
         """
         is_guess = known.state is State.ASKS and known.ground is Ground.INFERRED
-        if not is_guess or before is None or before.state is State.ASKS:
+        if not is_guess or before is None or before.state is not State.WORKING:
             self._since.pop(key, None)
             return known
         since_ms = self._since.setdefault(key, now_ms)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentwatch.machine.standing import Ground, Standing, State
+from agentwatch.machine.standing import UNKNOWN, Ground, Standing, State
 from agentwatch.machine.states.steady import Steady
 from tests.machine.states.cases import NOW_MS
 
@@ -47,8 +47,9 @@ def test_other_states_are_shown_at_once(known: Standing) -> None:
 
 
 def test_a_new_session_is_shown_as_it_is() -> None:
-    """There is nothing else to show of it."""
+    """Nothing was seen to run that could have just ended."""
     assert Steady().shown(KEY, GUESS, None, NOW_MS) is GUESS
+    assert Steady().shown(KEY, GUESS, UNKNOWN, NOW_MS) is GUESS
 
 
 def test_the_number_of_held_sessions_is_bounded() -> None:
