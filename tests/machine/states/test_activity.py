@@ -106,6 +106,13 @@ def test_an_agent_that_uses_the_processor_may_run_the_command_itself() -> None:
     assert waiting_call([call()], "", process()._replace(is_idle=True), CODEX, NOW_MS) == call()
 
 
+def test_a_child_may_belong_to_any_call() -> None:
+    """A change of a file can start a formatter: while that runs, nothing is inferred."""
+    change = call(ToolKind.EDIT, ago_ms=MINUTE_MS)
+    assert waiting_call([change], "", process(child_ago_ms=MINUTE_MS), CODEX, NOW_MS) is None
+    assert waiting_call([change], "", process(child_ago_ms=2 * MINUTE_MS), CODEX, NOW_MS) is change
+
+
 def test_nothing_is_inferred_without_the_facts() -> None:
     """Without a process, a start of the call, or the age of a child, the call may run."""
     assert waiting_call([call()], "", None, CODEX, NOW_MS) is None
