@@ -29,6 +29,7 @@ def test_subagents_are_folded_below_their_session() -> None:
     toggle(listing, "main")
     assert lines(listing) == ["# working 1", "main", ". sub", ". deep"]
     assert listing.update([main, sub, deep], NOW_MS) == (False, (2,))
+    assert [line.is_open for line in listing.lines if isinstance(line, RowLine)] == [True, False, False]
     toggle(listing, "main")
     assert lines(listing) == ["# working 1", "main"]
 
