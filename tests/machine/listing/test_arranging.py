@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from agentwatch.machine.listing.lines import FoldLine
+from agentwatch.machine.listing.lines import FoldLine, RowLine
 from agentwatch.machine.listing.request import Request, Sort
 from agentwatch.machine.standing import State
 from tests.machine.listing.made_rows import (
