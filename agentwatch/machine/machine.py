@@ -23,6 +23,7 @@ from agentwatch.machine.said import Registries
 from agentwatch.machine.schedule import Schedule
 from agentwatch.machine.standing import State
 from agentwatch.machine.states import standing
+from agentwatch.machine.states.steady import Steady
 from agentwatch.machine.tracked import NO_FILE, Tracked, row_of, without_file
 from agentwatch.machine.twins import Twins
 
@@ -68,6 +69,7 @@ class Machine:
         self._recent: set[Key] = set()
         """The sessions that have changed within the hour."""
         self._twins = Twins()
+        self._steady = Steady()
         self._unread: dict[Key, None] = {}
         """The sessions whose lines are to be read, in the order in which they were found."""
         self._unwanted: dict[Key, None] = {}
@@ -265,9 +267,10 @@ class Machine:
             if session is None or self._twins.has_recording(key, self._sessions):
                 rows.pop(key, None)
                 continue
-            session.standing = standing(
+            known = standing(
                 session.found, session.digest, session.said, session.process, session.life, now_ms
             )
+            session.standing = self._steady.shown(key, known, session.standing, now_ms)
             rows[key] = row_of(session, self._repository(session), self._count_subagents(key))
         if rows != self.rows:
             self.rows = rows

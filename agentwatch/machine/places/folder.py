@@ -7,6 +7,7 @@ import os
 import stat
 from collections.abc import Callable, Collection, Sequence
 from itertools import islice
+from operator import attrgetter
 from typing import NamedTuple
 
 from agentwatch.machine.found import Found
@@ -54,8 +55,7 @@ def _no_names(_: object) -> tuple[str, ...]:
     return ()
 
 
-def _no_session(_: Spot) -> Sequence[Found]:
-    return ()
+_as_before: Callable[[Spot], Sequence[Found]] = attrgetter("previous")
 
 
 class Kind(NamedTuple):
@@ -65,7 +65,7 @@ class Kind(NamedTuple):
     owner: Callable[[str], str | None] = _nothing
     """Returns the name of the file with the session that a file belongs to; None for a file that does not
     matter. A file that describes a session beside it belongs to the file with the session."""
-    read: Callable[[Spot], Sequence[Found]] = _no_session
+    read: Callable[[Spot], Sequence[Found]] = _as_before
     """Returns the sessions of an owner; none if it is no session."""
     beside: Callable[[str], tuple[str, ...]] = _no_names
     """Returns the names that files have which describe the session in a file."""
@@ -80,7 +80,7 @@ class Kind(NamedTuple):
     @property
     def holds_sessions(self) -> bool:
         """Whether sessions lie directly in the folder."""
-        return self.read is not _no_session
+        return self.read is not _as_before
 
 
 class Folder:

@@ -25,9 +25,9 @@ def one_file(
     metadata: Metadata = NO_METADATA,
     reach: Reach = Reach.LINES,
 ) -> list[Found]:
-    """Return the session in a file; none if the file is gone."""
+    """Return the session in a file; none if the file is gone, or its name has no id."""
     stamp = spot.stamp
-    if stamp is None:
+    if stamp is None or not session_id:
         return []
     size, changed_ns, inode = stamp
     agent, path = spot.folder.kind.agent, spot.previous[0].path if spot.previous else Path(spot.path)

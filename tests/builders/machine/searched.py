@@ -3,15 +3,30 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from agentwatch.machine.found import Found, Key
 from agentwatch.machine.places import Places
+from agentwatch.machine.places.places import PASS_S
+from agentwatch.machine.places.tree import FULL_PASS_S
 from tests.builders.machine.fake import FakeMachine
 
 OLD_NS = 1_700_000_000 * 10**9
 """A time long before any test."""
+
+
+class Clock:
+    """A clock that the tests set."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def after(self, seconds: float) -> float:
+        """Let time pass, and return the new time."""
+        self.now += seconds
+        return self.now
 
 
 def places_of(machine: FakeMachine, environ: Mapping[str, str] | None = None) -> Places:
@@ -33,6 +48,16 @@ def let_age(paths: Iterable[Path], at_ns: int = OLD_NS) -> None:
     """Give files and folders an old modification time."""
     for path in paths:
         os.utime(path, ns=(at_ns, at_ns))
+
+
+def settled(machine: FakeMachine, clock: Clock, age_s: int = 600) -> Places:
+    """Return what has found all sessions, and has seen that no folder has changed lately."""
+    let_age(machine.home.rglob("*"), time.time_ns() - age_s * 10**9)
+    places = places_of(machine)
+    all_found(places)
+    for _ in range(int(FULL_PASS_S / PASS_S)):
+        assert places.refresh(clock.after(PASS_S)) == ([], [])
+    return places
 
 
 def put(path: Path, text: str = "{}\n") -> Path:
