@@ -1,5 +1,5 @@
 """`python -m agentwatch`."""
 
-from agentwatch.cli.app import main
+from agentwatch.cli.start import main
 
 main()

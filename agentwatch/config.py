@@ -22,3 +22,6 @@ class Config(NamedTuple):
     """Whether desktop notifications may be sent."""
     title: bool = True
     """Whether the terminal's title shows the state of the session."""
+    ring: str = "all"
+    """Which sessions of the list ring when they begin to need the user, unless the user has chosen for one:
+    `all` or `none`."""

@@ -21,6 +21,12 @@ Saver = Callable[..., Path]
 """The type of the fixture `recording`: a function that saves lines as a recording and returns its path."""
 
 
+AGENT_FOLDERS = (
+    *("CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "QWEN_HOME", "QWEN_RUNTIME_DIR", "COPILOT_HOME"),
+    *("PI_CODING_AGENT_DIR", "PI_CODING_AGENT_SESSION_DIR", "CURSOR_DATA_DIR", "CURSOR_CONFIG_DIR"),
+    *("OPENCODE_DB", "GOOSE_PATH_ROOT", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"),
+)
+"""The variables that move the folders of agents, and our own."""
 SLOW = ("tests/pty", "tests/harness", "tests/cli", "tests/sources", "tests/project", "tests/screen/overlays")
 """Folders of tests that start programs, terminals or the whole app."""
 SLOW_FILES = (
@@ -45,6 +51,7 @@ SLOW_FILES = (
     *("test_generated_claude", "test_any_value"),
     *("test_filtered_calls", "test_call_notes", "test_folded_calls", "test_transcript_measured"),
     *("test_hostile_agents", "test_digest_adds_up", "test_moments", "test_equality"),
+    "test_appended",
 )
 """Files of tests that do so in the other folders, or try thousands of sessions."""
 
@@ -70,8 +77,14 @@ def pytest_collection_finish() -> None:
 
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Keep saved sessions out of the user's own folder, and return the folder used instead."""
+    """Keep saved sessions out of the user's own folder, and return the folder used instead.
+
+    The sessions of the user's agents are kept out of the tests as well: the home folder is an empty one.
+    """
     folder = tmp_path / "home"
+    monkeypatch.setenv("HOME", str(tmp_path / "user"))
+    for name in AGENT_FOLDERS:
+        monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("AGENTWATCH_HOME", str(folder))
     monkeypatch.setenv("AGENTWATCH_CONFIG", os.devnull)
     for name in ("CI", "GITHUB_ACTIONS", "GITLAB_CI", "TF_BUILD", "TEAMCITY_VERSION", "NO_COLOR"):

@@ -16,11 +16,8 @@ from agentwatch.recording import ArrivalTimes, LineReader
 from agentwatch.wire import Agent
 
 STDIN = Path("-")
-LEAST_CHARACTERS = 6
-"""The least length of the beginning of a session's id that is taken for an address."""
 _MOST_SPLITS = 32
 """The number of `#` and `@`, from the end on, at which an address may be split."""
-_MOST_NAMED = 3
 _POLL_SECONDS = 0.01
 _MOST_BYTES = 8 << 20
 """Reading a larger recording would delay the screen by more than 70 ms. The screen reports its problem."""
@@ -41,15 +38,16 @@ def parse_address(words: str) -> Address:
     """Return the address that the user has typed.
 
     A file with the literal name wins, also if the name contains `#` or `@`. Otherwise the words are split at
-    the last `#` or `@` before which the path of a file stands, or the id of a saved session. A file that does
-    not exist is reported when it is opened.
+    the last `#` or `@` before which the path of a file stands, or the id of a session on this machine. A file
+    that does not exist is reported when it is opened.
 
     Args:
-        words: `FILE`, `-`, `FILE#12`, `FILE@14:03:07`, `FILE@+95s`, or a session instead of FILE: its id, the
-            stem of its recording, or at least the first 6 characters of either.
+        words: `FILE`, `-`, `FILE#12`, `FILE@14:03:07`, `FILE@+95s`, or a session of any agent instead of
+            FILE: its id, the stem of its recording, or at least the first 6 characters of either.
 
     Raises:
-        Fault: The words after the file are no moment, or several saved sessions begin with the words.
+        Fault: The words after the file are no moment, or several sessions begin with the words, or of the
+            session only the metadata can be read.
     """
     if words == str(STDIN) or os.path.exists(words):
         return Address(Path(words), None, words)
@@ -57,10 +55,13 @@ def parse_address(words: str) -> Address:
     for name, rest in splits:
         if name == str(STDIN) or os.path.exists(name) or os.path.isfile(os.path.dirname(name)):
             return Address(Path(name), _moment(words, rest), words)
-    if (path := _saved(words)) is not None:
+    from agentwatch.cli.sessions.ids import SessionIds
+
+    ids = SessionIds()
+    if (path := ids.path_of(words)) is not None:
         return Address(path, None, words)
     for name, rest in splits:
-        if (path := _saved(name)) is not None:
+        if (path := ids.path_of(name)) is not None:
             return Address(path, _moment(words, rest), words)
     for name, rest in splits:
         if name and not isinstance(moment := parse(rest), Named | Problem):
@@ -157,35 +158,3 @@ def _moment(words: str, rest: str) -> Moment:
     if isinstance(moment, Named) and rest.startswith("#"):
         raise Fault(f"{words}: {rest} is no call; {HINT}", USAGE)
     return moment
-
-
-def _saved(name: str) -> Path | None:
-    """Return the recording of the saved session with an id or a stem; None if no session has it.
-
-    Of several recordings of one session, the newest is returned.
-
-    Raises:
-        Fault: The name is the beginning of several ids or stems.
-    """
-    if len(name) < LEAST_CHARACTERS or os.sep in name:
-        return None
-    from agentwatch.feed.catalog import saved_sessions
-
-    found: dict[str, Path] = {}
-    try:
-        sessions = saved_sessions()
-    except OSError:
-        return None  # that the file does not exist is the better reason
-    for session in sessions:
-        stem, own_id = session.path.stem, session.session_id
-        if name in (stem, own_id):
-            return session.path
-        if stem.startswith(name):
-            found.setdefault(stem, session.path)
-        elif own_id.startswith(name):
-            found.setdefault(own_id, session.path)
-    if len(found) > 1:
-        named = ", ".join(islice(found, _MOST_NAMED))
-        more = f" and {len(found) - _MOST_NAMED} more" if len(found) > _MOST_NAMED else ""
-        raise Fault(f"several sessions begin with {name}: {named}{more}", USAGE)
-    return next(iter(found.values()), None)

@@ -18,8 +18,10 @@ from agentwatch.cli.messages import internal_error, say
 from agentwatch.cli.parameters import together
 from agentwatch.cli.parameters.format import reading
 from agentwatch.cli.parameters.pacing import pacing
+from agentwatch.cli.sessions.options import choosing, pruning
 from agentwatch.cli.terminal import fill_descriptors
 from agentwatch.faults import INTERNAL_ERROR, USAGE, Fault, Signalled
+from agentwatch.machine.status.counts import UnknownFieldError, known_fields
 
 if TYPE_CHECKING:
     from agentwatch.cli.options import Options
@@ -171,14 +173,36 @@ def drift(address: str, **given: Any) -> int:
 
 
 @agentwatch.command()
-def sessions() -> int:
-    """List the saved sessions, newest first."""
-    from agentwatch.cli.printing import print_lines
-    from agentwatch.cli.saved import opened_catalog
+@choosing
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
+@click.option(
+    "--once", is_flag=True, expose_value=False, help="Print the list and exit, which it always does."
+)
+@pruning
+def sessions(*, as_json: bool, **given: Any) -> int:
+    """List the sessions on this machine, newest first."""
+    from agentwatch.cli.sessions.options import pruning_of, wanted_of
 
-    return print_lines(
-        line for session in opened_catalog() for line in (session.line(), f"    {session.path}")
-    )
+    if (asked := pruning_of(given, as_json=as_json)) is not None:
+        from agentwatch.cli.sessions.prune import prune
+
+        return prune(asked)
+    from agentwatch.cli.sessions.command import list_sessions
+
+    return list_sessions(wanted_of(given), as_json=as_json)
+
+
+@agentwatch.command()
+@click.option("--format", "template", metavar="TEMPLATE", help=f"Replace fields: {known_fields()}.")
+def status(template: str | None) -> int:
+    """Print one line of counts for tmux and shell prompts."""
+    from agentwatch.cli.printing import print_lines
+    from agentwatch.cli.status.quick import status_line
+
+    try:
+        return print_lines([status_line(template)])
+    except UnknownFieldError as error:
+        raise click.UsageError(f"--format: {error}") from None
 
 
 def _options(given: dict[str, Any]) -> Options:

@@ -1,6 +1,6 @@
-"""Reads the user's settings from `config.toml`: keys, theme, thinking and attention.
+"""Reads the user's settings from `config.toml`: keys, theme, thinking, attention and sessions.
 
-The file is read only when a screen is drawn. An error in it is reported in one line.
+The file is read when a screen is drawn, and by `sessions --prune`. An error in it is reported in one line.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 from agentwatch.config import Config
 from agentwatch.faults import USAGE, Fault, cannot_open
@@ -15,10 +16,12 @@ from agentwatch.recording import open_regular
 from agentwatch.safe_text import SafeText, cut, safe_line
 
 _SHOWN_COLUMNS = 40
+_RINGS = ("all", "none")
 _SECTIONS: Mapping[str, Mapping[str, type] | None] = {
     "keys": None,
     "screen": {"theme": str, "thinking": bool},
     "attention": {"bell": bool, "note": bool, "title": bool},
+    "sessions": {"ring": str, "keep": str},
 }
 """The keys of each section and the types of their values; the keys of `[keys]` are the ids of bindings."""
 
@@ -32,6 +35,43 @@ def read_config(environ: Mapping[str, str] = os.environ) -> Config:
     Raises:
         Fault: The file cannot be read, or contains an unknown name or an invalid value.
     """
+    path, sections = _sections_of(environ)
+    found = {key: value for name in ("screen", "attention") for key, value in sections.get(name, {}).items()}
+    if "ring" in sections.get("sessions", {}):
+        found["ring"] = sections["sessions"]["ring"]
+    config = Config(keys=sections.get("keys", {}), **found)
+    if config.theme is not None:
+        _check_theme(path, config.theme)
+    if config.keys:
+        _check_keys(path, config.keys)
+    return config
+
+
+def read_keep_ms(environ: Mapping[str, str] = os.environ) -> int | None:
+    """Return how long saved sessions are kept before `--prune` offers to delete them; None if it is not set.
+
+    Themes and keys are not checked, which would load Textual.
+
+    Args:
+        environ: The environment; AGENTWATCH_CONFIG may name the file.
+
+    Returns:
+        The age in milliseconds.
+
+    Raises:
+        Fault: The file cannot be read, or contains an unknown name or an invalid value.
+    """
+    path, sections = _sections_of(environ)
+    words = sections.get("sessions", {}).get("keep")
+    return None if words is None else _age_ms(path, words)
+
+
+def _sections_of(environ: Mapping[str, str]) -> tuple[Path, dict[str, dict[str, Any]]]:
+    """Return the path of the file and its sections, whose names and types are checked.
+
+    Raises:
+        Fault: The file cannot be read, or contains an unknown name or an invalid value.
+    """
     import tomllib  # takes 1.5 ms
 
     path, is_named = _config_path(environ)
@@ -40,7 +80,7 @@ def read_config(environ: Mapping[str, str] = os.environ) -> Config:
     except FileNotFoundError as error:
         if is_named:
             raise cannot_open(path, error) from None
-        return Config()
+        return path, {}
     except OSError as error:
         raise cannot_open(path, error) from None
     except UnicodeDecodeError as error:
@@ -49,13 +89,13 @@ def read_config(environ: Mapping[str, str] = os.environ) -> Config:
         raise _fault(path, f"not valid TOML: {error}") from None
     for name, section in sections.items():
         _check_section(path, name, section)
-    found = {key: value for name in ("screen", "attention") for key, value in sections.get(name, {}).items()}
-    config = Config(keys=sections.get("keys", {}), **found)
-    if config.theme is not None:
-        _check_theme(path, config.theme)
-    if config.keys:
-        _check_keys(path, config.keys)
-    return config
+    of_sessions = sections.get("sessions", {})
+    if "keep" in of_sessions:
+        _age_ms(path, of_sessions["keep"])
+    ring = of_sessions.get("ring", _RINGS[0])
+    if ring not in _RINGS:
+        raise _fault(path, f"[sessions] unknown ring {_shown(ring)}; known rings: {_listed(_RINGS)}")
+    return path, sections
 
 
 def _read(path: Path, *, is_named: bool) -> bytes:
@@ -96,6 +136,19 @@ def _check_section(path: Path, name: str, section: object) -> None:
         if type(value) is not expected:
             wanted = "true or false" if expected is bool else "a string in quotes"
             raise _fault(path, f"[{name}] {_shown(key)}: expected {wanted}, got {_shown(repr(value))}")
+
+
+def _age_ms(path: Path, words: str) -> int:
+    """Return an age in milliseconds.
+
+    Raises:
+        Fault: The words are no age.
+    """
+    from agentwatch.cli.parameters.ages import AGE_HINT, age_ms
+
+    if (found := age_ms(words)) is None:
+        raise _fault(path, f"[sessions] keep: {_shown(repr(words))} is no age; {AGE_HINT}")
+    return found
 
 
 def _check_theme(path: Path, theme: str) -> None:

@@ -49,6 +49,16 @@ class RunInfo(NamedTuple):
     agent_version: str | None = None
     agent_name: str | None = None
     """The name of the agent, if its format is shared by several agents."""
+    branch: str | None = None
+    """The Git branch that is checked out in the cwd."""
+    title: str | None = None
+    """The title of the session, for a list of sessions."""
+    is_users_title: bool = False
+    """Whether the user has given the title. The agent's own does not replace it."""
+    last_prompt: str | None = None
+    """The beginning of the user's last prompt, which is repeated for a reader of the last lines."""
+    is_one_liner: bool = False
+    """Whether another program has started the run for one prompt (`claude -p`, `codex exec`)."""
 
 
 class TurnStarted(NamedTuple):

@@ -75,6 +75,8 @@ class Standing(NamedTuple):
     It is foreign text."""
     now_since_ms: int | None = None
     """The time at which that began: the start of the open call, or of the model's request."""
+    is_calling: bool = False
+    """Whether a call is what goes on; otherwise the model works, or nothing does."""
 
     @property
     def group(self) -> Group:

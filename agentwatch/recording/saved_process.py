@@ -1,7 +1,8 @@
 """What `run` has written about the agent's process beside its recording, in `STEM.json`.
 
 The keys are `command`, `cwd`, `pid`, `started_ms`, `ended_ms` and `exit_code`. The last two are null while
-the agent runs, and remain null if the monitor was killed or has left the agent running.
+the agent runs, and remain null if the monitor was killed or has left the agent running. If the user has given
+the session a name, the key `name` has it; the file of a session without a process has that key alone.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import NamedTuple
 from agentwatch.capture.clock import CLOCK
 from agentwatch.recording.store import open_regular, read_object
 
-_MOST_BYTES = 4 << 20
+MOST_BYTES = 4 << 20
 """A command may contain a whole prompt. Linux passes at most 2 MiB of arguments by default, and JSON escapes
 them."""
 _START_TOLERANCE_MS = 10_000
@@ -36,7 +37,7 @@ class SavedProcess(NamedTuple):
 def read_process(path: Path) -> SavedProcess | None:
     """Return the process that a file describes; None if there is no such file, or it describes no process."""
     try:
-        described = read_object(open_regular(path), _MOST_BYTES)
+        described = read_object(open_regular(path), MOST_BYTES)
     except OSError:
         return None
     if not isinstance(described.get("command"), list):

@@ -9,10 +9,13 @@ import errno
 import os
 import stat
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import orjson
+
+from agentwatch.state_folder import state_folder
 
 _CREATE = (
     os.O_CREAT
@@ -67,6 +70,14 @@ class SessionFiles(NamedTuple):
         """The moments that the user has marked, as JSON."""
         return self._beside(".bookmarks.json")
 
+    @property
+    def every(self) -> tuple[Path, ...]:
+        """The paths of all files that a session may have, its recording first."""
+        return (
+            *(self.recording, self.times, self.log, self.stderr),
+            *(self.crash, self.process, self.index_file, self.bookmarks),
+        )
+
     def _beside(self, suffix: str) -> Path:
         """Return the path beside the recording with another suffix.
 
@@ -77,14 +88,13 @@ class SessionFiles(NamedTuple):
         return path.with_name(path.name + suffix) if path.suffix in _SUFFIXES else path.with_suffix(suffix)
 
 
-def sessions_folder() -> Path:
-    """Return the folder of saved sessions, which may not exist yet."""
-    home = os.environ.get("AGENTWATCH_HOME")
-    if home:
-        return Path(home) / "sessions"
-    from platformdirs import user_state_path
+def sessions_folder(environ: Mapping[str, str] = os.environ) -> Path:
+    """Return the folder of saved sessions, which may not exist yet.
 
-    return user_state_path("agentwatch", appauthor=False) / "sessions"
+    Args:
+        environ: The environment; AGENTWATCH_HOME may name its parent.
+    """
+    return state_folder(environ) / "sessions"
 
 
 def new_session_files() -> SessionFiles:
@@ -114,7 +124,7 @@ def private_folder(folder: Path) -> None:
             parent.mkdir(mode=0o700, exist_ok=True)  # `parents=True` would ignore `mode` for the parents
         except FileExistsError:
             raise _not_a_folder(parent) from None
-    fd = _open_folder(folder)
+    fd = open_folder(folder)
     try:
         status = os.fstat(fd)
         if status.st_uid != os.geteuid():
@@ -133,7 +143,7 @@ def saved_recordings() -> list[Path]:
     """
     folder = sessions_folder()
     try:
-        fd = _open_folder(folder)
+        fd = open_folder(folder)
     except FileNotFoundError:
         return []
     try:
@@ -218,7 +228,7 @@ def nameless_file() -> int:
         os.unlink(name)
 
 
-def _open_folder(folder: Path) -> int:
+def open_folder(folder: Path) -> int:
     """Open a folder that is not a link.
 
     Raises:

@@ -16,6 +16,8 @@ from agentwatch.safe_text import cut, safe_line
 
 _MODIFIERS = frozenset(("ctrl", "shift", "alt", "meta", "super", "hyper"))
 _SHOWN_COLUMNS = 40
+_EVERYWHERE = frozenset(("leave", "help", "back"))
+"""Bindings of both the list of sessions and a session, besides those of every pane of lines."""
 _ASCII_NAMES = frozenset(
     unicodedata.name(chr(code)).lower().replace("-", "_").replace(" ", "_") for code in range(33, 127)
 )
@@ -35,8 +37,11 @@ def bound_keys(rebound: Mapping[str, str]) -> dict[str, list[str]]:
         rebound: The keys that replace the defaults, as in `Config.keys`.
     """
     import agentwatch.screen.app  # noqa: F401 - defines every binding; it imports this module itself
+    from agentwatch.screen.home.keys import ALL_KEYS
 
     found: dict[str, dict[str, None]] = {}
+    for made in Binding.make_bindings(ALL_KEYS):
+        found.setdefault(made.id or "", {})[made.key] = None
     left: list[type] = [DOMNode]
     while left:
         node = left.pop()
@@ -70,7 +75,7 @@ def check_keys(keys: Mapping[str, str]) -> None:
                 shown = _shown(key.strip()) or "an empty string"
                 raise InvalidKeys(f"{name}: {shown} is not a key (examples: f, ctrl+g, space)")
     for name in keys:
-        for other in sorted(defaults.keys() - {name}):
+        for other in sorted(other for other in defaults.keys() - {name} if _can_meet(name, other)):
             shared = set(pressed[name]) & set(pressed[other]) - (set(defaults[name]) & set(defaults[other]))
             if shared:  # defaults share a key only where a focused pane or field handles it first
                 raise InvalidKeys(f"{name}: {min(shared)} is already the key of {other}; rebind that too")
@@ -88,6 +93,19 @@ def _keys_of(value: str) -> list[str]:
         return [made.key for made in Binding.make_bindings([Binding(value, "press")])]
     except InvalidBinding:
         return [value]
+
+
+def _can_meet(name: str, other: str) -> bool:
+    """Return whether two bindings are in force in the same screen: the list of sessions, or a session."""
+    from agentwatch.screen.home.keys import ALL_KEYS
+    from agentwatch.screen.lines.line_view import LineView
+
+    of_list = {binding.id for binding in ALL_KEYS}
+    if (name in of_list) is (other in of_list):
+        return True
+    of_session = other if name in of_list else name
+    lines = {made.id for made in Binding.make_bindings(LineView.BINDINGS)}
+    return of_session in _EVERYWHERE or of_session in lines
 
 
 def _can_be_pressed(key: str) -> bool:

@@ -7,11 +7,13 @@ not sent as Textual messages: Textual handles at most 490 to 711 of those per se
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import ClassVar
 
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.message import Message
 from textual.reactive import var
 from textual.screen import Screen
 
@@ -24,10 +26,10 @@ from agentwatch.analysis.status import status
 from agentwatch.analysis.time import TimeBreakdown
 from agentwatch.config import Config
 from agentwatch.feed import Feed
-from agentwatch.feed.index.kept import NOTHING_KEPT, Kept
 from agentwatch.feed.playhead import Replay
 from agentwatch.recording import now_ms
 from agentwatch.safe_text import SafeText, columns, cut
+from agentwatch.screen.first_shown import FirstShown
 from agentwatch.screen.frame.header import HeaderLine
 from agentwatch.screen.frame.key_hints import KeyHints
 from agentwatch.screen.frame.status_line import StatusLine
@@ -74,39 +76,40 @@ class WatchScreen(Screen[None]):
         Binding("T", "time", "Time", id="spent", tooltip="Time breakdown"),
     ]
 
+    class FileReplaced(Message):
+        """Posted when the file that is followed was truncated or replaced: it is another recording now."""
+
     is_earlier = var(False, toggle_class="-earlier")
     """Whether an earlier moment than the live one is shown."""
 
     def __init__(
         self,
         source: Source,
-        feed: Feed,
-        loading: Feed | None = None,
+        first: FirstShown,
         replay: Replay | None = None,
-        kept: Kept = NOTHING_KEPT,
         asked: Asked = NOTHING_ASKED,
         *,
         config: Config,
         write: Callable[[str], None],
+        is_from_list: bool = False,
     ) -> None:
         """Create the screen.
 
         Args:
             source: Where the recording comes from.
-            feed: Reads the session that is shown; with `loading`, only a preview of it.
-            loading: Reads the whole recording, which replaces the preview when it is read; None if `feed`
-                reads all of it.
+            first: What is shown at first.
             replay: How to replay the recording; None to show the live moment.
-            kept: What is kept of the recording.
             asked: What the command line asks of the moment.
             config: The user's configuration.
             write: Writes a control sequence to the terminal.
+            is_from_list: Whether the session was opened from the list of sessions, to which `esc` returns.
         """
         super().__init__()
         prepare(self)
+        feed, loading, kept = first
         self._swap = None if loading is None else PreviewSwap(loading, kept, shows_thinking=config.thinking)
         self._source = source
-        self._rebound = config.keys
+        self._hints_of = partial(KeyHints, config.keys, is_from_list=is_from_list)
         self.frame_scheduler = FrameScheduler(self._tick, self.call_next)
         self._survivors: list[Survivor] = []
         self.notices = Notices(loading or feed, config, write)
@@ -124,12 +127,11 @@ class WatchScreen(Screen[None]):
         self._touched, self._spent = TouchedFiles(feed.session), TimeBreakdown(feed.session)
         self.workspace = workspace
         self._header, self._status = HeaderLine(), StatusLine()
-        self._hints = KeyHints(self._rebound, lambda: self.workspace.pane)
+        self._hints = self._hints_of(lambda: self.workspace.pane)
 
     def compose(self) -> ComposeResult:
         """Lay out the two lines at the top, the panes and the keys."""
-        yield self._header
-        yield self._status
+        yield from (self._header, self._status)
         at_once = self.frame_scheduler.at_once
         self._session_keys = SessionKeys(self.workspace, self._feed, self._source.path)
         self.reach = self.workspace.find_bar.reach = Reach(self._moment, self._session_keys.show_now, at_once)
@@ -178,7 +180,7 @@ class WatchScreen(Screen[None]):
             if feed.is_over and not self._was_over and loading is None:
                 self.run_worker(self._source.finish, thread=True)
                 if self._source.ended_by is not None:
-                    self.app.exit()
+                    self.post_message(self.FileReplaced())
             self._was_over = feed.is_over
             workspace.sync(now)
             self._integrity = integrity(shown.session)

@@ -9,6 +9,7 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
+from textual.message import Message
 
 from agentwatch.feed import Feed
 from agentwatch.plurals import plural
@@ -68,6 +69,9 @@ class SessionKeys(Vertical):
         ),
     ]
 
+    class NothingToClose(Message):
+        """Posted when the user goes back, and there is nothing to close or undo in the session."""
+
     def __init__(self, workspace: Workspace, feed: Feed, path: Path | None = None) -> None:
         """Create the keys for `workspace`, which shows the session of `feed`.
 
@@ -112,8 +116,8 @@ class SessionKeys(Vertical):
             workspace.is_maximized = False
         elif workspace.pane == "detail":
             workspace.action_pane("calls")
-        else:
-            workspace.filter_bar.clear()
+        elif not workspace.filter_bar.clear():
+            self.post_message(self.NothingToClose())
 
     def action_find(self) -> None:
         """Open the find bar, which searches the whole session."""

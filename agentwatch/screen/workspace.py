@@ -164,8 +164,10 @@ class Workspace(Vertical):
             self.pane = focused.id
 
     @on(CallTable.Chosen)
-    def _show_chosen(self, event: CallTable.Chosen) -> None:
-        self.selection.follow(event.call)
+    def _show_chosen(self) -> None:
+        chosen = self.panes.calls.chosen
+        if chosen is not None:
+            self.selection.follow(chosen)
 
     @on(DetailView.Stepped)
     def _step_to_call(self, event: DetailView.Stepped) -> None:

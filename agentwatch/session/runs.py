@@ -27,6 +27,11 @@ class Run:
     permission_mode: str | None = None
     api_key_source: str | None = None
     agent_version: str | None = None
+    branch: str | None = None
+    """The Git branch that is checked out in the cwd."""
+    title: str | None = None
+    """The title of the session: the user's, or else the agent's."""
+    is_users_title: bool = False
     awaits_prompt: bool = False
     """Whether a turn has started whose prompt has not arrived."""
     outcome: Outcome = Outcome.RUNNING
@@ -68,6 +73,10 @@ class Run:
         self.permission_mode = bounded(event.permission_mode) or self.permission_mode
         self.api_key_source = bounded(event.api_key_source) or self.api_key_source
         self.agent_version = bounded(event.agent_version) or self.agent_version
+        if isinstance(event, RunInfo):
+            self.branch = bounded(event.branch) or self.branch
+            if event.title and (event.is_users_title or not self.is_users_title):
+                self.title, self.is_users_title = bounded(event.title), event.is_users_title
 
     @property
     def turns(self) -> int:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 from contextlib import suppress
-
-import orjson
+from typing import Any
 
 from agentwatch.agent_facts import LATE_EXIT_MS, AgentFacts
 from agentwatch.recording import LineReader, SessionFiles, now_ms
+from agentwatch.recording.saved_sessions.description import NAME, replace_object
 from agentwatch.sources.started.activity import Activity
 from agentwatch.sources.started.process import AgentProcess
 from agentwatch.sources.started.survivors import Survivor
@@ -147,7 +146,8 @@ class AgentSource:
         """Write the command, working directory, process id, times and exit code as one JSON object.
 
         In the command and the directory, a byte that is not UTF-8 is written as `\\xNN`. The directory is
-        null if it did not exist any more when the agent was started.
+        null if it did not exist any more when the agent was started. A name that the user has given the
+        session is kept.
         """
         if self._process_fd is None:
             return
@@ -159,12 +159,13 @@ class AgentSource:
             "ended_ms": self.agent.ended_ms,
             "exit_code": self.agent.exit_code,
         }
-        data = orjson.dumps(described, option=orjson.OPT_APPEND_NEWLINE)
-        with suppress(OSError):  # overwritten before it is cut, so that a reader never finds it empty
-            flags = fcntl.fcntl(self._process_fd, fcntl.F_GETFL)
-            fcntl.fcntl(self._process_fd, fcntl.F_SETFL, flags & ~os.O_APPEND)
-            os.pwrite(self._process_fd, data, 0)
-            os.ftruncate(self._process_fd, len(data))
+        with suppress(OSError):
+            replace_object(self._process_fd, lambda before: described | _named(before))
+
+
+def _named(described: dict[str, Any] | None) -> dict[str, Any]:
+    """Return the key of a description that others write: the name of the session."""
+    return {NAME: described[NAME]} if described and NAME in described else {}
 
 
 def _as_text(argument: str) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from agentwatch.agent_facts import NO_FACTS, AgentFacts
 from agentwatch.recording import LineReader, SavedGrowth, SessionFiles, open_regular, read_process
 from agentwatch.sources.source import WithoutAgent
@@ -100,6 +102,13 @@ class FileSource(WithoutAgent):
     def finish(self) -> None:
         """Wait until the action log is written."""
         self.written.finish(is_over=True)
+
+    def close(self) -> None:
+        """Close the recording, and the agent's stderr beside it. Nothing may read the session any more."""
+        self.leave()
+        if self._stderr is not None:
+            self._stderr.close()
+        os.close(self.reader.fd)
 
 
 def _stderr_file(files: SessionFiles) -> StderrFile | None:

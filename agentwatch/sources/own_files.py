@@ -9,28 +9,16 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
 from agentwatch.recording import open_regular, read_object
+from agentwatch.sources.session_folders import session_folders
 from agentwatch.sources.started.procfs import stat_of
 
 _FRESH_SECONDS = 600
 """A file that has not changed for this time counts as complete. Half of the pauses of a session are shorter
 than a minute; a longer one is a question to a user who is away, or the end."""
-_FOLDERS = (
-    ("CLAUDE_CONFIG_DIR", ".claude", "projects"),
-    ("QWEN_RUNTIME_DIR", ".qwen", "projects"),
-    ("QWEN_HOME", ".qwen", "projects"),
-    ("CODEX_HOME", ".codex", "sessions"),
-    ("GEMINI_CLI_HOME", ".gemini", "tmp"),
-    ("PI_CODING_AGENT_DIR", ".pi/agent", "sessions"),
-    ("COPILOT_HOME", ".copilot", "session-state"),
-    ("", ".cursor", "projects"),
-)
-"""Where agents keep the files of their sessions: the variable that names the agent's folder, the default for
-it below the home folder, and the folder of sessions in it."""
 _MOST_RECORDS = 1000
 _MOST_RECORD_BYTES = 1 << 16
 _MOST_DIGITS = 10
@@ -44,19 +32,14 @@ def is_still_written(path: Path) -> bool:
     minutes.
     """
     real = Path(os.path.realpath(path))
-    if not any(real.is_relative_to(folder) for folder in _session_folders()):
+    folders = session_folders(os.environ, Path(os.path.expanduser("~")))
+    if not any(real.is_relative_to(folder.path) for folder in folders):
         return False
     try:
         age = time.time() - real.stat().st_mtime
     except OSError:
         return False
     return age < _FRESH_SECONDS or _has_process(real)
-
-
-def _session_folders() -> Iterator[str]:
-    for variable, default, sessions in _FOLDERS:
-        root = os.environ.get(variable) or os.path.expanduser(f"~/{default}")
-        yield os.path.realpath(os.path.join(root, sessions))
 
 
 def _has_process(transcript: Path) -> bool:

@@ -4,7 +4,23 @@ This folder may import `events`, `blocks`, `paths`, `byte_size`, `plurals` and `
 depends on a particular agent.
 """
 
-from agentwatch.wire.agent import Agent, LineRole
-from agentwatch.wire.decoder import Decoder
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from agentwatch.wire.agent import Agent, LineRole
+    from agentwatch.wire.decoder import Decoder
 
 __all__ = ["Agent", "Decoder", "LineRole"]
+
+
+def __getattr__(name: str) -> object:
+    """Import what is asked for: a prompt that waits for `status` needs no decoder, which takes 12 ms."""
+    if name == "Decoder":
+        from agentwatch.wire.decoder import Decoder
+
+        return Decoder
+    if name in ("Agent", "LineRole"):
+        from agentwatch.wire import agent
+
+        return getattr(agent, name)
+    raise AttributeError(name)

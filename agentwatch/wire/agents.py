@@ -92,3 +92,25 @@ def agent_named(name: str) -> Agent | None:
 
         found = plugin_agent(name)
     return found
+
+
+def agent_on_disk(name: str) -> Agent | None:
+    """Return the format in which an agent keeps its sessions on disk; None if it is unknown.
+
+    The lines of such a format have the agent's own times.
+
+    Args:
+        name: The short name of the agent.
+
+    Example:
+        >>> agent_on_disk("claude").name
+        'claude-transcript'
+    """
+    return next(
+        (
+            agent
+            for agent in known_agents()
+            if (agent.agent or agent.name) == name and agent.time_of is not None
+        ),
+        None,
+    )

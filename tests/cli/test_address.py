@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from agentwatch.analysis.moments import CallEnd, End, Named, Shift, TimeOfDay
 from agentwatch.cli.address import STDIN, Address, parse_address, whole
+from agentwatch.cli.sessions import ids
 from agentwatch.faults import Fault
 from tests.builders.lines import init, user
+from tests.builders.machine.fake import FakeMachine, fake_machine
 from tests.harness.program import PLAIN, watch
 
 NOON = TimeOfDay(12 * 3_600_000 + 999)
@@ -110,6 +114,80 @@ def test_the_beginning_of_several_ids_is_an_error(home: Path) -> None:
     ):
         parse_address("abcdef")
     assert parse_address("abcdef-0").path == newest
+
+
+@pytest.fixture
+def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeMachine:
+    """A machine on which all agents have sessions."""
+    built = fake_machine(tmp_path / "machine", 30)
+    for name, value in built.environ.items():
+        monkeypatch.setenv(name, value)
+    return built
+
+
+def test_a_session_of_any_agent_is_found_by_its_id(folder: Path, machine: FakeMachine) -> None:
+    """The id of each session on this machine is an address, or says why it cannot be opened."""
+    agents = set()
+    for (agent, session_id), path in machine.sessions.items():
+        if len(session_id) < 6:
+            continue
+        try:
+            found = parse_address(f"{session_id}#1")
+        except Fault as fault:
+            assert "only the metadata can be read" in str(fault)  # noqa: PT017 - some can be opened
+            continue
+        assert os.path.realpath(found.path) == os.path.realpath(path), agent
+        assert found.moment == CallEnd(1)
+        agents.add(agent)
+    assert agents >= {"claude", "codex", "gemini", "qwen", "opencode", "pi", "copilot"}
+
+
+def test_the_beginning_of_an_id_of_any_agent_is_found(folder: Path, machine: FakeMachine) -> None:
+    """The first characters that no other session has are enough; fewer are an error that names some."""
+    projects = machine.home / ".claude" / "projects" / "-src-api"
+    projects.mkdir(parents=True)
+    ids = [f"cafe00{nth}1-7a95-4b1e-9d2c-0123456789ab" for nth in range(2)]
+    paths = [projects / f"{session_id}.jsonl" for session_id in ids]
+    for path in paths:
+        path.write_bytes(next(iter(machine.made.values())).read_bytes())
+    with pytest.raises(
+        Fault, match=f"several sessions begin with cafe00: ({ids[0]}, {ids[1]}|{ids[1]}, {ids[0]})"
+    ):
+        parse_address("cafe00")
+    assert parse_address("cafe000").path == paths[0]
+    assert parse_address("cafe001@12:00") == Address(paths[1], NOON, "cafe001@12:00")
+
+
+def test_a_recording_of_a_session_comes_before_the_file_of_its_agent(
+    folder: Path, machine: FakeMachine
+) -> None:
+    """Of a session that was recorded and that its agent has kept too, the recording is opened."""
+    key, path = next(iter(machine.made.items()))
+    assert os.path.realpath(parse_address(key[1]).path) == os.path.realpath(path)
+    recording = save(Path(machine.environ["AGENTWATCH_HOME"]), "20261120-140307-123abcdef", key[1])
+    assert parse_address(key[1]).path == recording
+    assert parse_address(key[1][:-1]).path == recording
+
+
+def test_a_file_that_is_there_needs_no_search(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For a plain file, with or without a moment, the sessions of the machine are not searched."""
+    (folder / "a.ndjson").touch()
+    monkeypatch.setattr(ids, "_known", lambda: pytest.fail("the machine was searched"))
+    for words in ("a.ndjson", "a.ndjson#2", "-", "-#2", str(folder / "missing"), "short"):
+        parse_address(words)
+
+
+def test_the_machine_is_searched_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An address with many signs is looked up in one list of the sessions."""
+    searches: list[int] = []
+
+    def known() -> Iterator[ids.Named]:
+        searches.append(1)
+        return iter(())
+
+    monkeypatch.setattr(ids, "_known", known)
+    parse_address("missing#1#2#3@4@5")
+    assert searches == [1]
 
 
 def test_saved_sessions_that_cannot_be_read_are_no_reason(home: Path, folder: Path) -> None:

@@ -56,6 +56,7 @@ def test_missing_settings_have_their_defaults(tmp_path: Path) -> None:
     """An empty file, and /dev/null, leave every default unchanged."""
     assert read(tmp_path, "") == read_config({"AGENTWATCH_CONFIG": "/dev/null"}) == Config()
     assert read(tmp_path, "[attention]\nbell = false") == Config(bell=False)
+    assert read(tmp_path, "[sessions]\nring = 'none'") == Config(ring="none")
 
 
 def test_the_file_lies_in_the_users_config_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -80,7 +81,8 @@ def test_the_file_lies_in_the_users_config_folder(tmp_path: Path, monkeypatch: p
         ("\n\n[screen\nx = 1", "not valid TOML: Expected ']' at the end of a table declaration (at line 3"),
         (b"[screen]\ntheme = '\xff'", "not valid UTF-8 at byte 18"),
         ("a = " + "[" * 20_000, "not valid TOML"),
-        ("[atention]", "unknown section atention; known sections: [keys], [screen], [attention]"),
+        ("[atention]", "unknown section atention; known sections: [keys], [screen], [attention], [sessions]"),
+        ("[sessions]\nring = 'some'", "[sessions] unknown ring some; known rings: all, none"),
         ("attention = 1", "attention must be a table: [attention]"),
         ("[attention]\nbel = true", "[attention] unknown setting bel; known settings: bell, note, title"),
         ("[screen]\ncolour = true", "[screen] unknown setting colour; known settings: theme, thinking"),
@@ -126,6 +128,19 @@ def test_keys_can_change_places(tmp_path: Path) -> None:
     )
     text = "[keys]\npause = 'e'\nnext-failure = 'y,.'\ncopy = 'f7'\nstep = 'ctrl+full_stop,f5,?'\nhelp = 'f1'"
     assert read(tmp_path, text).keys["pause"] == "e"
+
+
+def test_keys_of_the_list_and_of_a_session_do_not_meet(tmp_path: Path) -> None:
+    """A key may be bound in the list and in a session; in one screen, it may not have two meanings."""
+    text = "[keys]\npause = 'a'\nshow-hidden = 'F'\nfind-session = 'n'"
+    assert read(tmp_path, text).keys["pause"] == "a"
+    for keys, fault_words in (
+        ("show-hidden = 'r'", "show-hidden: r is already the key of ring; rebind that too"),
+        ("ring = 'j'", "ring: j is already the key of down; rebind that too"),
+        ("leave = 'a'", "leave: a is already the key of show-hidden; rebind that too"),
+        ("next-urgent = '?'", "next-urgent: question_mark is already the key of help; rebind that too"),
+    ):
+        assert fault(tmp_path, f"[keys]\n{keys}") == f"[keys] {fault_words}"
 
 
 def test_every_binding_that_can_be_rebound_has_keys_that_can_be_pressed(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ WORDS = frozenset({"byte_size", "plurals", "safe_text"})
 """Modules that make words of values, for every folder that has something to say."""
 ALLOWED = {
     "capture": NOTHING,
-    "recording": {"capture"},
+    "recording": {"capture", "state_folder"},
     "wire": {"blocks", "events", "paths"} | WORDS,
     "session": {"events", "plurals"},
     "sources": {"agent_facts", "capture", "events", "faults", "recording"},
@@ -24,7 +24,7 @@ ALLOWED = {
     "analysis": {"actions", "agent_facts", "blocks", "events", "feed", "paths", "recording", "session"}
     | WORDS,
     "machine": {"actions", "analysis", "blocks", "capture", "config", "events", "faults", "feed", "paths"}
-    | {"recording", "session", "sources", "wire"}
+    | {"recording", "session", "sources", "state_folder", "wire"}
     | WORDS,
     "outputs": {"actions", "analysis", "events", "feed", "machine", "recording", "session"} | WORDS,
     "actions": {"events", "session"} | WORDS,
@@ -40,6 +40,7 @@ ALLOWED = {
             "plurals",
             "resources",
             "safe_text",
+            "state_folder",
         ),
         NOTHING,
     ),
@@ -50,7 +51,7 @@ EXCEPTIONS = {"outputs/unknown_fields.py": {"", "wire"}, "outputs/shown/call.py"
 """The report on unknown fields asks the agent's format, and names the program's version. A call is shown with
 its blocks, and with the arguments and the result of its line."""
 FREE = {"cli", "screen"}
-SHARED_ROOMS = {"changes", "payloads", "plugins"}
+SHARED_ROOMS = {"changes", "on_disk", "payloads", "plugins"}
 """Folders of wire/ that are no agent's."""
 AGENTS = {
     path.stem

@@ -8,7 +8,7 @@ import pytest
 
 from agentwatch.feed.preview import preview_feed, preview_reader
 from agentwatch.recording import open_saved
-from agentwatch.screen import app as screen_app
+from agentwatch.screen import first_shown
 from agentwatch.session import Session
 from agentwatch.sources.file import FileSource
 from tests.builders.lines import completed, delta, final, init, result, started, user
@@ -75,7 +75,7 @@ async def test_a_screen_keeps_few_calls_in_memory(tmp_path: Path) -> None:
 async def test_the_whole_recording_follows_the_preview(tmp_path: Path, monkeypatch: object) -> None:
     """After the preview the whole recording is shown: every call, their number and the integrity."""
     assert hasattr(monkeypatch, "setattr")
-    monkeypatch.setattr(screen_app, "_LARGE_BYTES", 1 << 20)
+    monkeypatch.setattr(first_shown, "_LARGE_BYTES", 1 << 20)
     path = large(tmp_path / "r.ndjson", 400, result("".join(f"Sentence {n}. " for n in range(400))))
     async with opened(path) as stage:
         await stage.shows("400 calls")
@@ -89,7 +89,7 @@ async def test_the_newest_call_is_selected_after_the_preview(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """When the whole recording replaces the preview, its last call is selected, in view and in detail."""
-    monkeypatch.setattr(screen_app, "_LARGE_BYTES", 1 << 20)
+    monkeypatch.setattr(first_shown, "_LARGE_BYTES", 1 << 20)
     path = large(tmp_path / "r.ndjson", 400, result("all"))
     async with opened(path) as stage:
         await stage.shows("400 calls")
@@ -104,7 +104,7 @@ async def test_a_followed_recording_is_not_finished_by_its_preview(
 ) -> None:
     """The end of the preview is not the end of the recording: its files stay open while it is followed."""
     finished: list[FileSource] = []
-    monkeypatch.setattr(screen_app, "_LARGE_BYTES", 1 << 20)
+    monkeypatch.setattr(first_shown, "_LARGE_BYTES", 1 << 20)
 
     def finish(source: FileSource) -> None:
         finished.append(source)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from agentwatch.feed.index import index
-from agentwatch.screen import app as screen_app
+from agentwatch.screen import first_shown
 from agentwatch.screen.moment.moment import Moment
 from agentwatch.screen.screen import WatchScreen
 from tests.builders.lines import completed, result, started
@@ -18,7 +18,7 @@ from tests.screen.test_large_files import large
 @pytest.fixture(autouse=True)
 def large_recordings(monkeypatch: pytest.MonkeyPatch) -> None:
     """Recordings of any size have a preview and an index."""
-    monkeypatch.setattr(screen_app, "_LARGE_BYTES", 0)
+    monkeypatch.setattr(first_shown, "_LARGE_BYTES", 0)
     monkeypatch.setattr(index, "LEAST_BYTES", 0)
 
 

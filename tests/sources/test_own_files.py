@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from agentwatch.sources import own_files
 from agentwatch.sources.file import FileSource
 from agentwatch.sources.open import saved_source
 from agentwatch.sources.own_files import is_still_written
+from agentwatch.sources.session_folders import session_folders
 
 HOUR = 3600
 
@@ -149,13 +149,11 @@ def test_the_screen_follows_a_file_that_is_still_written(transcript: Path) -> No
 
 
 def test_the_folders_of_all_agents_are_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each agent has a folder of its own, which a variable may move."""
+    """Each agent has a folder of its own, in the home folder."""
+    monkeypatch.delenv("CLAUDE_CONFIG_DIR", raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
-    for variable, _, _ in own_files._FOLDERS:
-        if variable:
-            monkeypatch.delenv(variable, raising=False)
-    for _, default, sessions in own_files._FOLDERS:
-        path = tmp_path / default / sessions / "x.jsonl"
+    for folder in session_folders({}, tmp_path):
+        path = Path(folder.path) / "x.jsonl"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("{}\n")
         assert is_still_written(path)

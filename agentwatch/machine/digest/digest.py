@@ -2,34 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from enum import Enum
-from typing import NamedTuple
 
-from agentwatch.events import Outcome, ToolKind
+from agentwatch.events import Event, LineTime, Outcome
+from agentwatch.feed.feed import agent_ms
+from agentwatch.machine.digest.course import Course
+from agentwatch.machine.digest.parts import OpenCall, Turn
+from agentwatch.machine.digest.updates import calls, runs, texts
 
-
-class Turn(Enum):
-    """Whether the agent works on a prompt, judged by the lines of the session alone."""
-
-    NONE = "none"
-    """No line says so: there was no prompt yet."""
-    OPEN = "open"
-    ENDED = "ended"
-
-
-class OpenCall(NamedTuple):
-    """A call that has started and not ended."""
-
-    call_id: str
-    tool: str
-    kind: ToolKind
-    target: str
-    """What it acts on, in one line: a command, a path; empty if unknown."""
-    started_ms: int | None
-    agent: str | None = None
-    """The call_id of the call whose subagent made it; None for the main agent."""
-    limit_ms: int | None = None
+_APPLIERS = {**runs.APPLIERS, **calls.APPLIERS, **texts.APPLIERS}
+"""The other types of events say nothing that a list shows. `Digest.apply` reads the times itself."""
 
 
 @dataclass(slots=True)
@@ -82,6 +65,55 @@ class Digest:
     doing: str = ""
     """The to-do entry that is in progress."""
     usual_pause_ms: int | None = None
-    """90 % of the pauses between two lines of a turn are shorter; None before there are ten."""
+    """90 % of the model's longest silences in the newest turns are not longer; None before there are ten.
+
+    Each stay with the model counts once: from a prompt or the end of a call to the next call or the end of
+    the turn."""
     is_one_liner: bool = False
     """Whether another program has started the session for one prompt, by its own lines."""
+    course: Course = field(default_factory=Course, repr=False, compare=False)
+    """What later events depend on."""
+
+    def apply(self, events: Sequence[Event], at_ms: int | None = None) -> None:
+        """Apply the events of one line.
+
+        Args:
+            events: The events.
+            at_ms: The arrival time of the line, which counts if the lines have no times of their own. In
+                milliseconds since the epoch; None if unknown.
+        """
+        if events and type(events[0]) is LineTime:
+            at_ms = events[0].at_ms
+            self.course.has_line_times = True
+        elif self.course.has_line_times:
+            at_ms = None
+        elif at_ms is None:
+            at_ms = agent_ms(events)
+        was_with_model = self._is_with_model
+        if at_ms is not None:
+            if was_with_model and self.seen_ms is not None:
+                self.course.pauses.add(at_ms - self.seen_ms)
+            self.began_ms = at_ms if self.began_ms is None else self.began_ms
+            self.seen_ms = at_ms
+        for event in events:
+            applier = _APPLIERS.get(type(event))
+            if applier is not None:
+                applier(self, event, at_ms)
+        if was_with_model and not self._is_with_model:
+            self.course.pauses.end()
+            self.usual_pause_ms = self.course.pauses.usual_ms
+
+    def skip(self) -> None:
+        """Note that lines are left out here. What was open before may have ended, and the counts begin."""
+        runs.end_run(self)
+        self.is_whole = False
+        self.course = Course(has_line_times=self.course.has_line_times)
+        self.turn, self.turn_ms, self.outcome, self.reason = Turn.NONE, None, None, ""
+        self.calls = self.failed = self.lines_added = self.lines_removed = 0
+        self.last_prompt = self.last_text = self.doing = ""
+        self.todo = self.context_used = None
+
+    @property
+    def _is_with_model(self) -> bool:
+        """Whether the model is at work: it answers, or has not begun to."""
+        return self.turn is Turn.OPEN and not self.open_calls and not self.asked

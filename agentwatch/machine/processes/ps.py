@@ -6,7 +6,6 @@ They run in a thread with a time limit: `lsof` can take tens of seconds. Nothing
 from __future__ import annotations
 
 import os
-import subprocess
 import threading
 import time
 from collections.abc import Sequence
@@ -143,6 +142,8 @@ def _is_same(pid: int, before: dict[int, Listed], after: dict[int, Listed]) -> b
 
 def _output(command: tuple[str, ...], seconds: float) -> str | None:
     """Return what a program prints; None if there is no such program, or it takes too long."""
+    import subprocess  # takes 3 ms, which a prompt would wait for
+
     try:
         ran = subprocess.run(
             command,

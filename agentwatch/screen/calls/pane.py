@@ -36,11 +36,9 @@ class CallTable(HeadedView):
     """The border title: the order, and the number of calls that the filter hides."""
 
     class Chosen(Message):
-        """Posted when another call is selected."""
-
-        def __init__(self, call: Call) -> None:
-            super().__init__()
-            self.call = call
+        """Posted when another call is selected; the pane names it, because it may change before the message
+        arrives.
+        """
 
     BINDINGS = [
         Binding(
@@ -271,7 +269,7 @@ class CallTable(HeadedView):
             if call is None or self.following or not now.first < call.number <= now.last + 1:
                 self.chosen = self.listed.call_at(self.cursor)
         if self.chosen is not None and self.chosen is not call:
-            self.post_message(self.Chosen(self.chosen))
+            self.post_message(self.Chosen())
         if not is_growth or self.listed.is_by_duration:
             self.count_when_unfollowed += len(rows) - self._count
         title = self.listed.title(_TITLE)

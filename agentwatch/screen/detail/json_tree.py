@@ -61,6 +61,16 @@ class JsonTree(Section):
         self._turned ^= {self._nodes[self.line_at(row)].path}
         self._build()
 
+    @property
+    def is_turned(self) -> bool:
+        """Whether the state of any branch differs from the initial one."""
+        return bool(self._turned)
+
+    def turn_as(self, other: JsonTree) -> None:
+        """Fold and open the branches as in another tree; the caller must lay out the section again."""
+        self._turned = set(other._turned)
+        self._build()
+
     def member(self, block: Block | None, field: str | None) -> str | None:
         """Return the member of the tree that shows a field of a block; None if the tree shows no fields."""
         shows_fields = self.field is None and isinstance(block, FieldsBlock)

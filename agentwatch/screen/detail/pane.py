@@ -240,7 +240,7 @@ class DetailView(LineView):
         )
         self._heading = None if has_frame else CallHeading(call, is_held=self._is_held)
         named = [] if self._heading is None else [self._heading]
-        self._view.take(SectionList([*named, *sections]))
+        self._view.take(SectionList([*named, *sections]), (call.number, self.is_raw))
 
 
 def _name_border(pane: DetailView, call: Call | None, *, is_held: bool, has_outcome: bool) -> None:

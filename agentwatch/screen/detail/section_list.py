@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator
-from itertools import accumulate
+from itertools import accumulate, islice
 from typing import NamedTuple
 
 from textual.strip import Strip
@@ -141,6 +141,23 @@ class SectionList:
             section.turn(row - self._tops[index])
             self._lay_out_from(index)
 
+    def turn_as(self, before: SectionList) -> None:
+        """Fold and open branches as in an earlier list of the same call; the caller must lay out the list."""
+        for number, section in enumerate(before._sections):
+            if isinstance(section, JsonTree) and section.is_turned:
+                twin = _twin(before._sections, number, self._sections)
+                again = None if twin is None else self._sections[twin]
+                if isinstance(again, JsonTree):
+                    again.turn_as(section)
+
+    def row_as(self, before: SectionList, row: int) -> int | None:
+        """Return the row of what an earlier list of the same call shows at a row; None if it is gone."""
+        number, line = before.line_at(row)
+        twin = _twin(before._sections, number, self._sections)
+        if twin is None:
+            return None
+        return self.row_of_line(twin, min(line, len(self._sections[twin].lines) - 1))
+
     def value_at(self, row: int) -> tuple[SafeText, str] | None:
         """Return the name and the text of the branch at a row; None if no branch begins there."""
         index = self._index(row)
@@ -170,3 +187,15 @@ class SectionList:
 
     def _index(self, row: int) -> int:
         return bisect_right(self._tops, row) - 1
+
+
+def _twin(before: list[Section], number: int, now: list[Section]) -> int | None:
+    """Return the number of the section that shows now what section `number` showed; None if it is gone."""
+    one = before[number]
+    nth = sum(_shows_same(one, other) for other in before[:number])
+    twins = (at for at, other in enumerate(now) if _shows_same(one, other))
+    return next(islice(twins, nth, None), None)
+
+
+def _shows_same(one: Section, other: Section) -> bool:
+    return type(one) is type(other) and one.field == other.field and is_same(one.block, other.block)

@@ -40,6 +40,8 @@ class DetailScroller:
         self._pane = pane
         self._cursor = cursor
         self.sections = SectionList([])
+        self._shown: object = None
+        """What the sections show."""
         self.width = 0
         self._wraps = False
         self._left = 0
@@ -49,12 +51,23 @@ class DetailScroller:
         self._match: BlockMatch | None = None
         self._is_match_due = False
 
-    def take(self, sections: SectionList) -> None:
-        """Show other sections."""
-        self.sections = sections
-        self._cursor.row = None
+    def take(self, sections: SectionList, shown: object = None) -> None:
+        """Show other sections.
+
+        Args:
+            sections: The sections.
+            shown: What they show. If the sections before them showed the same, the selected line stays
+                selected, and branches stay folded or open. None stands for nothing.
+        """
+        before, row = self.sections, self._cursor.row
+        is_same, self._shown = shown is not None and shown == self._shown, shown
+        if is_same:
+            sections.turn_as(before)
+        self.sections, self._cursor.row = sections, None
         sections.mark(self._query)
         self.lay_out()
+        if is_same and row is not None:
+            self._cursor.row = sections.row_as(before, row)
 
     def begin(self) -> None:
         """Show the first column and the first row."""

@@ -38,10 +38,23 @@ _PANES = {
         ("open-file", "Edit"),
     ),
     "log": (("open-action", "Detail"), ("hide-actions", "Hide")),
+    "home": (
+        ("open-session", "Open"),
+        ("preview", "Preview"),
+        ("find-session", "Find"),
+        ("filter-sessions", "Filter"),
+        ("sort-sessions", "Sort"),
+        ("ring", "Ring"),
+        ("go-to-terminal", "Terminal"),
+        ("show-hidden", "All"),
+        ("next-urgent", "Next that needs you"),
+    ),
 }
 _BARS = {
     "find": (("find-next find-previous", "Next, previous"), ("find-back", "Back")),
     "filter": (("drop-filter", "Clear"),),
+    "home-find": (("drop-words", "Clear"),),
+    "home-filter": (("drop-words", "Clear"),),
 }
 """The keys of a bar while text is typed in it; all other keys are letters there."""
 _MOMENT = ("step-back step", "Moment")
@@ -57,6 +70,7 @@ _EVERYWHERE = (
 )
 _EARLIER = (("live", "Live"), ("step-back step", "Event"), ("go-to", "Go to"))
 """The keys at an earlier moment than the live one."""
+_SESSIONS = ("back", "Sessions")
 _LAST = (("help", "Help"), ("leave", "Quit"))
 _BEFORE_PAUSE = 2
 """Keys of the pane before the one that pauses the moment, which is shown at 80 columns too."""
@@ -76,16 +90,20 @@ class Hint(NamedTuple):
 class KeyHints(Static):
     """Shows as many of the keys of the focused pane as fit; a click presses the key."""
 
-    def __init__(self, rebound: Mapping[str, str], pane: Callable[[], str]) -> None:
+    def __init__(
+        self, rebound: Mapping[str, str], pane: Callable[[], str], *, is_from_list: bool = False
+    ) -> None:
         """Create the line.
 
         Args:
             rebound: The user's own key bindings, by binding id.
             pane: Returns the name of the pane that has the focus, or had it last.
+            is_from_list: Whether going back leads to the list of sessions in the end.
         """
         super().__init__(id="keys")
         self._keys = bound_keys(rebound)
         self._pane = pane
+        self._is_from_list = is_from_list
         self._pause = ""
         self._is_earlier = False
         self._drawn: list[Hint] = []
@@ -134,15 +152,23 @@ class KeyHints(Static):
         if bar in _BARS:
             yield from _BARS[bar]
             return
-        yield from _LAST
-        own = _PANES.get(self._pane(), ())
+        yield from self._last_hints()
+        pane = self._pane()
+        own = _PANES.get(pane, ())
         yield from own[:_BEFORE_PAUSE]
         if self._pause:
             yield "pause", self._pause
         if self._is_earlier:
             yield from _EARLIER
         yield from own[_BEFORE_PAUSE:]
+        if pane == "home":
+            return
         yield from (hint for hint in _EVERYWHERE if not (self._is_earlier and hint == _MOMENT))
+
+    def _last_hints(self) -> tuple[tuple[str, str], ...]:
+        """Return the hints that stand at the end of the line."""
+        leads_to_list = self._is_from_list and self._pane() != "detail"
+        return (_SESSIONS, *_LAST) if leads_to_list else _LAST
 
     def _fitting(self, wanted: list[tuple[str, str]]) -> list[Hint]:
         """Return the hints that fit, in the order in which they are shown: the last two at the end."""
@@ -155,7 +181,8 @@ class KeyHints(Static):
                 break
             room -= width + _GAP
             shown.append((keys[0], label, SafeText(words), width))
-        last = len(_LAST) if wanted[: len(_LAST)] == list(_LAST) else 0
+        at_end = self._last_hints()
+        last = len(at_end) if wanted[: len(at_end)] == list(at_end) else 0
         hints: list[Hint] = []
         start = 1
         for key, label, text, width in [*shown[last:], *shown[:last]]:

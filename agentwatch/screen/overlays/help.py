@@ -14,7 +14,19 @@ from textual.widgets import Static
 
 from agentwatch.screen.keymap import bound_keys, key_label
 
-KEYS = (
+Rows = tuple[tuple[str, str], ...]
+"""Keys, and what they do."""
+
+_QUIT: Rows = (
+    ("{help}", "show all keys"),
+    ("ctrl+z", "suspend"),
+)
+_MOVING: Rows = (
+    ("{down}, {up}", "one line or call down; up"),
+    ("{page-down}, {page-up}", "one page down; up"),
+    ("{half-page-down}, {half-page-up}", "half a page down; up"),
+)
+KEYS: tuple[tuple[str, Rows], ...] = (
     (
         "Panes",
         (
@@ -39,9 +51,7 @@ KEYS = (
     (
         "Moving",
         (
-            ("{down}, {up}", "one line or call down; up"),
-            ("{page-down}, {page-up}", "one page down; up"),
-            ("{half-page-down}, {half-page-up}", "half a page down; up"),
+            *_MOVING,
             ("{top}, {bottom}", "go to the top; go to the end and follow"),
             (
                 "{next-failure}, {previous-failure}",
@@ -102,12 +112,49 @@ KEYS = (
         "Quit",
         (
             ("{leave} ctrl+c", "quit (pipes keep recording; asks first if agentwatch started the agent)"),
-            ("{help}", "show all keys"),
-            ("ctrl+z", "suspend"),
+            *_QUIT,
         ),
     ),
 )
-"""The help text of each key; `{pause}` is replaced by the keys of the binding with that id."""
+"""The help text of each key of a session; `{pause}` is replaced by the keys of the binding with that id."""
+
+LIST_KEYS: tuple[tuple[str, Rows], ...] = (
+    (
+        "Sessions",
+        (
+            ("{open-session}", "open the session and follow it, or open a folded line"),
+            ("{back}", "in a session: return to the list; in the list: close the preview"),
+            ("{preview}", "show or hide the preview: last lines, open calls"),
+            ("{next-urgent}, {previous-urgent}", "next session that needs you or failed; previous"),
+            ("{ring}", "ring or do not ring when the session needs you (toggle)"),
+            ("{go-to-terminal}", "switch to the session's terminal (tmux), if known"),
+            (
+                "{unfold-session}, {fold-session}",
+                "show the subagents of the session, or what is folded; hide",
+            ),
+            ("{copy-session}", "copy the session's id, which is an address"),
+            ("{rename-session}, {delete-session}", "rename or delete one of agentwatch's own recordings"),
+        ),
+    ),
+    (
+        "List",
+        (
+            *_MOVING,
+            ("{top}, {bottom}", "first session; last session"),
+            ("{find-session}", "search titles and prompts; enter: the contents of all sessions too"),
+            ("{filter-sessions}", "filter (agent:codex, failed, repo:api, part of the title)"),
+            (
+                "{clear-search}, {drop-words}",
+                "clear the search and the filter; while typing: clear the words",
+            ),
+            ("{sort-sessions}", "sort by state, age or repository"),
+            ("{show-hidden}", "show hidden sessions: older than a week, archived (toggle)"),
+            ("ctrl+p", "command palette: every command with its keys, themes"),
+        ),
+    ),
+    ("Quit", (("{leave} ctrl+c", "quit"), *_QUIT)),
+)
+"""The help text of each key of the list of sessions."""
 
 
 class Help(ModalScreen[None]):
@@ -118,19 +165,21 @@ class Help(ModalScreen[None]):
         Binding("escape,q,enter", "dismiss", "Back", show=False),
     ]
 
-    def __init__(self, rebound: Mapping[str, str]) -> None:
+    def __init__(self, rebound: Mapping[str, str], topics: tuple[tuple[str, Rows], ...] = KEYS) -> None:
         """Create the screen.
 
         Args:
             rebound: The user's own key bindings, by binding id; they replace the defaults.
+            topics: The keys to show, by topic.
         """
         super().__init__()
+        self._topics = topics
         self._keys = {name: " ".join(map(key_label, keys)) for name, keys in bound_keys(rebound).items()}
 
     def compose(self) -> ComposeResult:
         """Lay out the keys and their descriptions in two columns."""
         with VerticalScroll(id="help", classes="dialog"):
-            for title, rows in KEYS:
+            for title, rows in self._topics:
                 yield Static(Content.styled(title, "bold $text-accent"))
                 for keys, does in rows:
                     with HorizontalGroup():

@@ -35,6 +35,46 @@ _MULTIPLEXERS = ("tmux", "screen")
 """Multiplexers do not forward notifications, and may inherit TERM_PROGRAM from the outer terminal."""
 
 
+class Signals:
+    """Rings the bell, sends notifications and sets the terminal's title, where the user wants it."""
+
+    def __init__(
+        self, write: Callable[[str], None], config: Config, environ: Mapping[str, str] = os.environ
+    ) -> None:
+        """Create the signals.
+
+        Args:
+            write: Writes a control sequence to the terminal.
+            config: Which of bell, notification and title the user wants.
+            environ: The environment variables that identify the terminal.
+        """
+        self._write = write
+        self._bell = _BELL if config.bell else ""
+        self._note = note_format(environ) if config.note else None
+        self._shows_title = config.title and not environ.get("TERM", "").startswith("linux")
+        self._title = ""
+
+    def alert(self, words: str) -> None:
+        """Ring the bell, and send a notification with these words."""
+        note = "" if self._note is None else self._note.format(_sendable(words))
+        if self._bell or note:
+            self._write(self._bell + note)
+
+    def set_title(self, words: str) -> None:
+        """Set the terminal's title; the first time, the terminal keeps its own."""
+        title = _sendable(words)
+        if self._shows_title and title != self._title:
+            keep = "" if self._title else _KEEP_TITLE
+            self._title = title
+            self._write(f"{keep}\x1b]0;{title}\x07")
+
+    def give_title_back(self) -> None:
+        """Restore the terminal's previous title; the next title that is set replaces it again."""
+        if self._title:
+            self._title = ""
+            self._write(_GIVE_TITLE_BACK)
+
+
 class Attention:
     """Signals events with bell, notification and title while a session is watched live.
 
@@ -57,16 +97,12 @@ class Attention:
             environ: The environment variables that identify the terminal.
         """
         self._feed = feed
-        self._write = write
-        self._bell = _BELL if config.bell else ""
-        self._note = note_format(environ) if config.note else None
-        self._shows_title = config.title and not environ.get("TERM", "").startswith("linux")
+        self._signals = Signals(write, config, environ)
         self._is_past = feed.reader.growth.has_ended()
         self._history = feed.reader.growth.size()
         self._ended_turns = 0
         self._asked = 0
         self._was_quiet = False
-        self._title = ""
         self.is_watching = False
         """Whether new events happen now: the recording was still growing, and its history has been read."""
 
@@ -90,13 +126,12 @@ class Attention:
         self.is_watching = not self._is_past and self._feed.offset >= self._history
         if session.runs:
             state = "asks" if is_asking else "quiet" if is_quiet and not is_over else session.run.outcome
-            self._set_title(state)
+            name = _project(session)
+            self._signals.set_title(f"agentwatch {state}" + (f" – {name}" if name else ""))
 
     def give_title_back(self) -> None:
         """Restore the terminal's previous title; the next update sets it again."""
-        if self._title:
-            self._title = ""
-            self._write(_GIVE_TITLE_BACK)
+        self._signals.give_title_back()
 
     def _is_new(self, session: Session) -> bool:
         """Return whether the last turn ended after the recording was opened."""
@@ -108,23 +143,8 @@ class Attention:
         )
 
     def _alert(self, words: SafeText) -> None:
-        note = ""
-        if self._note is not None:
-            name = _project(self._feed.session)
-            text = f"{name}: {words}" if name else words
-            note = self._note.format(_sendable(text))
-        if self._bell or note:
-            self._write(self._bell + note)
-
-    def _set_title(self, state: str) -> None:
-        if not self._shows_title:
-            return
         name = _project(self._feed.session)
-        title = _sendable(f"agentwatch {state}" + (f" – {name}" if name else ""))
-        if title != self._title:
-            keep = "" if self._title else _KEEP_TITLE
-            self._title = title
-            self._write(f"{keep}\x1b]0;{title}\x07")
+        self._signals.alert(f"{name}: {words}" if name else words)
 
 
 def note_format(environ: Mapping[str, str]) -> str | None:

@@ -20,6 +20,7 @@ from textual.drivers.linux_driver import LinuxDriver
 from textual.filter import LineFilter
 from textual.geometry import Size
 from textual.notifications import SeverityLevel
+from textual.worker import WorkerFailed
 
 from agentwatch.config import Config
 from agentwatch.resources import stylesheets
@@ -164,11 +165,17 @@ class TerminalApp(App[Result], Generic[Result]):
         Textual has no public hook for an exception in a handler. `_fatal_error` prints the variables and then
         calls `_close_messages_no_wait`, which alone ends the app here.
         """
+        if isinstance(error, WorkerFailed):
+            error = error.error if isinstance(error.error, Exception) else error
         self.fault = self.fault or error
         if self.is_headless or is_stock():
             super()._handle_exception(error)  # so that tests see the exception
         else:
             self._close_messages_no_wait()
+
+    def fail(self, error: Exception) -> None:
+        """End the app because of an exception that occurred elsewhere, such as in a thread."""
+        self._handle_exception(error)
 
     def _end_by(self, number: int) -> None:
         self.ended_by = number

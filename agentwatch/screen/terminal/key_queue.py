@@ -3,12 +3,16 @@
 Textual forwards a key to the widget that has the focus when the key arrives. The key that moves the focus
 acts only after it has passed from that widget up to the app. The keys of a burst, such as `/pytest`, are
 all forwarded before that, and none of them reaches the input that `/` opens.
+
+A pane that was hidden gets its size, and reads its lines, some time after it gets the focus. A key that acts
+on the lines, such as `j`, waits for that.
 """
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any
 
 from textual import events
@@ -40,12 +44,24 @@ class KeyQueue:
         if self._at is None or not self._at.is_running:
             await self._next()
 
-    async def _next(self) -> None:
-        """Deliver the next key that waits, and follow it up to the app."""
+    async def _next(self, *, is_refreshed: bool = False) -> None:
+        """Deliver the next key that waits, and follow it up to the app.
+
+        Args:
+            is_refreshed: Whether the screen was refreshed for this key. Before that, no key is delivered to a
+                widget that has no size yet.
+        """
         self._at = None
-        if self._waiting:
-            await self._deliver(self._waiting.popleft())
-            self._follow(self._app.focused or self._app.screen)
+        if not self._waiting:
+            return
+        focused = self._app.focused
+        if focused is not None and not focused.size and not is_refreshed:
+            again = partial(self._next, is_refreshed=True)
+            if focused.screen.call_after_refresh(self._app.call_later, again):
+                self._at = focused.screen
+                return
+        await self._deliver(self._waiting.popleft())
+        self._follow(self._app.focused or self._app.screen)
 
     def _follow(self, node: DOMNode | None) -> None:
         """Wait until a widget has handled its present messages, with the key; then follow to its parent."""

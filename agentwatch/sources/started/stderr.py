@@ -34,3 +34,7 @@ class StderrFile:
         """Return the last non-blank lines within the last 64 KiB, at most `count`."""
         lines = [line.decode("utf-8", "replace") for line in last_lines(self._fd, _READ_BYTES)]
         return [line for line in lines if line.strip()][-count:]
+
+    def close(self) -> None:
+        """Close the file."""
+        os.close(self._fd)

@@ -54,8 +54,10 @@ class StoreIntake:
         except OSError:
             store.close()
             raise
+        self._thread: threading.Thread | None = None
         if follow or has_more:
-            threading.Thread(target=self._read_on, name="store", daemon=True).start()
+            self._thread = threading.Thread(target=self._read_on, name="store", daemon=True)
+            self._thread.start()
         else:
             self._has_ended = True
             store.close()
@@ -77,6 +79,12 @@ class StoreIntake:
         """Stop following the store; the recording ends with what was read."""
         self._has_ended = True
         self._leaving.set()
+
+    def close(self) -> None:
+        """Stop following the store, and wait until nothing is written to the recording any more."""
+        self.stop()
+        if self._thread is not None:
+            self._thread.join()
 
     def _read(self, most: int | None = None) -> bool:
         """Append batches to the recording, at most `most`; return whether there may be more."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from agentwatch.recording import ArrivalTimes, LineReader
@@ -63,3 +64,8 @@ class StoreSource(WithoutAgent):
     def finish(self) -> None:
         """Wait until the action log is written."""
         self.written.finish(is_over=True)
+
+    def close(self) -> None:
+        """Stop reading the store, and remove the recording. Nothing may read the session any more."""
+        self._intake.close()
+        os.close(self.reader.fd)

@@ -5,10 +5,7 @@ from __future__ import annotations
 from agentwatch.events import RunInfo
 from agentwatch.wire.fields import Fields, items, mapping, text
 
-_CHOSEN = {
-    "session/set_mode": ("modeId", "permission_mode"),
-    "session/set_model": ("modelId", "model"),
-}
+_CHOSEN = {"session/set_mode": "modeId", "session/set_model": "modelId"}
 
 
 def agent_facts(result: Fields) -> RunInfo:
@@ -43,9 +40,14 @@ def option_facts(fields: Fields) -> RunInfo:
 
 def chosen(method: str, params: Fields) -> str | None:
     """Return the mode or the model that a request of the client sets."""
-    return text(params, _CHOSEN[method][0]) if method in _CHOSEN else None
+    return text(params, _CHOSEN[method]) if method in _CHOSEN else None
 
 
 def chosen_facts(method: str, value: str | None) -> RunInfo:
     """Return the mode or the model of a request that the agent has confirmed."""
-    return RunInfo(**{_CHOSEN[method][1]: value}) if method in _CHOSEN else RunInfo()
+    match method:
+        case "session/set_mode":
+            return RunInfo(permission_mode=value)
+        case "session/set_model":
+            return RunInfo(model=value)
+    return RunInfo()

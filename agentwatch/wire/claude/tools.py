@@ -104,6 +104,13 @@ def _question(arguments: Fields) -> str | None:
     return f"AskUserQuestion {words}" if words else "AskUserQuestion"
 
 
+def questions_in(arguments: Fields) -> str | None:
+    """Return the questions to the user in the arguments of a call; of a plan, its first line."""
+    asked = [text(mapping(each), "question") for each in items(arguments.get("questions"))]
+    plan = (text(arguments, "plan") or "").strip().partition("\n")[0]
+    return " ".join(filter(None, asked)) or plan or None
+
+
 _SUBAGENT = Tool(
     ToolKind.DELEGATE, Phrase.RAN_SUBAGENT, named("description", "prompt"), facts=_subagent_facts
 )

@@ -27,23 +27,24 @@ _MOST_REASONS = 20
 
 def run_started(fields: Fields, dialect: Dialect) -> RunStarted:
     """Read an init line that starts a run."""
-    return RunStarted(format=dialect.format, **_facts(fields))
+    return RunStarted(dialect.format, *_facts(fields))
 
 
 def run_info(fields: Fields) -> RunInfo:
     """Read an init line that starts another turn of the same run."""
-    return RunInfo(**_facts(fields))
+    return RunInfo(*_facts(fields))
 
 
-def _facts(fields: Fields) -> dict[str, str | None]:
-    return {
-        "session_id": text(fields, "session_id"),
-        "model": text(fields, "model"),
-        "cwd": text(fields, "cwd"),
-        "permission_mode": text(fields, "permissionMode") or text(fields, "permission_mode"),
-        "api_key_source": text(fields, "apiKeySource"),
-        "agent_version": text(fields, "claude_code_version") or text(fields, "qwen_code_version"),
-    }
+def _facts(fields: Fields) -> tuple[str | None, str | None, str | None, str | None, str | None, str | None]:
+    """Return the facts in the order in which `RunStarted` and `RunInfo` have them."""
+    return (
+        text(fields, "session_id"),
+        text(fields, "model"),
+        text(fields, "cwd"),
+        text(fields, "permissionMode") or text(fields, "permission_mode"),
+        text(fields, "apiKeySource"),
+        text(fields, "claude_code_version") or text(fields, "qwen_code_version"),
+    )
 
 
 def is_agents_own(fields: Fields, words: str) -> bool:

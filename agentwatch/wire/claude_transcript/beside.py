@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentwatch.events import Compaction, Event, Notice, Retry, ToolProgress, Unknown
+from agentwatch.events import Compaction, Event, Notice, Retry, RunInfo, ToolProgress, Unknown
 from agentwatch.wire.claude_transcript.user_texts import Origin, read_text
 from agentwatch.wire.fields import Fields, in_words, items, mapping, number, text
 from agentwatch.wire.on_disk.iso_time import iso_ms
@@ -18,6 +18,7 @@ _WAITS = frozenset(
     )
 )
 _MOST_DELAY_MS = 1e12
+_TITLES = {"custom-title": "customTitle", "ai-title": "aiTitle", "summary": "summary"}
 _HOOK_ERRORS = ("hook_blocking_error", "hook_non_blocking_error", "hook_stopped_continuation")
 
 
@@ -55,6 +56,15 @@ def attachment(fields: Fields) -> list[Event]:
         why = _error(attached.get("blockingError")) or text(attached, "stderr") or text(attached, "message")
         return [Notice(f"hook {name} failed: {why}" if why else f"hook {name} failed", at_ms)]
     return []
+
+
+def names(kind: str, fields: Fields) -> list[Event]:
+    """Return the title of the session, or its last prompt, by which Claude Code lists it."""
+    if kind == "last-prompt":
+        prompt = text(fields, "lastPrompt")
+        return [] if prompt is None else [RunInfo(last_prompt=prompt)]
+    title = text(fields, _TITLES[kind])
+    return [] if title is None else [RunInfo(title=title, is_users_title=kind == "custom-title")]
 
 
 def queue(fields: Fields) -> list[Event]:

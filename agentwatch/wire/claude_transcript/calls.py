@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from agentwatch.events import Event, Outcome, Permission, ToolEnded
 from agentwatch.wire.claude.calls import ASKING
 from agentwatch.wire.claude.calls import Calls as ClaudeCalls
-from agentwatch.wire.claude.tools import tool_named
-from agentwatch.wire.fields import Fields, items, mapping, text
+from agentwatch.wire.claude.tools import questions_in, tool_named
+from agentwatch.wire.fields import Fields, mapping, text
 from agentwatch.wire.on_disk.iso_time import iso_ms
 
 _MOST_OPEN = 1024
@@ -54,7 +54,7 @@ class Calls:
         yield self._calls.start({**block, "id": call_id}, agent=agent, group=group, at_ms=at_ms)
         name = text(block, "name")
         if name in ASKING and agent is None:
-            question = _questions(mapping(block.get("input")))
+            question = questions_in(mapping(block.get("input")))
             yield Permission(name, None, at_ms=at_ms, key=call_id, call_id=call_id, target=question)
 
     def ended(
@@ -87,13 +87,6 @@ class Calls:
     def released(self, *, is_interrupted: bool = False) -> list[Event]:
         """Return the ends of the calls of which only a later line says whether they were interrupted."""
         return self._calls.released(is_interrupted=is_interrupted)
-
-
-def _questions(arguments: Fields) -> str | None:
-    """Return the questions to the user; of a plan, its first line."""
-    asked = [text(mapping(each), "question") for each in items(arguments.get("questions"))]
-    plan = (text(arguments, "plan") or "").strip().partition("\n")[0]
-    return " ".join(filter(None, asked)) or plan or None
 
 
 def _answers(structured: object) -> str:

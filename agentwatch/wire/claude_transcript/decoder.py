@@ -89,6 +89,10 @@ class Decoder:
                     return self._once(beside.attachment(fields))
             case "queue-operation":
                 return self._once(beside.queue(fields))
+            case "summary" if not self._tree.has(fields.get("leafUuid")):
+                return ()  # older versions begin a file with the summaries of other sessions
+            case "custom-title" | "ai-title" | "summary" | "last-prompt":
+                return beside.names(kind, fields)
             case "cost-state":
                 usage = cost(fields)
                 return () if usage is None else (usage,)

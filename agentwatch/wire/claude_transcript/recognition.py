@@ -17,7 +17,9 @@ BESIDE = frozenset(
     )
 )
 """The types of lines that are no messages. Most of them say nothing about the course of the session."""
-SILENT = BESIDE - {"attachment", "cost-state", "subagent-meta", "permission-mode", "queue-operation"}
+NAMES = frozenset(("custom-title", "ai-title", "summary", "last-prompt"))
+"""Those of them by which Claude Code lists its sessions."""
+SILENT = BESIDE - NAMES - {"attachment", "cost-state", "subagent-meta", "permission-mode", "queue-operation"}
 """Those of them that report nothing: more than half of the lines of a newer transcript."""
 _OWN = BESIDE - {"summary", "file-history-snapshot", "result", "started", "tag"}
 """Those that no other agent writes."""

@@ -25,6 +25,8 @@ from agentwatch.wire.codex_rollout.turns import Turns
 from agentwatch.wire.fields import Fields, in_words, mapping, number, text
 
 FORMAT = "codex-rollout"
+_ONE_LINER = "codex_exec"
+"""The originator of a session that another program starts for one prompt, with `codex exec`."""
 _CONTEXT_ITEMS = frozenset(
     {
         *("compaction", "compaction_summary", "context_compaction", "compaction_trigger", "ghost_snapshot"),
@@ -78,12 +80,17 @@ class Decoder:
             cwd=self._move_to(text(payload, "cwd")),
             agent_version=text(payload, "cli_version"),
         )
+        branch = text(mapping(payload.get("git")), "branch")
+        is_one_liner = payload.get("originator") == _ONE_LINER
+        begun: list[Event] = [started]
+        if branch is not None or is_one_liner:
+            begun.append(RunInfo(branch=branch, is_one_liner=is_one_liner))
         spawned = mapping(mapping(mapping(payload.get("source")).get("subagent")).get("thread_spawn"))
         if parent := text(payload, "parent_thread_id") or text(spawned, "parent_thread_id"):
-            return [started, Notice(f"subagent of session {parent}")]
+            return [*begun, Notice(f"subagent of session {parent}")]
         if origin := text(payload, "forked_from_id"):
-            return [started, Notice(f"forked from session {origin}")]
-        return [started]
+            return [*begun, Notice(f"forked from session {origin}")]
+        return begun
 
     def _move_to(self, cwd: str | None) -> str | None:
         if cwd is not None:
@@ -118,6 +125,9 @@ class Decoder:
             return _usage(total, last, number(info, "model_context_window"))
         if kind == "thread_settings_applied":
             return self._context(mapping(event.get("thread_settings")))
+        if kind == "thread_name_updated":
+            title = text(event, "thread_name")
+            return [] if title is None else [RunInfo(title=title, is_users_title=True)]
         if kind in ("task_started", "turn_started"):
             size = number(event, "model_context_window")
             self._turns.texts.announce_turn()

@@ -8,7 +8,7 @@ from agentwatch.wire.fields import Fields, mapping, text
 
 _QUIET = frozenset(
     {
-        *("thread_goal_updated", "thread_name_updated", "sub_agent_activity", "session_configured"),
+        *("thread_goal_updated", "sub_agent_activity", "session_configured"),
         *("agent_reasoning_raw_content", "agent_reasoning_section_break", "dynamic_tool_call_request"),
         *("collab_agent_interaction_end", "collab_waiting_end", "collab_close_end", "collab_resume_end"),
         *("collab_agent_spawn_begin", "collab_agent_interaction_begin", "collab_waiting_begin"),

@@ -182,13 +182,16 @@ class Decoder:
         is_main = "agentId" not in fields
         match kind:
             case "session.start":
-                return [self._run_started(data)] if is_main else []
+                return self._run_started(data) if is_main else []
             case "session.resume" | "session.context_changed":
                 return self._resumed(data) if is_main else []
             case "session.model_change":
                 return self._info(text(data, "newModel")) if is_main else []
             case "session.tools_updated" | "session.auto_mode_resolved":
                 return self._info(text(data, "model") or text(data, "chosenModel")) if is_main else []
+            case "session.title_changed":
+                title = text(data, "title")
+                return [] if title is None or not is_main else [RunInfo(title=title)]
             case "session.usage_record":
                 return self._counts.request(mapping(data.get("usage")), is_main=is_main)
             case "session.usage_info":
@@ -206,24 +209,28 @@ class Decoder:
                 return self._rewound(data)
         return session_incident(kind, data, at_ms)
 
-    def _run_started(self, data: Fields) -> RunStarted:
-        cwd = text(mapping(data.get("context")), "cwd")
+    def _run_started(self, data: Fields) -> list[Event]:
+        context = mapping(data.get("context"))
+        cwd, branch = text(context, "cwd"), text(context, "branch")
         self._begin()
         self._calls.cwd = (cwd or "").rstrip("/\\")
         self._model = text(data, "selectedModel")
-        return RunStarted(
+        started = RunStarted(
             FORMAT,
             session_id=text(data, "sessionId"),
             model=self._model,
             cwd=cwd,
             agent_version=text(data, "copilotVersion"),
         )
+        return [started] if branch is None else [started, RunInfo(branch=branch)]
 
     def _resumed(self, data: Fields) -> list[Event]:
         """Read a line that continues the session, or that moves it to another folder."""
-        cwd = text(data, "cwd") or text(mapping(data.get("context")), "cwd")
+        context = mapping(data.get("context"))
+        cwd = text(data, "cwd") or text(context, "cwd")
+        branch = text(data, "branch") or text(context, "branch")
         self._calls.cwd = self._calls.cwd if cwd is None else cwd.rstrip("/\\")
-        info = [] if cwd is None else [RunInfo(cwd=cwd)]
+        info = [] if cwd is None and branch is None else [RunInfo(cwd=cwd, branch=branch)]
         return [*info, *self._info(text(data, "selectedModel"))]
 
     def _info(self, model: str | None) -> list[Event]:

@@ -7,7 +7,7 @@ from agentwatch.wire.fields import Fields, in_words, mapping, number, text
 from agentwatch.wire.tool import first_line
 
 _SESSION = (
-    *("remote_steerable_changed", "title_changed", "schedule_created", "schedule_cancelled"),
+    *("remote_steerable_changed", "schedule_created", "schedule_cancelled"),
     *("schedule_rearmed", "autopilot_objective_changed", "mode_changed", "mode_notice_delivered"),
     *("session_limits_changed", "limits_changed", "permissions_changed", "plan_changed", "todos_changed"),
     *("workspace_file_changed", "handoff", "usage_checkpoint", "context_cleared", "task_complete"),

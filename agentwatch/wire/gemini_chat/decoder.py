@@ -52,9 +52,10 @@ class Decoder:
         """Read a change of the facts about the session, or of all messages."""
         session_id, cwd = text(change, "sessionId"), self._chat.found_folder(_folder(change))
         events: list[Event] = []
-        if cwd or session_id not in (None, self._session_id):
+        title = text(change, "summary")
+        if cwd or title or session_id not in (None, self._session_id):
             self._session_id = session_id or self._session_id
-            events.append(RunInfo(session_id=session_id, cwd=cwd))
+            events.append(RunInfo(session_id=session_id, cwd=cwd, title=title))
         if isinstance(change.get("messages"), list):
             events += self._chat.replaced([mapping(message) for message in change["messages"]])
         return events

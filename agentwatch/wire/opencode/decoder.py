@@ -19,6 +19,7 @@ from agentwatch.events import (
     Event,
     Notice,
     Outcome,
+    Permission,
     Plan,
     Prompt,
     Retry,
@@ -38,12 +39,20 @@ from agentwatch.wire.fields import Fields, in_words, mapping, number, text
 from agentwatch.wire.opencode.results import IS_OPEN, Result, read_result
 from agentwatch.wire.opencode.steps import error_message, turn_outcome, usage
 from agentwatch.wire.opencode.texts import Texts
-from agentwatch.wire.opencode.tools import metadata_of, plan_entries, tool_named
+from agentwatch.wire.opencode.tools import (
+    QUESTION,
+    first_question,
+    metadata_of,
+    plan_entries,
+    tool_named,
+)
 from agentwatch.wire.tool import Tool
 
 FORMAT = "opencode"
 _WITHOUT_EVENTS = ("snapshot", "patch", "agent", "file")
 """Parts that repeat what other parts report, and the files that the user attached."""
+_NO_TITLE = "New session - "
+"""The beginning of the title of a session that has none yet; the time follows."""
 _PART_OF = {
     "step_start": "step-start",
     "step_finish": "step-finish",
@@ -108,7 +117,10 @@ class Decoder:
         cwd = text(info, "directory")
         self._cwd = (cwd or self._cwd).rstrip("/\\")
         model = text(mapping(info.get("model")), "id")
-        return RunInfo(model=model, cwd=cwd, agent_version=text(info, "version"))
+        title = text(info, "title")
+        if title is not None and title.startswith(_NO_TITLE):
+            title = None
+        return RunInfo(model=model, cwd=cwd, agent_version=text(info, "version"), title=title)
 
     def _rewound(self, revert: Fields) -> list[Event]:
         """Return that the user went back to before a prompt; the conversation continues from there."""
@@ -230,10 +242,13 @@ class Decoder:
                 more_paths=tuple(paths[1:]),
                 is_update=True,
             )
-            output = text(metadata_of(state), "output")
-            return (
-                [started] if output is None else [started, ToolProgress(call_id, None, output, is_whole=True)]
-            )
+            events: list[Event] = [started]
+            if name == QUESTION and agent is None:
+                words = first_question(arguments)
+                events.append(Permission(name, None, None, started.at_ms, call_id, call_id, words))
+            if output := text(metadata_of(state), "output"):
+                events.append(ToolProgress(call_id, None, output, is_whole=True))
+            return events
         result = read_result(name, tool, state, line)
         ended = ToolEnded(
             call_id=call_id,

@@ -13,6 +13,8 @@ from agentwatch.wire.fields import Fields, items, known_sum, mapping, number, te
 from agentwatch.wire.plan import listed_entries
 from agentwatch.wire.tool import NO_FACTS, Facts, Phrase, Tool, command_in, named, other_tool, path_in
 
+QUESTION = "question"
+"""The tool that asks the user."""
 _MOST_FILES = 1000
 _PATCH_FILES = ("*** Add File: ", "*** Update File: ", "*** Delete File: ")
 _PHRASES = {"add": Phrase.CREATED, "delete": Phrase.DELETED}
@@ -122,9 +124,13 @@ def _other(name: str, *keys: str) -> Tool:
     return Tool(ToolKind.OTHER, Phrase.USED, target)
 
 
+def first_question(arguments: Fields) -> str | None:
+    """Return the first question that a call asks the user."""
+    return text(mapping(next(iter(items(arguments.get("questions"))), None)), "question")
+
+
 def _question(arguments: Fields) -> str:
-    asked = next(iter(items(arguments.get("questions"))), None)
-    return " ".join(filter(None, ("question", text(mapping(asked), "question"))))
+    return " ".join(filter(None, (QUESTION, first_question(arguments))))
 
 
 _FILE = path_in("filePath", "path")
@@ -163,7 +169,7 @@ TOOLS = {
     "webfetch": Tool(ToolKind.FETCH, Phrase.FETCHED, named("url")),
     "todowrite": Tool(ToolKind.PLAN, Phrase.TODOS, facts=_todo_facts),
     "task": Tool(ToolKind.DELEGATE, Phrase.RAN_SUBAGENT, named("description", "prompt")),
-    "question": Tool(ToolKind.OTHER, Phrase.USED, _question),
+    QUESTION: Tool(ToolKind.OTHER, Phrase.USED, _question),
     "skill": _other("skill", "name"),
     "lsp": _other("lsp", "operation", "filePath"),
     "invalid": _other("invalid", "tool"),

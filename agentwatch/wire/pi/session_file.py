@@ -35,7 +35,7 @@ from agentwatch.wire.pi.tree import Tree
 
 _SILENT = frozenset(
     {
-        *("thinking_level_change", "label", "session_info", "custom", "context_edit", "context_transform"),
+        *("thinking_level_change", "label", "custom", "context_edit", "context_transform"),
         *("ephemeral", "branch_summary", "title", "title_change", "mode_change", "session_init"),
     }
 )
@@ -83,6 +83,9 @@ class Decoder:
                 return [Compaction(is_over=True, tokens_before=number(fields, "tokensBefore"))]
             case "custom_message":
                 return _custom(fields)
+            case "session_info":
+                title = text(fields, "name")
+                return [] if title is None else [RunInfo(title=title, is_users_title=True)]
             case "usage":
                 return usage(mapping(fields.get("usage")), has_context=False)
             case str() if kind in _SILENT:

@@ -10,6 +10,8 @@ from agentwatch.events import ToolKind
 from agentwatch.wire.claude.tools import mcp_tool
 from agentwatch.wire.tool import Phrase, Tool, command_in, named, other_tool, path_in
 
+ASKING = ("ask_user_question", "exit_plan_mode")
+"""The tools that are questions to the user."""
 _PATHS = path_in("file_path", "absolute_path", "path")
 
 TOOLS = {

@@ -9,6 +9,7 @@ from agentwatch.events import (
     Event,
     Notice,
     Outcome,
+    Permission,
     Plan,
     Prompt,
     Retry,
@@ -23,11 +24,13 @@ from agentwatch.events import (
     UsageScope,
 )
 from agentwatch.wire.claude.plans import plan_entries
+from agentwatch.wire.claude.tools import questions_in
 from agentwatch.wire.fields import Fields, in_words, mapping, number, text
 from agentwatch.wire.on_disk.facts import Facts
 from agentwatch.wire.on_disk.iso_time import iso_ms
 from agentwatch.wire.on_disk.tree import Tree
 from agentwatch.wire.on_disk.turns import Turns
+from agentwatch.wire.qwen.tools import ASKING
 from agentwatch.wire.qwen_chat.calls import Calls
 from agentwatch.wire.qwen_chat.recognition import FORMAT, parts_of
 from agentwatch.wire.qwen_chat.system_lines import system_events, telemetry, turn_end
@@ -141,7 +144,12 @@ class Decoder:
             yield from self._turns.end(Outcome.SUCCEEDED)
 
     def _call(self, call: Fields, fields: Fields, agent: str | None) -> Iterator[Event]:
-        yield self._calls.started(call, fields, self._facts.folder, agent)
+        started = self._calls.started(call, fields, self._facts.folder, agent)
+        yield started
+        if started.tool in ASKING and agent is None:
+            words, call_id = questions_in(mapping(call.get("args"))), started.call_id
+            at_ms = started.at_ms
+            yield Permission(started.tool, None, at_ms=at_ms, key=call_id, call_id=call_id, target=words)
         if text(call, "name") == "todo_write":
             yield Plan(plan_entries(mapping(call.get("args")).get("todos")))
 

@@ -10,7 +10,7 @@ from agentwatch.wire.on_disk.iso_time import iso_ms
 
 _QUIET = frozenset(
     (
-        *("attribution_snapshot", "custom_title", "at_command", "parent_session", "session_source", "rewind"),
+        *("attribution_snapshot", "at_command", "parent_session", "session_source", "rewind"),
         *("file_history_snapshot", "user_text_elements", "session_artifact_event", "branch_checkpoint"),
         *("session_artifact_snapshot", "session_sources_snapshot", "session_execution_engine", "cron"),
         *("agent_bootstrap", "agent_launch_prompt", "agent_session_ready", "goal_state", "goal_runtime"),
@@ -77,6 +77,9 @@ def system_events(fields: Fields) -> list[Event]:
             return [RunInfo(model=text(payload, "modelId"))]
         case "session_approval_mode":
             return [RunInfo(permission_mode=text(payload, "mode"))]
+        case "custom_title":
+            is_users = payload.get("titleSource") != "auto"
+            return [RunInfo(title=text(payload, "customTitle"), is_users_title=is_users)]
         case "agent_retry":
             return [Retry("", number(payload, "attempt"), at_ms=at_ms)]
         case str() if subtype in _QUIET:

@@ -87,8 +87,9 @@ class FindApp(App[None]):
         self.bar.close()
 
     @on(CallTable.Chosen)
-    def _call_chosen(self, event: CallTable.Chosen) -> None:
-        self.panes.detail.show_call(event.call)
+    def _call_chosen(self) -> None:
+        if self.panes.calls.chosen is not None:
+            self.panes.detail.show_call(self.panes.calls.chosen)
 
     @on(FindBar.Shown)
     def _find_shown(self, event: FindBar.Shown) -> None:

@@ -212,6 +212,40 @@ async def test_another_width_keeps_the_selected_branch(recording: Saver) -> None
         assert "▸ list: 2 items" in lines_of(detail)
 
 
+async def test_another_frame_keeps_the_selected_branch_and_the_folds(recording: Saver) -> None:
+    """When the pane is maximised or loses its border, the selected branch and the folded ones stay."""
+    args: dict[str, object] = {"args": {"first": [1], "list": [1, 2]}}
+    async with opened(recording(init() + started("c", "mcp", args)), size=(140, 48)) as stage:
+        await stage.press("3", "j", "space", "j")
+        for _ in range(2):
+            await stage.press("m")
+            assert marked(stage) == "▾ list: 2 items"
+            assert "▸ first: 1 item" in lines_of(stage.pane("detail"))
+        await stage.press("space")
+        assert "▸ list: 2 items" in lines_of(stage.pane("detail"))
+        assert not stage.app.screen.has_class("-earlier")
+
+
+async def test_a_call_that_ends_keeps_the_selected_branch(recording: Saver) -> None:
+    """When the call that is shown ends, the selected branch and the folded ones stay."""
+    args: dict[str, object] = {"args": {"first": [1], "list": [1, 2]}}
+    async with opened(recording(init() + started("c", "mcp", args)), follow=True) as stage:
+        await stage.press("3", "j", "space", "j")
+        await stage.append(ended("c", "mcp", args, {"success": {"content": [{"text": {"text": "done"}}]}}))
+        assert marked(stage) == "▾ list: 2 items"
+        assert "▸ first: 1 item" in lines_of(stage.pane("detail"))
+
+
+async def test_another_call_has_its_own_branches(recording: Saver) -> None:
+    """No branch of another call is selected, and all its branches are as they were at first."""
+    args: dict[str, object] = {"args": {"first": [1], "list": [1, 2]}}
+    data = init() + started("a", "mcp", args) + started("b", "mcp", args)
+    async with opened(recording(data)) as stage:
+        await stage.press("2", "g", "3", "j", "space", "J")
+        assert marked(stage) == ""
+        assert "▾ first: 1 item" in lines_of(stage.pane("detail"))
+
+
 async def test_keys_do_nothing_before_the_first_call(recording: Saver) -> None:
     """Before the first call, the keys of the detail do nothing, except that `w` wraps what follows."""
     async with opened(recording(init()), follow=True) as stage:

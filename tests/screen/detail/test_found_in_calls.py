@@ -88,7 +88,7 @@ async def test_a_search_continues_in_the_whole_file(
     recording: Saver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A query typed while a large file is being read is searched in the whole file once it is read."""
-    monkeypatch.setattr("agentwatch.screen.app._LARGE_BYTES", 1 << 10)
+    monkeypatch.setattr("agentwatch.screen.first_shown._LARGE_BYTES", 1 << 10)
     calls = b"".join(shell(number, 0, "needle") for number in range(4000))
     source = saved_source(recording(init() + calls + result()))
     feed = HeldFeed(source.reader)

@@ -7,8 +7,8 @@ from textual import events
 from textual.widgets import Input
 
 from agentwatch.screen.overlays.help import Help
-from tests.builders.screen.app import Stage, opened, viewport
-from tests.builders.screen.lines import result, session
+from tests.builders.screen.app import Stage, lines_of, opened, viewport
+from tests.builders.screen.lines import init, result, session, started
 from tests.conftest import Saver
 from tests.harness.on_a_pty import DEMO, in_terminal
 
@@ -49,6 +49,33 @@ async def test_keys_typed_ahead_act_where_the_focus_will_be(recording: Saver) ->
         assert not isinstance(stage.app.screen, Help)
         assert stage.app.is_running
         assert stage.focus == "log"
+
+
+@pytest.mark.parametrize(("size", "keys"), [((80, 24), ""), ((140, 48), "m")], ids=["narrow", "maximised"])
+async def test_keys_typed_ahead_act_on_the_lines_of_a_pane_that_was_hidden(
+    recording: Saver, size: tuple[int, int], keys: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Keys that follow `3` act on the branches of the detail, even if it is laid out long after them."""
+    data = init() + started("c", "mcp", {"args": {"first": [1], "list": [1, 2]}})
+    async with opened(recording(data), size) as stage:
+        await stage.press("2", *keys)
+        with monkeypatch.context() as busy:
+            busy.setattr(stage.app.screen._update_timer, "resume", lambda: None)
+            busy.setattr(stage.app.screen, "_on_timer_update", lambda: None)
+            await burst(stage, "3", "j", "space", "j", "space")
+            for _ in range(10):
+                await stage.pilot.pause()
+        stage.app.screen.refresh()
+        folded = ["▸ first: 1 item", "▸ list: 2 items"]
+        await stage.until(lambda: lines_of(stage.pane("detail"))[1:3] == folded, "the folded branches")
+        assert not stage.app.screen.has_class("-earlier")
+
+
+async def test_a_pane_without_room_for_a_line_delays_no_key(recording: Saver) -> None:
+    """In a terminal that has no room for a line of the pane, the keys act."""
+    async with opened(recording(session(3) + result()), (80, 2)) as stage:
+        await burst(stage, "3", "j", "4", "question_mark")
+        await stage.until(lambda: isinstance(stage.app.screen, Help), "the help")
 
 
 @pytest.mark.parametrize(("keys", "bar"), [("/pytest", "Find pytest "), ("fshell", "Filter shell ")])

@@ -10,7 +10,7 @@ from agentwatch.analysis.moments import Asked
 from agentwatch.feed import Feed
 from agentwatch.feed.playhead import Replay
 from agentwatch.recording.bookmarks import Bookmarks
-from agentwatch.screen import app as screen_app
+from agentwatch.screen import first_shown
 from agentwatch.screen.moment.moment import Moment
 from agentwatch.sources.open import saved_source
 from tests.builders.lines import completed, delta, final, init, result, started
@@ -85,7 +85,7 @@ async def test_a_large_recording_opens_at_a_moment_once_it_is_read(
     monkeypatch: pytest.MonkeyPatch, big_recording: Path, text: str, chosen: str | None
 ) -> None:
     """A preview is shown first; then the moment, with its call."""
-    monkeypatch.setattr(screen_app, "_LARGE_BYTES", 1 << 20)
+    monkeypatch.setattr(first_shown, "_LARGE_BYTES", 1 << 20)
     async with opened(big_recording, asked=Asked(parsed(text))) as stage:
         await stage.until(lambda: "as of" in stage.header, "the moment")
         await stage.settled()
@@ -101,7 +101,7 @@ async def test_a_missing_call_of_a_large_recording_is_said(
     monkeypatch: pytest.MonkeyPatch, big_recording: Path
 ) -> None:
     """After the preview, the end is shown with the reason."""
-    monkeypatch.setattr(screen_app, "_LARGE_BYTES", 1 << 20)
+    monkeypatch.setattr(first_shown, "_LARGE_BYTES", 1 << 20)
     async with opened(big_recording, asked=Asked(parsed("#9000"))) as stage:
         await stage.shows("no call #9000: the session has 2500 calls")
         assert "as of" not in stage.header

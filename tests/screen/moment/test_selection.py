@@ -74,6 +74,17 @@ async def test_a_selected_call_is_selected_again_when_it_begins_again(recording:
         await stage.until(lambda: stage.chosen == "echo 7", "the selected call")
 
 
+async def test_no_call_is_shown_before_it_began(recording: Saver) -> None:
+    """If the moment moves before the first call as soon as a call is selected, the detail is empty."""
+    data = session(12)
+    async with opened(recording(data)) as stage:
+        stage.calls.choose(0)
+        stage.app.screen.query_one(MomentKeys).go_to(line_ends(data)[0])
+        await stage.settled()
+        assert stage.chosen is None
+        assert lines_of(stage.pane("detail")) == []
+
+
 @pytest.mark.parametrize("goes_live", [True, False])
 async def test_a_filter_is_cleared_at_another_moment(recording: Saver, *, goes_live: bool) -> None:
     """The call that was selected before a filter is selected again in its state at the present moment."""

@@ -13,7 +13,7 @@ from textual.events import Key
 
 from agentwatch.feed import Feed
 from agentwatch.recording import open_saved
-from agentwatch.screen import app as screen_app
+from agentwatch.screen import first_shown
 from agentwatch.screen.calls.pane import CallTable
 from agentwatch.screen.panes import Panes
 from agentwatch.screen.preview.matching import same_call
@@ -149,7 +149,7 @@ def large(path: Path) -> Path:
 @pytest.fixture
 def gate(monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
     """Treat a file of 1 MiB as large, and show its preview until this event is set."""
-    monkeypatch.setattr(screen_app, "_LARGE_BYTES", 1 << 20)
+    monkeypatch.setattr(first_shown, "_LARGE_BYTES", 1 << 20)
     is_open, take = asyncio.Event(), Panes.take
 
     def held(panes: Panes, width: int, seconds: float) -> bool:

@@ -10,10 +10,8 @@ import errno
 import os
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 
 from agentwatch.sources.stores.opencode.rows import (
     MessageRow,
@@ -24,6 +22,7 @@ from agentwatch.sources.stores.opencode.rows import (
     as_text,
     as_time,
 )
+from agentwatch.sources.stores.sqlite_file import as_os_error, log_of, opened
 
 if TYPE_CHECKING:
     import sqlite3
@@ -33,17 +32,11 @@ _TABLES = ("session", "message", "part")
 _NEEDED = ("id", "parent_id", "directory", "version", "time_created", "time_updated")
 _OPTIONAL = ("title", "agent", "model", "revert")
 """Columns of `session` that older versions lack."""
-_BUSY_SECONDS = 0.05
 _MOST_SESSIONS = 10_000
 _TRIES = 3
 _FRESH_NS = 100_000_000
 """Files that were written less than 100 ms before a reading are read again: the clock of a file system may
 advance only every 10 ms, and another write in that time would not be noticed."""
-_WRITE_VERSION = 18
-_WAL = 2
-"""The write version, in byte 18 of the file, of a database with a write-ahead log."""
-_SQLITE_SELECT, _SQLITE_READ, _SQLITE_PRAGMA, _SQLITE_TRANSACTION = 21, 20, 19, 22
-_SQLITE_OK, _SQLITE_DENY = 0, 1
 
 
 class Database:
@@ -80,7 +73,7 @@ class Database:
         try:
             rows = self._read()
         except sqlite3.Error as error:
-            raise _as_os_error(error, self._path) from None
+            raise as_os_error(error, self._path) from None
         self._seen = signature
         self._is_fresh = any(abs(now_ns - each[2]) < _FRESH_NS for each in signature)
         return rows
@@ -88,7 +81,7 @@ class Database:
     def _signature(self) -> tuple[tuple[int, int, int], ...]:
         """Return the inode, size and modification time of the database and of its write-ahead log."""
         found = []
-        for name in (self._path, _log_of(self._path)):
+        for name in (self._path, log_of(self._path)):
             try:
                 status = os.stat(name)
             except FileNotFoundError:
@@ -99,7 +92,7 @@ class Database:
     def _read(self) -> Rows:
         for _ in range(_TRIES):
             before = self._signature()
-            with _opened(self._path) as (connection, is_frozen):
+            with opened(self._path, _TABLES) as (connection, is_frozen):
                 rows = self._rows(connection)
             if not is_frozen or before == self._signature():
                 self._updated |= rows[1]
@@ -197,54 +190,3 @@ def _session(row: dict[str, Any]) -> SessionRow:
         info=info,
         reverted_to=as_text(as_object(row.get("revert")).get("messageID")),
     )
-
-
-def _log_of(path: Path) -> str:
-    """Return the path of a database's write-ahead log."""
-    return f"{path}-wal"
-
-
-@contextmanager
-def _opened(path: Path) -> Iterator[tuple[sqlite3.Connection, bool]]:
-    """Open a database for reading, and yield it with whether it is read as a file that does not change.
-
-    Reading a database in the mode of a write-ahead log creates the log and its index if they are missing.
-    Without a log no program has it open, so it is read as it is.
-    """
-    import sqlite3
-
-    fd = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0))
-    try:
-        mode = os.pread(fd, 1, _WRITE_VERSION)
-    finally:
-        os.close(fd)
-    is_frozen = mode == bytes([_WAL]) and not os.path.exists(_log_of(path))
-    uri = f"file:{quote(os.path.abspath(path))}?mode=ro{'&immutable=1' if is_frozen else ''}"
-    connection = sqlite3.connect(uri, uri=True, timeout=_BUSY_SECONDS, isolation_level=None)
-    with closing(connection):
-        connection.text_factory = lambda data: data.decode("utf-8", "replace")
-        connection.execute("PRAGMA query_only = 1")
-        connection.execute("PRAGMA trusted_schema = 0")
-        connection.set_authorizer(_is_allowed)
-        yield connection, is_frozen
-
-
-def _is_allowed(action: int, first: str | None, second: str | None, _db: str | None, _by: str | None) -> int:
-    """Allow to read the tables of sessions, and nothing else; a view or a trigger could read the others."""
-    if action == _SQLITE_READ:
-        return _SQLITE_OK if first in (*_TABLES, "sqlite_master") else _SQLITE_DENY
-    if action == _SQLITE_PRAGMA:
-        return _SQLITE_OK if (first, second) == ("table_info", "session") else _SQLITE_DENY
-    return _SQLITE_OK if action in (_SQLITE_SELECT, _SQLITE_TRANSACTION) else _SQLITE_DENY
-
-
-def _as_os_error(error: sqlite3.Error, path: Path) -> OSError:
-    """Return why a database cannot be read, in words for the user."""
-    name = getattr(error, "sqlite_errorname", "")
-    if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
-        return OSError(errno.EBUSY, "it is locked by another program", str(path))
-    if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
-        return OSError(errno.EIO, "the database is damaged", str(path))
-    if name in ("SQLITE_ERROR", "SQLITE_AUTH"):  # a table or a column is missing, or is no plain table
-        return OSError(errno.EINVAL, "it has no sessions that this version can read", str(path))
-    return OSError(errno.EIO, f"{error}".partition("\n")[0] or "the database cannot be read", str(path))

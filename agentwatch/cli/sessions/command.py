@@ -1,0 +1,68 @@
+"""The command `sessions`: prints the sessions of this machine as a table or as JSON."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import time
+from collections.abc import Iterable
+
+from agentwatch.byte_size import byte_size
+from agentwatch.cli.messages import say
+from agentwatch.cli.printing import print_json, print_lines
+from agentwatch.cli.sessions.saved import known_rows
+from agentwatch.cli.sessions.table import WIDTH, table
+from agentwatch.cli.sessions.wanted import Wanted, chosen
+from agentwatch.machine.row import Row
+from agentwatch.outputs.safe_json import safe_json
+from agentwatch.outputs.session_rows import row_json
+from agentwatch.plurals import plural
+from agentwatch.recording.saved_sessions.stems import saved_stems
+
+
+def list_sessions(wanted: Wanted, *, as_json: bool) -> int:
+    """Print the sessions that are wanted, and return the exit code.
+
+    It is 0 without any session too, as in other programs that list something. What is hidden is counted on
+    stderr.
+
+    Args:
+        wanted: The options that choose sessions.
+        as_json: Print one JSON object per line instead of a table.
+    """
+    now_ms = time.time_ns() // 10**6
+    rows = known_rows(wants_all=wanted.shows_all or wanted.since_ms is not None)
+    found = chosen(rows, wanted, now_ms)
+    code = (
+        _print_json(found.rows)
+        if as_json
+        else print_lines(table(found.rows, rows.values(), _width(), now_ms))
+    )
+    hidden = found.hidden()
+    totals = [] if as_json else _totals(len(found.rows))
+    if notes := [*totals, *([hidden] if hidden else [])]:
+        say(" · ".join(notes))
+    return code
+
+
+def _print_json(rows: Iterable[Row]) -> int:
+    host = platform.node()
+    lines = [row_json(row, host) for row in rows]
+    if not lines:
+        return 0
+    return print_json([b"\n".join(map(safe_json, lines) if os.isatty(1) else lines)])
+
+
+def _totals(count: int) -> list[str]:
+    """Return the number of sessions, and how much disk the recordings of our own take; nothing of nothing."""
+    words = [plural(count, "session")] if count else []
+    try:
+        sizes = [stem.size for stem in saved_stems()]
+    except OSError:
+        return words
+    return [*words, f"{plural(len(sizes), 'own recording')}: {byte_size(sum(sizes))}"] if sizes else words
+
+
+def _width() -> int:
+    return shutil.get_terminal_size((WIDTH, 0)).columns if os.isatty(1) else WIDTH

@@ -1,0 +1,131 @@
+"""The options of `sessions`: which sessions are printed, and which recordings are deleted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+from agentwatch.cli.parameters import together
+from agentwatch.cli.parameters.ages import age, since
+
+if TYPE_CHECKING:
+    from agentwatch.cli.sessions.wanted import Wanted
+
+_NO_FORMATS = ("cursor", "goose", "agentwatch")
+"""Agents whose sessions are listed, and whose names are not those of a format on disk."""
+
+
+class Pruning(NamedTuple):
+    """What `--prune` does."""
+
+    older_ms: int | None
+    """The age from which recordings are deleted, in milliseconds; None for the one in the settings."""
+    keeps_bookmarked: bool
+    is_sure: bool
+    """Whether they are deleted without a question."""
+    is_dry: bool
+    """Whether nothing is deleted, nor asked."""
+
+
+def _known_agents(_ctx: click.Context, option: click.Parameter, names: tuple[str, ...]) -> frozenset[str]:
+    return _known(option, names, agent_names()) if names else frozenset()
+
+
+def _known_states(_ctx: click.Context, option: click.Parameter, names: tuple[str, ...]) -> frozenset[str]:
+    if not names:
+        return frozenset()
+    from agentwatch.outputs.session_rows import state_names
+
+    return _known(option, tuple(name.replace("-", " ") for name in names), state_names())
+
+
+def _known(option: click.Parameter, names: tuple[str, ...], known: list[str]) -> frozenset[str]:
+    for name in names:
+        if name not in known:
+            raise click.UsageError(f"{option.opts[0]}: {name!r} is not one of: {', '.join(known)}")
+    return frozenset(names)
+
+
+def agent_names() -> list[str]:
+    """Return the short names of all agents whose sessions are found."""
+    from agentwatch.wire.agents import known_agents
+
+    names = (agent.agent or agent.name for agent in known_agents())
+    return sorted({*names, *_NO_FORMATS})
+
+
+choosing = together(
+    click.option("--all", "shows_all", is_flag=True, help="Print hidden sessions too."),
+    click.option(
+        "--agent",
+        "agents",
+        multiple=True,
+        callback=_known_agents,
+        metavar="NAME",
+        help="Print only sessions of this agent.",
+    ),
+    click.option(
+        "--state",
+        "states",
+        multiple=True,
+        callback=_known_states,
+        metavar="NAME",
+        help="Print only sessions in this state: working, asks, your-turn, …",
+    ),
+    click.option(
+        "--since",
+        "since_ms",
+        callback=since,
+        metavar="TIME",
+        help="Print only sessions with activity since then: 2h, 2026-11-20.",
+    ),
+    click.option("--repo", default="", metavar="NAME", help="Print only sessions in this repository."),
+)
+pruning = together(
+    click.option(
+        "--prune", "is_pruned", is_flag=True, help="Delete old recordings of agentwatch; asks first."
+    ),
+    click.option(
+        "--older",
+        "older_ms",
+        callback=age,
+        metavar="AGE",
+        help="With --prune: those older than 30d, 12h, 4w.",
+    ),
+    click.option("--keep-bookmarked", is_flag=True, help="With --prune: keep those with bookmarks."),
+    click.option("--dry-run", is_flag=True, help="With --prune: only print what would be deleted."),
+    click.option("--yes", is_flag=True, help="With --prune: delete without asking."),
+)
+
+
+def wanted_of(given: dict[str, Any]) -> Wanted:
+    """Return which sessions are printed."""
+    from agentwatch.cli.sessions.wanted import Wanted
+
+    return Wanted(**{name: given[name] for name in Wanted._fields})
+
+
+def pruning_of(given: dict[str, Any], *, as_json: bool) -> Pruning | None:
+    """Return what `--prune` does; None if it is not given.
+
+    Raises:
+        UsageError: An option needs `--prune`, or excludes it.
+    """
+    beside = {
+        "--older": given["older_ms"] is not None,
+        "--keep-bookmarked": given["keep_bookmarked"],
+        "--dry-run": given["dry_run"],
+        "--yes": given["yes"],
+    }
+    if not given["is_pruned"]:
+        for name, is_given in beside.items():
+            if is_given:
+                raise click.UsageError(f"{name} needs --prune")
+        return None
+    listing = ("shows_all", "agents", "states", "repo")
+    if as_json or any(given[name] for name in listing) or given["since_ms"] is not None:
+        raise click.UsageError("--prune chooses recordings by --older and --keep-bookmarked only")
+    if given["yes"] and given["dry_run"]:
+        raise click.UsageError("--yes excludes --dry-run")
+    return Pruning(given["older_ms"], given["keep_bookmarked"], given["yes"], given["dry_run"])

@@ -1,0 +1,1 @@
+"""The command `status`, which prints one line for tmux and shell prompts."""

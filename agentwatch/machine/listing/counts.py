@@ -1,0 +1,68 @@
+"""How many sessions need the user, work, are quiet and have ended today."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import NamedTuple
+
+from agentwatch.machine.listing.families import root
+from agentwatch.machine.listing.hiding import is_hidden
+from agentwatch.machine.row import Row
+from agentwatch.machine.standing import Group, State
+
+_ENDED = frozenset({State.SUCCEEDED, State.FAILED, State.UNFINISHED})
+
+
+class Counts(NamedTuple):
+    """The numbers of sessions by group. Header, status line and title of the terminal show the same ones.
+
+    A subagent is not counted, unless it asks the user. A session whose process may or may not run is in none
+    of the numbers, except in `hidden`.
+    """
+
+    needs_you: int = 0
+    failed: int = 0
+    """Sessions that run, and whose last turn failed."""
+    working: int = 0
+    quiet: int = 0
+    your_turn: int = 0
+    ended_today: int = 0
+    """Without those that another program ran for one prompt."""
+    hidden: int = 0
+
+
+def counts(rows: Iterable[Row], now_ms: int) -> Counts:
+    """Count the sessions of the machine.
+
+    Args:
+        rows: All sessions.
+        now_ms: The present time, in milliseconds since the epoch. The day is that of the local time.
+    """
+    by_key = {row.key: row for row in rows}
+    today_ms = _midnight_ms(now_ms)
+    in_group = dict.fromkeys(Group, 0)
+    ended_today = hidden = 0
+    for row in by_key.values():
+        if root(row, by_key) is not row:
+            continue
+        group = row.group
+        in_group[group] += 1
+        if group is Group.ENDED:
+            hidden += is_hidden(row, now_ms)
+            if row.standing.state in _ENDED and not row.is_one_liner:
+                ended_today += max(row.seen_ms or 0, row.standing.since_ms or 0) >= today_ms
+    return Counts(
+        needs_you=in_group[Group.NEEDS_YOU],
+        failed=in_group[Group.FAILED],
+        working=in_group[Group.WORKING],
+        quiet=in_group[Group.QUIET],
+        your_turn=in_group[Group.YOUR_TURN],
+        ended_today=ended_today,
+        hidden=hidden,
+    )
+
+
+def _midnight_ms(now_ms: int) -> int:
+    now = datetime.fromtimestamp(now_ms / 1000)
+    return int(now.replace(hour=0, minute=0, second=0, microsecond=0).timestamp() * 1000)

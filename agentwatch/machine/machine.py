@@ -1,0 +1,298 @@
+"""Watches all sessions of this machine: finds them, reads their ends, judges their states, keeps their rows.
+
+One thread calls `step` again and again; it does what is due, for about 20 ms. Everything is polled: 300 files
+that grow by 20 lines a second together cost 0.3 % of a core, and notifications of the file system would cost
+twice as much.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+
+from agentwatch.machine.found import Found, Key
+from agentwatch.machine.places import Changes, Places
+from agentwatch.machine.process import Life
+from agentwatch.machine.processes import Processes, joined
+from agentwatch.machine.repository import Repositories, Repository
+from agentwatch.machine.row import Row
+from agentwatch.machine.said import Registries
+from agentwatch.machine.schedule import Schedule
+from agentwatch.machine.standing import State
+from agentwatch.machine.states import standing
+from agentwatch.machine.states.steady import Steady
+from agentwatch.machine.tracked import NO_FILE, Tracked, row_of, without_file
+from agentwatch.machine.twins import Twins
+
+RECENT_MS = 7 * 24 * 3_600_000
+"""Sessions without a line for longer than this are hidden. Their lines are read only when they are wanted."""
+_STEP_SECONDS = 0.02
+_HOUR_MS = 3_600_000
+_NO_REPOSITORY = Repository()
+
+
+class Machine:
+    """The sessions of this machine."""
+
+    def __init__(
+        self,
+        environ: Mapping[str, str],
+        home: Path,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Create the watcher; nothing is read before the first step.
+
+        Args:
+            environ: The environment, which names the folders of agents.
+            home: The user's home folder.
+            clock: Returns the time in seconds, from any start.
+        """
+        self.rows: Mapping[Key, Row] = {}
+        """The row of each session. It is replaced by a new mapping when a row has changed."""
+        self.is_found = False
+        """Whether all places were searched once."""
+        self.wants_all = False
+        """Whether the lines of hidden sessions are read too, for a search or for a list of everything."""
+        self._clock = clock
+        self._places = Places(environ, home, os.geteuid())
+        self._batches = self._places.first()
+        self._registries = Registries(environ, home)
+        self._processes = Processes()
+        self._repositories = Repositories()
+        self._schedule = Schedule(clock)
+        self._sessions: dict[Key, Tracked] = {}
+        self._subagents: defaultdict[Key, set[Key]] = defaultdict(set)
+        self._recent: set[Key] = set()
+        """The sessions that have changed within the hour."""
+        self._twins = Twins()
+        self._steady = Steady()
+        self._unread: dict[Key, None] = {}
+        """The sessions whose lines are to be read, in the order in which they were found."""
+        self._unwanted: dict[Key, None] = {}
+        """The sessions whose lines are not read because they are hidden."""
+        self._unjudged: set[Key] = set()
+        self._live: set[Key] = set()
+        self._is_joined = False
+
+    def step(self, now_ms: int) -> bool:
+        """Do the work that is due, for about 20 ms.
+
+        Args:
+            now_ms: The time, in milliseconds since the epoch.
+
+        Returns:
+            Whether more work is due at once.
+        """
+        until = self._clock() + _STEP_SECONDS
+        self._ask_agents(now_ms)
+        if not self.is_found:
+            self._find(now_ms, until)
+        else:
+            self._find_changes(now_ms)
+        self._read(now_ms, until)
+        self._join(now_ms)
+        self._judge(now_ms)
+        return not self.is_found or bool(self._unread)
+
+    def settle(self, now_ms: int, seconds: float | None = None) -> bool:
+        """Work until every row that is wanted is complete.
+
+        Args:
+            now_ms: The time, in milliseconds since the epoch.
+            seconds: Stop after about this time; None for no limit.
+
+        Returns:
+            Whether all rows are complete.
+        """
+        until = None if seconds is None else self._clock() + seconds
+        while self.step(now_ms):
+            if until is not None and self._clock() >= until:
+                return False
+        self._is_joined = False  # the folders of sessions are known only now
+        self._join(now_ms)
+        self._judge(now_ms)
+        return True
+
+    def _ask_agents(self, now_ms: int) -> None:
+        """Take what agents say about their sessions."""
+        if not self._schedule.is_due("registries") or not self._registries.refresh(now_ms / 1000):
+            return
+        said = self._registries.said
+        for key, session in list(self._sessions.items()):
+            if session.said != said.get(key):
+                session.said = said.get(key)
+                self._note(key)
+                if session.found.path == NO_FILE and (session.said is None or session.said.life is Life.DEAD):
+                    self._forget(key)
+        for key, each in said.items():
+            if key not in self._sessions and each.life is not Life.DEAD:
+                self._take([without_file(key, each)], now_ms)
+        self._is_joined = False
+
+    def _find(self, now_ms: int, until: float) -> None:
+        """Search the places for the first time, the newest folders first."""
+        for batch in self._batches:
+            self._take(batch, now_ms)
+            if self._clock() >= until:
+                return
+        self.is_found = True
+
+    def _find_changes(self, now_ms: int) -> None:
+        """Find what has changed on disk: live sessions at once, the others with their folders."""
+        if self._schedule.is_due("places"):
+            self._change(self._places.refresh(self._clock()), now_ms)
+        if self._live and self._schedule.is_due("live"):
+            self._change(self._places.check(self._live), now_ms)
+        if self._schedule.is_due("recent"):
+            sessions = self._sessions
+            self._recent = {key for key in self._recent if now_ms - sessions[key].seen_ms < _HOUR_MS}
+            self._change(self._places.check(self._recent), now_ms)
+
+    def _change(self, changes: Changes, now_ms: int) -> None:
+        self._take(changes.found, now_ms)
+        for key in changes.vanished:
+            session = self._sessions.get(key)
+            if session is not None and (session.said is None or session.said.life is Life.DEAD):
+                self._forget(key)
+
+    def _forget(self, key: Key) -> None:
+        """Remove a session that is gone."""
+        found = self._sessions.pop(key).found
+        if found.parent is not None:
+            self._subagents[found.agent, found.parent].discard(key)
+        for keys in (self._unread, self._unwanted):
+            keys.pop(key, None)
+        self._live.discard(key)
+        self._recent.discard(key)
+        self._twins.forget(key)
+        self._note(key)
+
+    def _take(self, found: Iterable[Found], now_ms: int) -> None:
+        """Note sessions that are new or have changed."""
+        for each in found:
+            key = each.key
+            session = self._sessions.get(key)
+            if session is None:
+                session = self._sessions[key] = Tracked(each)
+                session.said = self._registries.said.get(key)
+                if each.parent is not None:
+                    self._subagents[each.agent, each.parent].add(key)
+                self._is_joined = False
+            elif session.found.inode != each.inode or session.found.path != each.path:
+                session.tail = None
+            session.found = each
+            session.is_read = False
+            self._recent.add(key)
+            self._note(key)
+            self._want(now_ms, (key,))
+
+    def _read(self, now_ms: int, until: float) -> None:
+        """Read the lines of sessions that have changed, until the step is over."""
+        if self.wants_all and self._unwanted:
+            self._want(now_ms, self._unwanted)
+        while self._unread:
+            key = next(iter(self._unread))
+            del self._unread[key]
+            session = self._sessions[key]
+            before = session.cwd
+            session.read()
+            self._is_joined = self._is_joined and session.cwd == before
+            self._note(key)
+            if self._clock() >= until:
+                return
+
+    def _want(self, now_ms: int, keys: Iterable[Key]) -> None:
+        """Note that the lines of sessions are to be read, if they are wanted and were not read yet."""
+        for key in list(keys):
+            session = self._sessions[key]
+            if session.is_read:
+                continue
+            is_wanted = self._is_wanted(session, now_ms)
+            (self._unread if is_wanted else self._unwanted)[key] = None
+            (self._unwanted if is_wanted else self._unread).pop(key, None)
+
+    def _is_wanted(self, session: Tracked, now_ms: int) -> bool:
+        """Return whether the lines of a session are to be read."""
+        found = session.found
+        if found.parent is not None:
+            return (found.agent, found.parent) in self._live
+        return self.wants_all or session.is_live or now_ms - session.seen_ms < RECENT_MS
+
+    def _join(self, now_ms: int) -> None:
+        """Find the process of each session that may have one."""
+        if self._schedule.is_due("processes"):
+            before = self._processes.agents
+            self._processes.refresh(now_ms / 1000)
+            self._is_joined = self._is_joined and self._processes.agents == before
+        if self._is_joined:
+            return
+        self._is_joined = True
+        said = self._registries.said
+        recent = [
+            each.found
+            for key, each in self._sessions.items()
+            if each.found.parent is None and (now_ms - each.seen_ms < RECENT_MS or key in said)
+        ]
+        cwds = {each.key: self._sessions[each.key].cwd for each in recent}
+        processes = self._processes.agents if self._processes.is_known else None
+        lives = joined(recent, processes, said, cwds, self._registries.exact)
+        for key in lives.keys() | self._live:
+            if (session := self._sessions.get(key)) is None:
+                continue
+            life, process = lives.get(key, (Life.DEAD, None))
+            if (session.life, session.process) != (life, process):
+                session.life, session.process = life, process
+                session.end()
+                self._note(key)
+            (self._live.discard if life is Life.DEAD else self._live.add)(key)
+            subagents = self._subagents.get(key, ())
+            for each in subagents:
+                self._sessions[each].life = life
+            self._want(now_ms, (key, *subagents))
+
+    def _judge(self, now_ms: int) -> None:
+        """Judge the sessions of which something is new, and once a second the live ones."""
+        if self._schedule.is_due("clocks"):
+            self._unjudged |= self._live
+        if not self._unjudged:
+            return
+        rows, unjudged = dict(self.rows), self._unjudged
+        self._unjudged = set()
+        for key in sorted(unjudged, key=lambda key: key not in self._subagents):
+            session = self._sessions.get(key)
+            if session is None or self._twins.has_recording(key, self._sessions):
+                rows.pop(key, None)
+                continue
+            known = standing(
+                session.found, session.digest, session.said, session.process, session.life, now_ms
+            )
+            session.standing = self._steady.shown(key, known, session.standing, now_ms)
+            rows[key] = row_of(session, self._repository(session), self._count_subagents(key))
+        if rows != self.rows:
+            self.rows = rows
+
+    def _count_subagents(self, key: Key) -> tuple[int, int]:
+        """Return the number of subagents of a session, and of those that work."""
+        keys = self._subagents.get(key)
+        if not keys:
+            return 0, 0
+        states = [self._sessions[each].standing.state for each in keys]
+        return len(states), states.count(State.WORKING)
+
+    def _repository(self, session: Tracked) -> Repository:
+        return self._repositories.of(session.cwd) if session.cwd else _NO_REPOSITORY
+
+    def _note(self, key: Key) -> None:
+        """Judge a session again, its parent, and its twin."""
+        self._unjudged.add(key)
+        session = self._sessions.get(key)
+        if session is None:
+            return
+        if session.found.parent is not None:
+            self._unjudged.add((session.found.agent, session.found.parent))
+        if (twin := self._twins.note(key, session)) is not None:
+            self._unjudged.add(twin)

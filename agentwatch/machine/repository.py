@@ -1,0 +1,111 @@
+"""The repository, branch and worktree of a working directory, read from the files of git."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from agentwatch.recording import open_regular
+
+_MOST_BYTES = 4096
+_MOST_PARENTS = 64
+_MOST_REMEMBERED = 4096
+_HEAD_OF_BRANCH = "ref: refs/heads/"
+_LINK = "gitdir: "
+_SHOWN_DIGITS = 8
+"""The digits of a commit that are shown in place of a branch."""
+
+
+class Repository(NamedTuple):
+    """Where in git a folder is; texts are empty if they are unknown."""
+
+    name: str = ""
+    """The name of the repository's main folder; of a folder without a repository, its own name."""
+    branch: str = ""
+    worktree: str = ""
+    """The name of the worktree; empty for the main one."""
+
+
+class _Place(NamedTuple):
+    """What does not change while a repository stays where it is."""
+
+    name: str
+    worktree: str
+    head: str
+    """The path of its file `HEAD`; empty for a folder without a repository."""
+
+
+class Repositories:
+    """Finds the repositories of folders. Folders are remembered; only `HEAD` is read again."""
+
+    def __init__(self, read: Callable[[str], str] | None = None) -> None:
+        """Create the finder.
+
+        Args:
+            read: Returns the beginning of a file, empty if it cannot be read; for tests.
+        """
+        self._read = read or _beginning
+        self._places: dict[str, _Place] = {}
+
+    def of(self, cwd: str) -> Repository:
+        """Return the repository of a folder, with the branch that is checked out now.
+
+        The folder may be gone; its name is shown then.
+
+        Args:
+            cwd: An absolute path. A relative one is not searched.
+        """
+        place = self._places.get(cwd)
+        if place is None:
+            if len(self._places) >= _MOST_REMEMBERED:
+                self._places.clear()
+            place = self._places[cwd] = self._found(cwd)
+        return Repository(place.name, self._branch(place.head), place.worktree)
+
+    def forget(self) -> None:
+        """Search every folder again: repositories are created and moved."""
+        self._places.clear()
+
+    def _found(self, cwd: str) -> _Place:
+        folder = Path(cwd)
+        name = folder.name or cwd
+        if not folder.is_absolute() or "\0" in cwd:
+            return _Place(name, "", "")
+        for each in [folder, *folder.parents][:_MOST_PARENTS]:
+            git = each / ".git"
+            if (git / "HEAD").is_file():
+                return _Place(each.name or name, "", str(git / "HEAD"))
+            link = self._read(str(git))
+            if link.startswith(_LINK):
+                return self._linked(each, link.removeprefix(_LINK).strip())
+        return _Place(name, "", "")
+
+    def _linked(self, folder: Path, target: str) -> _Place:
+        """Return the place of a worktree or a submodule: its `.git` is a file that names a folder of git.
+
+        See gitrepository-layout(5).
+        """
+        git = Path(os.path.normpath(folder / target))
+        if git.parent.name == "worktrees" and git.parent.parent.name == ".git":
+            return _Place(git.parent.parent.parent.name, folder.name, str(git / "HEAD"))
+        return _Place(folder.name, "", str(git / "HEAD"))
+
+    def _branch(self, head: str) -> str:
+        """Return the branch that a `HEAD` names, or the beginning of its commit; empty if unreadable."""
+        found = self._read(head).strip() if head else ""
+        if found.startswith(_HEAD_OF_BRANCH):
+            return found.removeprefix(_HEAD_OF_BRANCH)
+        return found[:_SHOWN_DIGITS] if found.isalnum() else ""
+
+
+def _beginning(path: str) -> str:
+    with suppress(OSError, ValueError):
+        fd = open_regular(Path(path))
+        try:
+            return os.pread(fd, _MOST_BYTES, 0).decode("utf-8", "replace")
+        finally:
+            os.close(fd)
+    return ""

@@ -1,0 +1,37 @@
+"""When which part of the machine is looked at again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+_SECONDS = {
+    "registries": 0.25,
+    "places": 2.0,
+    "live": 0.5,
+    "recent": 5.0,
+    "processes": 2.0,
+    "clocks": 1.0,
+}
+"""The seconds between two readings of each part. A pass over the folders of 5,000 sessions takes 20 ms, one
+over 140 processes 3 ms, one over 300 files 0.7 ms."""
+
+
+class Schedule:
+    """The parts that are due, by a clock that is never set back."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        """Create a schedule; every part is due at first.
+
+        Args:
+            clock: Returns the time in seconds, from any start.
+        """
+        self._clock = clock
+        self._due: dict[str, float] = {}
+
+    def is_due(self, part: str) -> bool:
+        """Return whether a part is due; it is due again after its time."""
+        now = self._clock()
+        if now < self._due.get(part, now):
+            return False
+        self._due[part] = now + _SECONDS[part]
+        return True

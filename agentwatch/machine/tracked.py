@@ -1,0 +1,171 @@
+"""A session of this machine while it is watched, and the row that shows it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from agentwatch.machine.digest import Digest, Tail
+from agentwatch.machine.found import Found, Key, Metadata, Reach
+from agentwatch.machine.process import Life, Process, Said
+from agentwatch.machine.repository import Repository
+from agentwatch.machine.row import Row
+from agentwatch.machine.standing import LIVE, UNKNOWN, Standing
+
+OWN = "agentwatch"
+"""The agent of our own recordings, until they are read."""
+NO_FILE = Path()
+"""The path of a session that has written nothing yet."""
+_MS_NS = 1_000_000
+_MOST_SUBAGENTS = 10_000
+
+
+class Tracked:
+    """What is known of one session."""
+
+    __slots__ = ("found", "is_read", "life", "process", "said", "standing", "tail")
+
+    def __init__(self, found: Found) -> None:
+        self.found = found
+        self.tail: Tail | None = None
+        """Reads the session's lines; None until the first time, and without lines."""
+        self.is_read = False
+        """Whether the lines were read since the file has changed."""
+        self.said: Said | None = None
+        self.process: Process | None = None
+        self.life = Life.DEAD
+        self.standing: Standing = UNKNOWN
+
+    @property
+    def digest(self) -> Digest | None:
+        """What its lines show; None if they were not read."""
+        return None if self.tail is None else self.tail.digest
+
+    @property
+    def is_live(self) -> bool:
+        """Whether its process runs, or may run."""
+        return self.life is not Life.DEAD or self.standing.state in LIVE
+
+    @property
+    def cwd(self) -> str:
+        """Its working directory; empty if unknown."""
+        if self.digest is not None and self.digest.cwd:
+            return self.digest.cwd
+        said = None if self.said is None else self.said.cwd
+        return self.found.metadata.cwd or said or ""
+
+    @property
+    def seen_ms(self) -> int:
+        """The time of its last line, or else of the last change of its file."""
+        digest, metadata = self.digest, self.found.metadata
+        seen_ms = metadata.changed_ms if digest is None or digest.seen_ms is None else digest.seen_ms
+        return self.found.changed_ns // _MS_NS if seen_ms is None else seen_ms
+
+    def read(self) -> bool:
+        """Read the lines that were added; return whether the digest has changed."""
+        self.is_read = True
+        if self.found.reach is Reach.LISTED:
+            return False
+        if self.tail is None:
+            self.tail = Tail(self.found)
+        self.tail.found = self.found
+        has_changed = self.tail.update()
+        return self.end() or has_changed
+
+    def end(self) -> bool:
+        """Apply what the end of the process means for the lines, if it has ended.
+
+        Returns:
+            Whether the digest has changed.
+        """
+        if self.tail is None or self.is_live:
+            return False
+        has_changed = self.tail.settle()
+        self.tail.release()
+        return has_changed
+
+
+def without_file(key: Key, said: Said) -> Found:
+    """Return a session that an agent names before it has written its first line."""
+    since_ms = said.since_ms or said.began_ms or 0
+    return Found(*key, NO_FILE, 0, since_ms * _MS_NS, reach=Reach.LISTED)
+
+
+def row_of(session: Tracked, repository: Repository, subagents: tuple[int, int] = (0, 0)) -> Row:
+    """Return the row of a session.
+
+    Args:
+        session: The session.
+        repository: Where it works.
+        subagents: The number of its subagents, and of those that work.
+    """
+    found, said, standing = session.found, session.said, session.standing
+    digest, metadata = session.digest or Digest(), found.metadata
+    is_own = found.agent == OWN
+    prompts = (digest.first_prompt or metadata.prompt, digest.last_prompt)
+    branch = digest.branch or metadata.branch or ""
+    counts = digest.is_whole and digest.format
+    return Row(
+        key=found.key,
+        agent=digest.agent or ("" if is_own else found.agent),
+        id=found.id,
+        path=found.path,
+        can_open=found.reach is not Reach.LISTED,
+        standing=standing,
+        title=_title(digest, metadata, said),
+        prompts="\n".join(dict.fromkeys(filter(None, prompts))),
+        last_text=digest.last_text,
+        cwd=session.cwd,
+        repo=repository.name,
+        branch=(repository.branch or branch) if session.is_live else (branch or repository.branch),
+        worktree=repository.worktree,
+        model=digest.model or metadata.model or "",
+        calls=digest.calls if counts else None,
+        failed=digest.failed if counts else None,
+        context_used=digest.context_used,
+        context_size=digest.context_size,
+        lines_added=digest.lines_added if counts else None,
+        lines_removed=digest.lines_removed if counts else None,
+        todo=digest.todo,
+        began_ms=_first(metadata.began_ms, digest.began_ms, said and said.began_ms),
+        seen_ms=session.seen_ms,
+        size=found.size,
+        pid=_pid(session),
+        tmux=said.tmux if said is not None else "",
+        parent=None if found.parent is None else (found.agent, found.parent),
+        subagents=min(subagents[0], _MOST_SUBAGENTS),
+        working_subagents=subagents[1],
+        is_one_liner=digest.is_one_liner or (said is not None and said.is_one_liner),
+        is_archived=metadata.is_archived,
+        is_own=is_own,
+    )
+
+
+def _title(digest: Digest, metadata: Metadata, said: Said | None) -> str:
+    """Return the user's name of a session, or else the agent's title, or else the last prompt.
+
+    A prompt says more than a summary of the first question, which the agent never renews.
+    """
+    given = (
+        said.name if said is not None and said.is_users_name else "",
+        metadata.title if metadata.is_users_title else "",
+        digest.title if digest.is_users_title else "",
+        metadata.title,
+        digest.title,
+        digest.last_prompt,
+        metadata.prompt,
+        digest.first_prompt,
+        said.name if said is not None else "",
+    )
+    return next(filter(None, given), "")
+
+
+def _pid(session: Tracked) -> int | None:
+    if session.life is not Life.LIVE:
+        return None
+    if session.said is not None and session.said.pid is not None:
+        return session.said.pid
+    return None if session.process is None else session.process.pid
+
+
+def _first(*values: int | None) -> int | None:
+    return next((value for value in values if value is not None), None)

@@ -1,0 +1,123 @@
+"""The search bar and the filter bar of the list, and the line that says what is searched and filtered."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.message import Message
+from textual.widgets import Input, Static
+
+from agentwatch.machine.listing.request import Request, Sort
+from agentwatch.plurals import plural
+from agentwatch.safe_text import SafeText, safe_line
+from agentwatch.screen.frame.input_bar import InputBar
+from agentwatch.screen.home.keys import BAR_KEYS
+
+
+class WordsBar(InputBar):
+    """An input whose words take effect while they are typed; enter keeps them, esc clears them."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*BAR_KEYS]
+
+    class Typed(Message):
+        """Posted when the words have changed."""
+
+        def __init__(self, bar: WordsBar, words: str) -> None:
+            """Create the message; `words` are the words of `bar`."""
+            super().__init__()
+            self.bar, self.words = bar, words
+
+    class Left(Message):
+        """Posted when the bar was closed."""
+
+        def __init__(self, bar: WordsBar, words: str, *, is_entered: bool) -> None:
+            """Create the message.
+
+            Args:
+                bar: The bar.
+                words: The words that are kept.
+                is_entered: Whether the bar was closed by enter.
+            """
+            super().__init__()
+            self.bar, self.words, self.is_entered = bar, words, is_entered
+
+    def action_drop(self) -> None:
+        """Clear the words and close the bar."""
+        self.display = False
+        self.post_message(self.Typed(self, ""))
+        self.post_message(self.Left(self, "", is_entered=False))
+
+    @on(Input.Changed)
+    def _typed(self, event: Input.Changed) -> None:
+        event.stop()
+        self.post_message(self.Typed(self, event.value))
+
+    @on(Input.Submitted)
+    def _entered(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.display = False
+        self.post_message(self.Left(self, event.value, is_entered=True))
+
+
+class HomeBars(Vertical):
+    """The two bars, of which at most one is open, and the line that says what the list shows."""
+
+    def __init__(self) -> None:
+        super().__init__(id="home-bars")
+        self.find = WordsBar(
+            "Find", "words of titles and prompts; enter: in the contents too", id="home-find"
+        )
+        self.filter = WordsBar("Filter", "agent:codex, failed, repo:api, working, a word", id="home-filter")
+        self._said = Static(id="request")
+        self._words = SafeText("")
+
+    def compose(self) -> ComposeResult:
+        """Lay out the line above the bars."""
+        yield self._said
+        yield self.find
+        yield self.filter
+
+    def open(self, name: str, words: str) -> None:
+        """Open the bar `find` or `filter` with these words in it, and close the other one."""
+        bar, other = (self.find, self.filter) if name == "find" else (self.filter, self.find)
+        other.display = False
+        bar.show_text(words, takes_keys=True)
+
+    def show(self, request: Request, matches: int, total: int) -> None:
+        """Say what the list shows, and how many sessions match.
+
+        Args:
+            request: What the list shows.
+            matches: The number of sessions that match.
+            total: The number of all sessions.
+        """
+        words = SafeText(" · ".join(_said(request, matches, total)))
+        if words == self._words:
+            return
+        self._words = words
+        self._said.update(Content(f" {words}"), layout=False)
+        self._said.display = bool(words)
+        found = f"{matches:,} of {plural(total, 'session')}"
+        for bar in (self.find, self.filter):
+            if bar.is_typed_in:
+                bar.show_note(SafeText(f"{found} · enter: keep · esc: clear"))
+
+
+def _said(request: Request, matches: int, total: int) -> list[str]:
+    said = []
+    if request.search.split():
+        said.append(f"search “{safe_line(request.search)}”")
+    if request.filter.split():
+        said.append(f"filter “{safe_line(request.filter)}”")
+    if said:
+        said.append(f"{matches:,} of {plural(total, 'session')} · esc: all")
+    if request.sort is not Sort.STATE:
+        said.append(f"sorted by {request.sort}")
+    if request.shows_hidden:
+        said.append("hidden ones shown")
+    return said

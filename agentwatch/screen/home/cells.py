@@ -1,0 +1,165 @@
+"""Draws a session as one row of columns, or as two rows in a narrow pane."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agentwatch.machine.row import Row
+from agentwatch.machine.standing import LIVE, Group
+from agentwatch.safe_text import SafeText, columns, cut
+from agentwatch.screen.home import words
+from agentwatch.screen.home.columns import SINCE, STATE, Columns
+from agentwatch.screen.lines.format import fitted
+
+if TYPE_CHECKING:  # the command line prints these rows without Textual
+    from agentwatch.screen.lines.line_view import Spans
+
+_LEAST_BRANCH = 7
+"""A branch is cut to this width, its sign included, and not shown in less."""
+_LEAST_NAME = 14
+"""A repository is cut to this width before its branch is not shown."""
+_LEAST_BESIDE_CLOCK = 14
+"""A clock is not shown if less of a longer activity would be left."""
+_LEAST_PLACE = 12
+"""The least width of the project behind the activity."""
+
+
+def wide_row(row: Row, shown: Columns, now_ms: int, depth: int) -> Spans:
+    """Return a session as one row.
+
+    Args:
+        row: The session.
+        shown: The widths of the columns.
+        now_ms: The current time, in ms since the epoch.
+        depth: How far the title is indented.
+    """
+    gap = " " * shown.gap
+    style = _text_style(row)
+    spans = [
+        *_state(row, now_ms),
+        (SafeText(f"{gap}{words.since_words(row, now_ms):>{SINCE}}{gap}"), "muted"),
+        (fitted(words.foreign(row.agent or "–"), shown.agent), "muted"),
+        (SafeText(gap), ""),
+        *_project(row, shown.project, style),
+        (SafeText(gap), ""),
+        *_title(row, shown.title, depth),
+        (SafeText(gap), ""),
+    ]
+    spans += _activity(row, shown.now, now_ms, style)
+    if shown.succeeded:
+        spans.append((SafeText(f"{gap}{words.succeeded(row):>{shown.succeeded}}"), "muted"))
+        if shown.failed:
+            spans.append((SafeText(f" {words.failed(row):>{shown.failed}}"), "failed"))
+    for text, width in (
+        (words.context(row), shown.context),
+        (words.age(row, now_ms), shown.age),
+        (words.changed_lines(row), shown.changed),
+    ):
+        if width:
+            spans.append((SafeText(f"{gap}{text:>{width}}"), "muted"))
+    return spans
+
+
+def heading(shown: Columns) -> Spans:
+    """Return the names of the columns."""
+    gap = " " * shown.gap
+    cells = [
+        fitted(SafeText("state"), STATE),
+        f"{'for':>{SINCE}}",
+        fitted(SafeText("agent"), shown.agent),
+        fitted(SafeText("project"), shown.project),
+        fitted(SafeText("title"), shown.title),
+        fitted(SafeText("now"), shown.now),
+    ]
+    calls = shown.succeeded + (shown.failed and shown.failed + 1)
+    named = (("calls", calls), ("ctx", shown.context), ("age", shown.age), ("lines", shown.changed))
+    cells += [f"{name:>{width}}" for name, width in named if width]
+    return [(SafeText(gap.join(cells)), "muted")]
+
+
+def upper_row(row: Row, width: int, now_ms: int) -> Spans:
+    """Return the first of two rows of a session: its state and its title."""
+    room = max(width - STATE - 1, 1)
+    return [
+        *_state(row, now_ms),
+        (SafeText(" "), ""),
+        *_title(row, room),
+    ]
+
+
+def lower_row(row: Row, width: int, now_ms: int) -> Spans:
+    """Return the second of two rows of a session: its clock, its activity, and its project if it fits."""
+    room = max(width - STATE - 1, 1)
+    place = cut(_place(row), max(room // 2, 1))
+    whole = words.activity(row)
+    clock = words.activity_clock(row, now_ms)
+    needed = columns(whole) + (len(clock) + 3 if clock else 0)
+    is_placed = needed + 2 + _LEAST_PLACE <= room
+    place = cut(place, room - needed - 2) if is_placed else SafeText("")
+    left = room - (columns(place) + 2 if place else 0)
+    return [
+        (SafeText(f"{words.since_words(row, now_ms):>{STATE}} "), "muted"),
+        *_activity(row, left, now_ms, "muted" if _text_style(row) == "plain" else _text_style(row)),
+        (SafeText(f"  {place}" if place else ""), "muted"),
+    ]
+
+
+def _state(row: Row, now_ms: int) -> Spans:
+    state = words.state_words(row, now_ms)
+    return [(fitted(SafeText(str(state)), STATE), state.style)]
+
+
+def _title(row: Row, width: int, depth: int = 0) -> Spans:
+    """Return the title in exactly `width` columns, with the number of subagents at its right."""
+    title = SafeText("  " * depth + words.title(row))
+    beside = SafeText(f" {words.beside_title(row)}".rstrip())
+    if columns(beside) > width // 2:
+        beside = SafeText("")
+    style = "strong" if row.is_marked else _text_style(row)
+    return [(fitted(title, width - columns(beside)), style), (beside, "muted")]
+
+
+def _text_style(row: Row) -> str:
+    return "plain" if row.standing.state in LIVE else "muted"
+
+
+def _place(row: Row) -> SafeText:
+    return SafeText(f"{words.foreign(row.agent)} {words.repository(row)}{words.branch(row)}".strip())
+
+
+def _project(row: Row, width: int, style: str) -> Spans:
+    """Return repository, branch and worktree in exactly `width` columns; the worktree gives way first."""
+    name, branch, tree = words.repository(row), words.branch(row), words.worktree(row)
+    if branch and columns(name) > max(width - _LEAST_BRANCH, _LEAST_NAME):
+        name = cut(name, max(width - _LEAST_BRANCH, _LEAST_NAME))
+    name = cut(name, width)
+    room = width - columns(name)
+    branch = cut(branch, room) if room >= min(_LEAST_BRANCH, columns(branch)) else SafeText("")
+    room -= columns(branch)
+    tree = tree if columns(tree) <= room else SafeText("")
+    room -= columns(tree)
+    return [(name, style), (branch, "muted"), (SafeText(f"{tree}{' ' * room}"), "muted")]
+
+
+def _activity(row: Row, width: int, now_ms: int, style: str) -> Spans:
+    """Return what a session does and for how long, in exactly `width` columns."""
+    clock = words.activity_clock(row, now_ms)
+    text = words.activity(row)
+    behind = f" · {clock}" if clock and text else clock
+    if width - columns(SafeText(behind)) < min(columns(text), _LEAST_BESIDE_CLOCK):
+        behind = ""
+    room = width - columns(SafeText(behind))
+    text = _end(text, room) if words.is_quote(row) else cut(text, room)
+    rest = " " * (room - columns(text))
+    style = "asks" if row.group is Group.NEEDS_YOU else style
+    return [(text, style), (SafeText(f"{behind}{rest}"), "muted")]
+
+
+def _end(text: SafeText, width: int) -> SafeText:
+    """Return a quotation cut at its beginning, because a question stands at its end."""
+    if columns(text) <= width:
+        return text
+    kept = text[-width:]
+    while kept and columns(SafeText(kept)) + 2 > width:
+        kept = kept[1:]
+    return SafeText(f"“…{kept}")

@@ -1,0 +1,103 @@
+"""The line above the list: how many sessions need the user, work, are quiet and have ended."""
+
+from __future__ import annotations
+
+from textual.content import Content
+from textual.widgets import Static
+
+from agentwatch.machine.listing.counts import Counts
+from agentwatch.safe_text import SafeText, columns
+from agentwatch.screen.lines.themes import muted
+
+Piece = tuple[str, str]
+"""Words and their style."""
+
+_NAME = ("agentwatch", "bold")
+
+
+class HomeHeader(Static):
+    """The counts of the list, and how many older sessions it does not show.
+
+    In a narrow terminal the words give way in this order: the name of the program, `older`, the sessions that
+    have ended, then all words, in whose place signs stand.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(id="header")
+        self._drawn: tuple[object, ...] = ()
+        self._counts = Counts()
+        self._key = ""
+
+    def show(self, counts: Counts, key: str) -> None:
+        """Show counts; draw only if something differs.
+
+        Args:
+            counts: The numbers of sessions.
+            key: The key that shows the hidden sessions; empty while they are shown.
+        """
+        self._counts, self._key = counts, key
+        self._draw()
+
+    def on_resize(self) -> None:
+        """Show as many words as fit now."""
+        self._draw()
+
+    def _draw(self) -> None:
+        counts, width = self._counts, self.size.width
+        dim = muted(self.app.current_theme)
+        drawn = (counts, self._key, width, dim)
+        if width and drawn != self._drawn:
+            self._drawn = drawn
+            left, right = _fitting(counts, self._key, width)
+            pieces: list[Piece] = []
+            for number, (words, style) in enumerate(left):
+                pieces += [(_between(left, number), dim), (words, style or dim)]
+            gap = " " * max(width - 2 - _width(left) - columns(right), 0)
+            self.update(Content.assemble(" ", *pieces, gap, (right, dim), " "), layout=False)
+
+
+def _fitting(counts: Counts, key: str, width: int) -> tuple[list[Piece], SafeText]:
+    """Return the counts and the words about hidden sessions, in the longest form that fits."""
+    hidden = ("", "", "")
+    if counts.hidden and key:
+        hidden = (f"{counts.hidden:,} older hidden: {key}", f"{counts.hidden:,} hidden: {key}", "")
+    whole, live, signs = _words(counts), _words(counts._replace(ended_today=0)), _signs(counts)
+    forms = [([_NAME, *whole], hidden[0]), (whole, hidden[0]), (whole, hidden[1]), (live, hidden[1])]
+    forms += [(signs, hidden[1]), (signs, "")]
+    for left, right in forms:
+        if _width(left) + (len(right) + 2 if right else 0) <= width - 2:
+            return left, SafeText(right)
+    return signs[:1], SafeText("")
+
+
+def _between(pieces: list[Piece], number: int) -> str:
+    """Return what stands before a piece; it has three columns, except before the first one."""
+    return "" if not number else " │ " if pieces[number - 1] == _NAME else " · "
+
+
+def _words(counts: Counts) -> list[Piece]:
+    named = (
+        (counts.needs_you, "need you" if counts.needs_you != 1 else "needs you", "bold $text-warning"),
+        (counts.failed, "failed", "$text-error"),
+        (counts.working, "working", "$text-primary"),
+        (counts.quiet, "quiet", "$text-warning"),
+        (counts.your_turn, "your turn", ""),
+        (counts.ended_today, "ended today", ""),
+    )
+    shown = [(f"{count:,} {words}", style) for count, words, style in named if count]
+    return shown or [("no session is running", "")]
+
+
+def _signs(counts: Counts) -> list[Piece]:
+    named = (
+        (counts.needs_you, "!", "bold $text-warning"),
+        (counts.failed, "✗", "$text-error"),
+        (counts.working, "◐", "$text-primary"),
+        (counts.quiet, "?", "$text-warning"),
+        (counts.your_turn, "›", ""),
+    )
+    return [(f"{sign} {count:,}", style) for count, sign, style in named if count] or [("none running", "")]
+
+
+def _width(pieces: list[Piece]) -> int:
+    return sum(columns(SafeText(words)) + 3 for words, _ in pieces) - 3

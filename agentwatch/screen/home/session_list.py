@@ -1,0 +1,250 @@
+"""The list of sessions: only the rows in view are drawn, and only if they show something else than before."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual import events
+from textual.binding import BindingType
+from textual.strip import Strip
+
+from agentwatch.machine.listing.lines import FoldLine, Line, RowLine
+from agentwatch.machine.listing.listing import Listing
+from agentwatch.machine.row import Row
+from agentwatch.machine.standing import Group
+from agentwatch.safe_text import SafeText
+from agentwatch.screen.home import wanted
+from agentwatch.screen.home.keys import LIST_KEYS
+from agentwatch.screen.home.line_content import LineContent, Shown
+from agentwatch.screen.home.screen_rows import ScreenRows, identity
+from agentwatch.screen.home.words import foreign
+from agentwatch.screen.lines.heading import HeadedView
+from agentwatch.screen.lines.highlight import chosen_row
+from agentwatch.screen.lines.line_view import Spans
+from agentwatch.screen.lines.row_view import RowView
+from agentwatch.screen.terminal.first_frame import eager_classes
+
+_URGENT = (Group.NEEDS_YOU, Group.FAILED)
+_MOST_MEASURED = 500
+"""The number of lines whose contents the columns make room for."""
+_MOST_DRAWN = 1_000
+"""The number of rows whose contents are remembered."""
+_MESSAGES = {
+    "preview": wanted.PreviewWanted,
+    "ring": wanted.RingToggled,
+    "terminal": wanted.TerminalWanted,
+    "removal": wanted.DeleteWanted,
+    "rename": wanted.RenameWanted,
+}
+
+
+class SessionList(RowView, HeadedView):
+    """The sessions of the machine, with a cursor that stays on its session.
+
+    While the cursor is on the first line, the top of the list stays in view. Otherwise the selected session
+    stays in its row of the screen when others come and go above it; if it is not in view, the first row does.
+    """
+
+    COMPONENT_CLASSES = eager_classes(("line--asks", "line--working"))
+    BINDINGS: ClassVar[list[BindingType]] = [*LIST_KEYS]
+    open_action = "open"
+
+    def __init__(self) -> None:
+        super().__init__("", id="sessions")
+        self._listing = Listing()
+        self._now_ms = 0
+        self._rows = ScreenRows()
+        self._content = LineContent()
+        self._chosen: Line | None = None
+        self._drawn: dict[int, Shown] = {}
+        """What was drawn in each row."""
+        self._is_placed = False
+        """Whether the user has moved the cursor off the first line, or scrolled."""
+
+    @property
+    def chosen(self) -> Row | None:
+        """The selected session; None if there is none, or if a line that is not a session is selected."""
+        return self._chosen.row if isinstance(self._chosen, RowLine) else None
+
+    def show(self, listing: Listing, now_ms: int, nothing: SafeText) -> None:
+        """Show the lines of a list; draw the rows in view that differ.
+
+        Args:
+            listing: The list.
+            now_ms: The current time, in ms since the epoch.
+            nothing: What an empty list says, in lines.
+        """
+        self._listing, self._now_ms = listing, now_ms
+        self._content.nothing = nothing
+        self._settle()
+
+    def tick(self, now_ms: int) -> None:
+        """Draw the rows in view whose clocks show something else at `now_ms`, in ms since the epoch."""
+        self._now_ms = now_ms
+        self._draw_changes()
+
+    def line_count(self) -> int:
+        """Return the number of rows of the list, or of the words in an empty one."""
+        return len(self._rows) or len(self._content.nothing_rows())
+
+    def heading(self, width: int) -> Spans:
+        """Return the names of the columns."""
+        del width
+        return self._content.heading() if self._rows.lines else []
+
+    def draw(self, y: int, width: int) -> Strip:
+        """Return one row after a column for its mark; every row of the selected line is marked."""
+        shown = self._shown(y)
+        if len(self._drawn) > _MOST_DRAWN:
+            self._drawn.clear()
+        self._drawn[y] = shown
+        strip = self.strip_of(shown.spans)
+        return chosen_row(strip, self, width) if shown.is_chosen else Strip.join([Strip.blank(1), strip])
+
+    def choose(self, row: int) -> None:
+        """Select the line in a row, or else the next one in the direction away from the selected line."""
+        rows = self._rows
+        if not rows.lines:
+            return
+        step = 1 if row > self.cursor else -1
+        at, part = rows.at(max(0, min(row, len(rows) - 1)))
+        if part and row == self.cursor + 1:  # the second row of the selected session
+            at = min(at + 1, len(rows.lines) - 1)
+        index = rows.selectable(at, step)
+        index = rows.selectable(at, -step) if index is None else index
+        if index is not None:
+            self._select(index)
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """Draw the rows that come into view."""
+        super().watch_scroll_y(old_value, new_value)
+        self._is_placed = self._is_placed or (not self._is_settling and round(new_value) > 0)
+
+    def on_resize(self) -> None:
+        """Lay out the columns for another width, and keep the selected session in view."""
+        self._content.fit(self.scrollable_content_region.width - 1)
+        self._drawn.clear()
+        self._settle()
+        super().on_resize()
+        self.set_class(not self._content.is_wide, "-two-rows")
+        if self._is_placed and self._chosen is not None:
+            self._select(self._rows.at(self.cursor)[0])
+
+    async def on_click(self, event: events.Click) -> None:
+        """Select the line that was clicked; a second click opens it."""
+        event.prevent_default()  # the method of the base class would be called too
+        place = event.get_content_offset(self)
+        if place is None or (y := place.y + self.scroll_offset.y) >= len(self._rows):
+            return
+        index, _ = self._rows.at(y)
+        if self._rows.is_selectable(index):
+            self._select(index)
+            if event.chain > 1:
+                self.action_open()
+
+    def action_open(self) -> None:
+        """Open the selected session, or the selected fold."""
+        if isinstance(self._chosen, FoldLine):
+            self.action_fold(opens=not self._chosen.is_open)
+        elif self.chosen is not None:
+            self.post_message(wanted.Opened(self.chosen))
+
+    def action_fold(self, opens: bool) -> None:
+        """Open or close a fold, or the subagents of a session."""
+        line = self._chosen
+        if isinstance(line, FoldLine | RowLine) and line.is_open != opens:
+            self._listing.toggle(line)
+            self._settle()
+
+    def action_want(self, what: str) -> None:
+        """Post what the user wants of the selected session; on a fold, space opens it."""
+        if self.chosen is not None:
+            self.post_message(_MESSAGES[what](self.chosen))
+        elif what == "preview":
+            self.action_open()
+
+    def action_urgent(self, step: int) -> None:
+        """Select the next (1) or previous (-1) session that needs the user or failed."""
+        lines = self._rows.lines
+        urgent = [
+            index
+            for index, line in enumerate(lines)
+            if isinstance(line, RowLine) and line.row.group in _URGENT
+        ]
+        if not urgent:
+            self.notify("no session needs you", markup=False)
+            return
+        at = self._rows.at(self.cursor)[0]
+        later = [index for index in urgent[::step] if (index - at) * step > 0]
+        self._select((later or urgent[::step])[0])
+
+    def action_copy(self) -> None:
+        """Copy the id of the selected session."""
+        if self.chosen is not None:
+            name = foreign(self.chosen.id)
+            self.app.copy_to_clipboard(name)
+            self.notify(f"copied {name}", markup=False)
+
+    def _settle(self) -> None:
+        """Take the lines of the list; put the cursor on its session, and that into its row of the screen."""
+        rows, lines, top = self._rows, self._listing.lines, self.scroll_offset.y
+        before = rows.at(max(self.cursor, 0))[0]
+        held, distance = None, 0
+        if self._is_placed and rows.lines:
+            is_in_view = top <= self.cursor < top + self.scrollable_content_region.height
+            at = before if is_in_view else rows.at(min(top, len(rows) - 1))[0]
+            held, distance = identity(rows.lines[at]), rows.top(at) - top
+        chosen = None if self._chosen is None else identity(self._chosen)
+        measured = (line.row for line in lines[:_MOST_MEASURED] if isinstance(line, RowLine))
+        self._content.measure(measured, self._now_ms)
+        rows.put(lines, is_wide=self._content.is_wide)
+        index = rows.find(chosen, before)
+        index = rows.nearest(before) if index is None else index
+        self._chosen = None if index is None else lines[index]
+        self.set_reactive(SessionList.cursor, -1 if index is None else rows.top(index))
+        self.show_lines(redraw=False)
+        at_held = rows.find(held, before)
+        wanted_top = top if at_held is None else rows.top(at_held) - distance
+        self.settle_at(max(0, min(wanted_top, self.max_scroll_y)))
+        self._draw_changes()
+        if self._chosen is None or identity(self._chosen) != chosen:
+            self.post_message(wanted.Chosen(self.chosen))
+
+    def _select(self, index: int) -> None:
+        """Select the line with an index, and make it visible with the heading above it."""
+        rows, before = self._rows, self._chosen
+        self._chosen = rows.lines[index]
+        self._is_placed = index != rows.selectable(0, 1)
+        self.cursor = rows.top(index)
+        self._draw_changes()
+        has_heading = index > 0 and not rows.is_selectable(index - 1)
+        self.bring_into_view(rows.rows(index)[-1])
+        self.bring_into_view(rows.top(index - has_heading) if self._is_placed else 0)
+        if before is None or identity(before) != identity(self._chosen):
+            self.post_message(wanted.Chosen(self.chosen))
+
+    def _shown(self, y: int) -> Shown:
+        """Return what a row is to show now."""
+        content, rows = self._content, self._rows
+        if not rows.lines:
+            return Shown(None, 0, (), False, content.layout, content.nothing_rows()[y])
+        index, part = rows.at(y)
+        line, now_ms = rows.lines[index], self._now_ms
+        clocks, is_chosen = content.clocks(line, now_ms), rows.top(index) == self.cursor
+        before = self._drawn.get(y)
+        if before is not None and before[:3] == (line, part, clocks) and before.layout == content.layout:
+            return before._replace(line=line, is_chosen=is_chosen)
+        return Shown(line, part, clocks, is_chosen, content.layout, content.spans(line, part, now_ms))
+
+    def _draw_changes(self) -> None:
+        """Draw the rows in view that show something else than what was drawn."""
+        top, count = self.scroll_offset.y, self.line_count()
+        for y in range(top, top + self.scrollable_content_region.height):
+            before = self._drawn.get(y)
+            if y < count:
+                shown = self._shown(y)
+                if before is None or (shown.spans, shown.is_chosen) != (before.spans, before.is_chosen):
+                    self.refresh_line(y)
+            elif before is not None:
+                del self._drawn[y]
+                self.refresh_line(y)

@@ -1,0 +1,212 @@
+"""What the list says about a session: its state, its clocks, its project and its counts.
+
+Every text of a session is foreign and is made safe here.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import NamedTuple
+
+from agentwatch.machine.row import Row
+from agentwatch.machine.standing import LIVE, Ground, State
+from agentwatch.safe_text import SafeText, safe_line
+from agentwatch.screen.frame.figures import short_count
+from agentwatch.screen.lines.format import UNKNOWN
+
+_SECOND, _MINUTE, _HOUR, _DAY = 1_000, 60_000, 3_600_000, 86_400_000
+_MOST_TEXT = 400
+"""The characters of a title or an activity that are made safe: more than the widest terminal shows."""
+_MOST_SHOWN = 10**9
+"""A larger count is no real one, and is not shown."""
+
+
+class StateWords(NamedTuple):
+    """A state as the list shows it."""
+
+    sign: str
+    word: str
+    style: str
+    """The name of the style of both."""
+
+    def __str__(self) -> str:
+        return f"{self.sign} {self.word}"
+
+
+_STATES = {
+    State.WORKING: StateWords("◐", "works", "working"),
+    State.ASKS: StateWords("!", "asks", "asks"),
+    State.QUIET: StateWords("?", "quiet", "returned"),
+    State.YOUR_TURN: StateWords("›", "turn", "plain"),
+    State.SHELL: StateWords("›", str(State.SHELL), "plain"),
+    State.TURN_FAILED: StateWords("✗", "failed", "failed"),
+    State.SUCCEEDED: StateWords("✓", "ended", "succeeded"),
+    State.FAILED: StateWords("✗", "failed", "failed"),
+    State.UNFINISHED: StateWords("◌", "ended", "unfinished"),
+    State.UNKNOWN: StateWords("–", "unknown", "muted"),
+}
+_QUOTED = (State.YOUR_TURN, State.SHELL)
+"""The states in which the activity is the end of the last answer."""
+
+
+def foreign(text: str) -> SafeText:
+    """Return the beginning of a foreign text as one line of safe text."""
+    return safe_line(text[:_MOST_TEXT])
+
+
+def state_words(row: Row, now_ms: int) -> StateWords:
+    """Return the state of a session; `?` after the word marks an inferred one.
+
+    A session that has ended shows when: the time of day, or the day if it was not today.
+
+    Args:
+        row: The session.
+        now_ms: The current time, in ms since the epoch.
+    """
+    standing = row.standing
+    words = _STATES[standing.state]
+    if standing.state not in LIVE:
+        ended_ms = standing.since_ms or row.seen_ms
+        return words if ended_ms is None else words._replace(word=_day_or_time(ended_ms, now_ms))
+    if standing.state is State.WORKING:
+        words = words._replace(word="tool" if standing.is_calling else "model")
+    if standing.ground is Ground.INFERRED and standing.state is not State.QUIET:  # quiet is always inferred
+        sign = "!?" if standing.state is State.ASKS else words.sign
+        words = words._replace(sign=sign, word=f"{words.word}?")
+    return words
+
+
+def since_words(row: Row, now_ms: int) -> str:
+    """Return how long the state of a session lasts; of a session that has ended, how long it took."""
+    since_ms, until_ms = row.standing.since_ms, now_ms
+    if row.standing.state not in LIVE:
+        since_ms, until_ms = row.began_ms, row.standing.since_ms or row.seen_ms or 0
+    if since_ms is None or not until_ms:
+        return ""
+    return _clock(until_ms - since_ms)
+
+
+def activity_clock(row: Row, now_ms: int) -> str:
+    """Return how long the activity of a session lasts, `48 s`; empty if the state lasts as long."""
+    standing = row.standing
+    if standing.now_since_ms is None or standing.state not in LIVE:
+        return ""
+    if standing.now_since_ms == standing.since_ms and standing.now:
+        return ""
+    return span_words(now_ms - standing.now_since_ms)
+
+
+def activity(row: Row) -> SafeText:
+    """Return what a session does now, what it waits for, or how it ended."""
+    now, state = foreign(row.standing.now), row.standing.state
+    if state in LIVE:
+        return SafeText(f"“{now}”") if now and state in _QUOTED else now
+    return SafeText(f"{state}: {now}") if now else SafeText(state)
+
+
+def is_quote(row: Row) -> bool:
+    """Return whether the activity is the end of the last answer, whose last words matter most."""
+    return row.standing.state in _QUOTED and bool(row.standing.now)
+
+
+def title(row: Row) -> SafeText:
+    """Return the title of a session; `●` marks one that needs the user and was not looked at since."""
+    lead = "└ " if row.parent is not None else ""
+    lead += "● " if row.is_marked else ""
+    return SafeText(lead + (foreign(row.title) or "no prompt yet"))
+
+
+def repository(row: Row) -> SafeText:
+    """Return the repository of a session, after the name of its machine if that is another one."""
+    host = f"{foreign(row.host)}:" if row.host else ""
+    return SafeText(host + (foreign(row.repo) or UNKNOWN))
+
+
+def branch(row: Row) -> SafeText:
+    """Return the branch of a session: ` ⎇ main`; empty if it is unknown."""
+    return SafeText(f" ⎇ {foreign(row.branch)}") if row.branch else SafeText("")
+
+
+def worktree(row: Row) -> SafeText:
+    """Return the worktree of a session, ` (retry)`; empty for the main one and if the branch has its name."""
+    name = row.worktree
+    return SafeText(f" ({foreign(name)})") if name and name not in (row.branch, row.repo) else SafeText("")
+
+
+def beside_title(row: Row) -> str:
+    """Return the number of subagents, and whether the session does not ring: `+2 sub`, `no ring`."""
+    words = []
+    if row.subagents:
+        words.append(f"+{short_count(row.subagents)} sub")
+    if not row.rings:
+        words.append("no ring")
+    return " · ".join(words)
+
+
+def succeeded(row: Row) -> str:
+    """Return how many calls of a session did not fail: `31 ✓`; a dash if it is unknown."""
+    if not _is_count(row.calls) or row.calls is None:
+        return UNKNOWN
+    return f"{short_count(max(row.calls - (row.failed or 0), 0))} ✓"
+
+
+def failed(row: Row) -> str:
+    """Return how many calls of a session failed: `2 ✗`; empty for none."""
+    return f"{short_count(row.failed)} ✗" if row.failed and _is_count(row.failed) else ""
+
+
+def context(row: Row) -> str:
+    """Return the share of the context that is used, `62 %`, or else its tokens; a dash if it is unknown."""
+    used, size = row.context_used, row.context_size
+    if used is None or not _is_count(used):
+        return UNKNOWN
+    return f"{min(100 * used // size, 999)} %" if size is not None and size > 0 else short_count(used)
+
+
+def changed_lines(row: Row) -> str:
+    """Return the lines that a session has added and removed: `+120 −33`; empty if it changed none."""
+    counts = ((row.lines_added, "+"), (row.lines_removed, "−"))
+    return " ".join(f"{sign}{short_count(count)}" for count, sign in counts if count and _is_count(count))
+
+
+def age(row: Row, now_ms: int) -> str:
+    """Return how long ago a session began: `45 s`, `12 min`, `3 h`, `2 d`; empty if it is unknown."""
+    began_ms = row.began_ms
+    if began_ms is None:
+        return ""
+    elapsed = max(now_ms - began_ms, 0)
+    for unit_ms, most, name in ((_SECOND, 60, "s"), (_MINUTE, 60, "min"), (_HOUR, 48, "h")):
+        if elapsed < most * unit_ms:
+            return f"{elapsed // unit_ms} {name}"
+    return f"{min(elapsed // _DAY, 9_999)} d"
+
+
+def span_words(span_ms: int) -> str:
+    """Return a duration in whole seconds: `48 s`, `3:20`, `1:02:13`, `3 d`."""
+    return f"{max(span_ms, 0) // _SECOND} s" if span_ms < _MINUTE else _clock(span_ms)
+
+
+def _clock(span_ms: int) -> str:
+    """Return a duration in at most seven columns: `0:14`, `12:40`, `1:02:13`, `14 h`, `3 d`."""
+    span_ms = max(span_ms, 0)
+    minutes, seconds = divmod(span_ms // _SECOND, 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours >= 48:
+        return f"{min(hours // 24, 9_999)} d"
+    if hours >= 10:
+        return f"{hours} h"
+    return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
+
+
+def _day_or_time(epoch_ms: int, now_ms: int) -> str:
+    try:
+        then, now = (datetime.fromtimestamp(ms / 1000) for ms in (epoch_ms, now_ms))
+    except (ValueError, OSError, OverflowError):
+        return UNKNOWN
+    if then.date() == now.date():
+        return f"{then:%H:%M}"
+    return f"{then.day} {then:%b}" if then.year == now.year else f"{then:%b %Y}"
+
+
+def _is_count(count: int | None) -> bool:
+    return count is not None and 0 <= count < _MOST_SHOWN

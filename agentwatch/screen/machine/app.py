@@ -1,0 +1,230 @@
+"""The app of all sessions of this machine: it lists them, opens one in its screen, and rings."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+from dataclasses import replace
+from functools import partial
+from typing import NamedTuple
+
+from textual import on
+from textual.app import App
+
+from agentwatch.config import Config
+from agentwatch.faults import Fault
+from agentwatch.machine.found import Key
+from agentwatch.machine.listing.counts import Counts, counts
+from agentwatch.machine.row import Row
+from agentwatch.recording import now_ms
+from agentwatch.safe_text import safe_line
+from agentwatch.screen.home import wanted
+from agentwatch.screen.machine.opening import OpenSession, open_session
+from agentwatch.screen.machine.rings import Rings
+from agentwatch.screen.machine.screen import HomeScreen
+from agentwatch.screen.machine.watching import Rows, Watched, Watching
+from agentwatch.screen.overlays.help import KEYS, LIST_KEYS, Help
+from agentwatch.screen.screen import WatchScreen
+from agentwatch.screen.session_app import SessionApp
+from agentwatch.screen.session_keys import SessionKeys
+from agentwatch.screen.terminal.attention import Signals
+from agentwatch.screen.terminal.signals import HeldSignals
+
+_OPENING_SECONDS = 0.15
+"""A session that opens faster than this opens without a word."""
+_PROBLEM_SECONDS = 10.0
+_COLLECT_SECONDS = 0.3
+"""The time after which the memory of a closed session is collected: the list is drawn by then."""
+
+
+class _Open(NamedTuple):
+    """The session that is open on the screen."""
+
+    row: Row
+    session: OpenSession
+
+
+class HomeApp(SessionApp[None]):
+    """Shows the sessions of the machine, and one of them at a time in the screen of a session.
+
+    The sessions are watched in a thread, which goes on while a session is open.
+    """
+
+    def __init__(
+        self, held: HeldSignals, machine: Watched, config: Config | None = None, *, no_color: bool = False
+    ) -> None:
+        """Create the app.
+
+        Args:
+            held: The signals that arrived before the app runs; they are handled first.
+            machine: Watches the sessions.
+            config: The user's configuration; None uses the defaults.
+            no_color: Whether to draw without colours.
+        """
+        super().__init__(held, config, no_color=no_color)
+        self._machine = machine
+        self._watching = Watching(
+            machine, partial(self.call_later, self._take), partial(self.call_later, self.fail)
+        )
+        self._rings = Rings(by_default=self.config.ring == "all", began_ms=now_ms())
+        self._signals = Signals(self.write_to_terminal, self.config)
+        self._rows: Rows = {}
+        self._counts = Counts()
+        self._opening: Key | None = None
+        """The session that is being opened."""
+        self._open: _Open | None = None
+        self._being_closed = 0
+        """The number of sessions that are being closed."""
+
+    def get_default_screen(self) -> HomeScreen:
+        """Return the list."""
+        return HomeScreen(self.config)
+
+    @property
+    def home(self) -> HomeScreen | None:
+        """The screen of the list, which may be covered by that of a session; None once the app ends."""
+        return next((screen for screen in self.screen_stack if isinstance(screen, HomeScreen)), None)
+
+    def on_mount(self) -> None:
+        """Watch the sessions once the first frame is drawn."""
+        self.call_after_refresh(self._watching.start)
+        self.app_resume_signal.subscribe(self, self._resumed)
+
+    def on_unmount(self) -> None:
+        """Stop to watch, and restore the terminal's title."""
+        self._watching.stop()
+        self._signals.give_title_back()
+
+    def action_suspend_process(self) -> None:
+        """Suspend the job; restore the terminal's title first."""
+        self._signals.give_title_back()
+        super().action_suspend_process()
+
+    def action_leave(self) -> None:
+        """Quit; no agent was started here."""
+        self.exit()
+
+    def action_help(self) -> None:
+        """Show the help for the list, or for the session that is open."""
+        self.push_screen(Help(self.config.keys, LIST_KEYS if self._open is None else KEYS))
+
+    def _resumed(self, _app: App[object]) -> None:
+        self._show_title()
+
+    def _take(self, rows: Rows) -> None:
+        """Take the rows that the thread reports."""
+        if self.is_leaving:
+            return
+        ringing = self._rings.update(rows, None if self._open is None else self._open.row.key)
+        self._rows, self._counts = rows, counts(rows.values(), now_ms())
+        if ringing:
+            self._signals.alert(_alert_words(ringing))
+        self._show_title()
+        self._show_rows()
+
+    def _show_rows(self) -> None:
+        """Show the sessions, unless one of them is open: the list is not drawn then."""
+        if self._open is None and (home := self.home) is not None:
+            rows = dict(self._rings.applied(self._rows))
+            if self._opening in rows:
+                row = rows[self._opening]
+                standing = row.standing._replace(now="opening …", now_since_ms=None)
+                rows[row.key] = replace(row, standing=standing)
+            home.show(rows, self._counts, is_complete=self._machine.is_found)
+
+    def _show_title(self) -> None:
+        needed = self._counts.needs_you
+        self._signals.set_title(
+            f"agentwatch · {needed} need{'s' * (needed == 1)} you" if needed else "agentwatch"
+        )
+
+    @on(HomeScreen.LookedAt)
+    def _unmark(self, event: HomeScreen.LookedAt) -> None:
+        if self._rings.look_at(event.key):
+            self._show_rows()
+
+    @on(wanted.Requested)
+    def _read_hidden(self, event: wanted.Requested) -> None:
+        self._machine.wants_all = event.request.shows_hidden or bool(event.request.search)
+
+    @on(wanted.RingToggled)
+    def _toggle_ring(self, event: wanted.RingToggled) -> None:
+        rings = self._rings.toggle(event.row.key)
+        self._show_rows()
+        self.notify("rings when it needs you" if rings else "does not ring any more", markup=False)
+
+    @on(wanted.Opened)
+    def _open_row(self, event: wanted.Opened) -> None:
+        row = event.row
+        if not row.can_open:
+            self.notify("only the metadata of this session can be read", markup=False)
+        elif self._opening != row.key and self._open is None:
+            self._opening = row.key
+            self.set_timer(_OPENING_SECONDS, self._show_rows)
+            self.run_worker(self._show_session(row))
+
+    async def _show_session(self, row: Row) -> None:
+        """Open the session of a row and show it, unless the user has opened another one meanwhile."""
+        try:
+            session = await asyncio.to_thread(open_session, row.path)
+        except Fault as fault:
+            if self._opening == row.key:
+                self._opening = None
+                self._show_rows()
+            self.notify(safe_line(str(fault)), severity="error", timeout=_PROBLEM_SECONDS, markup=False)
+            return
+        if self._opening != row.key or self._open is not None:
+            await asyncio.to_thread(session.close)
+            return
+        self._opening, self._open = None, _Open(row, session)
+        self._rings.look_at(row.key)
+        await self.push_screen(
+            WatchScreen(
+                session.source,
+                session.first,
+                config=self._session_config(row),
+                write=self.write_to_terminal,
+                is_from_list=True,
+            )
+        )
+
+    def _session_config(self, row: Row) -> Config:
+        """Return the configuration of a session's screen: the title is that of the list."""
+        rings = self._rings.rings(row.key)
+        config = self.config._replace(title=False)
+        return config if rings else config._replace(bell=False, note=False)
+
+    @on(SessionKeys.NothingToClose)
+    def _back(self) -> None:
+        self.run_worker(self._close_session())
+
+    @on(WatchScreen.FileReplaced)
+    async def _open_again(self) -> None:
+        if self._open is not None:
+            row = self._open.row
+            self.notify("the file was truncated or replaced: opening it again", markup=False)
+            await self._close_session()
+            self.post_message(wanted.Opened(row))
+
+    async def _close_session(self) -> None:
+        """Return to the list as it was, and close the session that was open."""
+        if self._open is None:
+            return
+        session, self._open = self._open.session, None
+        self._show_rows()
+        while self.session_screen is not None:
+            await self.pop_screen()
+        self._being_closed += 1
+        await asyncio.to_thread(session.close)
+        self._being_closed -= 1
+        self.set_timer(_COLLECT_SECONDS, gc.collect)
+
+
+def _alert_words(rows: list[Row]) -> str:
+    """Return what a notification says about sessions that begin to need the user."""
+    if len(rows) > 1:
+        return f"{len(rows)} sessions need you"
+    (row,) = rows
+    name = row.repo or row.title
+    asked = f"asks: {row.standing.now}" if row.standing.now else "asks"
+    return f"{name}: {asked}" if name else asked

@@ -1,0 +1,113 @@
+"""Which sessions ring when they begin to need the user, and which the user has not looked at since."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from agentwatch.machine.found import Key
+from agentwatch.machine.row import Row
+from agentwatch.machine.standing import LIVE, Ground, Group
+from agentwatch.screen.remembered import read_choices, write_choices
+
+_FILE = "rings.json"
+_MOST_CHOICES = 500
+_MOST_BYTES = 1 << 18
+_MOST_RUNG = 1000
+
+
+class Rings:
+    """The rings and the marks of the sessions of a machine."""
+
+    def __init__(self, *, by_default: bool, began_ms: int) -> None:
+        """Read which sessions the user has chosen to ring, or not to.
+
+        Args:
+            by_default: Whether a session rings that the user has not chosen.
+            began_ms: The start of the list. What needed the user before does not ring.
+        """
+        self._by_default = by_default
+        self._began_ms = began_ms
+        self._chosen = read_choices(_FILE, _MOST_BYTES)
+        self._known: set[Key] = set()
+        """The sessions that were listed before, in any state."""
+        self._asking: set[Key] = set()
+        """The sessions that need the user now, by their own account."""
+        self._rung: dict[Key, int | None] = {}
+        """When those began that have rung last."""
+        self.marked: dict[Key, None] = {}
+        """The sessions that have begun to need the user, and were not looked at since."""
+
+    def rings(self, key: Key) -> bool:
+        """Return whether a session rings when it begins to need the user."""
+        return self._chosen.get(_name(key), self._by_default)
+
+    def toggle(self, key: Key) -> bool:
+        """Let a session ring, or not any more; remember it, and return whether it rings now."""
+        name, rings = _name(key), not self.rings(key)
+        self._chosen.pop(name, None)
+        self._chosen[name] = rings
+        while len(self._chosen) > _MOST_CHOICES:
+            self._chosen.pop(next(iter(self._chosen)))
+        write_choices(_FILE, self._chosen)
+        return rings
+
+    def update(self, rows: Mapping[Key, Row], open_key: Key | None = None) -> list[Row]:
+        """Mark the sessions that have begun to need the user, and return those that ring.
+
+        Only what an agent says itself counts; what is inferred may be wrong.
+
+        Args:
+            rows: The sessions now.
+            open_key: The session that is open on the screen, which is looked at; None without one.
+        """
+        asking = {
+            key
+            for key, row in rows.items()
+            if row.group is Group.NEEDS_YOU and row.standing.ground is Ground.SAID and row.parent is None
+        }
+        begun = [rows[key] for key in asking - self._asking if self._is_new(rows[key])]
+        self._asking = asking
+        if len(rows) != len(self._known) or rows.keys() != self._known:
+            self._known = set(rows)
+        for row in begun:
+            self._rung[row.key] = row.standing.since_ms
+            if row.key != open_key:
+                self.marked[row.key] = None
+        while len(self._rung) > _MOST_RUNG:
+            self._rung.pop(next(iter(self._rung)))
+        return [row for row in begun if self.rings(row.key)]
+
+    def look_at(self, key: Key) -> bool:
+        """Remove the mark of a session; return whether it had one."""
+        return key in self.marked and self.marked.pop(key) is None
+
+    def applied(self, rows: Mapping[Key, Row]) -> Mapping[Key, Row]:
+        """Return the rows with their rings and marks. The rings of sessions that have ended are left out."""
+        keys = self.marked.keys() & rows.keys()
+        if self._by_default:
+            chosen = {_key(name) for name, rings in self._chosen.items() if not rings}
+            keys |= chosen & rows.keys()
+        else:
+            keys |= {key for key, row in rows.items() if row.standing.state in LIVE}
+        changed = {
+            key: replace(rows[key], rings=self.rings(key), is_marked=key in self.marked) for key in keys
+        }
+        return {**rows, **changed} if changed else rows
+
+    def _is_new(self, row: Row) -> bool:
+        """Return whether a session has begun to need the user now, and not before the list was started."""
+        since_ms = row.standing.since_ms
+        if since_ms is None:
+            return row.key in self._known
+        return since_ms >= self._began_ms and self._rung.get(row.key) != since_ms
+
+
+def _name(key: Key) -> str:
+    agent, session_id = key
+    return f"{agent}:{session_id}"
+
+
+def _key(name: str) -> Key:
+    agent, _, session_id = name.partition(":")
+    return agent, session_id

@@ -1,0 +1,162 @@
+"""The screen of all sessions: the list, its preview, and what the keys do with a session."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.message import Message
+from textual.screen import Screen
+
+from agentwatch.byte_size import byte_size
+from agentwatch.config import Config
+from agentwatch.machine.found import Key
+from agentwatch.machine.listing.counts import Counts
+from agentwatch.machine.listing.listing import Listing
+from agentwatch.machine.row import Row
+from agentwatch.recording import now_ms
+from agentwatch.recording.saved_sessions.deletion import delete_session
+from agentwatch.recording.saved_sessions.names import rename_session
+from agentwatch.recording.saved_sessions.stems import session_size
+from agentwatch.safe_text import SafeText, safe_line
+from agentwatch.screen.home import wanted
+from agentwatch.screen.home.home import Home
+from agentwatch.screen.machine.dialogs import DeleteDialog, RenameDialog, title_words
+from agentwatch.screen.machine.preview_pane import PreviewPane
+from agentwatch.screen.machine.tmux import go_to_pane, pane_of
+from agentwatch.screen.machine.watching import Rows
+from agentwatch.screen.terminal.first_frame import prepare
+
+_CLOCK_SECONDS = 1.0
+_PROBLEM_SECONDS = 10.0
+
+
+class HomeScreen(Screen[None]):
+    """Shows the sessions of the machine, and the preview of one of them."""
+
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (16, "-tall"), (45, "-roomy")]
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("q", "app.leave", "Quit", id="leave", tooltip="Quit"),
+        Binding("question_mark", "app.help", "Help", key_display="?", id="help", tooltip="Show all keys"),
+        Binding("escape", "close_preview", "Back", show=False, id="back"),
+    ]
+
+    class LookedAt(Message):
+        """Posted when a session was selected for a second while the terminal had the focus."""
+
+        def __init__(self, key: Key) -> None:
+            """Create the message; `key` is the session."""
+            super().__init__()
+            self.key = key
+
+    def __init__(self, config: Config) -> None:
+        """Create the screen, without any session.
+
+        Args:
+            config: The user's configuration.
+        """
+        super().__init__()
+        prepare(self)
+        self._listing = Listing()
+        self._preview = PreviewPane()
+        self._home = Home(config.keys, self._preview)
+        self._selected: Key | None = None
+        """The session that was selected at the last tick of the clock."""
+
+    def compose(self) -> ComposeResult:
+        """Lay out the list with its preview."""
+        yield self._home
+
+    def on_mount(self) -> None:
+        """Start the clocks."""
+        self._home.show(self._listing, Counts(), now_ms(), is_complete=False)
+        self.set_interval(_CLOCK_SECONDS, self._tick)
+
+    def show(self, rows: Rows, counts: Counts, *, is_complete: bool) -> None:
+        """Show sessions; what did not change is not drawn.
+
+        Args:
+            rows: All sessions of the machine.
+            counts: The numbers of sessions.
+            is_complete: Whether every place was searched for sessions.
+        """
+        now = now_ms()
+        self._listing.update(rows.values(), now)
+        self._home.show(self._listing, counts, now, is_complete=is_complete)
+        self._show_preview()
+
+    def _tick(self) -> None:
+        """Move the clocks on, and note which session is looked at."""
+        if not self.is_current:
+            return
+        self._home.tick(now_ms())
+        row = self._home.sessions.chosen
+        key = None if row is None else row.key
+        if key is not None and key == self._selected and self.app.app_focus:
+            self.post_message(self.LookedAt(key))
+        self._selected = key
+
+    @on(wanted.PreviewWanted)
+    def _toggle_preview(self) -> None:
+        self._preview.display = not self._preview.display
+        self._show_preview()
+
+    @on(wanted.Chosen)
+    def _show_preview(self) -> None:
+        if self._preview.display:
+            self._preview.show_row(self._home.sessions.chosen)
+
+    def action_close_preview(self) -> None:
+        """Close the preview."""
+        self._preview.display = False
+
+    @on(wanted.TerminalWanted)
+    def _go_to_terminal(self, event: wanted.TerminalWanted) -> None:
+        self.run_worker(self._switch_to(event.row))
+
+    async def _switch_to(self, row: Row) -> None:
+        pane = pane_of(row.tmux)
+        problem = SafeText("no terminal of this session is known")
+        if pane is not None:
+            problem = await asyncio.to_thread(go_to_pane, pane, row.pid)
+        if problem:
+            self.notify(problem, markup=False, timeout=_PROBLEM_SECONDS)
+
+    @on(wanted.DeleteWanted)
+    @on(wanted.RenameWanted)
+    def _change_recording(self, event: wanted.OfRow) -> None:
+        if not event.row.is_own:
+            self.notify("not a recording of agentwatch: its files are never changed", markup=False)
+        elif isinstance(event, wanted.DeleteWanted):
+            self.run_worker(self._delete(event.row))
+        else:
+            self.run_worker(self._rename(event.row))
+
+    async def _delete(self, row: Row) -> None:
+        size = await asyncio.to_thread(session_size, row.path)
+        if not await self.app.push_screen_wait(DeleteDialog(row, size)):
+            return
+        try:
+            freed = await asyncio.to_thread(delete_session, row.path)
+        except OSError as error:
+            self._report("cannot delete", error)
+        else:
+            self.notify(f"deleted {title_words(row)}: {byte_size(freed)}", markup=False)
+
+    async def _rename(self, row: Row) -> None:
+        name = await self.app.push_screen_wait(RenameDialog(row))
+        if name is None:
+            return
+        try:
+            await asyncio.to_thread(rename_session, row.path, name)
+        except OSError as error:
+            self._report("cannot rename", error)
+
+    def _report(self, what: str, error: OSError) -> None:
+        words = safe_line(f"{what} the session: {error.strerror or error}")
+        self.notify(words, severity="error", markup=False, timeout=_PROBLEM_SECONDS)

@@ -1,0 +1,92 @@
+"""Watches the sessions of the machine in a thread, and reports changed rows to the screen."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+from typing import Protocol
+
+from agentwatch.machine.found import Key
+from agentwatch.machine.row import Row
+from agentwatch.recording import now_ms
+
+Rows = Mapping[Key, Row]
+
+_TICK_SECONDS = 0.25
+"""The time between two steps, and the shortest time between two reports."""
+_YIELD_SECONDS = 0.001
+"""The pause after a step that has left work: the screen gets the interpreter's lock."""
+_END_SECONDS = 1.0
+
+
+class Watched(Protocol):
+    """What watches the sessions: `agentwatch.machine.machine.Machine`."""
+
+    rows: Rows
+    """The row of each session. It is replaced by a new mapping when a row has changed."""
+    is_found: bool
+    """Whether all places were searched once."""
+    wants_all: bool
+    """Whether the lines of hidden sessions are read too."""
+
+    def step(self, now_ms: int) -> bool:
+        """Do the work that is due, and return whether more is due at once."""
+
+
+class Watching:
+    """Steps a machine in a thread until it is stopped.
+
+    The first rows are reported as soon as they are known, later ones four times a second at most. An
+    exception ends the thread and is reported.
+    """
+
+    def __init__(
+        self,
+        machine: Watched,
+        report: Callable[[Rows], object],
+        fail: Callable[[Exception], object],
+    ) -> None:
+        """Create the thread; it does nothing until `start`.
+
+        Args:
+            machine: What is watched. Only the thread steps it.
+            report: Is called with the new rows, in the thread.
+            fail: Is called with the exception that has ended the thread, in the thread.
+        """
+        self._machine = machine
+        self._report = report
+        self._fail = fail
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="machine", daemon=True)
+
+    def start(self) -> None:
+        """Start to watch."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End the thread after its present step; a disk that hangs is not waited for."""
+        self._ended.set()
+        if self._thread.is_alive():
+            self._thread.join(_END_SECONDS)
+
+    def _run(self) -> None:
+        try:
+            self._watch()
+        except Exception as error:  # noqa: BLE001 - the edge of a thread: the app ends, and names the error
+            if not self._ended.is_set():
+                self._fail(error)
+
+    def _watch(self) -> None:
+        reported: Rows = {}
+        was_found, reported_at = False, 0.0
+        while not self._ended.is_set():
+            has_more = self._machine.step(now_ms())
+            if self._ended.is_set():
+                break  # the app may be gone
+            rows, now = self._machine.rows, time.monotonic()
+            is_first = not reported or (self._machine.is_found and not was_found)
+            if rows is not reported and (is_first or now >= reported_at + _TICK_SECONDS):
+                was_found, reported_at, reported = self._machine.is_found, now, rows
+                self._report(rows)
+            self._ended.wait(_YIELD_SECONDS if has_more else _TICK_SECONDS)

@@ -1,0 +1,1 @@
+"""Home with made sessions."""

@@ -1,0 +1,105 @@
+"""The list of sessions alone, with made rows."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from textual.app import App, ComposeResult
+from textual.message import Message
+from textual.pilot import Pilot
+from textual.screen import Screen
+
+from agentwatch.machine.listing.counts import counts
+from agentwatch.machine.listing.listing import Listing
+from agentwatch.machine.row import Row
+from agentwatch.machine.standing import Ground, Standing, State
+from agentwatch.resources import stylesheets
+from agentwatch.screen.home import wanted
+from agentwatch.screen.home.home import Home
+from agentwatch.screen.terminal.first_frame import prepare
+
+NOW_MS = 1_795_352_400_000
+"""2026-11-22, 13:00 UTC."""
+MINUTE_MS = 60_000
+
+
+def row(name: str, state: State = State.WORKING, ground: Ground = Ground.SAID, **fields: Any) -> Row:
+    """Return a session with the id `name`, whose state has lasted for a minute unless `since_ms` is given."""
+    names = ("now", "since_ms", "now_since_ms", "is_calling")
+    about = {key: fields.pop(key) for key in names if key in fields}
+    standing = Standing(state, ground, **{"since_ms": NOW_MS - MINUTE_MS, **about})
+    known = {
+        "path": Path(f"/{name}.jsonl"),
+        "agent": "claude",
+        "title": f"Title of {name}",
+        "repo": "api",
+        "branch": "main",
+        "began_ms": NOW_MS - 30 * MINUTE_MS,
+        "seen_ms": NOW_MS - MINUTE_MS,
+        "calls": 5,
+        "failed": 0,
+    }
+    values = {**known, **fields}
+    key = (str(values["agent"]), name)
+    return Row(key=key, id=name, standing=standing, **values)
+
+
+class HomeApp(App[None]):
+    """Home alone, with the real style sheet; it keeps the messages that it gets."""
+
+    CSS_PATH = stylesheets()
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (16, "-tall")]
+
+    def __init__(self, rows: Iterable[Row]) -> None:
+        super().__init__()
+        self.listing = Listing()
+        self.posted: list[Message] = []
+        self.home = Home({})
+        self.rows = {row.key: row for row in rows}
+
+    def get_default_screen(self) -> Screen[None]:
+        """Return a screen that draws only what has changed, as that of the program."""
+        screen = Screen[None]()
+        prepare(screen)
+        return screen
+
+    def compose(self) -> ComposeResult:
+        """Yield home."""
+        yield self.home
+
+    def on_mount(self) -> None:
+        """Show the sessions."""
+        self.put()
+
+    def put(self, *rows: Row, now_ms: int = NOW_MS) -> None:
+        """Add or replace sessions, and show all of them."""
+        self.rows |= {row.key: row for row in rows}
+        self.listing.update(self.rows.values(), now_ms)
+        self.home.show(self.listing, counts(self.rows.values(), now_ms), now_ms)
+
+    def keep(self, message: Message) -> None:
+        """Keep a message that the list posts; each widget that gets it reports it again."""
+        kinds = (wanted.OfRow, wanted.Chosen, wanted.Requested, wanted.ContentsWanted)
+        if isinstance(message, kinds) and not any(message is each for each in self.posted):
+            self.posted.append(message)
+
+
+@asynccontextmanager
+async def home_of(
+    rows: Iterable[Row], size: tuple[int, int] = (140, 30)
+) -> AsyncIterator[tuple[HomeApp, Pilot[None]]]:
+    """Run home with sessions in a test terminal."""
+    app = HomeApp(rows)
+    async with app.run_test(size=size, notifications=True, message_hook=app.keep) as pilot:
+        await pilot.pause()
+        yield app, pilot
+
+
+def screen_rows(app: App[Any]) -> list[str]:
+    """Return what the terminal shows, without trailing blanks."""
+    strips = app.screen._compositor.render_strips(app.size)
+    return [strip.text.rstrip() for strip in strips]

@@ -1,0 +1,162 @@
+"""The whole app of all sessions, over a machine whose rows a test sets."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from textual.pilot import Pilot
+
+from agentwatch.config import Config
+from agentwatch.machine.found import Key
+from agentwatch.machine.row import Row
+from agentwatch.screen.machine.app import HomeApp
+from agentwatch.screen.machine.screen import HomeScreen
+from agentwatch.screen.machine.watching import Rows
+from agentwatch.screen.screen import WatchScreen
+from agentwatch.screen.terminal.signals import HeldSignals
+from tests.builders.home.home_app import screen_rows
+from tests.builders.screen.app import eventually
+
+
+class MadeMachine:
+    """A machine with made rows."""
+
+    def __init__(self, rows: Iterable[Row] = ()) -> None:
+        self.rows: Rows = {row.key: row for row in rows}
+        self.is_found = True
+        self.wants_all = False
+        self.steps = 0
+        self.fault: Exception | None = None
+        """Is raised by the next step."""
+
+    def put(self, *rows: Row) -> None:
+        """Add or replace sessions."""
+        self.rows = {**self.rows, **{row.key: row for row in rows}}
+
+    def drop(self, key: Key) -> None:
+        """Let a session vanish."""
+        self.rows = {known: row for known, row in self.rows.items() if known != key}
+
+    def step(self, now_ms: int) -> bool:
+        """Count the step."""
+        assert now_ms > 0
+        assert threading.current_thread() is not threading.main_thread()
+        self.steps += 1
+        if self.fault is not None:
+            raise self.fault
+        return False
+
+
+class HomeStage:
+    """The app in a test terminal, and the pilot that drives it."""
+
+    def __init__(self, app: HomeApp, machine: MadeMachine, pilot: Pilot[Any]) -> None:
+        self.app = app
+        self.machine = machine
+        self.pilot = pilot
+        self.written: list[str] = []
+        """The control sequences that were written to the terminal."""
+
+    async def press(self, *keys: str) -> None:
+        """Press keys, and wait until the app has handled them."""
+        await self.pilot.press(*keys)
+        await self.pilot.pause()
+
+    async def until(self, check: Any, what: str) -> None:
+        """Wait until `check` returns something true; fail after 20 s, naming `what`."""
+        await eventually(self.pilot, check, what)
+
+    async def shows(self, words: str) -> None:
+        """Wait until the words are on the screen."""
+        await self.until(lambda: words in self.text, words)
+
+    async def put(self, *rows: Row) -> None:
+        """Add or replace sessions, and wait until the app has them."""
+        self.machine.put(*rows)
+        await self.until(lambda: self.app._rows is self.machine.rows, "the new rows")
+
+    @property
+    def home(self) -> HomeScreen:
+        """The screen of the list."""
+        assert self.app.home is not None
+        return self.app.home
+
+    async def choose(self, name: str) -> None:
+        """Select the session with an id."""
+        await self.press("g")
+        while self.chosen is None or self.chosen.id != name:
+            before = self.chosen
+            await self.press("j")
+            assert self.chosen != before, f"{name} is not in the list"
+
+    async def open(self, name: str | None = None) -> WatchScreen:
+        """Open a session, by default the selected one, and return its screen."""
+        if name is not None:
+            await self.choose(name)
+        await self.press("enter")
+        await self.until(lambda: isinstance(self.app.screen, WatchScreen), "the session")
+        assert isinstance(self.app.screen, WatchScreen)
+        return self.app.screen
+
+    async def back(self) -> None:
+        """Return to the list."""
+        await self.press("escape")
+        await self.until(lambda: self.app.screen is self.home, "the list")
+
+    @property
+    def lines(self) -> list[str]:
+        """The rows of the screen."""
+        return screen_rows(self.app)
+
+    @property
+    def text(self) -> str:
+        """The screen as text."""
+        return "\n".join(self.lines)
+
+    @property
+    def chosen(self) -> Row | None:
+        """The selected session."""
+        return self.home.query_one("#sessions").chosen  # type: ignore[attr-defined, no-any-return]
+
+    def written_since(self) -> str:
+        """Return what was written to the terminal since the last call."""
+        written = "".join(self.written)
+        self.written.clear()
+        return written
+
+
+@asynccontextmanager
+async def at_home(
+    rows: Iterable[Row], size: tuple[int, int] = (140, 40), config: Config | None = None
+) -> AsyncIterator[HomeStage]:
+    """Run the app; all rows are shown when this yields."""
+    machine = MadeMachine(rows)
+    app = HomeApp(HeldSignals(), machine, config)
+    stage: HomeStage | None = None
+
+    def write(sequence: str) -> None:
+        assert stage is not None
+        stage.written.append(sequence)
+
+    app._signals._write = write
+    async with app.run_test(size=size, notifications=True) as pilot:
+        stage = HomeStage(app, machine, pilot)
+        await stage.until(lambda: app._rows is machine.rows or not machine.rows, "the first rows")
+        yield stage
+
+
+def descriptors() -> set[str]:
+    """Return what each open descriptor of this process refers to, without pipes and sockets."""
+    found = set()
+    for name in Path("/proc/self/fd").iterdir():
+        try:
+            target = str(name.readlink())
+        except OSError:
+            continue
+        if target.startswith("/"):
+            found.add(f"{name.name} {target}")
+    return found

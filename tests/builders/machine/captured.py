@@ -1,0 +1,177 @@
+"""Copies the captures of agents' own files to where the agents keep them."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+from agentwatch.machine.found import Key
+from tests.conftest import RECORDINGS, SHARED
+
+DISK = SHARED / "disk"
+CAPTURED_S = 1795303200
+"""The modification time of all captures: 2026-11-21T23:20:00Z, after their last line."""
+CURSOR_ID = "b2a1c6de-3f40-4c55-9d0e-5a6b7c8d9e0f"
+RECORDING_ID = "20261121-231500-000aaaaaa"
+
+
+def lay_captures(home: Path, recordings: Path) -> dict[Key, Path]:
+    """Copy all captures below a home folder, and one recording of our own into a folder.
+
+    Returns:
+        The address of each session that was captured, by its agent and id.
+    """
+    found: dict[Key, Path] = {}
+    for copy in (_claude, _codex, _gemini, _qwen, _opencode, _pi, _copilot, _cursor, _goose):
+        found |= copy(home)
+    recording = recordings / f"{RECORDING_ID}.ndjson"
+    _copied(RECORDINGS / "demo.ndjson", recording)
+    _copied(RECORDINGS / "demo.times", recording.with_suffix(".times"))
+    found["agentwatch", RECORDING_ID] = recording
+    for folder in (home, recordings):
+        for path in folder.rglob("*"):
+            os.utime(path, (CAPTURED_S, CAPTURED_S))
+    return found
+
+
+def _copied(source: Path, target: Path) -> Path:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if source.is_dir():
+        shutil.copytree(source, target, copy_function=shutil.copyfile, dirs_exist_ok=True)
+    else:
+        shutil.copyfile(source, target)
+    return target
+
+
+def _written(path: Path, value: object) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(value))
+
+
+def _claude(home: Path) -> dict[Key, Path]:
+    source, projects = DISK / "claude-transcript", home / ".claude/projects"
+    own, old = projects / "-home-dev-proj", projects / "-tmp-repo"
+    _copied(source / "own-2.1.330", own)
+    _copied(source / "agent-sessions/subagent", old)
+    for name in ("large", "small"):
+        _copied(source / f"agent-sessions/{name}.jsonl", old / f"ses_stage0_{name}.jsonl")
+    _copied(DISK / "claude-registry/1416.json", home / ".claude/sessions/1416.json")
+    _written(home / ".claude/.credentials.json", {"secret": "never opened"})
+    _written(home / ".claude/sessions/1416.0a1b.key", "never opened")
+    return {("claude", path.stem): path for path in projects.rglob("*.jsonl")}
+
+
+def _codex(home: Path) -> dict[Key, Path]:
+    source, root = DISK / "codex-rollout", home / ".codex"
+    _copied(source / "own-0.169", root / "sessions/2026/11/21")
+    (root / "sessions/2026/11/21/sqlite-export.json").unlink()
+    first, old = "019fc8be-3658-7ca3-9e29-000000000000", "019b2ea4-aaaa-bbbb-cccc-58208e1f0000"
+    _copied(
+        source / "agent-sessions/small.jsonl",
+        root / f"sessions/2026/08/03/rollout-2026-08-03T10-48-56-{first}.jsonl",
+    )
+    _copied(
+        source / "agent-sessions/large.jsonl",
+        root / f"archived_sessions/rollout-2025-12-18T10-00-00-{old}.jsonl",
+    )
+    _written(root / "auth.json", {"secret": "never opened"})
+    return {("codex", path.stem[-36:]): path for path in root.rglob("rollout-*.jsonl")}
+
+
+def _gemini(home: Path) -> dict[Key, Path]:
+    source, root = DISK / "gemini-chat", home / ".gemini"
+    chats, old = root / "tmp/proj/chats", root / f"tmp/{'0b7dfb12' * 8}/chats"
+    _copied(source / "own-0.61/projects.json", root / "projects.json")
+    _copied(source / "own-0.61/proj/project_root.txt", root / "tmp/proj/.project_root")
+    _copied(source / "own-0.61/proj/chats", chats)
+    _copied(source / "agent-sessions/jsonl_v040.jsonl", old / "session-2026-04-29T21-39-gemini_s.jsonl")
+    _copied(source / "agent-sessions/small.json", old / "session-2026-01-16T18-34-3739ef95.json")
+    return {
+        ("gemini", "70a6e3dc-0c3d-4c8f-b32e-c6e9a68e994a"): chats / "session-2026-11-21T23-08-70a6e3dc.jsonl",
+        ("gemini", "710af93e-25f9-498d-84e6-a15fbc12e68d"): chats / "session-2026-11-21T23-08-710af93e.jsonl",
+        ("gemini", "gemini_stage0_jsonl"): old / "session-2026-04-29T21-39-gemini_s.jsonl",
+        ("gemini", "session-2026-01-16T18-34-3739ef95"): old / "session-2026-01-16T18-34-3739ef95.json",
+    }
+
+
+def _qwen(home: Path) -> dict[Key, Path]:
+    source, projects = DISK / "qwen-chat", home / ".qwen/projects"
+    _copied(source / "own-0.24.4", projects / "-home-dev-proj/chats")
+    _copied(source / "agent-sessions", projects / "-tmp-as-qwen-fixture-project/chats")
+    return {("qwen", path.stem): path for path in projects.rglob("*.jsonl")}
+
+
+def _opencode(home: Path) -> dict[Key, Path]:
+    source, root = DISK / "opencode-db", home / ".local/share/opencode"
+    database = _copied(source / "own-1.18.33/opencode.db", root / "opencode.db")
+    for version in ("v2", "legacy"):
+        _copied(source / f"agent-sessions-storage_v2/storage_{version}", root / "storage")
+    _written(root / "auth.json", {"secret": "never opened"})
+    with closing(sqlite3.connect(f"file:{database}?mode=ro&immutable=1", uri=True)) as connection:
+        rows = [row[0] for row in connection.execute("SELECT id FROM session")]
+    files = (root / "storage/session").rglob("*.json")
+    return {("opencode", row): database / row for row in rows} | {
+        ("opencode", path.stem.removeprefix("ses_")): path for path in files
+    }
+
+
+def _pi(home: Path) -> dict[Key, Path]:
+    source, sessions = DISK / "pi-session", home / ".pi/agent/sessions"
+    _copied(source / "own-0.73.1", sessions / "--home-dev-proj--")
+    _copied(
+        source / "agent-sessions/small.jsonl",
+        sessions
+        / "--tmp-as-agent-fixture-project--"
+        / "2026-05-12T01-02-27-657Z_019e19b4-eb48-746a-aa6b-8dfcfa37954b.jsonl",
+    )
+    return {("pi", path.stem.partition("_")[2]): path for path in sessions.rglob("*.jsonl")}
+
+
+def _copilot(home: Path) -> dict[Key, Path]:
+    source, sessions = DISK / "copilot-events", home / ".copilot/session-state"
+    _copied(source / "own-1.0.102", sessions)
+    _copied(source / "agent-sessions/subdir_v1", sessions)
+    _copied(source / "agent-sessions/small.jsonl", sessions / "copilot_stage0_small/events.jsonl")
+    return {("copilot", path.parent.name): path for path in sessions.rglob("events.jsonl")}
+
+
+def _cursor(home: Path) -> dict[Key, Path]:
+    source, root = DISK / "cursor-transcript/agent-sessions", home / ".cursor"
+    transcripts = root / "projects/home-dev-proj/agent-transcripts"
+    main = _copied(source / "small.jsonl", transcripts / CURSOR_ID / f"{CURSOR_ID}.jsonl")
+    _copied(source / "subagent/parent.jsonl", transcripts / "parent/parent.jsonl")
+    _copied(source / "subagent/subagents/child.jsonl", transcripts / "parent/subagents/child.jsonl")
+    described = {
+        "title": "List the files",
+        "cwd": "/home/dev/proj",
+        "createdAtMs": 1795301000000,
+        "updatedAtMs": 1795302000000,
+        "lastUsedModel": "sonnet-5",
+    }
+    _written(root / f"chats/0a1b2c3d/{CURSOR_ID}/meta.json", described)
+    _written(root / "chats/0a1b2c3d/listed/meta.json", {**described, "title": "Only listed"})
+    return {
+        ("cursor", CURSOR_ID): main,
+        ("cursor", "parent"): transcripts / "parent/parent.jsonl",
+        ("cursor", "child"): transcripts / "parent/subagents/child.jsonl",
+        ("cursor", "listed"): root / "chats/0a1b2c3d/listed/meta.json",
+    }
+
+
+def _goose(home: Path) -> dict[Key, Path]:
+    path = home / ".local/share/goose/sessions/sessions.db"
+    path.parent.mkdir(parents=True)
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute(
+            "CREATE TABLE sessions (id TEXT PRIMARY KEY, name TEXT, description TEXT, working_dir TEXT,"
+            " created_at TIMESTAMP, updated_at TIMESTAMP)"
+        )
+        connection.execute(
+            "INSERT INTO sessions VALUES ('20261121_1', 'List files', '', '/home/dev/proj',"
+            " '2026-11-21 23:00:00', '2026-11-21 23:05:00')"
+        )
+    return {("goose", "20261121_1"): path / "20261121_1"}

@@ -1,0 +1,67 @@
+"""Looks for the sessions of a machine, and moves the times of its folders."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from agentwatch.machine.found import Found, Key
+from agentwatch.machine.places import Places
+from agentwatch.machine.places.places import PASS_S
+from agentwatch.machine.places.tree import FULL_PASS_S
+from tests.builders.machine.fake import FakeMachine
+
+OLD_NS = 1_700_000_000 * 10**9
+"""A time long before any test."""
+
+
+class Clock:
+    """A clock that the tests set."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def after(self, seconds: float) -> float:
+        """Let time pass, and return the new time."""
+        self.now += seconds
+        return self.now
+
+
+def places_of(machine: FakeMachine, environ: Mapping[str, str] | None = None) -> Places:
+    """Return what finds the sessions of a machine, for the user of the tests."""
+    return Places({**machine.environ, **(environ or {})}, machine.home, os.getuid())
+
+
+def all_found(places: Places) -> dict[Key, Found]:
+    """Return all sessions that are found at first."""
+    return {found.key: found for batch in places.first() for found in batch}
+
+
+def found_in(machine: FakeMachine, environ: Mapping[str, str] | None = None) -> dict[Key, Found]:
+    """Return all sessions of a machine."""
+    return all_found(places_of(machine, environ))
+
+
+def let_age(paths: Iterable[Path], at_ns: int = OLD_NS) -> None:
+    """Give files and folders an old modification time."""
+    for path in paths:
+        os.utime(path, ns=(at_ns, at_ns))
+
+
+def settled(machine: FakeMachine, clock: Clock, age_s: int = 600) -> Places:
+    """Return what has found all sessions, and has seen that no folder has changed lately."""
+    let_age(machine.home.rglob("*"), time.time_ns() - age_s * 10**9)
+    places = places_of(machine)
+    all_found(places)
+    for _ in range(int(FULL_PASS_S / PASS_S)):
+        assert places.refresh(clock.after(PASS_S)) == ([], [])
+    return places
+
+
+def put(path: Path, text: str = "{}\n") -> Path:
+    """Write a file and the folders above it, and return its path."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return path

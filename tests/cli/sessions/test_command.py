@@ -1,0 +1,117 @@
+"""`sessions` prints a table or JSON, and counts on stderr what it does not print."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.builders.machine.saved import save
+from tests.conftest import RECORDINGS
+from tests.harness.program import FAILED, PLAIN, watch
+
+
+def listed(home: Path, *options: str) -> subprocess.CompletedProcess[bytes]:
+    """Run `sessions` for a user without other agents."""
+    return watch("sessions", *options)
+
+
+def saved(days: float, recording: Path) -> Path:
+    """Save a recording some days ago, and return its path."""
+    path = save(days)
+    path.write_bytes(recording.read_bytes())
+    return path
+
+
+def test_a_machine_without_sessions_has_an_empty_list(home: Path) -> None:
+    """Nothing is printed, and that is no failure."""
+    for options in ((), ("--json",), ("--once",), ("--all",)):
+        done = listed(home, *options)
+        assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
+def test_sessions_are_listed_newest_first(home: Path) -> None:
+    """Each session has a line with its id, outcome and title; stderr has the totals."""
+    second, first = saved(2, FAILED), saved(1, PLAIN)
+    done = listed(home)
+    assert done.returncode == 0
+    newest, other = done.stdout.decode().splitlines()
+    assert first.stem.startswith(newest.split()[0])
+    assert second.stem.startswith(other.split()[0])
+    assert "Raise the request timeout" in newest
+    assert "succeeded" in newest
+    assert "failed" in other
+    size = first.stat().st_size + second.stat().st_size
+    assert done.stderr.decode() == f"agentwatch: 2 sessions · 2 own recordings: {size / 1000:.1f} kB\n"
+
+
+def test_json_has_an_object_for_each_session(home: Path) -> None:
+    """Each line is an object, whose id and path open the session; nothing else is printed."""
+    path = saved(1, PLAIN)
+    done = listed(home, "--json")
+    assert (done.returncode, done.stderr) == (0, b"")
+    [found] = map(json.loads, done.stdout.splitlines())
+    assert found["path"] == str(path)
+    shown = [watch("-p", words).stdout for words in (found["id"], found["path"])]
+    assert shown[0] == shown[1] != b""
+
+
+def test_hidden_sessions_are_counted(home: Path) -> None:
+    """A session of last month is counted on stderr, and printed on demand."""
+    saved(1, PLAIN), saved(40, PLAIN)
+    done = listed(home, "--json")
+    assert (len(done.stdout.splitlines()), done.stderr) == (1, b"agentwatch: 1 older session hidden: --all\n")
+    for option in (("--all",), ("--since", "60d"), ("--since", "2020-01-01")):
+        done = listed(home, "--json", *option)
+        assert (len(done.stdout.splitlines()), done.stderr) == (2, b"")
+
+
+@pytest.mark.parametrize(
+    ("options", "count"),
+    [
+        (["--state", "failed"], 1),
+        (["--state", "failed", "--state", "succeeded"], 2),
+        (["--state", "your-turn"], 0),
+        (["--state", "your turn"], 0),
+        (["--since", "36h"], 1),
+        (["--repo", "nothing"], 0),
+    ],
+)
+def test_options_choose_sessions(home: Path, options: list[str], count: int) -> None:
+    """Options choose by state, time and repository; a choice of nothing ends with 0 as well."""
+    saved(2, FAILED), saved(1, PLAIN)
+    done = listed(home, "--json", *options)
+    assert (done.returncode, len(done.stdout.splitlines())) == (0, count)
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        (["--state", "busy"], "--state: 'busy' is not one of: working, asks, quiet, your turn, shell, "),
+        (["--agent", "x"], "--agent: 'x' is not one of: "),
+        (["--since", "soon"], "--since: 'soon' is neither an age nor a date; an age is 90s, 30m, 2h, 30d"),
+        (["--older", "30d"], "--older needs --prune"),
+        (["--yes"], "--yes needs --prune"),
+        (["--prune", "--json"], "--prune chooses recordings by --older and --keep-bookmarked only"),
+        (["--prune", "--older", "old"], "--older: 'old' is no age; an age is 90s, 30m, 2h, 30d or 4w"),
+        (["--prune", "--older", "1d", "--yes", "--dry-run"], "--yes excludes --dry-run"),
+        (["--prune"], '--prune needs an age: --older 30d, or keep = "30d" under [sessions] in the settings'),
+    ],
+)
+def test_wrong_options_are_usage_errors(home: Path, options: list[str], reason: str) -> None:
+    """An unknown name is reported with the known ones, in one line with 2."""
+    done = listed(home, *options)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert done.stderr.decode().startswith(f"agentwatch: {reason}")
+    assert done.stderr.count(b"\n") == 1
+
+
+@pytest.mark.parametrize("options", [(), ("--json",)])
+def test_a_listing_is_safe(home: Path, options: tuple[str, ...]) -> None:
+    """A hostile prompt does not act on the terminal on which the sessions are listed."""
+    saved(1, RECORDINGS / "hostile.ndjson")
+    done = listed(home, *options)
+    assert done.stdout.count(b"\n") == 1
+    assert b"\x1b" not in done.stdout

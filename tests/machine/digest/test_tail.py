@@ -1,0 +1,277 @@
+"""A tail keeps the digest of a file up to date that another program writes, replaces or removes."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import orjson
+import pytest
+
+from agentwatch.events import Outcome
+from agentwatch.machine.digest import Digest, Tail, Turn
+from agentwatch.machine.found import Metadata, Reach
+from tests.builders import claude_lines as stream
+from tests.builders.digested import age, digest_of, found
+from tests.builders.on_disk import transcript as claude
+
+
+def jsonl(*lines: object) -> bytes:
+    """Return lines as a file has them."""
+    return b"".join(orjson.dumps(line) + b"\n" for line in lines)
+
+
+def append(path: Path, data: bytes) -> None:
+    """Append bytes to a file, as another program does."""
+    with path.open("ab") as file:
+        file.write(data)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """Return the path of a session with one prompt."""
+    path = tmp_path / "session.jsonl"
+    path.write_bytes(jsonl(claude.user("Fix it")))
+    return path
+
+
+def tail_of(path: Path, agent: str = "claude") -> tuple[Tail, Digest]:
+    """Return the tail of a file that was read once, and its digest."""
+    tail = Tail(found(path, agent))
+    assert tail.update()
+    assert tail.digest is not None
+    return tail, tail.digest
+
+
+def test_appended_lines_change_the_digest(path: Path) -> None:
+    """A call that starts is open, and its result closes it."""
+    tail, digest = tail_of(path)
+    assert (digest.turn, digest.last_prompt) == (Turn.OPEN, "Fix it")
+    append(path, jsonl(claude.call("c1", given={"command": "pytest -q"})))
+    assert tail.update()
+    assert [call.target for call in digest.open_calls.values()] == ["pytest -q"]
+    append(path, jsonl(claude.returned("c1"), claude.ended("All pass.")))
+    assert tail.update()
+    assert (digest.turn, digest.outcome, digest.last_text) == (Turn.ENDED, Outcome.SUCCEEDED, "All pass.")
+    assert (digest.calls, digest.open_calls) == (1, {})
+
+
+def test_an_unchanged_file_is_not_opened(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file with the same size and time is not read again."""
+    tail, _ = tail_of(path)
+    opened: list[object] = []
+    monkeypatch.setattr(os, "open", lambda *given, **_: opened.append(given))
+    assert not tail.update()
+    assert opened == []
+
+
+def test_no_file_stays_open(path: Path) -> None:
+    """Between two updates, the tail holds no descriptor."""
+    before = len(os.listdir("/dev/fd"))
+    tail, _ = tail_of(path)
+    append(path, jsonl(claude.said("Hm")))
+    tail.update()
+    assert len(os.listdir("/dev/fd")) == before
+
+
+def test_a_torn_line_is_left_until_it_is_whole(path: Path) -> None:
+    """The first half of a line changes nothing."""
+    tail, digest = tail_of(path)
+    line = jsonl(claude.said("It is fixed."))
+    append(path, line[:70])
+    tail.update()
+    assert digest.last_text == ""
+    append(path, line[70:])
+    assert tail.update()
+    assert digest.last_text == "It is fixed."
+
+
+def test_a_last_line_without_a_line_end_counts(path: Path) -> None:
+    """A whole object is applied at once, and the line end that follows is no further line."""
+    tail, digest = tail_of(path)
+    append(path, jsonl(claude.call("c1")).rstrip())
+    assert tail.update()
+    assert digest.calls == 1
+    append(path, b"\n" + jsonl(claude.call("c2")))
+    tail.update()
+    assert digest.calls == 2
+
+
+def test_blank_lines_and_lines_of_no_agent_are_passed_over(path: Path) -> None:
+    """They change nothing, and what follows them is read."""
+    tail, digest = tail_of(path)
+    append(path, b"\n  \r\n{torn\n[]\nnull\n\xff\xfe\n" + jsonl(claude.said("Hm")))
+    assert tail.update()
+    assert digest.last_text == "Hm"
+
+
+@pytest.mark.parametrize("way", ["truncated", "replaced", "rewritten"])
+def test_a_file_that_is_written_again_is_read_again(path: Path, way: str) -> None:
+    """Nothing of the former content stays."""
+    append(path, jsonl(claude.call("c1"), claude.said("old")))
+    tail, _ = tail_of(path)
+    new = jsonl(claude.user("Another"))
+    if way == "replaced":
+        other = path.with_name("other")
+        other.write_bytes(new + jsonl(claude.said("x" * 2000)))
+        os.replace(other, path)
+    else:
+        path.write_bytes(new if way == "truncated" else new + jsonl(claude.said("x" * 2000)))
+    assert tail.update()
+    assert tail.digest is not None
+    assert (tail.digest.first_prompt, tail.digest.calls) == ("Another", 0)
+
+
+@pytest.mark.parametrize("kind", ["missing", "fifo", "link", "folder", "foreign"])
+def test_what_is_no_file_of_the_user_is_not_read(
+    kind: str, path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The digest stays what the metadata say."""
+    other = tmp_path / "other"
+    if kind == "fifo":
+        os.mkfifo(other)
+    elif kind == "link":
+        other.symlink_to(path)
+    elif kind == "folder":
+        other.mkdir()
+    elif kind == "foreign":
+        other.write_bytes(path.read_bytes())
+        monkeypatch.setattr(os, "geteuid", lambda: -2)
+    tail = Tail(found(other))
+    assert not tail.update()
+    assert tail.digest is not None
+    assert tail.digest.first_prompt == ""
+
+
+def test_a_file_that_vanishes_keeps_its_digest(path: Path) -> None:
+    """An agent may delete its session while it is listed."""
+    tail, digest = tail_of(path)
+    path.unlink()
+    assert not tail.update()
+    assert digest.last_prompt == "Fix it"
+
+
+def test_a_file_that_cannot_be_read_keeps_its_digest(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A read error is none of the reader's."""
+    tail, digest = tail_of(path)
+    append(path, jsonl(claude.said("Hm")))
+
+    def fail(*_given: object) -> bytes:
+        raise OSError
+
+    monkeypatch.setattr(os, "pread", fail)
+    assert not tail.update()
+    assert digest.last_text == ""
+    monkeypatch.undo()
+    append(path, jsonl(claude.said("Yes")))
+    assert tail.update()
+    assert tail.digest is not None
+    assert tail.digest.last_text == "Yes"
+
+
+def gemini(text: str, key: str) -> dict[str, object]:
+    """Return an answer of Gemini without calls."""
+    return {"id": key, "timestamp": claude.AT, "type": "gemini", "content": text, "model": "g"}
+
+
+def gemini_prompt(text: str, key: str) -> dict[str, object]:
+    """Return a prompt to Gemini."""
+    return {"id": key, "timestamp": claude.AT, "type": "user", "content": [{"text": text}]}
+
+
+def test_silence_ends_a_turn_that_no_line_ends(path: Path) -> None:
+    """Gemini writes no end: five seconds after an answer without calls, it is the user's turn."""
+    path.write_bytes(
+        jsonl({"sessionId": "s", "projectHash": "h"}, gemini_prompt("Go", "1"), gemini("Hi", "2"))
+    )
+    tail, digest = tail_of(path, "gemini")
+    assert digest.turn is Turn.OPEN
+    age(path, 6)
+    assert tail.update()
+    assert (digest.turn, digest.outcome, digest.turn_ms) == (Turn.ENDED, Outcome.SUCCEEDED, claude.AT_MS)
+    assert not tail.update()
+    append(path, jsonl(gemini_prompt("More", "3")))
+    assert tail.update()
+    assert tail.digest is not None
+    assert (tail.digest.turn, tail.digest.last_prompt) == (Turn.OPEN, "More")
+
+
+def qwen(kind: str, **more: object) -> dict[str, object]:
+    """Return a line of Qwen Code."""
+    return {"type": kind, "sessionId": "s", "timestamp": claude.AT, "cwd": "/w", "version": "0", **more}
+
+
+def test_an_error_that_may_be_repeated_fails_the_turn_only_in_the_end(path: Path) -> None:
+    """While Qwen Code may repeat a request, the turn is open; it has failed once the process has ended."""
+    event = {"event.name": "qwen-code.api_error", "status_code": 503, "error_message": "overloaded"}
+    error = qwen("system", subtype="ui_telemetry", systemPayload={"uiEvent": event})
+    answer = qwen("assistant", message={"parts": [{"text": "Done."}]})
+    path.write_bytes(jsonl(qwen("user", message={"parts": [{"text": "Go"}]}), error))
+    age(path, 60)
+    tail, digest = tail_of(path, "qwen")
+    assert (digest.turn, digest.retry) == (Turn.OPEN, "retry: overloaded")
+    assert tail.settle()
+    assert (digest.turn, digest.outcome, digest.reason) == (Turn.ENDED, Outcome.FAILED, "overloaded")
+    assert not tail.settle()
+    append(path, jsonl(answer))
+    assert tail.update()
+    assert tail.digest is not None
+    assert (tail.digest.outcome, tail.digest.last_text) == (Outcome.SUCCEEDED, "Done.")
+
+
+def test_after_ten_minutes_nothing_more_is_expected(path: Path) -> None:
+    """An old file is read as one that has ended."""
+    event = {"event.name": "qwen-code.api_error", "status_code": 503, "error_message": "overloaded"}
+    error = qwen("system", subtype="ui_telemetry", systemPayload={"uiEvent": event})
+    path.write_bytes(jsonl(qwen("user", message={"parts": [{"text": "Go"}]}), error))
+    age(path, 700)
+    _, digest = tail_of(path, "qwen")
+    assert digest.outcome is Outcome.FAILED
+
+
+def test_a_released_tail_is_read_again_when_the_file_grows(path: Path) -> None:
+    """Without a change, a released tail keeps its digest and reads nothing."""
+    tail, digest = tail_of(path)
+    tail.release()
+    assert not tail.update()
+    assert tail.digest is digest
+    append(path, jsonl(claude.said("Hm")))
+    assert tail.update()
+    assert tail.digest is not None
+    assert (tail.digest.first_prompt, tail.digest.last_text) == ("Fix it", "Hm")
+
+
+def test_a_session_that_is_only_listed_has_no_digest(path: Path) -> None:
+    """Nothing is read of it."""
+    tail = Tail(found(path, reach=Reach.LISTED))
+    assert (tail.digest, tail.update(), tail.settle()) == (None, False, False)
+
+
+def test_lines_that_are_not_decoded_leave_the_metadata(path: Path) -> None:
+    """The digest of a session of another agent has what the files beside it say."""
+    about = Metadata(
+        title="Tidy", prompt="Tidy up", cwd="/w", branch="main", model="m", began_ms=1, changed_ms=2
+    )
+    tail = Tail(found(path, "cursor")._replace(metadata=about))
+    digest = tail.digest
+    assert digest is not None
+    assert not tail.update()
+    assert (digest.title, digest.first_prompt, digest.cwd, digest.branch) == ("Tidy", "Tidy up", "/w", "main")
+    assert (digest.model, digest.began_ms, digest.seen_ms) == ("m", 1, 2)
+
+
+def test_the_agent_of_an_own_recording_is_found_in_its_lines(tmp_path: Path) -> None:
+    """A recording of our own has the format of the agent that was recorded."""
+    path = tmp_path / "20261122-101500-000abc.ndjson"
+    path.write_bytes(stream.written(stream.init(), stream.say("Done."), stream.result("Done.")))
+    digest = digest_of(path, "agentwatch")
+    assert (digest.agent, digest.session_id, digest.turn) == ("claude", "s-1", Turn.ENDED)
+    assert (digest.outcome, digest.last_text) == (Outcome.SUCCEEDED, "Done.")
+    assert digest.seen_ms == path.stat().st_mtime_ns // 10**6
+
+
+def test_an_empty_file_has_no_turn(path: Path) -> None:
+    """A session that was only created shows nothing but its file."""
+    path.write_bytes(b"")
+    _, digest = tail_of(path)
+    assert (digest.turn, digest.seen_ms, digest.is_whole) == (Turn.NONE, None, True)

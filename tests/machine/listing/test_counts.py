@@ -1,0 +1,65 @@
+"""The numbers of sessions that header, status and title show."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from agentwatch.machine.listing.counts import Counts, counts
+from agentwatch.machine.listing.lines import Heading
+from agentwatch.machine.listing.listing import Listing
+from agentwatch.machine.standing import Group, State
+from tests.machine.listing.made_rows import DAY_MS, MINUTE_MS, NOW_MS, row
+
+NOON_MS = int(datetime(2026, 11, 21, 12).timestamp() * 1000)
+HOUR_MS = 60 * MINUTE_MS
+
+
+def test_each_session_is_counted_in_its_group() -> None:
+    """A subagent is part of its session, unless it asks. Hidden sessions are counted apart."""
+    rows = [
+        row("asks", State.ASKS),
+        row("failed", State.TURN_FAILED),
+        row("works"),
+        row("sub", parent=("claude", "works")),
+        row("subasks", State.ASKS, parent=("claude", "works")),
+        row("one", is_one_liner=True),
+        row("quiet", State.QUIET),
+        row("turn", State.YOUR_TURN),
+        row("shell", State.SHELL),
+        row("old", State.SUCCEEDED, ago_ms=8 * DAY_MS),
+    ]
+    assert counts(rows, NOW_MS) == Counts(2, 1, 2, 1, 2, 0, 1)
+    assert counts([], NOW_MS) == Counts()
+
+
+def test_only_real_ends_of_today_are_counted() -> None:
+    """Neither yesterday's sessions, nor unknown ones, nor what other programs ran are sessions of today."""
+    rows = [
+        row("ok", State.SUCCEEDED, seen_ms=NOON_MS - HOUR_MS),
+        row("bad", State.FAILED, seen_ms=NOON_MS - 12 * HOUR_MS),
+        row("cut", State.UNFINISHED, seen_ms=NOON_MS - 2 * HOUR_MS),
+    ]
+    assert counts(rows, NOON_MS).ended_today == 3
+    others = [
+        row("yesterday", State.SUCCEEDED, ago_ms=None, seen_ms=NOON_MS - 12 * HOUR_MS - 1),
+        row("unknown", State.UNKNOWN, seen_ms=NOON_MS - HOUR_MS),
+        row("one", State.SUCCEEDED, seen_ms=NOON_MS - HOUR_MS, is_one_liner=True),
+        row("undated", State.SUCCEEDED, ago_ms=None),
+    ]
+    assert counts(others, NOON_MS).ended_today == 0
+
+
+def test_the_counts_are_those_of_the_list() -> None:
+    """The header contradicts neither the headings nor the number of hidden sessions."""
+    rows = [
+        row(f"{number}", state, ago_ms=number * DAY_MS, is_one_liner=number % 3 == 0, is_archived=number == 5)
+        for number, state in enumerate([*State, *State])
+    ]
+    rows += [row(f"sub {number}", parent=("claude", f"{number}")) for number in range(10)]
+    listing = Listing()
+    listing.update(rows, NOW_MS)
+    shown = {line.group: line.count for line in listing.lines if isinstance(line, Heading)}
+    numbers = counts(rows, NOW_MS)
+    for group in (Group.NEEDS_YOU, Group.FAILED, Group.WORKING, Group.QUIET, Group.YOUR_TURN):
+        assert shown[group] == getattr(numbers, group.name.lower())
+    assert listing.hidden_count == numbers.hidden > 0

@@ -1,0 +1,1 @@
+"""Tests of how sessions are found on disk."""

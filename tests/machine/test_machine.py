@@ -1,0 +1,194 @@
+"""The machine finds every session, follows what changes, and publishes rows."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from agentwatch.machine.found import Key
+from agentwatch.machine.machine import RECENT_MS, Machine
+from agentwatch.machine.processes.proc import Proc
+from agentwatch.machine.row import Row
+from agentwatch.machine.standing import Ground, State
+from agentwatch.recording import now_ms
+from tests.builders.lines import final, init, result, user
+from tests.builders.machine.fake import FakeMachine, fake_machine
+from tests.machine.started_agents import started
+
+STEPS = 200
+
+
+class Watched:
+    """A machine whose clock the test moves."""
+
+    def __init__(self, fake: FakeMachine) -> None:
+        self.fake = fake
+        self.seconds = 0.0
+        self.machine = Machine(fake.environ, fake.home, clock=self._clock)
+
+    def _clock(self) -> float:
+        self.seconds += 0.0001  # every step ends
+        return self.seconds
+
+    def rows(self, seconds: float = 0.0) -> dict[Key, Row]:
+        """Move the clock, do what is due, and return the rows."""
+        self.seconds += seconds
+        for _ in range(STEPS):
+            if not self.machine.step(now_ms()):
+                return dict(self.machine.rows)
+        raise AssertionError(f"work is left after {STEPS} steps")
+
+    def until(self, holds: Callable[[dict[Key, Row]], bool]) -> dict[Key, Row]:
+        """Move the clock second by second until something holds, for at most two minutes of it."""
+        for _ in range(120):
+            if holds(rows := self.rows(1.0)):
+                return rows
+        raise AssertionError("it never holds")
+
+
+@pytest.fixture
+def watched(tmp_path: Path) -> Watched:
+    """Return a machine with the captures and 40 made sessions, the newest of which ends now."""
+    return Watched(fake_machine(tmp_path, 40, newest_ms=now_ms()))
+
+
+def test_every_session_has_a_row(watched: Watched) -> None:
+    """The sessions of all agents are found, each with its key."""
+    assert set(watched.fake.sessions) <= set(watched.rows())
+
+
+def test_a_row_has_what_its_lines_show(watched: Watched) -> None:
+    """Title, repository, calls and state come from the lines and from the working directory."""
+    watched.rows()
+    row = watched.rows(3)[next(iter(watched.fake.made))]
+    assert row.title == "Run the tests, part 0"
+    assert (row.repo, row.branch) == ("repo-00", "main")
+    assert (row.calls, row.failed) == (1, 0)
+    assert (row.standing.state, row.standing.ground) == (State.SUCCEEDED, Ground.SAID)
+    assert row.prompts == "Run the tests, part 0"
+    assert row.pid is None
+
+
+def test_a_new_session_appears_and_a_removed_one_vanishes(watched: Watched) -> None:
+    """Neither needs another start."""
+    watched.rows()
+    key, path = next((key, path) for key, path in watched.fake.made.items() if key[0] == "claude")
+    new = path.with_name("aaaaaaaa-0000-4000-8000-000000000000.jsonl")
+    shutil.copy(path, new)
+    path.unlink()
+    rows = watched.until(lambda rows: (key[0], new.stem) in rows and key not in rows)
+    assert rows[key[0], new.stem].path == new
+
+
+def test_what_is_appended_changes_the_row(watched: Watched) -> None:
+    """A session that has changed within the hour is looked at every few seconds."""
+    watched.rows()
+    key, path = next((key, path) for key, path in watched.fake.made.items() if key[0] == "claude")
+    line = {"type": "custom-title", "customTitle": "The lows", "sessionId": key[1]}
+    with path.open("a") as file:
+        file.write(json.dumps(line) + "\n")
+    assert watched.until(lambda rows: rows[key].title == "The lows")[key].calls == 1
+
+
+def test_the_lines_of_hidden_sessions_are_read_when_they_are_wanted(tmp_path: Path) -> None:
+    """A session older than a week is a row with what its file name shows, until all are wanted."""
+    watched = Watched(fake_machine(tmp_path, 3, newest_ms=now_ms() - 2 * RECENT_MS, with_captures=False))
+    assert {row.title for row in watched.rows().values()} == {""}
+    watched.machine.wants_all = True
+    assert {row.title for row in watched.rows(1).values()} == {f"Run the tests, part {n}" for n in range(3)}
+
+
+def register(watched: Watched, pid: int, session_id: str, **fields: object) -> Path:
+    """Write a record of Claude Code about a process, and return its file."""
+    stat = Proc().stat(pid)
+    record = {"pid": pid, "procStart": str(stat.began if stat else 0), "sessionId": session_id, **fields}
+    path = watched.fake.home / ".claude" / "sessions" / f"{pid}.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(record))
+    return path
+
+
+def test_a_session_without_a_file_is_a_row_while_its_process_runs(watched: Watched, tmp_path: Path) -> None:
+    """Claude Code writes the first line with the first prompt; before that, only its record exists."""
+    with started(["claude"], tmp_path) as process:
+        record = register(watched, process.pid, "5c0f", cwd=str(tmp_path), status="idle")
+        row = watched.until(lambda rows: ("claude", "5c0f") in rows)["claude", "5c0f"]
+        assert (row.standing.state, row.can_open, row.pid) == (State.YOUR_TURN, False, process.pid)
+    record.unlink()
+    watched.until(lambda rows: ("claude", "5c0f") not in rows)
+
+
+def test_a_session_that_asks_needs_the_user(watched: Watched, tmp_path: Path) -> None:
+    """What the agent says counts at once, and its end too."""
+    key = next(iter(watched.fake.made))
+    with started(["claude"], tmp_path) as process:
+        register(watched, process.pid, key[1], status="waiting", waitingFor="permission prompt")
+        rows = watched.until(lambda rows: rows[key].standing.state is State.ASKS)
+        assert rows[key].standing.ground is Ground.SAID
+    watched.until(lambda rows: rows[key].standing.state is State.SUCCEEDED)
+
+
+def test_subagents_are_counted_in_the_row_of_their_session(watched: Watched) -> None:
+    """Each of them is a row too, with its parent."""
+    rows = watched.rows()
+    parents = [row.parent for row in rows.values() if row.parent is not None]
+    assert parents
+    assert all(rows[parent].subagents == parents.count(parent) for parent in set(parents) if parent in rows)
+
+
+def test_a_recording_of_our_own_stands_for_the_agents_own_file(tmp_path: Path) -> None:
+    """The session is one row, unless it was continued without us."""
+    watched = Watched(fake_machine(tmp_path, 1, newest_ms=now_ms(), with_captures=False))
+    key, path = next(iter(watched.fake.made.items()))
+    assert set(watched.rows()) == {key}
+    folder = tmp_path / "home" / ".agentwatch" / "sessions"
+    folder.mkdir(parents=True)
+    line: dict[str, object] = {
+        "type": "system",
+        "subtype": "init",
+        "session_id": key[1],
+        "model": "opus",
+        "cwd": "/w",
+    }
+    line |= {"tools": [], "claude_code_version": "2.1.330", "uuid": "1", "mcp_servers": []}
+    own = folder / "20261121-230000-123abcdef.ndjson"
+    own.write_text(json.dumps(line) + "\n")
+    rows = watched.until(lambda rows: ("agentwatch", own.stem) in rows and key not in rows)
+    assert rows["agentwatch", own.stem].agent == "claude"
+    os.utime(own, (1, 1))
+    os.utime(path, (now_ms() / 1000 + 1, now_ms() / 1000 + 1))
+    own.unlink()
+    assert set(watched.until(lambda rows: key in rows)) == {key}
+
+
+def test_a_recording_of_our_own_is_a_row(tmp_path: Path) -> None:
+    """Its agent, state and result are those of its lines."""
+    watched = Watched(fake_machine(tmp_path, 0, with_captures=False))
+    folder = tmp_path / "home" / ".agentwatch" / "sessions"
+    folder.mkdir(parents=True)
+    own = folder / "20261121-230000-123abcdef.ndjson"
+    own.write_bytes(init() + user("Find the lows") + final("Done.") + result())
+    row = watched.rows()["agentwatch", own.stem]
+    assert (row.agent, row.is_own, row.title) == ("cursor", True, "Find the lows")
+    assert row.standing.state is State.SUCCEEDED
+
+
+def test_nothing_is_published_while_nothing_changes(watched: Watched) -> None:
+    """The mapping stays the same object, so that the list need not compare the rows."""
+    watched.rows()
+    watched.rows(90)
+    before = watched.machine.rows
+    watched.rows(90)
+    assert watched.machine.rows is before
+
+
+def test_an_empty_machine_has_no_rows(tmp_path: Path) -> None:
+    """Folders that are missing are no error."""
+    machine = Machine({"AGENTWATCH_HOME": str(tmp_path / "none")}, tmp_path / "nobody")
+    assert machine.settle(now_ms())
+    assert machine.rows == {}

@@ -1,0 +1,1 @@
+"""Tests of what is done with the saved sessions of our own."""

@@ -1,0 +1,1 @@
+"""Tests of the list of sessions: its columns, its selection, its bars, and what it draws."""
