@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -30,20 +31,22 @@ _STOPPING = (signal.SIGINT, signal.SIGTERM)
 
 
 def watch_stdin(options: Options) -> int:
-    """Watch the pipe on stdin, or let the user choose a saved session if stdin is a terminal.
+    """Watch the pipe on stdin, or all sessions of this machine if stdin is a terminal.
 
     Returns:
         The exit code.
 
     Raises:
-        Fault: stdin is closed, or it is a terminal and no screen is drawn.
+        Fault: stdin is closed; or it is a terminal, and no screen is drawn or an option is about one session.
     """
     if sys.stdin is None:
         raise Fault("nothing to watch: stdin is closed", USAGE)
     if os.isatty(0):
         if options.prints():
             raise Fault("nothing to watch: name a FILE, or pipe an agent's stream into stdin", USAGE)
-        return _choose_session(options)
+        if given := [name for name, value in _of_one_session(options) if value]:
+            raise Fault(f"{', '.join(given)}: name a FILE, or pipe an agent's stream into stdin", USAGE)
+        return _watch_machine(options)
     return _watch_pipe(os.dup(0), options)
 
 
@@ -173,17 +176,31 @@ def _watch_pipe(source_fd: int, options: Options) -> int:
         raise
 
 
-def _choose_session(options: Options) -> int:
-    from agentwatch.cli.sessions.saved import opened_catalog
-    from agentwatch.screen.overlays.sessions import Chooser
+def _of_one_session(options: Options) -> Iterator[tuple[str, object]]:
+    """Yield the options that do not apply to all sessions, each with its value."""
+    yield from (("--log", options.log), ("--record", options.record), ("--tee", options.tee))
+    yield from (("--follow", options.follow), ("--format", options.format))
 
-    sessions = opened_catalog()
+
+def _watch_machine(options: Options) -> int:
+    """List the sessions of this machine until the user quits."""
+    from agentwatch.machine.machine import Machine
+
+    held = HeldSignals()
+    held.hold()
     with claimed_terminal():
-        held = HeldSignals()
-        held.hold()
-        path = Chooser(held, sessions, options.config, no_color=options.no_color).run()
-        held.release()
-    return 0 if path is None else watch_file(path, options)
+        from agentwatch.screen.machine.app import HomeApp
+
+        machine = Machine(os.environ, Path.home())
+        gc.freeze()
+        app = HomeApp(held, machine, options.config, no_color=options.no_color)
+        app.run()
+    held.release()
+    if app.fault is not None:
+        raise app.fault
+    if app.ended_by is not None:
+        raise Signalled(app.ended_by)
+    return 0
 
 
 @contextmanager

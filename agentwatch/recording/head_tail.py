@@ -94,8 +94,8 @@ class HeadTailReader:
         return self._pending.pop(0) if self._pending else Lines(self._size, [], self._times)
 
     def is_at_end(self) -> bool:
-        """Return whether all lines of the head and the tail were returned."""
-        return not self._pending
+        """Return whether all lines of the head and the tail were returned, and the recording has ended."""
+        return not self._pending and self.growth.has_ended()
 
     def line_at(self, offset: int, length: int) -> bytes:
         """Return the bytes of a line that was returned before."""

@@ -130,6 +130,19 @@ def test_keys_can_change_places(tmp_path: Path) -> None:
     assert read(tmp_path, text).keys["pause"] == "e"
 
 
+def test_keys_of_the_list_and_of_a_session_do_not_meet(tmp_path: Path) -> None:
+    """A key may be bound in the list and in a session; in one screen, it may not have two meanings."""
+    text = "[keys]\npause = 'a'\nshow-hidden = 'F'\nfind-session = 'n'"
+    assert read(tmp_path, text).keys["pause"] == "a"
+    for keys, fault_words in (
+        ("show-hidden = 'r'", "show-hidden: r is already the key of ring; rebind that too"),
+        ("ring = 'j'", "ring: j is already the key of down; rebind that too"),
+        ("leave = 'a'", "leave: a is already the key of show-hidden; rebind that too"),
+        ("next-urgent = '?'", "next-urgent: question_mark is already the key of help; rebind that too"),
+    ):
+        assert fault(tmp_path, f"[keys]\n{keys}") == f"[keys] {fault_words}"
+
+
 def test_every_binding_that_can_be_rebound_has_keys_that_can_be_pressed(tmp_path: Path) -> None:
     """Every binding with an id accepts its own default keys again, all bindings at once."""
     known = bound_keys({})

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 _WAITS = "echo; read line"
 """The process shows that it has begun, and ends with its standard input."""
-Starter = Callable[..., int]
 
 
 @contextmanager
@@ -27,15 +28,21 @@ def started(
     name, *rest = arguments
     shell = [name, "-c", f"{code}\n{_WAITS}", name] if executable == "/bin/sh" else [name]
     process = subprocess.Popen(
-        [*shell, *rest], executable=executable, cwd=cwd, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        [*shell, *rest],
+        executable=executable,
+        cwd=cwd,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        start_new_session=True,
     )
     try:
         assert process.stdout is not None
         assert process.stdout.readline() == b"\n"
         yield process
     finally:
-        process.kill()
-        process.communicate()
-        for child in (process.stdin, process.stdout):
-            assert child is not None
-            child.close()
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)  # its children too
+        process.wait()
+        for pipe in (process.stdin, process.stdout):
+            assert pipe is not None
+            pipe.close()

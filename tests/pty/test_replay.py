@@ -1,9 +1,8 @@
-"""Saved sessions on a real terminal: the demo, replays, the chooser, colours, hostile text."""
+"""Saved sessions on a real terminal: the demo, replays, colours, hostile text."""
 
 from __future__ import annotations
 
 import re
-import shutil
 from functools import partial
 from pathlib import Path
 
@@ -91,51 +90,6 @@ def test_colour_codes_are_found() -> None:
     with in_terminal(str(RECORDINGS / "failures.ndjson")) as terminal:
         terminal.wait_for("✗ shell")
         assert COLOUR.findall(terminal.raw)
-
-
-def save_sessions(home: Path, **names: str) -> None:
-    """Save bundled recordings as sessions; `names` maps each recording to its stem."""
-    folder = home / "sessions"
-    folder.mkdir(parents=True)
-    for name, stem in names.items():
-        shutil.copy(RECORDINGS / f"{name}.ndjson", folder / f"{stem}.ndjson")
-
-
-def test_a_saved_session_can_be_chosen(home: Path) -> None:
-    """Without arguments the saved sessions are listed, newest first; enter opens the selected one."""
-    save_sessions(home, plain="20261101-120000-aaaaaa", demo="20261102-120000-bbbbbb")
-    with in_terminal() as terminal:
-        terminal.wait_for("Saved sessions")
-        rows = terminal.screen_text().split("\n")
-        dates = [found[0] for row in rows if (found := re.search(r"2026-11-\d\d", row))]
-        assert dates == ["2026-11-02", "2026-11-01"]
-        assert "test_nearest_low_just_past" in terminal.screen_text()
-        terminal.send("j\r")
-        terminal.wait_for("Raise the request timeout")
-        terminal.wait_for("✓ succeeded 8.7 s")
-        terminal.send("q")
-        assert terminal.wait_exit() == 0
-        assert terminal.restored(), terminal.leftovers()
-
-
-def test_the_chooser_can_be_left(home: Path) -> None:
-    """`q` quits the list of saved sessions with 0."""
-    save_sessions(home, plain="20261101-120000-aaaaaa")
-    with in_terminal() as terminal:
-        terminal.wait_for("Saved sessions")
-        terminal.send("q")
-        assert terminal.wait_exit() == 0
-        assert terminal.restored(), terminal.leftovers()
-
-
-def test_without_saved_sessions_the_screen_shows_how_to_begin() -> None:
-    """When no session is saved, the screen says so and how to begin."""
-    with in_terminal() as terminal:
-        terminal.wait_for("No saved sessions yet")
-        terminal.wait_for("agentwatch demo")
-        terminal.send("q")
-        assert terminal.wait_exit() == 0
-        assert terminal.restored(), terminal.leftovers()
 
 
 def test_hostile_text_does_not_reach_the_terminal() -> None:

@@ -13,15 +13,22 @@ SHOWN_DAYS = 7
 def is_hidden(row: Row, now_ms: int) -> bool:
     """Return whether a session is hidden: it does not run, and is archived or older than a week.
 
-    A session without any known time is not known to be old, and is shown.
-
     Args:
         row: The session.
         now_ms: The present time, in milliseconds since the epoch.
     """
+    from_ms = hidden_from_ms(row)
+    return from_ms is not None and now_ms > from_ms
+
+
+def hidden_from_ms(row: Row) -> int | None:
+    """Return the time after which a session is hidden, in milliseconds since the epoch.
+
+    None for a session that runs, and for one without any time, which is not known to be old.
+    """
     if row.standing.state in LIVE:
-        return False
+        return None
     if row.is_archived:
-        return True
+        return 0
     seen_ms = row.began_ms if row.seen_ms is None else row.seen_ms
-    return seen_ms is not None and now_ms - seen_ms > SHOWN_DAYS * DAY_MS
+    return None if seen_ms is None else seen_ms + SHOWN_DAYS * DAY_MS

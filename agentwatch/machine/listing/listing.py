@@ -8,7 +8,7 @@ from typing import NamedTuple
 from agentwatch.machine.found import Key
 from agentwatch.machine.listing.arranging import Arrangement
 from agentwatch.machine.listing.families import root
-from agentwatch.machine.listing.hiding import is_hidden
+from agentwatch.machine.listing.hiding import hidden_from_ms, is_hidden
 from agentwatch.machine.listing.lines import FoldId, FoldLine, Line, RowLine
 from agentwatch.machine.listing.order import Order
 from agentwatch.machine.listing.request import Request, Sort, row_filter, row_search
@@ -45,6 +45,8 @@ class Listing:
         self._at: dict[Key, int] = {}
         self._hidden = self._filtered = 0
         self._now_ms = 0
+        self._expires_ms: int | None = None
+        """The time after which the next session is to be hidden."""
 
     @property
     def lines(self) -> Sequence[Line]:
@@ -85,7 +87,7 @@ class Listing:
         for row in rows:
             old = known.get(row.key)
             kept += old is not None
-            if old is not row:
+            if old is not row and old != row:
                 changed.append(row)
         if kept == len(known):
             return self.change(changed, (), now_ms)
@@ -117,7 +119,8 @@ class Listing:
         gone = [key for key in vanished if self._rows.pop(key, None) is not None]
         if gone:
             self._order.forget(gone)
-        if is_rebuilt or gone:
+        is_late = self._expires_ms is not None and now_ms > self._expires_ms
+        if is_rebuilt or gone or is_late:
             self._build()
             return Update(is_rebuilt=True)
         return Update(changed=tuple(changed))
@@ -139,6 +142,7 @@ class Listing:
 
     def _build(self) -> None:
         shown, self._hidden, self._filtered = {}, 0, 0
+        self._expires_ms = None
         shows_hidden = self._request.shows_hidden or self._search is not None
         for key, row in self._rows.items():
             if not self._matches(row):
@@ -146,9 +150,12 @@ class Listing:
                 continue
             if not shows_hidden:
                 top = root(row, self._rows)
-                if is_hidden(top, self._now_ms):
+                from_ms = hidden_from_ms(top)
+                if from_ms is not None and self._now_ms > from_ms:
                     self._hidden += top is row
                     continue
+                if from_ms is not None and (self._expires_ms is None or from_ms < self._expires_ms):
+                    self._expires_ms = from_ms
             shown[key] = row
         arrangement = Arrangement(shown, self._order, self._toggled, folds=self._search is None)
         self._lines = arrangement.lines(self._request.sort)

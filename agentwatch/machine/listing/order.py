@@ -8,7 +8,7 @@ from typing import NamedTuple
 from agentwatch.machine.found import Key
 from agentwatch.machine.listing.lines import FoldId
 from agentwatch.machine.row import Row
-from agentwatch.machine.standing import Group, State
+from agentwatch.machine.standing import Group
 
 _MOST_VANISHED = 1_000
 """The number of vanished sessions whose place is kept: a file is away for a moment while it is replaced."""
@@ -23,8 +23,6 @@ class Place(NamedTuple):
     """The time by which it is placed in its group."""
     first_ms: int
     """The time by which it is placed where groups do not count."""
-    is_certain: bool
-    """Whether its state was known when it was placed."""
 
 
 class Order:
@@ -39,8 +37,8 @@ class Order:
         """Give new sessions, and those whose group has changed, their places.
 
         A session that is new in the list is placed by its last line, so that older ones that are found later
-        come below. One that changes its group goes to the top of the other group, except when its state was
-        unknown before: then nothing has happened, it was only found out.
+        come below. So is one that had ended: its process may only have been found late. Any other one that
+        changes its group goes to the top of the new one.
 
         Args:
             rows: New and changed sessions.
@@ -49,16 +47,13 @@ class Order:
         for row in rows:
             self._vanished.pop(row.key, None)
             old = self._places.get(row.key)
-            is_certain = row.standing.state is not State.UNKNOWN
             if old is None:
                 seen_ms = row.seen_ms or row.standing.since_ms or row.began_ms or 0
-                self._places[row.key] = Place(row.group, seen_ms, seen_ms, is_certain)
+                self._places[row.key] = Place(row.group, seen_ms, seen_ms)
             elif old.group is not row.group:
-                known_ms = row.seen_ms or row.standing.since_ms
-                at_ms = now_ms if old.is_certain or known_ms is None else known_ms
-                self._places[row.key] = Place(row.group, at_ms, old.first_ms, is_certain)
-            elif is_certain and not old.is_certain:
-                self._places[row.key] = old._replace(is_certain=True)
+                known_ms = max(row.seen_ms or 0, row.standing.since_ms or 0)
+                at_ms = known_ms if old.group is Group.ENDED and known_ms else now_ms
+                self._places[row.key] = Place(row.group, at_ms, old.first_ms)
 
     def forget(self, keys: Iterable[Key]) -> None:
         """Remove vanished sessions; the last thousand get their old places if they come back."""
@@ -68,9 +63,10 @@ class Order:
             oldest = next(iter(self._vanished))
             del self._vanished[oldest], self._places[oldest]
 
-    def in_group(self, row: Row) -> tuple[int, Key]:
+    def in_group(self, row: Row) -> tuple[int, int, Key]:
         """Return the sort key of a session within its group; the highest one is at the top."""
-        return self._places[row.key].at_ms, row.key
+        place = self._places[row.key]
+        return place.at_ms, place.first_ms, row.key
 
     def at_first(self, row: Row) -> tuple[int, Key]:
         """Return the sort key of a session where groups do not count; it never changes."""

@@ -109,7 +109,7 @@ def session_in(agent: str, arguments: Sequence[str]) -> str | None:
     """
     if not _FORKS.isdisjoint(arguments):
         return None
-    for word, following in zip(arguments, (*arguments[1:], ""), strict=True):
+    for word, following in zip(arguments, (*arguments[1:], ""), strict=False):
         option, _, value = word.partition("=")
         if option not in _SESSION_OPTIONS or (agent == "copilot" and option == "--session-id"):
             continue  # that of Copilot is the id of the run, not that of a session that is resumed

@@ -93,9 +93,8 @@ class Proc:
     def arguments(self, pid: int) -> tuple[str, ...]:
         """Return the command line of a process: at most 64 arguments of 300 characters each."""
         line = self._read(f"{pid}/cmdline", _MOST_COMMAND).rstrip(b"\0 ")
-        return tuple(
-            each.decode("utf-8", "replace")[:_MOST_ARGUMENT] for each in line.split(b"\0")[:_MOST_ARGUMENTS]
-        )
+        words = line.split(b"\0")[:_MOST_ARGUMENTS] if line else []
+        return tuple(word.decode("utf-8", "replace")[:_MOST_ARGUMENT] for word in words)
 
     def cwd(self, pid: int) -> str | None:
         """Return the working directory of a process; None if it is not shown."""

@@ -17,9 +17,10 @@ _FULL_SECONDS = 2.0
 are read."""
 _YOUNG_MS = 5000
 """A process of this age may still become an agent: a shell starts it with `exec`."""
+_FORK_MS = 2000
 _FILES_SECONDS = 5.0
 _WINDOW_SECONDS = 5.0
-_LEAST_WINDOW_SECONDS = 2.0
+_LEAST_WINDOW_SECONDS = 1.5
 _IDLE_SHARE = 0.03
 """The share of one core below which an agent counts as idle; the timers of one that waits use less."""
 _MOST_READINGS = 40
@@ -110,9 +111,8 @@ class Processes:
                 is_idle=agent.is_idle(now, stat.ticks),
             )
         parents = {pid: self._stats[pid].parent for pid in agents}
-        self.agents = _without_wrappers(
-            agents, parents, {pid: each.command for pid, each in self._agents.items()}
-        )
+        commands = {pid: each.command for pid, each in self._agents.items()}
+        self.agents = _without_wrappers(agents, parents, commands, now)
 
     def _read_stats(self, now: float) -> None:
         """Read the state of the processes that may have changed, and find the agents among the new ones."""
@@ -195,7 +195,8 @@ class Processes:
             )
             for pid, command in commands.items()
         }
-        self.agents = _without_wrappers(agents, {pid: listed[pid].parent for pid in agents}, commands)
+        parents = {pid: listed[pid].parent for pid in agents}
+        self.agents = _without_wrappers(agents, parents, commands, now)
 
 
 def _children(
@@ -216,21 +217,24 @@ def _children(
 
 
 def _without_wrappers(
-    agents: dict[int, Process], parents: Mapping[int, int], commands: Mapping[int, Command]
+    agents: dict[int, Process], parents: Mapping[int, int], commands: Mapping[int, Command], now: float
 ) -> dict[int, Process]:
     """Return the agents without those that have only started another with the same arguments.
 
-    The package of Codex is a script that starts the program, and Gemini starts itself with more memory.
+    The package of Codex is a script that starts the program, and Gemini starts itself with more memory. A
+    process that an agent has just forked has the command line of the agent until it runs its program.
     """
-    wrappers = {
-        parent
-        for pid, parent in parents.items()
-        if parent in agents
-        and commands[parent].is_script
-        and commands[parent].agent == commands[pid].agent
-        and commands[parent].rest == commands[pid].rest
-    }
-    return {pid: process for pid, process in agents.items() if pid not in wrappers}
+    left_out = set()
+    for pid, parent in parents.items():
+        child, wrapper = agents[pid], agents.get(parent)
+        if wrapper is None or wrapper.agent != child.agent:
+            continue
+        is_new = now * 1000 - (child.began_ms or 0) < _FORK_MS
+        if is_new and child.arguments == wrapper.arguments:
+            left_out.add(pid)
+        elif commands[parent].is_script and commands[parent].rest == commands[pid].rest:
+            left_out.add(parent)
+    return {pid: process for pid, process in agents.items() if pid not in left_out}
 
 
 def _folder(cwd: str | None, command: Command) -> str | None:

@@ -84,7 +84,8 @@ class ProcessTable:
 
 
 def listed_processes(selection: tuple[str, ...]) -> dict[int, Listed] | None:
-    """Return the processes that `ps` shows, by their id; None if it fails or takes longer than 5 s.
+    """Return the processes that `ps` shows, by their id; None if there are none, or it takes
+    longer than 5 s.
 
     Args:
         selection: The options that select processes: `-U 501`, `-p 1234`.
@@ -93,7 +94,7 @@ def listed_processes(selection: tuple[str, ...]) -> dict[int, Listed] | None:
     if shown is None:
         return None
     found = (_listed(line) for line in shown.splitlines())
-    return {each.pid: each for each in found if each is not None}
+    return {each.pid: each for each in found if each is not None} or None
 
 
 def folders_in(shown: str) -> dict[int, str]:

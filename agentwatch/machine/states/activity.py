@@ -88,16 +88,16 @@ def waiting_call(
             continue
         if call.started_ms is None or now_ms - call.started_ms < _WAITING_MS[call.kind]:
             return None
-        if call.kind is ToolKind.EXECUTE and _may_run(process, call):
+        if _may_run(process, call):
             return None
         waiting = waiting or call
     return waiting
 
 
-def _may_run(process: Process, command: OpenCall) -> bool:
-    """Return whether a command may run: it has a process, or the agent itself is busy."""
+def _may_run(process: Process, call: OpenCall) -> bool:
+    """Return whether a call may run: it has a process, or the agent itself is busy."""
     is_busy = process.is_idle is False and not process.is_shared  # a daemon may work for another session
-    return is_busy or has_child_since(process, command.started_ms) is not False
+    return is_busy or has_child_since(process, call.started_ms) is not False
 
 
 def is_silent(digest: Digest, calls: Sequence[OpenCall], process: Process | None, now_ms: int) -> bool:

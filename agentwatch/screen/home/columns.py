@@ -19,14 +19,22 @@ _LEAST_FOR_WIDE_GAPS = 96
 _AGENT = 10
 _PROJECT = (10, 30)
 """The least and the greatest width of the project."""
+_PROJECT_STEP = 4
+"""The project grows by several columns at a time, so that it seldom grows."""
 _LEAST_TITLE = 16
 _LEAST_NOW = 14
 _COMFORT = (18, 26, 26)
 """The widths of project, title and activity below which a column that can give way does."""
 
+_MORE = 8
+"""The columns that the texts have beyond these widths beside the age; twice as many beside changed lines."""
+
 
 class Widths(NamedTuple):
-    """The widths that the columns need for what they contain; 0 for a column without content."""
+    """The widths that the columns need for what they contain; 0 for a column without content.
+
+    A column with content has room for its heading, and for a number of two digits, so that it seldom grows.
+    """
 
     agent: int = 6
     project: int = 0
@@ -48,11 +56,16 @@ class Widths(NamedTuple):
             agent = max(agent, columns(words.foreign(row.agent)))
             place = words.repository(row) + words.branch(row) + words.worktree(row)
             project = max(project, columns(SafeText(place)))
-            succeeded = max(succeeded, len(words.succeeded(row)))
-            failed = max(failed, len(words.failed(row)))
-            context = max(context, len(words.context(row)))
-            changed = max(changed, len(words.changed_lines(row)))
-            age = max(age, len(words.age(row, now_ms)))
+            if row.calls is not None:
+                succeeded = max(succeeded, len(words.succeeded(row)), len("99 ✓"))
+                failed = max(failed, len(words.failed(row)), len("9 ✗"))
+            if row.context_used is not None:
+                context = max(context, len(words.context(row)), len("99 %"))
+            if shown := words.changed_lines(row):
+                changed = max(changed, len(shown), len("+99 −99"))
+            if shown := words.age(row, now_ms):
+                age = max(age, len(shown), len("59 min"))
+        project += -project % _PROJECT_STEP
         return Widths(min(agent, _AGENT), project, succeeded, failed, context, changed, age)
 
 
@@ -89,14 +102,14 @@ def columns_for(width: int, needed: Widths) -> Columns:
     least = min(max(needed.project, _PROJECT[0]), _COMFORT[0]) + _COMFORT[1] + _COMFORT[2]
     calls = needed.succeeded + (needed.failed and needed.failed + 1)
     kept = []
-    for name, size in (
-        ("calls", calls),
-        ("context", needed.context),
-        ("age", needed.age),
-        ("changed", needed.changed),
+    for name, size, more in (
+        ("calls", calls, 0),
+        ("context", needed.context, 0),
+        ("age", needed.age, _MORE),
+        ("changed", needed.changed, 2 * _MORE),
     ):
         if size:
-            if room - size - gap < least:
+            if room - size - gap < least + more:
                 break
             room -= size + gap
             kept.append(name)

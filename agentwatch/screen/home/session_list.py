@@ -126,13 +126,13 @@ class SessionList(RowView, HeadedView):
         self._drawn.clear()
         self._settle()
         super().on_resize()
-        if not self._content.is_wide:
-            self.add_class("-low")
+        self.set_class(not self._content.is_wide, "-two-rows")
         if self._is_placed and self._chosen is not None:
             self._select(self._rows.at(self.cursor)[0])
 
     async def on_click(self, event: events.Click) -> None:
         """Select the line that was clicked; a second click opens it."""
+        event.prevent_default()  # the method of the base class would be called too
         place = event.get_content_offset(self)
         if place is None or (y := place.y + self.scroll_offset.y) >= len(self._rows):
             return

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 from textual import on
@@ -62,7 +63,9 @@ class HomeApp(SessionApp[None]):
         """
         super().__init__(held, config, no_color=no_color)
         self._machine = machine
-        self._watching = Watching(machine, self._take, self.fail)
+        self._watching = Watching(
+            machine, partial(self.call_later, self._take), partial(self.call_later, self.fail)
+        )
         self._rings = Rings(by_default=self.config.ring == "all", began_ms=now_ms())
         self._signals = Signals(self.write_to_terminal, self.config)
         self._rows: Rows = {}
@@ -78,10 +81,9 @@ class HomeApp(SessionApp[None]):
         return HomeScreen(self.config)
 
     @property
-    def home(self) -> HomeScreen:
-        """The screen of the list, which may be covered by that of a session."""
-        (home,) = (screen for screen in self.screen_stack if isinstance(screen, HomeScreen))
-        return home
+    def home(self) -> HomeScreen | None:
+        """The screen of the list, which may be covered by that of a session; None once the app ends."""
+        return next((screen for screen in self.screen_stack if isinstance(screen, HomeScreen)), None)
 
     def on_mount(self) -> None:
         """Watch the sessions once the first frame is drawn."""
@@ -122,13 +124,13 @@ class HomeApp(SessionApp[None]):
 
     def _show_rows(self) -> None:
         """Show the sessions, unless one of them is open: the list is not drawn then."""
-        if self._open is None:
+        if self._open is None and (home := self.home) is not None:
             rows = dict(self._rings.applied(self._rows))
             if self._opening in rows:
                 row = rows[self._opening]
                 standing = row.standing._replace(now="opening …", now_since_ms=None)
                 rows[row.key] = replace(row, standing=standing)
-            self.home.show(rows, self._counts, is_complete=self._machine.is_found)
+            home.show(rows, self._counts, is_complete=self._machine.is_found)
 
     def _show_title(self) -> None:
         needed = self._counts.needs_you
@@ -140,6 +142,10 @@ class HomeApp(SessionApp[None]):
     def _unmark(self, event: HomeScreen.LookedAt) -> None:
         if self._rings.look_at(event.key):
             self._show_rows()
+
+    @on(wanted.Requested)
+    def _read_hidden(self, event: wanted.Requested) -> None:
+        self._machine.wants_all = event.request.shows_hidden or bool(event.request.search)
 
     @on(wanted.RingToggled)
     def _toggle_ring(self, event: wanted.RingToggled) -> None:

@@ -10,6 +10,7 @@ from textual.strip import Strip
 from textual.timer import Timer
 
 from agentwatch.machine.row import Row
+from agentwatch.machine.standing import LIVE
 from agentwatch.recording import now_ms
 from agentwatch.safe_text import SafeText, safe_line
 from agentwatch.screen.lines.line_view import LineView
@@ -109,7 +110,8 @@ class PreviewPane(LineView, can_focus=False):
     async def _read_tail(self, row: Row) -> None:
         found: Session | OSError
         try:
-            found = await asyncio.to_thread(tail_session, row.path)
+            is_live = row.standing.state in LIVE
+            found = await asyncio.to_thread(tail_session, row.path, is_live=is_live)
         except OSError as error:
             found = error
         self._take(row, found)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 
@@ -16,39 +17,47 @@ _WHOLE_BYTES = 1 << 19
 """A smaller recording is read whole, in 20 ms. Of a larger one 320 KiB are read: head and tail."""
 _MOST_STORE_BYTES = 4 << 20
 """The lines of a store that are read. A store has no tail that could be read alone."""
+_MOST_FILE_BYTES = 16 << 20
+"""A larger file is not opened: a document would be parsed whole."""
 _LINES = (".jsonl", ".ndjson")
 """A file of lines is read by itself. Subagents may have files beside it, which its store would merge."""
 
 
-def tail_session(path: Path) -> Session:
+def tail_session(path: Path, *, is_live: bool) -> Session:
     """Return a session that contains at least the last lines of a recording or of a store.
 
     Args:
         path: The address of the session.
+        is_live: Whether its process runs. Otherwise no call of it is open any more.
 
     Raises:
-        OSError: It cannot be read.
+        OSError: It cannot be read, or is a document that is too large.
     """
+    if path.suffix not in _LINES and path.is_file() and path.stat().st_size > _MOST_FILE_BYTES:
+        raise OSError(errno.EFBIG, "it is too large for a preview", str(path))
     store = None if path.suffix in _LINES else store_for(path)
     if store is not None:
-        return _of_store(store)
-    reader = open_saved(path)
+        return _of_store(store, is_live=is_live)
+    reader = open_saved(path, is_live)
     try:
         return _read(reader)
     finally:
         os.close(reader.fd)
 
 
-def _of_store(store: Store) -> Session:
+def _of_store(store: Store, *, is_live: bool) -> Session:
     fd = nameless_file()
     try:
         size = 0
         while size < _MOST_STORE_BYTES and (lines := store.new_lines()):
             size += os.write(fd, b"".join(lines)[: _MOST_STORE_BYTES - size])
-        return _read(LineReader(fd, Until(size), ArrivalTimes()))
+        session = _read(LineReader(fd, Until(size), ArrivalTimes()))
     finally:
         store.close()
         os.close(fd)
+    if not is_live:
+        session.close()
+    return session
 
 
 def _read(reader: LineReader) -> Session:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
 import time
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from typing import Protocol
 
 from agentwatch.machine.found import Key
 from agentwatch.machine.row import Row
@@ -17,7 +16,7 @@ Rows = Mapping[Key, Row]
 _TICK_SECONDS = 0.25
 """The time between two steps, and the shortest time between two reports."""
 _YIELD_SECONDS = 0.001
-"""The pause after a step that has left work: the event loop gets the interpreter's lock."""
+"""The pause after a step that has left work: the screen gets the interpreter's lock."""
 _END_SECONDS = 1.0
 
 
@@ -45,26 +44,24 @@ class Watching:
     def __init__(
         self,
         machine: Watched,
-        report: Callable[[Rows], None],
-        fail: Callable[[Exception], None],
+        report: Callable[[Rows], object],
+        fail: Callable[[Exception], object],
     ) -> None:
         """Create the thread; it does nothing until `start`.
 
         Args:
             machine: What is watched. Only the thread steps it.
-            report: Takes the new rows, in the event loop.
-            fail: Takes the exception that has ended the thread, in the event loop.
+            report: Is called with the new rows, in the thread.
+            fail: Is called with the exception that has ended the thread, in the thread.
         """
         self._machine = machine
         self._report = report
         self._fail = fail
         self._ended = threading.Event()
-        self._loop: asyncio.AbstractEventLoop | None = None
         self._thread = threading.Thread(target=self._run, name="machine", daemon=True)
 
     def start(self) -> None:
-        """Start to watch; the reports come into the running event loop."""
-        self._loop = asyncio.get_running_loop()
+        """Start to watch."""
         self._thread.start()
 
     def stop(self) -> None:
@@ -77,21 +74,19 @@ class Watching:
         try:
             self._watch()
         except Exception as error:  # noqa: BLE001 - the edge of a thread: the app ends, and names the error
-            self._call(self._fail, error)
+            if not self._ended.is_set():
+                self._fail(error)
 
     def _watch(self) -> None:
         reported: Rows = {}
         was_found, reported_at = False, 0.0
         while not self._ended.is_set():
             has_more = self._machine.step(now_ms())
+            if self._ended.is_set():
+                break  # the app may be gone
             rows, now = self._machine.rows, time.monotonic()
             is_first = not reported or (self._machine.is_found and not was_found)
             if rows is not reported and (is_first or now >= reported_at + _TICK_SECONDS):
                 was_found, reported_at, reported = self._machine.is_found, now, rows
-                self._call(self._report, rows)
+                self._report(rows)
             self._ended.wait(_YIELD_SECONDS if has_more else _TICK_SECONDS)
-
-    def _call(self, function: Callable[[Any], None], given: object) -> None:
-        """Call a function in the event loop, unless the app has ended."""
-        if self._loop is not None and not self._ended.is_set():
-            self._loop.call_soon_threadsafe(function, given)

@@ -10,6 +10,7 @@ from typing import Any
 from textual.app import App, ComposeResult
 from textual.message import Message
 from textual.pilot import Pilot
+from textual.screen import Screen
 
 from agentwatch.machine.listing.counts import counts
 from agentwatch.machine.listing.listing import Listing
@@ -18,6 +19,7 @@ from agentwatch.machine.standing import Ground, Standing, State
 from agentwatch.resources import stylesheets
 from agentwatch.screen.home import wanted
 from agentwatch.screen.home.home import Home
+from agentwatch.screen.terminal.first_frame import prepare
 
 NOW_MS = 1_795_352_400_000
 """2026-11-22, 13:00 UTC."""
@@ -49,7 +51,7 @@ class HomeApp(App[None]):
     """Home alone, with the real style sheet; it keeps the messages that it gets."""
 
     CSS_PATH = stylesheets()
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (60, "-wide")]
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]
     VERTICAL_BREAKPOINTS = [(0, "-short"), (16, "-tall")]
 
     def __init__(self, rows: Iterable[Row]) -> None:
@@ -58,6 +60,12 @@ class HomeApp(App[None]):
         self.posted: list[Message] = []
         self.home = Home({})
         self.rows = {row.key: row for row in rows}
+
+    def get_default_screen(self) -> Screen[None]:
+        """Return a screen that draws only what has changed, as that of the program."""
+        screen = Screen[None]()
+        prepare(screen)
+        return screen
 
     def compose(self) -> ComposeResult:
         """Yield home."""
@@ -73,9 +81,10 @@ class HomeApp(App[None]):
         self.listing.update(self.rows.values(), now_ms)
         self.home.show(self.listing, counts(self.rows.values(), now_ms), now_ms)
 
-    async def on_message(self, message: Message) -> None:
-        """Keep what the list posts."""
-        if message.__class__.__module__ == wanted.__name__:
+    def keep(self, message: Message) -> None:
+        """Keep a message that the list posts; each widget that gets it reports it again."""
+        kinds = (wanted.OfRow, wanted.Chosen, wanted.Requested, wanted.ContentsWanted)
+        if isinstance(message, kinds) and not any(message is each for each in self.posted):
             self.posted.append(message)
 
 
@@ -85,7 +94,7 @@ async def home_of(
 ) -> AsyncIterator[tuple[HomeApp, Pilot[None]]]:
     """Run home with sessions in a test terminal."""
     app = HomeApp(rows)
-    async with app.run_test(size=size) as pilot:
+    async with app.run_test(size=size, notifications=True, message_hook=app.keep) as pilot:
         await pilot.pause()
         yield app, pilot
 

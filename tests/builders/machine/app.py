@@ -14,6 +14,7 @@ from agentwatch.config import Config
 from agentwatch.machine.found import Key
 from agentwatch.machine.row import Row
 from agentwatch.screen.machine.app import HomeApp
+from agentwatch.screen.machine.screen import HomeScreen
 from agentwatch.screen.machine.watching import Rows
 from agentwatch.screen.screen import WatchScreen
 from agentwatch.screen.terminal.signals import HeldSignals
@@ -78,8 +79,24 @@ class HomeStage:
         self.machine.put(*rows)
         await self.until(lambda: self.app._rows is self.machine.rows, "the new rows")
 
-    async def open(self) -> WatchScreen:
-        """Open the selected session, and return its screen."""
+    @property
+    def home(self) -> HomeScreen:
+        """The screen of the list."""
+        assert self.app.home is not None
+        return self.app.home
+
+    async def choose(self, name: str) -> None:
+        """Select the session with an id."""
+        await self.press("g")
+        while self.chosen is None or self.chosen.id != name:
+            before = self.chosen
+            await self.press("j")
+            assert self.chosen != before, f"{name} is not in the list"
+
+    async def open(self, name: str | None = None) -> WatchScreen:
+        """Open a session, by default the selected one, and return its screen."""
+        if name is not None:
+            await self.choose(name)
         await self.press("enter")
         await self.until(lambda: isinstance(self.app.screen, WatchScreen), "the session")
         assert isinstance(self.app.screen, WatchScreen)
@@ -88,7 +105,7 @@ class HomeStage:
     async def back(self) -> None:
         """Return to the list."""
         await self.press("escape")
-        await self.until(lambda: self.app.screen is self.app.home, "the list")
+        await self.until(lambda: self.app.screen is self.home, "the list")
 
     @property
     def lines(self) -> list[str]:
@@ -103,7 +120,7 @@ class HomeStage:
     @property
     def chosen(self) -> Row | None:
         """The selected session."""
-        return self.app.home.query_one("#sessions").chosen  # type: ignore[attr-defined, no-any-return]
+        return self.home.query_one("#sessions").chosen  # type: ignore[attr-defined, no-any-return]
 
     def written_since(self) -> str:
         """Return what was written to the terminal since the last call."""

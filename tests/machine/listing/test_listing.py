@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from agentwatch.machine.listing.counts import counts
 from agentwatch.machine.listing.lines import RowLine
 from agentwatch.machine.listing.request import Request
 from agentwatch.machine.standing import Ground, Standing, State
@@ -51,7 +52,7 @@ def test_a_row_does_not_move_when_its_session_goes_on() -> None:
     assert isinstance(line, RowLine)
     assert line.row is newer
     assert listing.rows[newer.key] is newer
-    assert not listing.update([a, newer], NOW_MS)
+    assert not listing.update([a, replace(newer)], NOW_MS)
 
 
 def test_a_row_goes_to_the_top_of_another_group() -> None:
@@ -68,22 +69,41 @@ def test_a_row_goes_to_the_top_of_another_group() -> None:
     assert lines(listing) == ["# needs you 2", "b", "a", "# working 1", "c", "# your turn 1", "d"]
 
 
-def test_a_state_that_is_found_out_late_is_no_news() -> None:
-    """A session whose state was unknown is placed by its last line, not above what happened since."""
-    old = row("old", State.UNKNOWN, ago_ms=9 * MINUTE_MS)
-    listing = listed([row("a"), old])
-    listing.update([row("a"), in_state(old, State.WORKING)], NOW_MS)
-    assert lines(listing) == ["# working 2", "a", "old"]
+def test_a_process_that_is_found_late_is_no_news() -> None:
+    """A session that seemed to have ended is placed by its last line, not above what happened since."""
+    rows = [
+        row("a"),
+        row("x", State.UNKNOWN, ago_ms=9 * MINUTE_MS),
+        row("y", State.FAILED, ago_ms=5 * MINUTE_MS),
+    ]
+    listing = listed(rows)
+    works = Standing(State.WORKING, Ground.INFERRED)
+    listing.update([rows[0], *(replace(each, standing=works) for each in rows[1:])], NOW_MS)
+    assert lines(listing) == ["# working 3", "a", "y", "x"]
 
 
-def test_an_unknown_state_that_becomes_certain_in_its_group_is_certain() -> None:
-    """A session that ended, as was found out late, goes to the top when it goes on."""
-    old = row("old", State.UNKNOWN, ago_ms=9 * MINUTE_MS)
-    listing = listed([row("a"), old])
-    for state in (State.SUCCEEDED, State.WORKING):
-        old = in_state(old, state)
-        listing.update([row("a"), old], NOW_MS)
-    assert lines(listing) == ["# working 2", "old", "a"]
+def test_a_session_that_is_resumed_goes_to_the_top() -> None:
+    """A session that had ended and goes on has a newer line, or the agent says since when it works."""
+    rows = [row("a"), row("x", State.FAILED, ago_ms=9), row("y", State.FAILED, ago_ms=9 * MINUTE_MS)]
+    listing = listed(rows)
+    rows[2] = in_state(rows[2], State.WORKING)
+    listing.update(rows, NOW_MS)
+    assert lines(listing)[:3] == ["# working 2", "y", "a"]
+
+
+def test_a_session_that_ends_after_a_long_silence_is_the_last_to_have_ended() -> None:
+    """A session is at the top of those that ended, however old its last line is."""
+    rows = [
+        row("a", State.SUCCEEDED),
+        row("b", State.QUIET, ago_ms=9 * MINUTE_MS),
+        row("c", State.QUIET, ago_ms=9),
+    ]
+    listing = listed(rows)
+    ended = [
+        replace(each, standing=Standing(State.UNFINISHED, Ground.INFERRED, each.seen_ms)) for each in rows[1:]
+    ]
+    listing.update([rows[0], *ended], NOW_MS)
+    assert lines(listing) == ["# ended 3", "c", "b", "a"]
 
 
 def test_a_session_without_times_is_placed_by_now() -> None:
@@ -136,6 +156,18 @@ def test_old_and_archived_sessions_are_hidden_and_counted() -> None:
     assert listing.hidden_count == 0
     assert lines(listing)[2:] == ["# ended 5", "archived", "week", "old", "undated", "began"]
     assert not listing.update(rows, NOW_MS)
+
+
+def test_a_session_becomes_old_although_nothing_else_happens() -> None:
+    """The list hides a session when its week is over, so that it does not contradict the counts."""
+    rows = [row("a", State.SUCCEEDED, ago_ms=6 * DAY_MS), row("b", State.FAILED, ago_ms=5 * DAY_MS), row("c")]
+    listing = listed(rows)
+    assert not listing.update(rows, NOW_MS + DAY_MS)
+    assert listing.update(rows, NOW_MS + DAY_MS + 1).is_rebuilt
+    assert lines(listing) == ["# working 1", "c", "# ended 1", "b"]
+    assert listing.hidden_count == counts(rows, NOW_MS + DAY_MS + 1).hidden == 1
+    assert listing.update(rows, NOW_MS + 2 * DAY_MS + 1).is_rebuilt
+    assert not listing.update(rows, NOW_MS + 99 * DAY_MS)
 
 
 def test_a_hidden_session_that_goes_on_appears() -> None:

@@ -77,6 +77,13 @@ def test_children_begin_and_end(tmp_path: Path) -> None:
         assert agents_in(tmp_path, processes)[0].child_began_ms is None
 
 
+def test_a_forked_process_is_not_a_second_agent(tmp_path: Path) -> None:
+    """A process that an agent has just forked has the agent's command line, and is no agent."""
+    with started(["goose"], tmp_path, "exec 5<&0; (read line <&5) & echo; wait") as process:
+        (found,) = agents_in(tmp_path)
+        assert (found.pid, found.children) == (process.pid, 1)
+
+
 def test_an_agent_that_ends_is_gone(tmp_path: Path) -> None:
     """A process that has ended is no longer listed, even before its parent has noticed."""
     processes = Processes()

@@ -8,7 +8,13 @@ import pytest
 
 from agentwatch.events import ToolKind
 from agentwatch.machine.process import Process
-from agentwatch.machine.states.activity import has_child_since, is_silent, visible_calls, waiting_call
+from agentwatch.machine.states.activity import (
+    has_child_since,
+    is_left_over,
+    is_silent,
+    visible_calls,
+    waiting_call,
+)
 from agentwatch.machine.states.knowledge import knowledge_of
 from tests.machine.states.cases import MINUTE_MS, NOW_MS, call, process, working
 
@@ -24,6 +30,17 @@ def test_a_child_is_compared_with_a_time() -> None:
     assert has_child_since(process(child_ago_ms=10_000), None) is None
     assert has_child_since(process(child_ago_ms=10_000), NOW_MS - 9_000) is True
     assert has_child_since(process(child_ago_ms=10_000), NOW_MS - 8_999) is False
+
+
+def test_what_is_older_than_the_process_is_left_over() -> None:
+    """A process has written nothing that is more than two seconds older than itself."""
+    runs = process()
+    assert runs.began_ms is not None
+    assert is_left_over(runs, runs.began_ms - 2_001)
+    assert not is_left_over(runs, runs.began_ms - 2_000)
+    assert not is_left_over(runs, None)
+    assert not is_left_over(runs._replace(began_ms=None), 0)
+    assert not is_left_over(None, 0)
 
 
 def test_calls_that_are_not_written_in_time_do_not_count() -> None:
@@ -87,6 +104,13 @@ def test_an_agent_that_uses_the_processor_may_run_the_command_itself() -> None:
     assert waiting_call([call()], "", busy, CODEX, NOW_MS) is None
     assert waiting_call([call()], "", busy._replace(is_shared=True), CODEX, NOW_MS) == call()
     assert waiting_call([call()], "", process()._replace(is_idle=True), CODEX, NOW_MS) == call()
+
+
+def test_a_child_may_belong_to_any_call() -> None:
+    """A change of a file can start a formatter: while that runs, nothing is inferred."""
+    change = call(ToolKind.EDIT, ago_ms=MINUTE_MS)
+    assert waiting_call([change], "", process(child_ago_ms=MINUTE_MS), CODEX, NOW_MS) is None
+    assert waiting_call([change], "", process(child_ago_ms=2 * MINUTE_MS), CODEX, NOW_MS) is change
 
 
 def test_nothing_is_inferred_without_the_facts() -> None:

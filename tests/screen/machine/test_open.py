@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from pathlib import Path
 
@@ -11,12 +12,17 @@ from agentwatch.machine.standing import State
 from agentwatch.recording import hold
 from agentwatch.screen.screen import WatchScreen
 from tests.builders.home.home_app import row
-from tests.builders.machine.app import at_home, descriptors
+from tests.builders.machine.app import HomeStage, at_home, descriptors
 from tests.builders.screen.lines import append
 from tests.conftest import RECORDINGS
 
 DEMO = RECORDINGS / "demo.ndjson"
 PLAIN = RECORDINGS / "plain.ndjson"
+
+
+def without_clocks(stage: HomeStage) -> str:
+    """Return the screen as text without the times, which go on."""
+    return re.sub(r"[\d:]+ ", "", stage.text)
 
 
 async def test_enter_opens_and_escape_returns_to_the_list_as_it_was() -> None:
@@ -25,12 +31,12 @@ async def test_enter_opens_and_escape_returns_to_the_list_as_it_was() -> None:
     async with at_home(rows, size=(120, 20)) as stage:
         await stage.press("f", *"title", "enter")
         await stage.press(*["j"] * 40)
-        before, chosen = stage.lines, stage.chosen
+        before, chosen = without_clocks(stage), stage.chosen
         await stage.open()
         await stage.shows("esc Sessions")
         await stage.shows("✓ succeeded")
         await stage.back()
-        await stage.until(lambda: stage.lines == before, "the list as it was")
+        await stage.until(lambda: without_clocks(stage) == before, "the list as it was")
         assert stage.chosen == chosen
 
 
@@ -86,7 +92,7 @@ async def test_what_cannot_be_opened_is_one_line(tmp_path: Path) -> None:
         await stage.press("enter")
         await stage.shows("cannot open")
         await stage.shows("no such file or directory")
-        assert stage.app.screen is stage.app.home
+        assert stage.app.screen is stage.home
 
 
 async def test_what_is_only_listed_is_not_opened() -> None:
@@ -114,16 +120,19 @@ async def test_a_file_that_is_replaced_is_opened_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-async def test_opened_sessions_leave_nothing_behind(tmp_path: Path) -> None:
+async def test_opened_sessions_leave_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """After a session was opened and left 50 times, nothing of them is left open."""
-    claude = tmp_path / "0f4c2b7e-1111-4222-8333-444455556666.jsonl"
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path))
+    claude = tmp_path / "projects" / "-src" / "0f4c2b7e-1111-4222-8333-444455556666.jsonl"
+    claude.parent.mkdir(parents=True)
     claude.write_bytes(b'{"type":"user","sessionId":"x","message":{"role":"user","content":"go on"}}\n')
     rows = [row("plain", path=PLAIN), row("claude", path=claude)]
     async with at_home(rows) as stage:
         counts = []
         for number in range(50):
-            await stage.press("g" if number % 2 else "G")
-            await stage.open()
+            await stage.open("plain" if number % 2 else "claude")
+            names = [thread.name for thread in threading.enumerate()]
+            assert names.count("store") == (number + 1) % 2
             await stage.back()
             await stage.until(lambda: stage.app._being_closed == 0, "the end of the session")
             named = {thread.name for thread in threading.enumerate()}
