@@ -42,7 +42,7 @@ class Process(NamedTuple):
     viewers: int | None = None
     """The number of processes that may show the session, if a daemon runs it; None if it is not known."""
     is_idle: bool | None = None
-    """Whether it has used nearly no CPU in the last seconds (at least 2, at most 5); None if unknown."""
+    """Whether it has used nearly no CPU in the last seconds (at least 1.5, at most 5); None if unknown."""
 
 
 class Said(NamedTuple):

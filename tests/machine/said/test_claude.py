@@ -106,13 +106,14 @@ def test_each_status_is_a_state(
 
 
 def test_a_killed_process_leaves_a_dead_record(registry: Registry) -> None:
-    """A record that says busy is dead once its process is killed."""
+    """A record that says busy is dead once its process is killed, which is checked every second."""
     with started(["claude"], registry.folder) as process:
         registry.write(process.pid)
         assert registry.said()["7e82"].life is Life.LIVE
         process.kill()
         process.wait()
-        assert registry.said()["7e82"].life is Life.DEAD
+        assert registry.said(NOW + 0.9)["7e82"].life is Life.LIVE
+        assert registry.said(NOW + 1.1)["7e82"].life is Life.DEAD
 
 
 def test_a_process_id_that_is_used_again_is_dead(registry: Registry) -> None:
@@ -253,3 +254,94 @@ def test_the_record_of_a_live_process_counts(registry: Registry) -> None:
     assert registry.said()["7e82"].state is State.WORKING
     registry.write(kind="daemon")
     assert registry.said()["7e82"].life is Life.DEAD
+
+
+def test_a_machine_with_another_id_is_this_one_if_the_process_is(registry: Registry) -> None:
+    """A container may have an id of its own for the machine: the process itself proves where it runs."""
+    registry.write(pidDomain=f"linux:{'0' * 32}:{os.readlink('/proc/self/ns/pid')}")
+    assert registry.said()["7e82"].life is Life.LIVE
+
+
+def test_an_older_record_has_no_start(registry: Registry) -> None:
+    """Without the start of the process, a process that began after the session is another."""
+    stat = Proc().stat(os.getpid())
+    assert stat is not None
+    registry.write(procStart=None, startedAt=stat.began_ms + 1000)
+    assert registry.said()["7e82"].life is Life.LIVE
+    registry.write(procStart=None, startedAt=stat.began_ms - 20_000)
+    assert registry.said()["7e82"].life is Life.DEAD
+
+
+def test_without_proc_the_process_must_exist(registry: Registry, tmp_path: Path) -> None:
+    """On a system without /proc, the record of an existing process is live, if it is of this system."""
+    registry.reader = ClaudeRecords([registry.folder], os.geteuid(), Proc(tmp_path / "proc"))
+    registry.write()
+    registry.write(1 << 22, sessionId="gone")
+    registry.write(9_999_999_999, sessionId="huge")
+    registry.write(1, sessionId="else", pidDomain="solaris")
+    assert {name: said.life for name, said in registry.said().items()} == {
+        "7e82": Life.LIVE,
+        "gone": Life.DEAD,
+        "huge": Life.DEAD,
+        "else": Life.UNKNOWN,
+    }
+
+
+@pytest.mark.parametrize(
+    ("platform", "domain"), [("darwin", "darwin"), ("linux", f"linux::{os.readlink('/proc/self/ns/pid')}")]
+)
+def test_the_domain_of_this_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, platform: str, domain: str
+) -> None:
+    """The domain is that of the system; a machine without an id has an empty one."""
+    monkeypatch.setattr("sys.platform", platform)
+    monkeypatch.setattr("agentwatch.machine.said.claude._MACHINE_ID", tmp_path / "none")
+    assert ClaudeRecords([tmp_path], 0, Proc())._domain == domain
+
+
+def test_a_record_that_vanishes_while_it_is_read(registry: Registry, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A record that cannot be opened keeps what it said."""
+    registry.write()
+    before = registry.said()
+
+    def gone(path: Path) -> int:
+        raise FileNotFoundError(path)
+
+    monkeypatch.setattr("agentwatch.machine.said.claude.open_regular", gone)
+    registry.write(status="waiting")
+    assert registry.said() == before
+
+
+def test_a_session_that_vanishes_during_a_blink_is_forgotten(registry: Registry) -> None:
+    """A session that is still shown as working is gone with its record."""
+    registry.write()
+    registry.said()
+    registry.write(status="idle", statusUpdatedAt=None)
+    assert registry.said()["7e82"].state is State.WORKING
+    (registry.folder / f"{os.getpid()}.json").unlink()
+    assert registry.said() == {}
+    registry.write(status="idle")
+    assert registry.said()["7e82"].state is State.YOUR_TURN
+
+
+def test_a_link_in_place_of_the_folder_is_not_followed(registry: Registry, tmp_path: Path) -> None:
+    """The folder of the records is no link."""
+    registry.write()
+    link = tmp_path / "link"
+    link.symlink_to(registry.folder)
+    registry.reader = ClaudeRecords([link], os.geteuid(), Proc())
+    assert registry.said() == {}
+
+
+def test_a_record_that_has_not_changed_is_not_opened(
+    registry: Registry, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A record whose time has passed is read once."""
+    registry.write()
+    path = registry.folder / f"{os.getpid()}.json"
+    os.utime(path, (1, 1))
+    before = registry.said()
+    monkeypatch.setattr("agentwatch.machine.said.claude.open_regular", None)
+    assert registry.said(NOW + 2) == before
+    path.unlink()
+    assert registry.said() == {}
