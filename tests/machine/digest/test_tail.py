@@ -97,6 +97,19 @@ def test_a_last_line_without_a_line_end_counts(path: Path) -> None:
     assert digest.calls == 2
 
 
+def test_a_torn_line_may_end_like_an_object(path: Path) -> None:
+    """Its last byte so far is the end of an inner one."""
+    tail, digest = tail_of(path)
+    line = jsonl(claude.call("c1", given={"command": "ls"}))
+    cut = line.index(b"}") + 1
+    append(path, line[:cut])
+    tail.update()
+    assert digest.calls == 0
+    append(path, line[cut:])
+    tail.update()
+    assert digest.calls == 1
+
+
 def test_blank_lines_and_lines_of_no_agent_are_passed_over(path: Path) -> None:
     """They change nothing, and what follows them is read."""
     tail, digest = tail_of(path)
@@ -120,6 +133,20 @@ def test_a_file_that_is_written_again_is_read_again(path: Path, way: str) -> Non
     assert tail.update()
     assert tail.digest is not None
     assert (tail.digest.first_prompt, tail.digest.calls) == ("Another", 0)
+
+
+def test_a_file_in_the_place_of_another_is_read_from_its_beginning(path: Path) -> None:
+    """Even if its bytes before the next line are the same."""
+    said = jsonl(claude.said("x" * 200))
+    append(path, said)
+    tail, _ = tail_of(path)
+    other = path.with_name("other")
+    other.write_bytes(jsonl(claude.user("Not it")).replace(b"Not it", b"Fix at") + said)
+    append(other, jsonl(claude.call("c1")))
+    os.replace(other, path)
+    assert tail.update()
+    assert tail.digest is not None
+    assert tail.digest.first_prompt == "Fix at"
 
 
 @pytest.mark.parametrize("kind", ["missing", "fifo", "link", "folder", "foreign"])
@@ -219,6 +246,32 @@ def test_an_error_that_may_be_repeated_fails_the_turn_only_in_the_end(path: Path
     assert (tail.digest.outcome, tail.digest.last_text) == (Outcome.SUCCEEDED, "Done.")
 
 
+LATER = "2026-11-21T23:00:00.000Z"
+
+
+@pytest.mark.parametrize("is_settled", [True, False])
+def test_what_follows_from_the_end_is_taken_back_when_more_is_written(path: Path, is_settled: bool) -> None:
+    """A repeated request belongs to the turn that seemed to have failed."""
+    event = {"event.name": "qwen-code.api_error", "status_code": 503, "error_message": "overloaded"}
+    error = qwen("system", subtype="ui_telemetry", systemPayload={"uiEvent": event})
+    path.write_bytes(jsonl(qwen("user", message={"parts": [{"text": "Go"}]}), error))
+    age(path, 60)
+    tail, digest = tail_of(path, "qwen")
+    assert not tail.update()
+    if is_settled:
+        tail.settle()
+    assert digest.outcome is (Outcome.FAILED if is_settled else None)
+    append(
+        path,
+        jsonl(
+            {**qwen("assistant", message={"parts": [{"text": "Hm", "thought": True}]}), "timestamp": LATER}
+        ),
+    )
+    tail.update()
+    assert tail.digest is not None
+    assert (tail.digest.turn, tail.digest.turn_ms) == (Turn.OPEN, claude.AT_MS)
+
+
 def test_after_ten_minutes_nothing_more_is_expected(path: Path) -> None:
     """An old file is read as one that has ended."""
     event = {"event.name": "qwen-code.api_error", "status_code": 503, "error_message": "overloaded"}
@@ -245,6 +298,8 @@ def test_a_session_that_is_only_listed_has_no_digest(path: Path) -> None:
     """Nothing is read of it."""
     tail = Tail(found(path, reach=Reach.LISTED))
     assert (tail.digest, tail.update(), tail.settle()) == (None, False, False)
+    tail.release()
+    assert tail.digest is None
 
 
 def test_lines_that_are_not_decoded_leave_the_metadata(path: Path) -> None:

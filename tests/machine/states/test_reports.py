@@ -135,3 +135,24 @@ def test_a_hook_does_not_know_of_an_interruption() -> None:
     again = replace(working(), turn_ms=NOW_MS - MINUTE_MS)
     assert judged(again, says=idle).state is State.WORKING
     assert judged(working(), says=idle).state is State.YOUR_TURN
+
+
+def test_only_an_exact_agent_says_by_its_silence_that_it_works() -> None:
+    """Copilot would have logged a question; of Codex, or without a report, that it works is inferred."""
+    runs = process(child_ago_ms=0)
+    for agent, says, ground in (
+        ("copilot", said(None), Ground.SAID),
+        ("copilot", None, Ground.INFERRED),
+        ("codex", said(None), Ground.INFERRED),
+    ):
+        assert judged(working(), agent=agent, says=says, runs=runs)[:2] == (State.WORKING, ground)
+
+
+def test_the_viewers_of_a_process_of_one_session_do_not_count() -> None:
+    """Only a daemon keeps a session open that no terminal shows."""
+    assert judged(DONE, runs=process()._replace(viewers=0)).state is State.YOUR_TURN
+
+
+def test_a_session_with_calls_had_a_prompt() -> None:
+    """Some files begin without the prompt, such as those of a session that was continued from another."""
+    assert judged(Digest(is_whole=True, calls=1), life=Life.DEAD).now == "no answer"

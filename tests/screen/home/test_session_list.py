@@ -103,6 +103,20 @@ async def test_the_top_stays_in_view_while_the_first_session_is_selected() -> No
         assert chosen_id(app) == "s0000"
         await pilot.press("g")
         assert chosen_id(app) == "new"
+        app.put(row("newer", State.ASKS))
+        await pilot.pause()
+        assert "Title of newer" in screen_rows(app)[4]
+
+
+async def test_moving_up_to_the_first_session_of_a_group_shows_its_heading() -> None:
+    """A group never begins without its heading at the top of the list."""
+    rows = [*(row(f"a{number}", State.ASKS) for number in range(9)), *working(60)]
+    async with home_of(rows, (100, 20)) as (app, pilot):
+        await pilot.press("G")
+        while chosen_id(app) != "s0000":
+            await pilot.press("k")
+        assert "WORKING" in viewport(app.home.sessions)[0]
+        assert "Title of s0000" in viewport(app.home.sessions)[1]
 
 
 async def test_after_the_selected_session_its_neighbour_is_selected() -> None:
