@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import errno
 import os
-from pathlib import Path
 from typing import NamedTuple
 
 import orjson
@@ -16,7 +14,8 @@ from agentwatch.machine.digest.digest import Digest
 from agentwatch.machine.digest.stored import StoredLines
 from agentwatch.machine.digest.windows import read_ends, read_whole
 from agentwatch.machine.found import Found, Reach
-from agentwatch.recording import now_ms, open_regular
+from agentwatch.machine.own_file import open_own
+from agentwatch.recording import now_ms
 from agentwatch.recording.lines import split_lines
 from agentwatch.wire import Decoder
 
@@ -85,7 +84,7 @@ class Tail:
             version = _Version.of(os.stat(self.found.path, follow_symlinks=False))
             if version == self._seen:
                 return self._is_silent(version.changed_ms)
-            fd = _open_own(self.found.path)
+            fd = open_own(self.found.path)
         except OSError:
             return False
         try:
@@ -180,19 +179,6 @@ class Tail:
             isinstance(event, TurnEnded) and event.outcome is Outcome.SUCCEEDED for event in self._held
         )
         return self.settle() if ends_well or silent_ms >= _FINAL_MS else False
-
-
-def _open_own(path: Path) -> int:
-    """Open a regular file of this user for reading.
-
-    Raises:
-        OSError: It cannot be opened, is a link or no regular file, or belongs to another user.
-    """
-    fd = open_regular(path)
-    if hasattr(os, "geteuid") and os.fstat(fd).st_uid != os.geteuid():
-        os.close(fd)
-        raise PermissionError(errno.EPERM, "it belongs to another user", str(path))
-    return fd
 
 
 def _is_object(rest: bytes) -> bool:

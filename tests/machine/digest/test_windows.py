@@ -13,8 +13,8 @@ import pytest
 from agentwatch.events import Outcome
 from agentwatch.machine.digest import Digest, Tail, Turn, decoding, windows
 from tests.builders import claude_lines as stream
-from tests.builders.digested import digest_of, found
 from tests.builders.on_disk import transcript as claude
+from tests.builders.on_disk.digested import digest_of, found
 
 NOW = (
     *("session_id", "model", "cwd", "branch", "permission_mode", "title", "is_users_title", "first_prompt"),

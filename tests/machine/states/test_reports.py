@@ -8,7 +8,7 @@ import pytest
 
 from agentwatch.events import Outcome, ToolKind
 from agentwatch.machine.digest.digest import Digest
-from agentwatch.machine.process import Life
+from agentwatch.machine.process import Life, Said
 from agentwatch.machine.standing import Ground, Group, State
 from tests.machine.states.cases import (
     MINUTE_MS,
@@ -156,3 +156,24 @@ def test_the_viewers_of_a_process_of_one_session_do_not_count() -> None:
 def test_a_session_with_calls_had_a_prompt() -> None:
     """Some files begin without the prompt, such as those of a session that was continued from another."""
     assert judged(Digest(is_whole=True, calls=1), life=Life.DEAD).now == "no answer"
+
+
+@pytest.mark.parametrize(("agent", "says"), [("claude", None), ("codex", said(None)), ("codex", None)])
+def test_a_question_is_inferred_where_none_is_reported(agent: str, says: Said | None) -> None:
+    """An old Claude Code has no record; a lock of Codex says that the session is open, not what it does."""
+    assert judged(working(call()), agent=agent, says=says, runs=CHILDLESS)[:2] == (
+        State.ASKS,
+        Ground.INFERRED,
+    )
+
+
+def test_the_reason_is_that_of_a_failed_recording() -> None:
+    """A recording that has ended well has no reason, nor has one whose lines were not read."""
+    for state, digest, now in (
+        (State.FAILED, BROKEN, "usage limit"),
+        (State.FAILED, None, ""),
+        (State.SUCCEEDED, BROKEN, ""),
+    ):
+        says = said(state, agent="agentwatch")
+        known = judged(digest, agent="agentwatch", says=says, life=Life.DEAD)
+        assert (known.state, known.now) == (state, now)

@@ -156,6 +156,17 @@ async def test_another_width_keeps_the_selected_session_in_view() -> None:
         assert any("▐◐ model" in line and f"Title of {before}" in line for line in screen_rows(app))
 
 
+async def test_another_width_keeps_the_top_in_view() -> None:
+    """While the list is at its top, it stays there if the selected session is in view there too."""
+    async with home_of(working(100), (100, 20)) as (app, pilot):
+        await pilot.press("j", "j")
+        for size in (NARROW, (100, 20)):
+            await pilot.resize_terminal(*size)
+            await eventually(pilot, lambda width=size[0]: abs(app.home.sessions.size.width - width) < 5, "it")  # type: ignore[misc]
+            assert app.home.sessions.scroll_offset.y == 0
+            assert chosen_id(app) == "s0002"
+
+
 async def test_messages_name_the_selected_session() -> None:
     """Each key posts what the user wants of the selected session."""
     wants = {
