@@ -9,7 +9,6 @@ from functools import partial
 from typing import NamedTuple
 
 from textual import on
-from textual.app import App
 
 from agentwatch.agent_facts import NO_FACTS, AgentFacts
 from agentwatch.config import Config
@@ -90,7 +89,7 @@ class HomeApp(SessionApp[None]):
     def on_mount(self) -> None:
         """Watch the sessions once the first frame is drawn."""
         self.call_after_refresh(self._watching.start)
-        self.app_resume_signal.subscribe(self, self._resumed)
+        self.app_resume_signal.subscribe(self, lambda _app: self._show_title())
 
     def on_unmount(self) -> None:
         """Stop to watch, and restore the terminal's title."""
@@ -109,9 +108,6 @@ class HomeApp(SessionApp[None]):
     def action_help(self) -> None:
         """Show the help for the list, or for the session that is open."""
         self.push_screen(Help(self.config.keys, LIST_KEYS if self._open is None else KEYS))
-
-    def _resumed(self, _app: App[object]) -> None:
-        self._show_title()
 
     def _take(self, rows: Rows) -> None:
         """Take the rows that the thread reports."""
