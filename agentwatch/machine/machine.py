@@ -129,7 +129,7 @@ class Machine:
                 if session.found.path == NO_FILE and (session.said is None or session.said.life is Life.DEAD):
                     self._forget(key)
         for key, each in said.items():
-            if key not in self._sessions and each.life is not Life.DEAD:
+            if key not in self._sessions and each.claim is not None:
                 self._take([without_file(key, each)], now_ms)
         self._is_joined = False
 
@@ -241,28 +241,28 @@ class Machine:
         processes = self._processes.agents if self._processes.is_known else None
         lives = joined(recent, processes, said, cwds, self._registries.exact)
         for key in lives.keys() | self._live:
-            if (session := self._sessions.get(key)) is None:
+            if key not in self._sessions:
                 continue
             life, process = lives.get(key, (Life.DEAD, None))
-            if (session.life, session.process) != (life, process):
-                session.life, session.process = life, process
-                session.end()
-                self._note(key)
+            family = (key, *self._subagents.get(key, ()))
+            for each in family:
+                if self._sessions[each].join(life, process):
+                    self._note(each)
             (self._live.discard if life is Life.DEAD else self._live.add)(key)
-            subagents = self._subagents.get(key, ())
-            for each in subagents:
-                self._sessions[each].life = life
-            self._want(now_ms, (key, *subagents))
+            self._want(now_ms, family)
 
     def _judge(self, now_ms: int) -> None:
         """Judge the sessions of which something is new, and once a second the live ones."""
         if self._schedule.is_due("clocks"):
             self._unjudged |= self._live
+            for key in self._live:
+                subagents = self._subagents.get(key, ())
+                self._unjudged.update(each for each in subagents if self._sessions[each].is_running)
         if not self._unjudged:
             return
         rows, unjudged = dict(self.rows), self._unjudged
         self._unjudged = set()
-        for key in sorted(unjudged, key=lambda key: key not in self._subagents):
+        for key in sorted(unjudged, key=self._subagents.__contains__):  # parents count their subagents
             session = self._sessions.get(key)
             if session is None or self._twins.has_recording(key, self._sessions):
                 rows.pop(key, None)

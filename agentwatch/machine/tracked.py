@@ -43,7 +43,12 @@ class Tracked:
     @property
     def is_live(self) -> bool:
         """Whether its process runs, or may run."""
-        return self.life is not Life.DEAD or self.standing.state in LIVE
+        return self.life is not Life.DEAD or self.is_running
+
+    @property
+    def is_running(self) -> bool:
+        """Whether its state is that of a session that runs: time alone may change it."""
+        return self.standing.state in LIVE
 
     @property
     def cwd(self) -> str:
@@ -70,6 +75,14 @@ class Tracked:
         self.tail.found = self.found
         has_changed = self.tail.update()
         return self.end() or has_changed
+
+    def join(self, life: Life, process: Process | None) -> bool:
+        """Note whether its process runs, and which it is; return whether that is new."""
+        if (self.life, self.process) == (life, process):
+            return False
+        self.life, self.process = life, process
+        self.end()
+        return True
 
     def end(self) -> bool:
         """Apply what the end of the process means for the lines, if it has ended.

@@ -10,11 +10,13 @@ from typing import NamedTuple
 
 from textual import on
 
+from agentwatch.agent_facts import NO_FACTS, AgentFacts
 from agentwatch.config import Config
 from agentwatch.faults import Fault
 from agentwatch.machine.found import Key
 from agentwatch.machine.listing.counts import Counts, counts
 from agentwatch.machine.row import Row
+from agentwatch.machine.standing import Ground, State
 from agentwatch.recording import now_ms
 from agentwatch.safe_text import safe_line
 from agentwatch.screen.home import wanted
@@ -115,8 +117,19 @@ class HomeApp(SessionApp[None]):
         self._rows, self._counts = rows, counts(rows.values(), now_ms())
         if ringing:
             self._signals.alert(_alert_words(ringing))
+        self._show_facts()
         self._show_title()
         self._show_rows()
+
+    def _show_facts(self) -> None:
+        """Show in the session that is open what its agent says in the list."""
+        if self._open is None:
+            return
+        source, facts = self._open.session.source, _facts_of(self._rows.get(self._open.row.key))
+        if source.facts != facts:
+            source.facts = facts
+            if (screen := self.session_screen) is not None:
+                screen.frame_scheduler.within(0)
 
     def _show_rows(self) -> None:
         """Show the sessions, unless one of them is open: the list is not drawn then."""
@@ -173,6 +186,7 @@ class HomeApp(SessionApp[None]):
             await asyncio.to_thread(session.close)
             return
         self._opening, self._open = None, _Open(row, session)
+        self._show_facts()
         self._rings.look_at(row.key)
         await self.push_screen(
             WatchScreen(
@@ -214,6 +228,13 @@ class HomeApp(SessionApp[None]):
         await asyncio.to_thread(session.close)
         self._being_closed -= 1
         self.set_timer(_COLLECT_SECONDS, gc.collect)
+
+
+def _facts_of(row: Row | None) -> AgentFacts:
+    """Return what the screen of a session shows of its row: what the agent itself says that it asks."""
+    if row is None or row.standing.state is not State.ASKS or row.standing.ground is not Ground.SAID:
+        return NO_FACTS
+    return AgentFacts(asks=row.standing.now or "you", asks_since_ms=row.standing.since_ms)
 
 
 def _alert_words(rows: list[Row]) -> str:

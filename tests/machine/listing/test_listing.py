@@ -52,7 +52,7 @@ def test_a_row_does_not_move_when_its_session_goes_on() -> None:
     assert isinstance(line, RowLine)
     assert line.row is newer
     assert listing.rows[newer.key] is newer
-    assert not listing.update([a, newer], NOW_MS)
+    assert not listing.update([a, replace(newer)], NOW_MS)
 
 
 def test_a_row_goes_to_the_top_of_another_group() -> None:

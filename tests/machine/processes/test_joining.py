@@ -226,6 +226,7 @@ def test_a_session_that_is_not_on_disk_yet_runs() -> None:
     """Claude Code registers a session before its first prompt, when it has no file yet."""
     said = [Said("claude", "new", LIVE, 1), Said("claude", "gone", DEAD, 2), Said("codex", "hook", UNKNOWN)]
     assert results([], [process(1, "claude")], said) == {"new": (LIVE, 1)}
+    assert [each.claim for each in said] == [LIVE, None, None]
 
 
 def test_an_own_recording_leaves_the_process_to_the_session_of_the_agent() -> None:

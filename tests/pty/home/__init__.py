@@ -1,1 +1,1 @@
-"""The list of all sessions on a real terminal."""
+"""Tests of the list of sessions on a real terminal."""

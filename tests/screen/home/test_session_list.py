@@ -103,6 +103,20 @@ async def test_the_top_stays_in_view_while_the_first_session_is_selected() -> No
         assert chosen_id(app) == "s0000"
         await pilot.press("g")
         assert chosen_id(app) == "new"
+        app.put(row("newer", State.ASKS))
+        await pilot.pause()
+        assert "Title of newer" in screen_rows(app)[4]
+
+
+async def test_moving_up_to_the_first_session_of_a_group_shows_its_heading() -> None:
+    """A group never begins without its heading at the top of the list."""
+    rows = [*(row(f"a{number}", State.ASKS) for number in range(9)), *working(60)]
+    async with home_of(rows, (100, 20)) as (app, pilot):
+        await pilot.press("G")
+        while chosen_id(app) != "s0000":
+            await pilot.press("k")
+        assert "WORKING" in viewport(app.home.sessions)[0]
+        assert "Title of s0000" in viewport(app.home.sessions)[1]
 
 
 async def test_after_the_selected_session_its_neighbour_is_selected() -> None:
@@ -140,6 +154,17 @@ async def test_another_width_keeps_the_selected_session_in_view() -> None:
         await eventually(pilot, lambda: app.home.sessions.size.width < 41, "the narrow list")
         assert chosen_id(app) == before
         assert any("▐◐ model" in line and f"Title of {before}" in line for line in screen_rows(app))
+
+
+async def test_another_width_keeps_the_top_in_view() -> None:
+    """While the list is at its top, it stays there if the selected session is in view there too."""
+    async with home_of(working(100), (100, 20)) as (app, pilot):
+        await pilot.press("j", "j")
+        for size in (NARROW, (100, 20)):
+            await pilot.resize_terminal(*size)
+            await eventually(pilot, lambda width=size[0]: abs(app.home.sessions.size.width - width) < 5, "it")  # type: ignore[misc]
+            assert app.home.sessions.scroll_offset.y == 0
+            assert chosen_id(app) == "s0002"
 
 
 async def test_messages_name_the_selected_session() -> None:
