@@ -1,5 +1,1 @@
-<<<<<<< HEAD
 """Tests of the list of sessions on a real terminal."""
-=======
-"""The list of all sessions on a real terminal."""
->>>>>>> app
