@@ -129,7 +129,7 @@ class Machine:
                 if session.found.path == NO_FILE and (session.said is None or session.said.life is Life.DEAD):
                     self._forget(key)
         for key, each in said.items():
-            if key not in self._sessions and each.life is not Life.DEAD:
+            if key not in self._sessions and each.claim is not None:
                 self._take([without_file(key, each)], now_ms)
         self._is_joined = False
 

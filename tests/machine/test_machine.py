@@ -30,6 +30,7 @@ class Watched:
     def __init__(self, fake: FakeMachine) -> None:
         self.fake = fake
         self.seconds = 0.0
+        self.began_ms = now_ms()
         self.machine = Machine(fake.environ, fake.home, clock=self._clock)
 
     def _clock(self) -> float:
@@ -40,7 +41,7 @@ class Watched:
         """Move the clock, do what is due, and return the rows."""
         self.seconds += seconds
         for _ in range(STEPS):
-            if not self.machine.step(now_ms()):
+            if not self.machine.step(self.began_ms + round(self.seconds * 1000)):
                 return dict(self.machine.rows)
         raise AssertionError(f"work is left after {STEPS} steps")
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import errno
 import os
-from pathlib import Path
 from typing import NamedTuple
 
 import orjson
@@ -16,7 +14,8 @@ from agentwatch.machine.digest.digest import Digest
 from agentwatch.machine.digest.stored import StoredLines
 from agentwatch.machine.digest.windows import read_ends, read_whole
 from agentwatch.machine.found import Found, Reach
-from agentwatch.recording import now_ms, open_regular
+from agentwatch.machine.own_file import open_own
+from agentwatch.recording import now_ms
 from agentwatch.recording.lines import split_lines
 from agentwatch.wire import Decoder
 
@@ -85,7 +84,7 @@ class Tail:
             version = _Version.of(os.stat(self.found.path, follow_symlinks=False))
             if version == self._seen:
                 return self._is_silent(version.changed_ms)
-            fd = _open_own(self.found.path)
+            fd = open_own(self.found.path)
         except OSError:
             return False
         try:
@@ -130,6 +129,7 @@ class Tail:
         size, changed_ms = version.size, version.changed_ms
         if (
             before is None
+            or self.digest is None
             or before[:2] != version[:2]
             or self._decoder is None
             or self._held
@@ -138,7 +138,7 @@ class Tail:
         ):
             self._begin(fd, size, changed_ms)
         else:
-            self._append(fd, size, changed_ms)
+            self._append(fd, size, self.digest, self._decoder, changed_ms)
         self._held, self._seen = None, version
         self._is_silent(changed_ms)
         return True
@@ -151,19 +151,17 @@ class Tail:
         read = read_whole if size <= _WHOLE_BYTES else read_ends
         found = read(fd, size, digest_of(self.found, format_of(self.found)))
         self.digest, self._decoder, self._offset = found
-        self._append(fd, size, None)
-        if self.digest.seen_ms is None and size:
-            self.digest.seen_ms = changed_ms
+        self._append(fd, size, found.digest, found.decoder)
+        if found.digest.seen_ms is None and size:
+            found.digest.seen_ms = changed_ms
 
-    def _append(self, fd: int, size: int, at_ms: int | None) -> None:
+    def _append(self, fd: int, size: int, digest: Digest, decoder: Decoder, at_ms: int | None = None) -> None:
         """Apply the lines after the last reading. The last one may not have been written whole yet."""
-        if self.digest is None or self._decoder is None:
-            return
         data = os.pread(fd, size - self._offset, self._offset)
         lines, rest = split_lines(data) if data else ([], b"")
         if _is_object(rest):
             lines, rest = [*lines, rest], b""
-        apply_lines(self.digest, self._decoder, lines, at_ms)
+        apply_lines(digest, decoder, lines, at_ms)
         self._offset += len(data) - len(rest)
         start = max(self._offset - _BEFORE_BYTES, 0)
         self._before = os.pread(fd, self._offset - start, start)
@@ -181,19 +179,6 @@ class Tail:
             isinstance(event, TurnEnded) and event.outcome is Outcome.SUCCEEDED for event in self._held
         )
         return self.settle() if ends_well or silent_ms >= _FINAL_MS else False
-
-
-def _open_own(path: Path) -> int:
-    """Open a regular file of this user for reading.
-
-    Raises:
-        OSError: It cannot be opened, is a link or no regular file, or belongs to another user.
-    """
-    fd = open_regular(path)
-    if hasattr(os, "geteuid") and os.fstat(fd).st_uid != os.geteuid():
-        os.close(fd)
-        raise PermissionError(errno.EPERM, "it belongs to another user", str(path))
-    return fd
 
 
 def _is_object(rest: bytes) -> bool:

@@ -9,6 +9,7 @@ from typing import Protocol
 
 from agentwatch.machine.found import Key
 from agentwatch.machine.row import Row
+from agentwatch.machine.status.publisher import Publisher
 from agentwatch.recording import now_ms
 
 Rows = Mapping[Key, Row]
@@ -38,7 +39,7 @@ class Watching:
     """Steps a machine in a thread until it is stopped.
 
     The first rows are reported as soon as they are known, later ones four times a second at most. An
-    exception ends the thread and is reported.
+    exception ends the thread and is reported. The counts of the rows are written for `status`.
     """
 
     def __init__(
@@ -57,6 +58,7 @@ class Watching:
         self._machine = machine
         self._report = report
         self._fail = fail
+        self._publisher = Publisher()
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._run, name="machine", daemon=True)
 
@@ -89,4 +91,6 @@ class Watching:
             if rows is not reported and (is_first or now >= reported_at + _TICK_SECONDS):
                 was_found, reported_at, reported = self._machine.is_found, now, rows
                 self._report(rows)
+            if self._machine.is_found and (self._publisher.has_begun or not has_more):
+                self._publisher.publish(rows, now_ms())
             self._ended.wait(_YIELD_SECONDS if has_more else _TICK_SECONDS)
