@@ -192,7 +192,7 @@ class HomeApp(SessionApp[None]):
             WatchScreen(
                 session.source,
                 session.first,
-                config=_session_config(self.config, rings=self._rings.rings(row.key)),
+                config=_config_of(self.config, rings=self._rings.rings(row.key)),
                 write=self.write_to_terminal,
                 is_from_list=True,
             )
@@ -224,7 +224,7 @@ class HomeApp(SessionApp[None]):
         self.set_timer(_COLLECT_SECONDS, gc.collect)
 
 
-def _session_config(config: Config, *, rings: bool) -> Config:
+def _config_of(config: Config, *, rings: bool) -> Config:
     """Return the configuration of a session's screen: the title is that of the list."""
     config = config._replace(title=False)
     return config if rings else config._replace(bell=False, note=False)
