@@ -23,6 +23,9 @@ class AgentFacts(NamedTuple):
     """Whether the agent's processes use CPU; None if unknown."""
     is_stopped: bool = False
     """Whether a signal has stopped the process (SIGSTOP); it continues only when somebody sends SIGCONT."""
+    asks: str = ""
+    """What the agent asks the user, where it says so outside the stream; empty if nothing is known."""
+    asks_since_ms: int | None = None
 
 
 NO_FACTS = AgentFacts()

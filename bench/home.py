@@ -92,7 +92,12 @@ class Growth:
             "input": {"command": f"make {number}"},
         }
         message = {"id": f"m{number}", "role": "assistant", "model": "m", "content": [block]}
-        line = {"type": "assistant", "uuid": f"b{number}", "timestamp": stamp, "message": message}
+        line: dict[str, object] = {
+            "type": "assistant",
+            "uuid": f"b{number}",
+            "timestamp": stamp,
+            "message": message,
+        }
         line |= {"sessionId": path.stem, "cwd": "/src", "isSidechain": False}
         with path.open("ab") as file:
             file.write(json.dumps(line).encode() + b"\n")

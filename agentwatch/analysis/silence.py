@@ -50,7 +50,7 @@ def patience_used(session: Session, now_ms: int | None, agent: AgentFacts = NO_F
     does one that waits for the user's answer. The time until an announced retry is no silence.
     """
     silence = silence_ms(session, now_ms, agent)
-    if silence is None or session.phase is Phase.NOTHING or session.asked:
+    if silence is None or session.phase is Phase.NOTHING or session.asked or agent.asks:
         return 0.0
     if session.compacting is not None:
         return silence / _COMPACTION_MS

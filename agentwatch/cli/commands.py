@@ -37,13 +37,15 @@ def watch_stdin(options: Options) -> int:
         The exit code.
 
     Raises:
-        Fault: stdin is closed, or it is a terminal and no screen is drawn.
+        Fault: stdin is closed; or it is a terminal, and no screen is drawn or an option is about one session.
     """
     if sys.stdin is None:
         raise Fault("nothing to watch: stdin is closed", USAGE)
     if os.isatty(0):
         if options.prints():
             raise Fault("nothing to watch: name a FILE, or pipe an agent's stream into stdin", USAGE)
+        if given := [name for name, value in _of_one_session(options) if value]:
+            raise Fault(f"{', '.join(given)}: name a FILE, or pipe an agent's stream into stdin", USAGE)
         return _watch_machine(options)
     return _watch_pipe(os.dup(0), options)
 
@@ -172,6 +174,12 @@ def _watch_pipe(source_fd: int, options: Options) -> int:
         source.stop()
         source.finish()
         raise
+
+
+def _of_one_session(options: Options) -> Iterator[tuple[str, object]]:
+    """Yield the options that do not apply to all sessions, each with its value."""
+    yield from (("--log", options.log), ("--record", options.record), ("--tee", options.tee))
+    yield from (("--follow", options.follow), ("--format", options.format))
 
 
 def _watch_machine(options: Options) -> int:

@@ -98,6 +98,8 @@ class Feed:
         self.session = session
         self.offset = offset
         """The number of bytes of the recording that were applied."""
+        self._read_end = 0
+        """The size of the recording when it was read to its end last."""
         self._decoder = decoder
         self._joiner = LineJoiner(decoder)
         self._detection = DetectionBuffer(decoder)
@@ -129,10 +131,13 @@ class Feed:
         return applied
 
     def backlog(self) -> int:
-        """Return the number of bytes of the recording that are not applied yet."""
+        """Return the number of bytes of the recording that can be applied now, and are not yet.
+
+        A line that is not complete can not: at the end, or held back because a raw line end has split it.
+        """
         if self.is_over:
             return 0
-        return max(self.reader.growth.size() - max(self.offset, self._detection.end), 0)
+        return max(self.reader.growth.size() - max(self.offset, self._detection.end, self._read_end), 0)
 
     @property
     def held_lines(self) -> int:
@@ -166,9 +171,11 @@ class Feed:
         while found is None and not self.is_over:
             if self.observer is not None and not (self._joiner.is_holding or self._detection.is_active):
                 self.observer.paused(self.offset, self.session, self._decoder)
+            size = self.reader.growth.size()
             lines = self.reader.read()
             is_last = not lines and self.reader.is_at_end()
             if not lines and not is_last:
+                self._read_end = size
                 break
             self._decoded = iter(self._rest()) if is_last else self._decode(lines)
             if self._detection.is_active and not is_last:

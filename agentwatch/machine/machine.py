@@ -14,9 +14,11 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from agentwatch.machine.found import Found, Key
+from agentwatch.machine.joins import RECENT_MS, Joins
 from agentwatch.machine.places import Changes, Places
 from agentwatch.machine.process import Life
-from agentwatch.machine.processes import Processes, joined
+from agentwatch.machine.processes import Processes
+from agentwatch.machine.processes.joining import Joined
 from agentwatch.machine.repository import Repositories, Repository
 from agentwatch.machine.row import Row
 from agentwatch.machine.said import Registries
@@ -27,8 +29,6 @@ from agentwatch.machine.states.steady import Steady
 from agentwatch.machine.tracked import NO_FILE, Tracked, row_of, without_file
 from agentwatch.machine.twins import Twins
 
-RECENT_MS = 7 * 24 * 3_600_000
-"""Sessions without a line for longer than this are hidden. Their lines are read only when they are wanted."""
 _STEP_SECONDS = 0.02
 _HOUR_MS = 3_600_000
 _NO_REPOSITORY = Repository()
@@ -61,7 +61,7 @@ class Machine:
         self._places = Places(environ, home, os.geteuid())
         self._batches = self._places.first()
         self._registries = Registries(environ, home)
-        self._processes = Processes()
+        self._joins = Joins(Processes(), self._registries)
         self._repositories = Repositories()
         self._schedule = Schedule(clock)
         self._sessions: dict[Key, Tracked] = {}
@@ -76,7 +76,6 @@ class Machine:
         """The sessions whose lines are not read because they are hidden."""
         self._unjudged: set[Key] = set()
         self._live: set[Key] = set()
-        self._is_joined = False
 
     def step(self, now_ms: int) -> bool:
         """Do the work that is due, for about 20 ms.
@@ -112,26 +111,29 @@ class Machine:
         while self.step(now_ms):
             if until is not None and self._clock() >= until:
                 return False
-        self._is_joined = False  # the folders of sessions are known only now
+        self._joins.is_due = True  # the folders of sessions are known only now
         self._join(now_ms)
         self._judge(now_ms)
         return True
 
     def _ask_agents(self, now_ms: int) -> None:
         """Take what agents say about their sessions."""
+        before = self._registries.said
         if not self._schedule.is_due("registries") or not self._registries.refresh(now_ms / 1000):
             return
         said = self._registries.said
-        for key, session in list(self._sessions.items()):
-            if session.said != said.get(key):
-                session.said = said.get(key)
-                self._note(key)
-                if session.found.path == NO_FILE and (session.said is None or session.said.life is Life.DEAD):
-                    self._forget(key)
-        for key, each in said.items():
-            if key not in self._sessions and each.life is not Life.DEAD:
-                self._take([without_file(key, each)], now_ms)
-        self._is_joined = False
+        for key in [key for key in before.keys() | said.keys() if before.get(key) != said.get(key)]:
+            session, now = self._sessions.get(key), said.get(key)
+            if session is None:
+                if now is not None and now.claim is not None:
+                    self._take([without_file(key, now)], now_ms)
+                continue
+            session.said = now
+            self._joins.add(key, session, now_ms)
+            self._note(key)
+            if session.found.path == NO_FILE and (now is None or now.life is Life.DEAD):
+                self._forget(key)
+        self._joins.is_due = True
 
     def _find(self, now_ms: int, until: float) -> None:
         """Search the places for the first time, the newest folders first."""
@@ -168,6 +170,7 @@ class Machine:
             keys.pop(key, None)
         self._live.discard(key)
         self._recent.discard(key)
+        self._joins.forget(key)
         self._twins.forget(key)
         self._note(key)
 
@@ -181,11 +184,11 @@ class Machine:
                 session.said = self._registries.said.get(key)
                 if each.parent is not None:
                     self._subagents[each.agent, each.parent].add(key)
-                self._is_joined = False
             elif session.found.inode != each.inode or session.found.path != each.path:
                 session.tail = None
             session.found = each
             session.is_read = False
+            self._joins.add(key, session, now_ms)
             self._recent.add(key)
             self._note(key)
             self._want(now_ms, (key,))
@@ -200,7 +203,8 @@ class Machine:
             session = self._sessions[key]
             before = session.cwd
             session.read()
-            self._is_joined = self._is_joined and session.cwd == before
+            self._joins.add(key, session, now_ms)
+            self._joins.is_due = self._joins.is_due or session.cwd != before
             self._note(key)
             if self._clock() >= until:
                 return
@@ -225,55 +229,59 @@ class Machine:
     def _join(self, now_ms: int) -> None:
         """Find the process of each session that may have one."""
         if self._schedule.is_due("processes"):
-            before = self._processes.agents
-            self._processes.refresh(now_ms / 1000)
-            self._is_joined = self._is_joined and self._processes.agents == before
-        if self._is_joined:
-            return
-        self._is_joined = True
-        said = self._registries.said
-        recent = [
-            each.found
-            for key, each in self._sessions.items()
-            if each.found.parent is None and (now_ms - each.seen_ms < RECENT_MS or key in said)
-        ]
-        cwds = {each.key: self._sessions[each.key].cwd for each in recent}
-        processes = self._processes.agents if self._processes.is_known else None
-        lives = joined(recent, processes, said, cwds, self._registries.exact)
-        for key in lives.keys() | self._live:
-            if (session := self._sessions.get(key)) is None:
+            self._joins.read_processes(now_ms)
+            if not self._joins.is_due:
+                self._take_lives(self._joins.changed(self._live), now_ms)
+        if self._joins.is_due:
+            lives = self._joins.joined(now_ms)
+            gone = dict.fromkeys(self._live - lives.keys(), (Life.DEAD, None))
+            self._take_lives({**gone, **lives}, now_ms)
+
+    def _take_lives(self, lives: Mapping[Key, Joined], now_ms: int) -> None:
+        """Note which sessions run, and the processes of the sessions and of their subagents."""
+        for key, (life, process) in lives.items():
+            if key not in self._sessions:
                 continue
-            life, process = lives.get(key, (Life.DEAD, None))
-            if (session.life, session.process) != (life, process):
-                session.life, session.process = life, process
-                session.end()
-                self._note(key)
+            family = (key, *self._subagents.get(key, ()))
+            for each in family:
+                if self._sessions[each].join(life, process):
+                    self._note(each)
             (self._live.discard if life is Life.DEAD else self._live.add)(key)
-            subagents = self._subagents.get(key, ())
-            for each in subagents:
-                self._sessions[each].life = life
-            self._want(now_ms, (key, *subagents))
+            self._want(now_ms, family)
 
     def _judge(self, now_ms: int) -> None:
-        """Judge the sessions of which something is new, and once a second the live ones."""
-        if self._schedule.is_due("clocks"):
+        """Judge the sessions of which something is new, and once a second those that run."""
+        if self._schedule.is_due("branches"):
             self._unjudged |= self._live
-        if not self._unjudged:
-            return
-        rows, unjudged = dict(self.rows), self._unjudged
-        self._unjudged = set()
-        for key in sorted(unjudged, key=lambda key: key not in self._subagents):
+        due, self._unjudged = self._unjudged, set()
+        timed = self._running() - due if self._schedule.is_due("clocks") else set()
+        changed: dict[Key, Row | None] = {}
+        for key in sorted(due | timed, key=self._subagents.__contains__):  # parents count their subagents
             session = self._sessions.get(key)
             if session is None or self._twins.has_recording(key, self._sessions):
-                rows.pop(key, None)
+                changed[key] = None
                 continue
             known = standing(
                 session.found, session.digest, session.said, session.process, session.life, now_ms
             )
-            session.standing = self._steady.shown(key, known, session.standing, now_ms)
-            rows[key] = row_of(session, self._repository(session), self._count_subagents(key))
-        if rows != self.rows:
-            self.rows = rows
+            before = session.standing
+            session.standing = self._steady.shown(key, known, before, now_ms)
+            if key in timed and session.standing == before:
+                continue
+            changed[key] = row_of(session, self._repository(session), self._count_subagents(key))
+            if session.found.parent is not None and session.standing != before:
+                timed.discard(parent := (session.found.agent, session.found.parent))
+                self._unjudged.add(parent)
+        if any(self.rows.get(key) != row for key, row in changed.items()):
+            rows = {**self.rows, **changed}
+            self.rows = {key: row for key, row in rows.items() if row is not None}
+
+    def _running(self) -> set[Key]:
+        """Return the sessions and subagents whose state may change because time passes."""
+        running = set(self._live)
+        for key in self._live & self._subagents.keys():
+            running.update(each for each in self._subagents[key] if self._sessions[each].is_running)
+        return running
 
     def _count_subagents(self, key: Key) -> tuple[int, int]:
         """Return the number of subagents of a session, and of those that work."""

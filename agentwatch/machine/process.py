@@ -42,7 +42,7 @@ class Process(NamedTuple):
     viewers: int | None = None
     """The number of processes that may show the session, if a daemon runs it; None if it is not known."""
     is_idle: bool | None = None
-    """Whether it has used nearly no CPU in the last seconds (at least 2, at most 5); None if unknown."""
+    """Whether it has used nearly no CPU in the last seconds (at least 1.5, at most 5); None if unknown."""
 
 
 class Said(NamedTuple):
@@ -51,6 +51,7 @@ class Said(NamedTuple):
     agent: str
     session_id: str
     life: Life
+    """Whether the process that is named runs. A hook names none, so it is unknown."""
     pid: int | None = None
     began: str = ""
     """The start of the process as the agent has recorded it; empty if it does not."""
@@ -67,3 +68,13 @@ class Said(NamedTuple):
     is_one_liner: bool = False
     """Whether another program has started the session for one prompt (`-p`, `exec`)."""
     began_ms: int | None = None
+
+    @property
+    def claim(self) -> Life | None:
+        """What is claimed about the session's process; None if nothing is.
+
+        A session whose recorded process has ended may run in another by now. The log of a hook remains when
+        the agent is killed.
+        """
+        is_claim = self.life is Life.LIVE or (self.life is Life.UNKNOWN and self.pid is not None)
+        return self.life if is_claim else None

@@ -22,7 +22,7 @@ _MOST_SUBAGENTS = 10_000
 class Tracked:
     """What is known of one session."""
 
-    __slots__ = ("found", "is_read", "life", "process", "said", "standing", "tail")
+    __slots__ = ("found", "is_joined", "is_read", "life", "process", "said", "standing", "tail")
 
     def __init__(self, found: Found) -> None:
         self.found = found
@@ -33,6 +33,8 @@ class Tracked:
         self.said: Said | None = None
         self.process: Process | None = None
         self.life = Life.DEAD
+        self.is_joined = False
+        """Whether it is known whether its process runs."""
         self.standing: Standing = UNKNOWN
 
     @property
@@ -43,7 +45,12 @@ class Tracked:
     @property
     def is_live(self) -> bool:
         """Whether its process runs, or may run."""
-        return self.life is not Life.DEAD or self.standing.state in LIVE
+        return self.life is not Life.DEAD or self.is_running
+
+    @property
+    def is_running(self) -> bool:
+        """Whether its state is that of a session that runs: time alone may change it."""
+        return self.standing.state in LIVE
 
     @property
     def cwd(self) -> str:
@@ -71,13 +78,21 @@ class Tracked:
         has_changed = self.tail.update()
         return self.end() or has_changed
 
+    def join(self, life: Life, process: Process | None) -> bool:
+        """Note whether its process runs, and which it is; return whether that is new."""
+        if self.is_joined and (self.life, self.process) == (life, process):
+            return False
+        self.life, self.process, self.is_joined = life, process, True
+        self.end()
+        return True
+
     def end(self) -> bool:
         """Apply what the end of the process means for the lines, if it has ended.
 
         Returns:
             Whether the digest has changed.
         """
-        if self.tail is None or self.is_live:
+        if self.tail is None or self.life is not Life.DEAD or not self.is_joined:
             return False
         has_changed = self.tail.settle()
         self.tail.release()

@@ -214,7 +214,7 @@ class WatchScreen(Screen[None]):
         view = view_words(self._source, self._moment, self._survivors, below=below)
         facts = self._source.agent_facts()
         room = self._status.size.width - columns(view) - 3
-        is_asking = session.asked.oldest is not None
+        is_asking = session.asked.oldest is not None or bool(facts.asks)
         words = status(session, now, NO_FACTS if self.is_earlier else facts, room)
         self._status.show_status(words, view, self._integrity, is_asking=is_asking)
         self._hints.name_moment(pause_words(self._moment.playhead), is_earlier=self.is_earlier)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from agentwatch.agent_facts import NO_FACTS, AgentFacts
+from agentwatch.agent_facts import AgentFacts
 from agentwatch.recording import LineReader, SavedGrowth, SessionFiles, open_regular, read_process
 from agentwatch.sources.source import WithoutAgent
 from agentwatch.sources.started.activity import Activity
@@ -60,9 +60,9 @@ class FileSource(WithoutAgent):
         return self.written.unreported(self.faults)
 
     def agent_facts(self) -> AgentFacts:
-        """Return what `run` has written about the agent's process; no facts for another recording."""
+        """Return what `run` has written about the agent's process, or what the list of sessions knows."""
         if self._files is None or self._process is None or self._activity is None:
-            return NO_FACTS
+            return self.facts
         if not self.reader.growth.has_ended():
             process = self._process
             return AgentFacts(process.pid, process.started_ms, uses_cpu=self._activity.uses_cpu())

@@ -116,10 +116,12 @@ class WithoutAgent:
     runs_agent = False
     agent_pid: int | None = None
     agent_exit_code: int | None = None
+    facts: AgentFacts = NO_FACTS
+    """What the list of sessions knows about the agent's process."""
 
     def agent_facts(self) -> AgentFacts:
-        """Return no facts."""
-        return NO_FACTS
+        """Return what the list of sessions knows; without it, no facts."""
+        return self.facts
 
     def outlives(self, result_ms: int | None) -> bool:  # noqa: ARG002 - an argument of the protocol
         """Return False, because it is not known when the agent exits."""

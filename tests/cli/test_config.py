@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.cli.config_file import read_config
+from agentwatch.cli.config_file import read_config, read_keep_ms
 from agentwatch.config import Config
 from agentwatch.faults import USAGE, Fault
 from agentwatch.screen.keymap import bound_keys
@@ -59,6 +59,17 @@ def test_missing_settings_have_their_defaults(tmp_path: Path) -> None:
     assert read(tmp_path, "[sessions]\nring = 'none'") == Config(ring="none")
 
 
+@pytest.mark.parametrize(("words", "ms"), [("30d", 2_592_000_000), ("12h", 43_200_000)])
+def test_recordings_are_kept_for_an_age(tmp_path: Path, words: str, ms: int) -> None:
+    """The age of `--prune` is read without the settings of the screen; without it there is none."""
+    path = tmp_path / "config.toml"
+    path.write_text(f"[sessions]\nkeep = '{words}'\n[screen]\ntheme = 'neon'")
+    assert read_keep_ms({"AGENTWATCH_CONFIG": str(path)}) == ms
+    path.write_text("[screen]\nthinking = true")
+    assert read_keep_ms({"AGENTWATCH_CONFIG": str(path)}) is None
+    assert read_keep_ms({"AGENTWATCH_CONFIG": "/dev/null"}) is None
+
+
 def test_the_file_lies_in_the_users_config_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without AGENTWATCH_CONFIG, config.toml in the user's agentwatch config folder is read if it exists."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
@@ -83,6 +94,8 @@ def test_the_file_lies_in_the_users_config_folder(tmp_path: Path, monkeypatch: p
         ("a = " + "[" * 20_000, "not valid TOML"),
         ("[atention]", "unknown section atention; known sections: [keys], [screen], [attention], [sessions]"),
         ("[sessions]\nring = 'some'", "[sessions] unknown ring some; known rings: all, none"),
+        ("[sessions]\nkeep = 'a month'", "[sessions] keep: 'a month' is no age; an age is 90s, 30m, 2h, 30d"),
+        ("[sessions]\nkeep = 30", "[sessions] keep: expected a string in quotes, got 30"),
         ("attention = 1", "attention must be a table: [attention]"),
         ("[attention]\nbel = true", "[attention] unknown setting bel; known settings: bell, note, title"),
         ("[screen]\ncolour = true", "[screen] unknown setting colour; known settings: theme, thinking"),

@@ -272,6 +272,20 @@ def test_the_place_of_a_joined_line_reads_back(tmp_path: Path) -> None:
     assert (feed.offset, feed.backlog()) == (len(path.read_bytes()), 0)
 
 
+@pytest.mark.parametrize("part", [final("one\ntwo")[:80], raw(final("one\ntwo")).partition(b"\n")[0] + b"\n"])
+def test_an_incomplete_line_at_the_end_is_no_backlog(tmp_path: Path, part: bytes) -> None:
+    """The screen need not read again before the recording grows, whether the line end is there or not."""
+    path = tmp_path / "growing.ndjson"
+    path.write_bytes(init() + part)
+    feed = Feed(open_saved(path, follow=True))
+    feed.advance()
+    assert feed.offset == len(init())
+    assert feed.backlog() == 0
+    with path.open("ab") as file:
+        file.write(b"more")
+    assert feed.backlog() > 0
+
+
 def test_a_joined_line_counts_as_one_step_of_the_feed(tmp_path: Path) -> None:
     """The feed applies a joined event in one step, and its offset is never inside one."""
     lines = (init(), raw(final("a\nb\nc")), result("a\nb\nc"))

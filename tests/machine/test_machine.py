@@ -6,12 +6,14 @@ import json
 import os
 import shutil
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from agentwatch.machine.found import Key
-from agentwatch.machine.machine import RECENT_MS, Machine
+from agentwatch.machine.joins import RECENT_MS
+from agentwatch.machine.machine import Machine
 from agentwatch.machine.processes.proc import Proc
 from agentwatch.machine.row import Row
 from agentwatch.machine.standing import Ground, State
@@ -29,6 +31,7 @@ class Watched:
     def __init__(self, fake: FakeMachine) -> None:
         self.fake = fake
         self.seconds = 0.0
+        self.began_ms = now_ms()
         self.machine = Machine(fake.environ, fake.home, clock=self._clock)
 
     def _clock(self) -> float:
@@ -39,7 +42,7 @@ class Watched:
         """Move the clock, do what is due, and return the rows."""
         self.seconds += seconds
         for _ in range(STEPS):
-            if not self.machine.step(now_ms()):
+            if not self.machine.step(self.began_ms + round(self.seconds * 1000)):
                 return dict(self.machine.rows)
         raise AssertionError(f"work is left after {STEPS} steps")
 
@@ -139,6 +142,25 @@ def test_subagents_are_counted_in_the_row_of_their_session(watched: Watched) -> 
     parents = [row.parent for row in rows.values() if row.parent is not None]
     assert parents
     assert all(rows[parent].subagents == parents.count(parent) for parent in set(parents) if parent in rows)
+
+
+def test_a_subagent_runs_as_long_as_the_process_of_its_session(watched: Watched, tmp_path: Path) -> None:
+    """A subagent in the middle of its turn works while the process runs; then it is unfinished."""
+    made = next(iter(watched.fake.made))
+    path = watched.rows()[made].path.with_suffix("") / "subagents" / "agent-a0000000000000001.jsonl"
+    path.parent.mkdir(parents=True)
+    with started(["claude"], tmp_path) as process:
+        register(watched, process.pid, made[1], status="busy")
+        at = datetime.fromtimestamp(now_ms() / 1000 + 1, UTC).isoformat()
+        message = {"role": "user", "content": "Count the files"}
+        line = {"type": "user", "isSidechain": True, "timestamp": at, "message": message, "uuid": "u"}
+        path.write_text(json.dumps(line) + "\n")
+        rows = watched.until(lambda rows: any(row.parent == made and row.title for row in rows.values()))
+        (key,) = [row.key for row in rows.values() if row.parent == made]
+        rows = watched.until(lambda rows: rows[key].standing.state is State.WORKING)
+        assert (rows[made].subagents, rows[made].working_subagents) == (1, 1)
+    rows = watched.until(lambda rows: rows[key].standing.state is State.UNFINISHED)
+    assert rows[made].working_subagents == 0
 
 
 def test_a_recording_of_our_own_stands_for_the_agents_own_file(tmp_path: Path) -> None:

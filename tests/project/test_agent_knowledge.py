@@ -21,6 +21,8 @@ OWN_WORDS = {
     "events/vocabulary.py": frozenset(ToolKind) & NAMES,  # the values of ToolKind are agentwatch's own
     "analysis/verdicts/programs.py": {"grep", "ls"},  # programs of the shell
     "analysis/files.py": {"read"},  # the value of FileAction.READ, for the list of files
+    "machine/processes/command.py": {"mcp"},  # a subcommand of agents
+    "machine/said/claude_record.py": {"shell"},  # a status in the record of a session
     "machine/standing.py": {"shell"},  # the state of a session whose command runs in the background
     "recording/saved.py": {"truncated"},  # how a followed file ended
     "screen/keymap.py": {"delete"},  # the key Delete

@@ -18,7 +18,7 @@ from agentwatch.analysis.silence import (
     usual_silence_ms,
 )
 from agentwatch.analysis.status.reasons import exit_words, reason, unknown_agent
-from agentwatch.analysis.status.waiting import brief_clock, waiting_words
+from agentwatch.analysis.status.waiting import asking_words, brief_clock, waiting_words
 from agentwatch.events import Outcome, ToolKind
 from agentwatch.safe_text import SafeText, columns, cut, safe_line
 from agentwatch.session import Call, Phase, Session, calls_by_outcome, usually_under
@@ -56,6 +56,9 @@ def status(
     """
     is_narrow = width is not None and width < _NARROW_COLUMNS
     phase = session.phase
+    if agent.asks and not session.asked:
+        words = asking_words(agent.asks, agent.asks_since_ms, now_ms)
+        return words if width is None else cut(words, width)
     if phase is Phase.NOTHING:
         words = _over(session, now_ms, agent, width)
         return words if width is None else cut(words, width)

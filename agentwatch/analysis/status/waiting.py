@@ -27,12 +27,24 @@ def waiting_words(session: Session, now_ms: int | None) -> SafeText | None:
     if question is not None:
         more = f" (and {len(session.asked) - 1} more)" if len(session.asked) > 1 else ""
         asked_ms = question.place.seen_ms if question.place.seen_ms is not None else question.at_ms
-        words = cut(safe_line(question.words), _QUESTION_COLUMNS)
-        return SafeText(f"asks: {words}{more}{_since(asked_ms, now_ms)}")
+        return asking_words(question.words, asked_ms, now_ms, more)
     if session.compacting is not None:
         _, place = session.compacting
         return SafeText(f"compacting the context{_since(place.seen_ms, now_ms)}")
     return None if session.retry is None else _retry(session, now_ms)
+
+
+def asking_words(question: str, asked_ms: int | None, now_ms: int | None, more: str = "") -> SafeText:
+    """Return what the agent asks the user, and since when.
+
+    Args:
+        question: The question, which is foreign text.
+        asked_ms: When it was asked, by the clock of `now_ms`; None if unknown.
+        now_ms: The present time, in milliseconds since the epoch; None if unknown.
+        more: What follows the question: ` (and 2 more)`.
+    """
+    words = cut(safe_line(question), _QUESTION_COLUMNS)
+    return SafeText(f"asks: {words}{more}{_since(asked_ms, now_ms)}")
 
 
 def brief_clock(duration_ms: int) -> str:

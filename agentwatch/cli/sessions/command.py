@@ -5,19 +5,19 @@ from __future__ import annotations
 import os
 import platform
 import shutil
-import time
 from collections.abc import Iterable
+from pathlib import Path
 
 from agentwatch.byte_size import byte_size
 from agentwatch.cli.messages import say
 from agentwatch.cli.printing import print_json, print_lines
-from agentwatch.cli.sessions.saved import known_rows
 from agentwatch.cli.sessions.table import WIDTH, table
 from agentwatch.cli.sessions.wanted import Wanted, chosen
+from agentwatch.machine.machine import Machine
 from agentwatch.machine.row import Row
 from agentwatch.outputs.safe_json import safe_json
 from agentwatch.outputs.session_rows import row_json
-from agentwatch.plurals import plural
+from agentwatch.recording import now_ms
 from agentwatch.recording.saved_sessions.stems import saved_stems
 
 
@@ -31,13 +31,14 @@ def list_sessions(wanted: Wanted, *, as_json: bool) -> int:
         wanted: The options that choose sessions.
         as_json: Print one JSON object per line instead of a table.
     """
-    now_ms = time.time_ns() // 10**6
-    rows = known_rows(wants_all=wanted.shows_all or wanted.since_ms is not None)
-    found = chosen(rows, wanted, now_ms)
+    at_ms = now_ms()
+    machine = Machine(os.environ, Path.home())
+    machine.wants_all = wanted.shows_all or wanted.since_ms is not None
+    machine.settle(at_ms)
+    rows = machine.rows
+    found = chosen(rows, wanted, at_ms)
     code = (
-        _print_json(found.rows)
-        if as_json
-        else print_lines(table(found.rows, rows.values(), _width(), now_ms))
+        _print_json(found.rows) if as_json else print_lines(table(found.rows, rows.values(), _width(), at_ms))
     )
     hidden = found.hidden()
     totals = [] if as_json else _totals(len(found.rows))
@@ -56,12 +57,12 @@ def _print_json(rows: Iterable[Row]) -> int:
 
 def _totals(count: int) -> list[str]:
     """Return the number of sessions, and how much disk the recordings of our own take; nothing of nothing."""
-    words = [plural(count, "session")] if count else []
+    words = [f"{count:,} session{'' if count == 1 else 's'}"] if count else []
     try:
         sizes = [stem.size for stem in saved_stems()]
     except OSError:
         return words
-    return [*words, f"{plural(len(sizes), 'own recording')}: {byte_size(sum(sizes))}"] if sizes else words
+    return [*words, f"own recordings: {byte_size(sum(sizes))}"] if sizes else words
 
 
 def _width() -> int:

@@ -129,6 +129,7 @@ class Tail:
         size, changed_ms = version.size, version.changed_ms
         if (
             before is None
+            or self.digest is None
             or before[:2] != version[:2]
             or self._decoder is None
             or self._held
@@ -137,7 +138,7 @@ class Tail:
         ):
             self._begin(fd, size, changed_ms)
         else:
-            self._append(fd, size, changed_ms)
+            self._append(fd, size, self.digest, self._decoder, changed_ms)
         self._held, self._seen = None, version
         self._is_silent(changed_ms)
         return True
@@ -150,19 +151,17 @@ class Tail:
         read = read_whole if size <= _WHOLE_BYTES else read_ends
         found = read(fd, size, digest_of(self.found, format_of(self.found)))
         self.digest, self._decoder, self._offset = found
-        self._append(fd, size, None)
-        if self.digest.seen_ms is None and size:
-            self.digest.seen_ms = changed_ms
+        self._append(fd, size, found.digest, found.decoder)
+        if found.digest.seen_ms is None and size:
+            found.digest.seen_ms = changed_ms
 
-    def _append(self, fd: int, size: int, at_ms: int | None) -> None:
+    def _append(self, fd: int, size: int, digest: Digest, decoder: Decoder, at_ms: int | None = None) -> None:
         """Apply the lines after the last reading. The last one may not have been written whole yet."""
-        if self.digest is None or self._decoder is None:
-            return
         data = os.pread(fd, size - self._offset, self._offset)
         lines, rest = split_lines(data) if data else ([], b"")
         if _is_object(rest):
             lines, rest = [*lines, rest], b""
-        apply_lines(self.digest, self._decoder, lines, at_ms)
+        apply_lines(digest, decoder, lines, at_ms)
         self._offset += len(data) - len(rest)
         start = max(self._offset - _BEFORE_BYTES, 0)
         self._before = os.pread(fd, self._offset - start, start)

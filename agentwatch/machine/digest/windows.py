@@ -135,9 +135,8 @@ def _continued(head: _Head) -> tuple[Digest, Decoder]:
     """Return the digest and the decoder after the head and a gap."""
     digest = _copy(head.digest)
     decoder = decoder_for(digest)
-    for line in head.start:
-        if line.strip():
-            decoder.decode(line)
+    for line in filter(bytes.strip, head.start):
+        decoder.decode(line)
     decoder.take_redecoded()
     return digest, decoder
 

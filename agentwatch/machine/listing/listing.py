@@ -87,7 +87,7 @@ class Listing:
         for row in rows:
             old = known.get(row.key)
             kept += old is not None
-            if old is not row:
+            if old is not row and old != row:
                 changed.append(row)
         if kept == len(known):
             return self.change(changed, (), now_ms)

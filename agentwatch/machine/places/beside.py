@@ -28,10 +28,10 @@ _BLOCKS = frozenset({"|", "|-", "|+", ">", ">-", ">+"})
 _NOTHING = frozenset({"", "~", "null"})
 
 
-def json_object(path: str) -> dict[str, Any]:
-    """Return the JSON object in a file; {} if the file is gone, or holds none."""
+def json_object(path: str, most: int = MOST_BYTES) -> dict[str, Any]:
+    """Return the JSON object in a file; {} if the file is gone or larger than `most`, or holds none."""
     try:
-        return read_object(open_regular(Path(path)), MOST_BYTES)
+        return read_object(open_regular(Path(path)), most)
     except (OSError, ValueError):
         return {}
 

@@ -19,6 +19,7 @@ from agentwatch.machine.places.beside import (
 )
 from agentwatch.machine.places.folder import Kind, Spot, Stamp
 from agentwatch.machine.places.line_files import HOUR_S, any_folder, one_file, owns
+from agentwatch.recording.saved_process import MOST_BYTES as MOST_RECORDED_BYTES
 from agentwatch.wire.on_disk.iso_time import iso_ms
 
 # Copilot: session-state/UUID/events.jsonl, described by workspace.yaml. Before the first prompt there is only
@@ -120,7 +121,7 @@ def _recording(spot: Spot) -> list[Found]:
     stem = spot.name.removesuffix(".ndjson")
     metadata = spot.previous[0].metadata if spot.previous else NO_METADATA
     if f"{stem}.json" in spot.changed:
-        described = json_object(os.path.join(spot.folder.path, f"{stem}.json"))
+        described = json_object(os.path.join(spot.folder.path, f"{stem}.json"), MOST_RECORDED_BYTES)
         name = text_in(described.get("name"))
         metadata = Metadata(
             title=name,

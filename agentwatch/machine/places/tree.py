@@ -130,7 +130,10 @@ class Tree:
                     del folder.files[name]
                 else:
                     folder.files[name] = stamp
-        return self._read(folder, owner, changed) if changed else set()
+        if not changed:
+            return set()
+        _warm(folder, candidate.found.id)
+        return self._read(folder, owner, changed)
 
     def _enter(self, folder: Folder, pending: list[_Pending], first: Container[str]) -> Iterator[set[Key]]:
         """Put a folder with sessions among those that wait for a scan; scan a folder of folders at once."""
@@ -219,3 +222,18 @@ class Tree:
 
     def _is_known(self, folder: Folder) -> bool:
         return self._known.get(folder.path) is folder or any(folder is each for each in self._roots.values())
+
+
+def _warm(folder: Folder, session_id: str) -> None:
+    """Let the next look scan the folders of a session that goes on: it may get subagents, however old it is.
+
+    They lie in a folder with the id of the session, or in the one in which the session lies itself.
+    """
+    own = folder.folders.get(session_id)
+    waiting = [own] if own is not None else []
+    if folder.name == session_id:
+        waiting += folder.folders.values()
+    while waiting:
+        each = waiting.pop()
+        each.changed_ns = _UNKNOWN_NS
+        waiting += each.folders.values()

@@ -42,6 +42,14 @@ _CODE = frozenset({"-c", "-e", "-m", "-p", "--eval", "--print"})
 """The options that run code or a module, not a script."""
 _SHARED = {"codex": ("app-server", "mcp-server"), "opencode": ("serve", "web")}
 """The subcommands that serve several sessions."""
+_NO_SESSION = frozenset(
+    {"agents", "auth", "completion", "config", "doctor", "export", "extensions", "import", "install"}
+    | {"login", "logout", "mcp", "models", "plugin", "plugins", "setup-token", "stats", "uninstall", "update"}
+    | {"upgrade", "--help", "-h", "--version", "-v", "--ripgrep"}
+    | {"--claude-in-chrome-mcp", "--chrome-native-host"}
+)
+"""The first arguments of processes of an agent that have no session: management, and helpers that it starts
+beside itself."""
 _OWN_FOLDER = {"codex": ("-C", "--cd")}
 """The options that name the session's folder, of which the process itself is not in."""
 _SESSION_OPTIONS = frozenset({"--resume", "-r", "resume", "--session", "-s", "--session-id"})
@@ -89,7 +97,7 @@ def command_of(arguments: Sequence[str]) -> Command | None:
         return None
     program = _name(arguments[0])
     if agent := _named(program):
-        return Command(agent, tuple(arguments[1:]), is_script=False)
+        return _command(agent, arguments[1:], is_script=False)
     if program not in _INTERPRETERS and not program.startswith("python"):
         return None
     place = _script(arguments)
@@ -97,7 +105,7 @@ def command_of(arguments: Sequence[str]) -> Command | None:
         return None
     script = arguments[place]
     agent = _named(_name(script)) or _packaged(script)
-    return Command(agent, tuple(arguments[place + 1 :]), is_script=True) if agent else None
+    return _command(agent, arguments[place + 1 :], is_script=True) if agent else None
 
 
 def session_in(agent: str, arguments: Sequence[str]) -> str | None:
@@ -117,6 +125,10 @@ def session_in(agent: str, arguments: Sequence[str]) -> str | None:
         if len(value) >= _LEAST_ID and not value.startswith("-"):
             return value
     return None
+
+
+def _command(agent: str, rest: Sequence[str], *, is_script: bool) -> Command | None:
+    return None if _NO_SESSION.intersection(rest[:1]) else Command(agent, tuple(rest), is_script)
 
 
 def _script(arguments: Sequence[str]) -> int | None:

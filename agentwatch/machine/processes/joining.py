@@ -83,7 +83,7 @@ class _Joins:
         """Join a session by what is said about it, by an open file or by arguments; return whether it is."""
         key = found.key
         said = self._said.get(key)
-        if said is not None and (life := self._said_life(said)) is not None:
+        if said is not None and (life := self._claimed(said)) is not None:
             self.found[key] = life, self._serving(self._processes.get(said.pid or 0), _cwd(found, cwds))
             return True
         file = self._by_file and (self._by_file.get(found.path.name) or self._by_file.get(f"{found.id}.lock"))
@@ -103,7 +103,7 @@ class _Joins:
     def add_said(self) -> None:
         """Add the sessions that an agent reports, and of which no file is found yet."""
         for key, said in self._said.items():
-            if key not in self.found and (life := self._said_life(said)) is not None:
+            if key not in self.found and (life := self._claimed(said)) is not None:
                 self.found[key] = life, self._serving(self._processes.get(said.pid or 0), said.cwd)
 
     def by_folder(self, founds: list[Found], cwds: Mapping[Key, str], exact: Collection[str]) -> None:
@@ -140,20 +140,17 @@ class _Joins:
         for key, claiming in claims.items():
             self.found[key] = Life.LIVE, claiming[0] if len(claiming) == 1 else None
 
-    def _said_life(self, said: Said) -> Life | None:
-        """Return what is said about a session's process; None if nothing is, or it has ended.
+    def _claimed(self, said: Said) -> Life | None:
+        """Return what is claimed about a session's process; None if nothing is, or it is another process.
 
-        A session whose process has ended may run in another by now. A hook names no process, and its log
-        remains when the agent is killed.
+        Without /proc, the start that `ps` shows is compared only here.
         """
-        if said.life is Life.DEAD or (said.life is Life.UNKNOWN and said.pid is None):
-            return None
         process = self._processes.get(said.pid or 0)
         if said.life is Life.LIVE and process is not None and not process.began and said.began:
             began_ms = started_ms(said.began)
             if began_ms is not None and began_ms != process.began_ms:
                 return None
-        return said.life
+        return said.claim
 
     def _serving(self, process: Process | None, cwd: str | None) -> Process | None:
         """Return the process of a session; that of a daemon with the number of its viewers in the folder."""

@@ -20,7 +20,7 @@ _YOUNG_MS = 5000
 _FORK_MS = 2000
 _FILES_SECONDS = 5.0
 _WINDOW_SECONDS = 5.0
-_LEAST_WINDOW_SECONDS = 2.0
+_LEAST_WINDOW_SECONDS = 1.5
 _IDLE_SHARE = 0.03
 """The share of one core below which an agent counts as idle; the timers of one that waits use less."""
 _MOST_READINGS = 40

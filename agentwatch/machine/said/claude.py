@@ -18,6 +18,9 @@ from agentwatch.recording import open_regular, read_object
 _MOST_BYTES = 64 << 10
 _MOST_DIGITS = 10
 """The digits of the largest process id."""
+_CHECK_SECONDS = 1.0
+"""The time between two checks of the starts of the processes, if no record has changed. A check of 300
+processes takes 2 ms; asking whether they exist takes 0.1 ms."""
 _HOLD_SECONDS = 1.0
 """Between the end of a task in the background and the next turn, Claude Code is idle for 50 to 300 ms."""
 _BUSY = frozenset({State.WORKING, State.ASKS})
@@ -45,8 +48,11 @@ class ClaudeRecords:
         self._has_proc = proc.exists()
         self._namespace = proc.namespace()
         self._domain = _own_domain(self._namespace)
-        self._states: dict[Path, FileState] = {}
-        self._records: dict[Path, Record] = {}
+        self._states: dict[str, FileState] = {}
+        self._records: dict[str, Record] = {}
+        self._checked_due = 0.0
+        self._stated: dict[Key, Said] = {}
+        """What the records say, before a change to rest is held back."""
         self._rested: dict[Key, float] = {}
         """Since when a session that is still shown as busy is at rest, in seconds."""
         self.said: dict[Key, Said] = {}
@@ -57,7 +63,28 @@ class ClaudeRecords:
         Args:
             now: The time, in seconds since the epoch.
         """
-        self._read()
+        is_due = not 0 <= self._checked_due - now <= _CHECK_SECONDS
+        if self._read() or is_due or self._has_ended():
+            self._checked_due = now + _CHECK_SECONDS
+            self._stated = self._check()
+        elif not self._rested:
+            return False
+        shown = {key: self._held(key, each, now) for key, each in self._stated.items()}
+        for key in self._rested.keys() - shown.keys():
+            del self._rested[key]
+        has_changed = shown != self.said
+        self.said = shown
+        return has_changed
+
+    def _has_ended(self) -> bool:
+        """Return whether a process has ended; one that its parent has not noticed is found by the check."""
+        return any(
+            said.life is Life.LIVE and said.pid is not None and not _exists(said.pid)
+            for said in self._stated.values()
+        )
+
+    def _check(self) -> dict[Key, Said]:
+        """Return what the records say, with whether their processes run."""
         said: dict[Key, Said] = {}
         best: dict[Key, tuple[int, int]] = {}
         for record in self._records.values():
@@ -66,40 +93,45 @@ class ClaudeRecords:
             rank = (_ORDER[life], record.updated_ms)
             if key not in best or rank > best[key]:
                 best[key] = rank
-                said[key] = record.said._replace(life=life)
-        shown = {key: self._held(key, each, now) for key, each in said.items()}
-        for key in self._rested.keys() - shown.keys():
-            del self._rested[key]
-        has_changed = shown != self.said
-        self.said = shown
-        return has_changed
+                said[key] = record.said if life is record.said.life else record.said._replace(life=life)
+        return said
 
-    def _read(self) -> None:
-        """Read the records that have changed. One that is just being written keeps its last content."""
-        present = set()
+    def _read(self) -> bool:
+        """Read the records that have changed, and return whether one has.
+
+        A record that is just being written keeps its last content.
+        """
+        present, has_changed = set(), False
         for folder in self._folders:
             for name, state in own_files(folder, self._uid, _is_record):
-                path = folder / name
+                path = f"{folder}/{name}"
                 present.add(path)
                 if self._states.get(path) == state:
                     continue
                 try:
-                    fields = read_object(open_regular(path), _MOST_BYTES)
+                    fields = read_object(open_regular(Path(path)), _MOST_BYTES)
                 except OSError:
                     continue
                 if not fields:
                     continue
                 record = record_of(fields, int(name.partition(".")[0]))
-                if record is None:
-                    self._records.pop(path, None)
-                else:
-                    self._records[path] = record
+                if record != self._records.get(path):
+                    has_changed = True
+                    self._keep(path, record)
                 if state.is_settled:
                     self._states[path] = state
+        for path in self._records.keys() - present:
+            has_changed = True
+            self._keep(path, None)
         for path in self._states.keys() - present:
             del self._states[path]
-        for path in self._records.keys() - present:
+        return has_changed
+
+    def _keep(self, path: str, record: Record | None) -> None:
+        if record is None:
             del self._records[path]
+        else:
+            self._records[path] = record
 
     def _life(self, record: Record) -> Life:
         """Return whether the process of a record runs; unknown if it belongs to another machine or container.

@@ -12,9 +12,9 @@ from agentwatch.recording import SessionFiles, is_being_written, open_regular, r
 
 AGENT = "agentwatch"
 _ENDING = ".ndjson"
-_FULL_SECONDS = 10.0
-"""The time between two readings of the folder if its time has not changed: a recording that has ended may
-be continued by nobody, but a clock may have been adjusted."""
+_FULL_SECONDS = 60.0
+"""The time between two readings of the folder if its time has not changed. A recording may have been read
+after it was created and before it was locked."""
 _MOST_NEW = 200
 """How many recordings are read at once, the newest first: reading one takes 50 us."""
 
@@ -34,8 +34,8 @@ class OwnRecordings:
         self._changed_ns = -1
         self._unread: list[str] = []
         """The stems that are not read yet, the oldest first."""
-        self._seen: dict[str, FileState | None] = {}
-        """The recordings that have ended, as they were then; None for one that is being written."""
+        self._ended: dict[str, FileState] = {}
+        """The recordings that have ended, as they were then."""
         self._full_due = 0.0
         self.said: dict[Key, Said] = {}
 
@@ -47,18 +47,18 @@ class OwnRecordings:
         """
         self._list(now)
         said = {}
-        due = [stem for stem, state in self._seen.items() if state is None]
+        due = [stem for _, stem in self.said]
         due += reversed(self._unread[-_MOST_NEW:])
         del self._unread[-_MOST_NEW:]
         for stem in due:
             files = SessionFiles(self._folder / f"{stem}{_ENDING}")
             state = file_state(files.recording, self._uid)
             if state is None:
-                self._seen.pop(stem, None)
                 continue
             found = _writer(files, stem)
-            self._seen[stem] = state if found is None else None
-            if found is not None:
+            if found is None:
+                self._ended[stem] = state
+            else:
                 said[AGENT, stem] = found
         has_changed = said != self.said
         self.said = said
@@ -78,12 +78,12 @@ class OwnRecordings:
             name.removesuffix(_ENDING): state
             for name, state in own_files(self._folder, self._uid, lambda name: name.endswith(_ENDING))
         }
-        for gone in self._seen.keys() - states.keys():
-            del self._seen[gone]
+        for gone in self._ended.keys() - states.keys():
+            del self._ended[gone]
         self._unread = sorted(
             stem
             for stem, state in states.items()
-            if stem not in self._seen or self._seen[stem] not in (None, state)
+            if self._ended.get(stem) != state and (AGENT, stem) not in self.said
         )
 
 

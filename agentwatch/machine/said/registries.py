@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from agentwatch.machine.found import Key
@@ -15,6 +15,7 @@ from agentwatch.machine.said.copilot_locks import CopilotLocks
 from agentwatch.machine.said.hook_logs import HookLogs
 from agentwatch.machine.said.own_recordings import OwnRecordings
 from agentwatch.recording import sessions_folder
+from agentwatch.sources.session_folders import SessionFolder, session_folders
 
 
 class Registries:
@@ -35,17 +36,10 @@ class Registries:
         proc = proc or Proc()
         own_home = environ.get("AGENTWATCH_HOME")
         own = Path(own_home) if own_home else sessions_folder().parent
-        self._claude = ClaudeRecords(
-            [root / "sessions" for root in _roots(environ, "CLAUDE_CONFIG_DIR", home / ".claude")], uid, proc
-        )
-        self._codex = CodexLocks(
-            [root / "thread-writer-locks" for root in _roots(environ, "CODEX_HOME", home / ".codex")],
-            uid,
-            proc,
-        )
-        self._copilot = CopilotLocks(
-            [root / "session-state" for root in _roots(environ, "COPILOT_HOME", home / ".copilot")], uid, proc
-        )
+        folders = session_folders(environ, home)
+        self._claude = ClaudeRecords(_beside(folders, "claude", "projects", "sessions"), uid, proc)
+        self._codex = CodexLocks(_beside(folders, "codex", "sessions", "thread-writer-locks"), uid, proc)
+        self._copilot = CopilotLocks(_beside(folders, "copilot", "session-state", "session-state"), uid, proc)
         self._own = OwnRecordings(own / "sessions", uid)
         self._hooks = HookLogs(own / "hooks", uid)
         self.said: dict[Key, Said] = {}
@@ -78,7 +72,6 @@ class Registries:
         return True
 
 
-def _roots(environ: Mapping[str, str], variable: str, default: Path) -> list[Path]:
-    """Return the folders of an agent: that of its variable, and the default one for older sessions."""
-    moved = environ.get(variable, "")
-    return list(dict.fromkeys([*([Path(moved)] if os.path.isabs(moved) else []), default]))
+def _beside(folders: Iterable[SessionFolder], agent: str, part: str, name: str) -> list[Path]:
+    """Return the folders of a name that lie beside a part of an agent's folder."""
+    return [Path(each.path).with_name(name) for each in folders if (each.agent, each.part) == (agent, part)]

@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-_MOST_ENTRIES = 4096
+_MOST_ENTRIES = 100_000
 _FRESH_NS = 20_000_000
 """The time of a file advances in steps of up to 10 ms. A file of this age may change again without a change
 of its time."""

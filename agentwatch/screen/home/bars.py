@@ -96,26 +96,25 @@ class HomeBars(Vertical):
             matches: The number of sessions that match.
             total: The number of all sessions.
         """
-        words = SafeText(" · ".join(_said(request, matches, total)))
-        if words == self._words:
-            return
-        self._words = words
-        self._said.update(Content(f" {words}"), layout=False)
-        self._said.display = bool(words)
         found = f"{matches:,} of {plural(total, 'session')}"
-        for bar in (self.find, self.filter):
-            if bar.is_typed_in:
-                bar.show_note(SafeText(f"{found} · enter: keep · esc: clear"))
+        typed = [bar for bar in (self.find, self.filter) if bar.is_typed_in]
+        for bar in typed:
+            bar.show_note(SafeText(f"{found} · enter: keep · esc: clear"))
+        words = SafeText("" if typed else " · ".join(_said(request, found)))
+        if words != self._words:
+            self._words = words
+            self._said.update(Content(f" {words}"), layout=False)
+            self._said.display = bool(words)
 
 
-def _said(request: Request, matches: int, total: int) -> list[str]:
+def _said(request: Request, found: str) -> list[str]:
     said = []
     if request.search.split():
         said.append(f"search “{safe_line(request.search)}”")
     if request.filter.split():
         said.append(f"filter “{safe_line(request.filter)}”")
     if said:
-        said.append(f"{matches:,} of {plural(total, 'session')} · esc: all")
+        said.append(f"{found} · esc: all")
     if request.sort is not Sort.STATE:
         said.append(f"sorted by {request.sort}")
     if request.shows_hidden:

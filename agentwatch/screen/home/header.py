@@ -44,11 +44,14 @@ class HomeHeader(Static):
 
     def _draw(self) -> None:
         counts, width = self._counts, self.size.width
-        dim = muted(self.app.current_theme)
+        theme = self.app.current_theme
+        dim = muted(theme)
         drawn = (counts, self._key, width, dim)
         if width and drawn != self._drawn:
             self._drawn = drawn
-            left, right = _fitting(counts, self._key, width)
+            left, right = _fitting(
+                counts, self._key, width, "$text-accent" if theme.ansi else "$text-primary"
+            )
             pieces: list[Piece] = []
             for number, (words, style) in enumerate(left):
                 pieces += [(_between(left, number), dim), (words, style or dim)]
@@ -56,12 +59,20 @@ class HomeHeader(Static):
             self.update(Content.assemble(" ", *pieces, gap, (right, dim), " "), layout=False)
 
 
-def _fitting(counts: Counts, key: str, width: int) -> tuple[list[Piece], SafeText]:
-    """Return the counts and the words about hidden sessions, in the longest form that fits."""
+def _fitting(counts: Counts, key: str, width: int, working: str) -> tuple[list[Piece], SafeText]:
+    """Return the counts and the words about hidden sessions, in the longest form that fits.
+
+    Args:
+        counts: The numbers of sessions.
+        key: The key that shows the hidden ones.
+        width: The width of the line, in columns.
+        working: The style of the number of sessions that work.
+    """
     hidden = ("", "", "")
     if counts.hidden and key:
         hidden = (f"{counts.hidden:,} older hidden: {key}", f"{counts.hidden:,} hidden: {key}", "")
-    whole, live, signs = _words(counts), _words(counts._replace(ended_today=0)), _signs(counts)
+    whole, signs = _words(counts, working), _signs(counts, working)
+    live = _words(counts._replace(ended_today=0), working)
     forms = [([_NAME, *whole], hidden[0]), (whole, hidden[0]), (whole, hidden[1]), (live, hidden[1])]
     forms += [(signs, hidden[1]), (signs, "")]
     for left, right in forms:
@@ -75,11 +86,11 @@ def _between(pieces: list[Piece], number: int) -> str:
     return "" if not number else " │ " if pieces[number - 1] == _NAME else " · "
 
 
-def _words(counts: Counts) -> list[Piece]:
+def _words(counts: Counts, working: str) -> list[Piece]:
     named = (
         (counts.needs_you, "need you" if counts.needs_you != 1 else "needs you", "bold $text-warning"),
         (counts.failed, "failed", "$text-error"),
-        (counts.working, "working", "$text-primary"),
+        (counts.working, "working", working),
         (counts.quiet, "quiet", "$text-warning"),
         (counts.your_turn, "your turn", ""),
         (counts.ended_today, "ended today", ""),
@@ -88,11 +99,11 @@ def _words(counts: Counts) -> list[Piece]:
     return shown or [("no session is running", "")]
 
 
-def _signs(counts: Counts) -> list[Piece]:
+def _signs(counts: Counts, working: str) -> list[Piece]:
     named = (
         (counts.needs_you, "!", "bold $text-warning"),
         (counts.failed, "✗", "$text-error"),
-        (counts.working, "◐", "$text-primary"),
+        (counts.working, "◐", working),
         (counts.quiet, "?", "$text-warning"),
         (counts.your_turn, "›", ""),
     )

@@ -124,6 +124,7 @@ class Home(Vertical):
     def _left(self, event: WordsBar.Left) -> None:
         event.stop()
         self.sessions.focus()
+        self._show_request()
         if event.is_entered and event.bar is self.bars.find and event.words.split():
             self.post_message(ContentsWanted(event.words))
 

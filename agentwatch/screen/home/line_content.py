@@ -83,7 +83,8 @@ class LineContent:
         room = max(self.width - len(indent), 1)
         if isinstance(line, FoldLine):
             mark = "▾" if line.is_open else "▸"
-            return [(cut(SafeText(f"{indent}{mark} {words.foreign(line.words)}"), self.width), "muted")]
+            style = "heading" if line.fold[0] == "repository" else "muted"
+            return [(cut(SafeText(f"{indent}{mark} {words.foreign(line.words)}"), self.width), style)]
         if not self.is_wide:
             spans = (cells.lower_row if part else cells.upper_row)(line.row, room, now_ms)
             return [(SafeText(indent), ""), *spans]

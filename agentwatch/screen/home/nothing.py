@@ -30,5 +30,5 @@ def words_for_nothing(request: Request, hidden: int, key: str, *, is_complete: b
     if not is_complete:
         return SafeText("Searching for sessions …")
     if hidden:
-        return SafeText(f"No session of the last days. {hidden:,} older ones are hidden: {key}")
+        return SafeText(f"No session of the last 7 days. {hidden:,} older hidden: {key}")
     return SafeText(_BEGINNING)

@@ -190,7 +190,8 @@ class SessionList(RowView, HeadedView):
         rows, lines, top = self._rows, self._listing.lines, self.scroll_offset.y
         before = rows.at(max(self.cursor, 0))[0]
         held, distance = None, 0
-        if self._is_placed and rows.lines:
+        is_same_layout = rows.is_wide is self._content.is_wide
+        if self._is_placed and rows.lines and (top > 0 or is_same_layout):
             is_in_view = top <= self.cursor < top + self.scrollable_content_region.height
             at = before if is_in_view else rows.at(min(top, len(rows) - 1))[0]
             held, distance = identity(rows.lines[at]), rows.top(at) - top

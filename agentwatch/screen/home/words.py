@@ -205,7 +205,7 @@ def _day_or_time(epoch_ms: int, now_ms: int) -> str:
         return UNKNOWN
     if then.date() == now.date():
         return f"{then:%H:%M}"
-    return f"{then.day} {then:%b}" if then.year == now.year else f"{then:%b %Y}"
+    return f"{then.day} {then:%b}" if then.year == now.year else f"{then:%Y-%m}"
 
 
 def _is_count(count: int | None) -> bool:

@@ -9,13 +9,14 @@ from functools import partial
 from typing import NamedTuple
 
 from textual import on
-from textual.app import App
 
+from agentwatch.agent_facts import NO_FACTS, AgentFacts
 from agentwatch.config import Config
 from agentwatch.faults import Fault
 from agentwatch.machine.found import Key
 from agentwatch.machine.listing.counts import Counts, counts
 from agentwatch.machine.row import Row
+from agentwatch.machine.standing import Ground, State
 from agentwatch.recording import now_ms
 from agentwatch.safe_text import safe_line
 from agentwatch.screen.home import wanted
@@ -88,7 +89,7 @@ class HomeApp(SessionApp[None]):
     def on_mount(self) -> None:
         """Watch the sessions once the first frame is drawn."""
         self.call_after_refresh(self._watching.start)
-        self.app_resume_signal.subscribe(self, self._resumed)
+        self.app_resume_signal.subscribe(self, lambda _app: self._show_title())
 
     def on_unmount(self) -> None:
         """Stop to watch, and restore the terminal's title."""
@@ -108,9 +109,6 @@ class HomeApp(SessionApp[None]):
         """Show the help for the list, or for the session that is open."""
         self.push_screen(Help(self.config.keys, LIST_KEYS if self._open is None else KEYS))
 
-    def _resumed(self, _app: App[object]) -> None:
-        self._show_title()
-
     def _take(self, rows: Rows) -> None:
         """Take the rows that the thread reports."""
         if self.is_leaving:
@@ -119,8 +117,19 @@ class HomeApp(SessionApp[None]):
         self._rows, self._counts = rows, counts(rows.values(), now_ms())
         if ringing:
             self._signals.alert(_alert_words(ringing))
+        self._show_facts()
         self._show_title()
         self._show_rows()
+
+    def _show_facts(self) -> None:
+        """Show in the session that is open what its agent says in the list."""
+        if self._open is None:
+            return
+        source, facts = self._open.session.source, _facts_of(self._rows.get(self._open.row.key))
+        if source.facts != facts:
+            source.facts = facts
+            if (screen := self.session_screen) is not None:
+                screen.frame_scheduler.within(0)
 
     def _show_rows(self) -> None:
         """Show the sessions, unless one of them is open: the list is not drawn then."""
@@ -177,22 +186,17 @@ class HomeApp(SessionApp[None]):
             await asyncio.to_thread(session.close)
             return
         self._opening, self._open = None, _Open(row, session)
+        self._show_facts()
         self._rings.look_at(row.key)
         await self.push_screen(
             WatchScreen(
                 session.source,
                 session.first,
-                config=self._session_config(row),
+                config=_config_of(self.config, rings=self._rings.rings(row.key)),
                 write=self.write_to_terminal,
                 is_from_list=True,
             )
         )
-
-    def _session_config(self, row: Row) -> Config:
-        """Return the configuration of a session's screen: the title is that of the list."""
-        rings = self._rings.rings(row.key)
-        config = self.config._replace(title=False)
-        return config if rings else config._replace(bell=False, note=False)
 
     @on(SessionKeys.NothingToClose)
     def _back(self) -> None:
@@ -218,6 +222,19 @@ class HomeApp(SessionApp[None]):
         await asyncio.to_thread(session.close)
         self._being_closed -= 1
         self.set_timer(_COLLECT_SECONDS, gc.collect)
+
+
+def _config_of(config: Config, *, rings: bool) -> Config:
+    """Return the configuration of a session's screen: the title is that of the list."""
+    config = config._replace(title=False)
+    return config if rings else config._replace(bell=False, note=False)
+
+
+def _facts_of(row: Row | None) -> AgentFacts:
+    """Return what the screen of a session shows of its row: what the agent itself says that it asks."""
+    if row is None or row.standing.state is not State.ASKS or row.standing.ground is not Ground.SAID:
+        return NO_FACTS
+    return AgentFacts(asks=row.standing.now or "you", asks_since_ms=row.standing.since_ms)
 
 
 def _alert_words(rows: list[Row]) -> str:

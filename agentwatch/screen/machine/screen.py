@@ -131,7 +131,7 @@ class HomeScreen(Screen[None]):
     @on(wanted.RenameWanted)
     def _change_recording(self, event: wanted.OfRow) -> None:
         if not event.row.is_own:
-            self.notify("not a recording of agentwatch: its files are never changed", markup=False)
+            self.notify("only recordings of agentwatch can be changed", markup=False)
         elif isinstance(event, wanted.DeleteWanted):
             self.run_worker(self._delete(event.row))
         else:

@@ -20,7 +20,7 @@ _SECONDS = 2.0
 _SHOWN_COLUMNS = 40
 _MOST_PARENTS = 64
 _MOST_DIGITS = 9
-_FACTS = "#{pane_pid}"
+_FACTS = "#{pane_id} #{pane_pid}"
 
 
 class Pane(NamedTuple):
@@ -58,9 +58,10 @@ def go_to_pane(pane: Pane, pid: int | None, environ: Mapping[str, str] = os.envi
         name = cut(safe_line(pane.session), _SHOWN_COLUMNS)
         return SafeText(f"session runs in tmux pane {pane.words}: tmux attach -t {name}")
     found = _tmux("display-message", "-p", "-t", pane.pane, _FACTS)
-    if found is None:
+    shown, _, pane_pid = (found or "").partition(" ")
+    if shown != pane.pane:
         return SafeText(f"tmux pane {pane.words} is gone, or tmux does not answer")
-    if not _is_at(found, pid):
+    if not _is_at(pane_pid, pid):
         return SafeText(f"the session does not run in this tmux: its pane is {pane.words} of another server")
     at = ("-t", pane.pane)
     switched = _tmux("select-window", *at, ";", "select-pane", *at, ";", "switch-client", *at)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentwatch.agent_facts import NO_FACTS
+from agentwatch.agent_facts import NO_FACTS, AgentFacts
 from agentwatch.analysis.silence import is_quiet, is_stalled
 from agentwatch.analysis.status import ending, status
 from agentwatch.events import (
@@ -110,3 +110,24 @@ def test_a_later_turn_does_not_show_the_end_of_an_earlier_one() -> None:
     assert status(read, None) == "waiting for the model"
     read.close()
     assert status(read, None) == "ended without a result"
+
+
+def test_a_question_that_the_agent_reports_elsewhere_is_shown() -> None:
+    """The transcripts of some agents do not contain their questions; such a session does not hang."""
+    facts = AgentFacts(asks="permission", asks_since_ms=BEGAN_MS + 5_000)
+    session, now_ms = made(START), BEGAN_MS + 400_000
+    assert status(session, now_ms, facts) == "asks: permission · 6:35"
+    assert not is_stalled(session, now_ms, facts)
+    assert is_stalled(session, now_ms)
+
+
+def test_a_question_of_the_stream_is_shown_with_its_words() -> None:
+    """It says more than the report of a question elsewhere."""
+    facts = AgentFacts(asks="permission")
+    assert status(made([*START, ASKED]), BEGAN_MS, facts).startswith("asks: Bash rm -rf build")
+
+
+def test_an_idle_agent_with_an_open_dialog_asks() -> None:
+    """The turn has ended, and the agent still waits for the user."""
+    ended = made([*START, TurnEnded(Outcome.SUCCEEDED)])
+    assert status(ended, None, AgentFacts(asks="dialog")) == "asks: dialog"

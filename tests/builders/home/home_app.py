@@ -103,3 +103,15 @@ def screen_rows(app: App[Any]) -> list[str]:
     """Return what the terminal shows, without trailing blanks."""
     strips = app.screen._compositor.render_strips(app.size)
     return [strip.text.rstrip() for strip in strips]
+
+
+def working(count: int) -> list[Row]:
+    """Return sessions that work, in the order of the list: `s0` first."""
+    return [row(f"s{number:04}", seen_ms=NOW_MS - number * 1000) for number in range(count)]
+
+
+def chosen_id(app: HomeApp) -> str:
+    """Return the id of the selected session."""
+    chosen = app.home.sessions.chosen
+    assert chosen is not None
+    return chosen.id

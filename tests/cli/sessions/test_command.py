@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from pathlib import Path
 
 import pytest
 
+from agentwatch.byte_size import byte_size
+from agentwatch.cli.address import parse_address
+from agentwatch.faults import Fault
+from tests.builders.lines import init, result, user
+from tests.builders.machine.fake import fake_machine
 from tests.builders.machine.saved import save
-from tests.conftest import RECORDINGS
-from tests.harness.program import FAILED, PLAIN, watch
+from tests.harness.program import watch
 
 
 def listed(home: Path, *options: str) -> subprocess.CompletedProcess[bytes]:
@@ -18,10 +23,16 @@ def listed(home: Path, *options: str) -> subprocess.CompletedProcess[bytes]:
     return watch("sessions", *options)
 
 
-def saved(days: float, recording: Path) -> Path:
+SUCCEEDED = init() + user("Raise the timeout.") + result("done")
+FAILED = init() + user("Rename it.") + result("no such file", is_error=True)
+
+
+def saved(days: float, data: bytes) -> Path:
     """Save a recording some days ago, and return its path."""
     path = save(days)
-    path.write_bytes(recording.read_bytes())
+    status = path.stat()
+    path.write_bytes(data)
+    os.utime(path, ns=(status.st_mtime_ns, status.st_mtime_ns))
     return path
 
 
@@ -34,33 +45,54 @@ def test_a_machine_without_sessions_has_an_empty_list(home: Path) -> None:
 
 def test_sessions_are_listed_newest_first(home: Path) -> None:
     """Each session has a line with its id, outcome and title; stderr has the totals."""
-    second, first = saved(2, FAILED), saved(1, PLAIN)
+    second, first = saved(2, FAILED), saved(1, SUCCEEDED)
     done = listed(home)
     assert done.returncode == 0
     newest, other = done.stdout.decode().splitlines()
     assert first.stem.startswith(newest.split()[0])
     assert second.stem.startswith(other.split()[0])
-    assert "Raise the request timeout" in newest
+    assert "Raise the timeout." in newest
     assert "succeeded" in newest
     assert "failed" in other
     size = first.stat().st_size + second.stat().st_size
-    assert done.stderr.decode() == f"agentwatch: 2 sessions · 2 own recordings: {size / 1000:.1f} kB\n"
+    assert done.stderr.decode() == f"agentwatch: 2 sessions · own recordings: {byte_size(size)}\n"
 
 
 def test_json_has_an_object_for_each_session(home: Path) -> None:
     """Each line is an object, whose id and path open the session; nothing else is printed."""
-    path = saved(1, PLAIN)
+    path = saved(1, SUCCEEDED)
     done = listed(home, "--json")
     assert (done.returncode, done.stderr) == (0, b"")
     [found] = map(json.loads, done.stdout.splitlines())
     assert found["path"] == str(path)
-    shown = [watch("-p", words).stdout for words in (found["id"], found["path"])]
+    shown = [watch("--output-format", "summary", words).stdout for words in (found["id"], found["path"])]
     assert shown[0] == shown[1] != b""
+
+
+def test_every_id_is_an_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The sessions of all agents are listed, and each id of 6 characters names the path beside it."""
+    machine = fake_machine(tmp_path / "machine", 30)
+    for name, value in machine.environ.items():
+        monkeypatch.setenv(name, value)
+    done = watch("sessions", "--json", "--all")
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(rows) >= len(machine.made)
+    opened = set()
+    for row in rows:
+        try:
+            path = parse_address(row["id"]).path
+        except Fault as fault:
+            assert "only the metadata can be read" in str(fault)  # noqa: PT017 - the others can be opened
+            continue
+        if len(row["id"]) >= 6 and row["path"] is not None:
+            assert os.path.realpath(path) == os.path.realpath(row["path"]), row
+            opened.add(row["agent"])
+    assert opened >= {"claude", "codex", "gemini", "qwen", "opencode", "pi", "copilot"}
 
 
 def test_hidden_sessions_are_counted(home: Path) -> None:
     """A session of last month is counted on stderr, and printed on demand."""
-    saved(1, PLAIN), saved(40, PLAIN)
+    saved(1, SUCCEEDED), saved(40, SUCCEEDED)
     done = listed(home, "--json")
     assert (len(done.stdout.splitlines()), done.stderr) == (1, b"agentwatch: 1 older session hidden: --all\n")
     for option in (("--all",), ("--since", "60d"), ("--since", "2020-01-01")):
@@ -81,7 +113,7 @@ def test_hidden_sessions_are_counted(home: Path) -> None:
 )
 def test_options_choose_sessions(home: Path, options: list[str], count: int) -> None:
     """Options choose by state, time and repository; a choice of nothing ends with 0 as well."""
-    saved(2, FAILED), saved(1, PLAIN)
+    saved(2, FAILED), saved(1, SUCCEEDED)
     done = listed(home, "--json", *options)
     assert (done.returncode, len(done.stdout.splitlines())) == (0, count)
 
@@ -111,7 +143,7 @@ def test_wrong_options_are_usage_errors(home: Path, options: list[str], reason: 
 @pytest.mark.parametrize("options", [(), ("--json",)])
 def test_a_listing_is_safe(home: Path, options: tuple[str, ...]) -> None:
     """A hostile prompt does not act on the terminal on which the sessions are listed."""
-    saved(1, RECORDINGS / "hostile.ndjson")
+    saved(1, init() + user("\x1b[31mred\x9b\u202e\nline" * 100) + result("\x1b]0;title\x07", is_error=True))
     done = listed(home, *options)
     assert done.stdout.count(b"\n") == 1
     assert b"\x1b" not in done.stdout

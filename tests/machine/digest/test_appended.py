@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agentwatch.machine.digest import Tail
-from tests.builders.digested import digest_of, found
+from tests.builders.on_disk.digested import digest_of, found
 from tests.machine.digest.test_captures import CAPTURES
 
 _CUTS = 8

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.builders.digested import digest_of, facts_of_digest, facts_of_session, session_of
+from tests.builders.on_disk.digested import digest_of, facts_of_digest, facts_of_session, session_of
 from tests.conftest import SHARED
 
 FOLDERS = {

@@ -13,7 +13,7 @@ from agentwatch.events import Outcome
 from agentwatch.machine.digest import Tail, Turn
 from agentwatch.machine.digest import stored as stored_digests
 from agentwatch.machine.found import Reach
-from tests.builders.digested import age, facts_of_digest, facts_of_session, found, session_of
+from tests.builders.on_disk.digested import age, facts_of_digest, facts_of_session, found, session_of
 from tests.conftest import SHARED
 
 DATABASE = SHARED / "disk/opencode-db/own-1.18.33/opencode.db"

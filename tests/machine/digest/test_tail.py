@@ -12,8 +12,8 @@ from agentwatch.events import Outcome
 from agentwatch.machine.digest import Digest, Tail, Turn
 from agentwatch.machine.found import Metadata, Reach
 from tests.builders import claude_lines as stream
-from tests.builders.digested import age, digest_of, found
 from tests.builders.on_disk import transcript as claude
+from tests.builders.on_disk.digested import digest_of, found
 
 
 def jsonl(*lines: object) -> bytes:
@@ -97,6 +97,19 @@ def test_a_last_line_without_a_line_end_counts(path: Path) -> None:
     assert digest.calls == 2
 
 
+def test_a_torn_line_may_end_like_an_object(path: Path) -> None:
+    """Its last byte so far is the end of an inner one."""
+    tail, digest = tail_of(path)
+    line = jsonl(claude.call("c1", given={"command": "ls"}))
+    cut = line.index(b"}") + 1
+    append(path, line[:cut])
+    tail.update()
+    assert digest.calls == 0
+    append(path, line[cut:])
+    tail.update()
+    assert digest.calls == 1
+
+
 def test_blank_lines_and_lines_of_no_agent_are_passed_over(path: Path) -> None:
     """They change nothing, and what follows them is read."""
     tail, digest = tail_of(path)
@@ -120,6 +133,20 @@ def test_a_file_that_is_written_again_is_read_again(path: Path, way: str) -> Non
     assert tail.update()
     assert tail.digest is not None
     assert (tail.digest.first_prompt, tail.digest.calls) == ("Another", 0)
+
+
+def test_a_file_in_the_place_of_another_is_read_from_its_beginning(path: Path) -> None:
+    """Even if its bytes before the next line are the same."""
+    said = jsonl(claude.said("x" * 200))
+    append(path, said)
+    tail, _ = tail_of(path)
+    other = path.with_name("other")
+    other.write_bytes(jsonl(claude.user("Not it")).replace(b"Not it", b"Fix at") + said)
+    append(other, jsonl(claude.call("c1")))
+    os.replace(other, path)
+    assert tail.update()
+    assert tail.digest is not None
+    assert tail.digest.first_prompt == "Fix at"
 
 
 @pytest.mark.parametrize("kind", ["missing", "fifo", "link", "folder", "foreign"])
@@ -169,82 +196,12 @@ def test_a_file_that_cannot_be_read_keeps_its_digest(path: Path, monkeypatch: py
     assert tail.digest.last_text == "Yes"
 
 
-def gemini(text: str, key: str) -> dict[str, object]:
-    """Return an answer of Gemini without calls."""
-    return {"id": key, "timestamp": claude.AT, "type": "gemini", "content": text, "model": "g"}
-
-
-def gemini_prompt(text: str, key: str) -> dict[str, object]:
-    """Return a prompt to Gemini."""
-    return {"id": key, "timestamp": claude.AT, "type": "user", "content": [{"text": text}]}
-
-
-def test_silence_ends_a_turn_that_no_line_ends(path: Path) -> None:
-    """Gemini writes no end: five seconds after an answer without calls, it is the user's turn."""
-    path.write_bytes(
-        jsonl({"sessionId": "s", "projectHash": "h"}, gemini_prompt("Go", "1"), gemini("Hi", "2"))
-    )
-    tail, digest = tail_of(path, "gemini")
-    assert digest.turn is Turn.OPEN
-    age(path, 6)
-    assert tail.update()
-    assert (digest.turn, digest.outcome, digest.turn_ms) == (Turn.ENDED, Outcome.SUCCEEDED, claude.AT_MS)
-    assert not tail.update()
-    append(path, jsonl(gemini_prompt("More", "3")))
-    assert tail.update()
-    assert tail.digest is not None
-    assert (tail.digest.turn, tail.digest.last_prompt) == (Turn.OPEN, "More")
-
-
-def qwen(kind: str, **more: object) -> dict[str, object]:
-    """Return a line of Qwen Code."""
-    return {"type": kind, "sessionId": "s", "timestamp": claude.AT, "cwd": "/w", "version": "0", **more}
-
-
-def test_an_error_that_may_be_repeated_fails_the_turn_only_in_the_end(path: Path) -> None:
-    """While Qwen Code may repeat a request, the turn is open; it has failed once the process has ended."""
-    event = {"event.name": "qwen-code.api_error", "status_code": 503, "error_message": "overloaded"}
-    error = qwen("system", subtype="ui_telemetry", systemPayload={"uiEvent": event})
-    answer = qwen("assistant", message={"parts": [{"text": "Done."}]})
-    path.write_bytes(jsonl(qwen("user", message={"parts": [{"text": "Go"}]}), error))
-    age(path, 60)
-    tail, digest = tail_of(path, "qwen")
-    assert (digest.turn, digest.retry) == (Turn.OPEN, "retry: overloaded")
-    assert tail.settle()
-    assert (digest.turn, digest.outcome, digest.reason) == (Turn.ENDED, Outcome.FAILED, "overloaded")
-    assert not tail.settle()
-    append(path, jsonl(answer))
-    assert tail.update()
-    assert tail.digest is not None
-    assert (tail.digest.outcome, tail.digest.last_text) == (Outcome.SUCCEEDED, "Done.")
-
-
-def test_after_ten_minutes_nothing_more_is_expected(path: Path) -> None:
-    """An old file is read as one that has ended."""
-    event = {"event.name": "qwen-code.api_error", "status_code": 503, "error_message": "overloaded"}
-    error = qwen("system", subtype="ui_telemetry", systemPayload={"uiEvent": event})
-    path.write_bytes(jsonl(qwen("user", message={"parts": [{"text": "Go"}]}), error))
-    age(path, 700)
-    _, digest = tail_of(path, "qwen")
-    assert digest.outcome is Outcome.FAILED
-
-
-def test_a_released_tail_is_read_again_when_the_file_grows(path: Path) -> None:
-    """Without a change, a released tail keeps its digest and reads nothing."""
-    tail, digest = tail_of(path)
-    tail.release()
-    assert not tail.update()
-    assert tail.digest is digest
-    append(path, jsonl(claude.said("Hm")))
-    assert tail.update()
-    assert tail.digest is not None
-    assert (tail.digest.first_prompt, tail.digest.last_text) == ("Fix it", "Hm")
-
-
 def test_a_session_that_is_only_listed_has_no_digest(path: Path) -> None:
     """Nothing is read of it."""
     tail = Tail(found(path, reach=Reach.LISTED))
     assert (tail.digest, tail.update(), tail.settle()) == (None, False, False)
+    tail.release()
+    assert tail.digest is None
 
 
 def test_lines_that_are_not_decoded_leave_the_metadata(path: Path) -> None:

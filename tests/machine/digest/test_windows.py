@@ -13,8 +13,8 @@ import pytest
 from agentwatch.events import Outcome
 from agentwatch.machine.digest import Digest, Tail, Turn, decoding, windows
 from tests.builders import claude_lines as stream
-from tests.builders.digested import digest_of, found
 from tests.builders.on_disk import transcript as claude
+from tests.builders.on_disk.digested import digest_of, found
 
 NOW = (
     *("session_id", "model", "cwd", "branch", "permission_mode", "title", "is_users_title", "first_prompt"),
@@ -107,6 +107,16 @@ def test_the_tail_grows_until_a_turn_begins_or_ends_in_it(tmp_path: Path, each: 
     digest = digest_of(path)
     assert (digest.turn, digest.last_prompt, list(digest.open_calls)) == (Turn.OPEN, "More", ["open"])
     assert now(digest) == now(whole(path))
+
+
+def test_a_file_in_one_turn_is_read_whole_up_to_4_mib(tmp_path: Path) -> None:
+    """Its prompt is at the beginning."""
+    path = tmp_path / "session.jsonl"
+    results = b"".join(jsonl(claude.call(f"c{n}"), claude.returned(f"c{n}", "x" * 99_000)) for n in range(30))
+    path.write_bytes(jsonl(claude.user("Go", "u")) + results)
+    digest = digest_of(path)
+    assert (digest.turn, digest.turn_ms, digest.last_prompt) == (Turn.OPEN, claude.AT_MS, "Go")
+    assert (digest.calls, digest.is_whole) == (30, True)
 
 
 def test_a_turn_longer_than_the_longest_tail_is_open(tmp_path: Path) -> None:
@@ -204,6 +214,15 @@ def test_a_large_file_of_no_known_agent_has_no_turn(tmp_path: Path) -> None:
     path.write_bytes(b'{"a":1}\nnot json\n' * 200_000)
     digest = digest_of(path, "agentwatch")
     assert (digest.agent, digest.turn) == ("", Turn.NONE)
+
+
+def test_the_format_is_not_searched_in_all_lines(tmp_path: Path) -> None:
+    """After 50 objects of no known agent, the file has none."""
+    path = tmp_path / "recording.ndjson"
+    path.write_bytes(b'{"a":1}\n' * 60 + stream.written(stream.init(), stream.say("Hi")))
+    assert digest_of(path, "agentwatch").agent == ""
+    path.write_bytes(b"npm notice\n" * 60 + stream.written(stream.init(), stream.say("Hi")))
+    assert digest_of(path, "agentwatch").agent == "claude"
 
 
 def test_what_is_appended_at_once_is_read_like_a_new_file(tmp_path: Path) -> None:

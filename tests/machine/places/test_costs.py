@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections import Counter
 from pathlib import Path
 
@@ -36,6 +37,7 @@ def scans(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
 
     def looked(path: str, uid: int) -> int | None:
         counts["looks"] += 1
+        counts[path] += 1
         return look(path, uid)
 
     monkeypatch.setattr(tree, "entries_of", scanned)
@@ -59,6 +61,20 @@ def test_a_look_at_a_machine_at_rest_scans_little(tmp_path: Path, clock: Clock, 
     for _ in range(int(FULL_PASS_S / PASS_S)):
         places.refresh(clock.after(PASS_S))
     assert scans["scans"] <= folders + 2
+
+
+def test_a_folder_that_is_gone_is_not_looked_at(tmp_path: Path, clock: Clock, scans: Counter[str]) -> None:
+    """Neither are the folders that were in it."""
+    machine = fake_machine(tmp_path, 13, with_captures=False)
+    places = settled(machine, clock)
+    gone = next((machine.home / ".qwen/projects").iterdir())
+    for is_there in (True, False):
+        scans.clear()
+        places.refresh(clock.after(PASS_S))
+        assert any(path.startswith(str(gone)) for path in scans) is is_there
+        if is_there:
+            shutil.rmtree(gone)
+            places.refresh(clock.after(PASS_S))
 
 
 def test_each_folder_is_scanned_once_at_first(tmp_path: Path, scans: Counter[str]) -> None:

@@ -169,6 +169,7 @@ def test_a_view_is_not_read(machine: FakeMachine) -> None:
         "CREATE VIEW session AS SELECT id FROM account",
     )
     assert replaced(machine, *statements) == []
+    assert replaced(machine, "CREATE VIEW session AS SELECT name AS id FROM sqlite_master") == []
 
 
 COLUMNS = "id, parent_id, directory, title, model, time_created, time_updated, time_archived"

@@ -11,6 +11,8 @@ import pytest
 
 from agentwatch.machine.found import NO_METADATA, Found, Key
 from agentwatch.machine.places import Places
+from agentwatch.machine.places.folder import Folder, entries_of
+from agentwatch.machine.places.line_files import CLAUDE
 from agentwatch.machine.places.places import PASS_S
 from tests.builders.machine.fake import FakeMachine, fake_machine
 from tests.builders.machine.searched import Clock, all_found, found_in, let_age, places_of, put, settled
@@ -83,6 +85,9 @@ def test_files_of_another_user_are_left_out(machine: FakeMachine) -> None:
     places = Places(machine.environ, machine.home, os.getuid() + 1)
     assert all_found(places) == {}
     assert places.refresh(PASS_S) == ([], [])
+    project = Folder(str(next((machine.home / ".claude/projects").iterdir())), CLAUDE.below("x") or CLAUDE)
+    assert entries_of(project, os.getuid()).files
+    assert not entries_of(project, os.getuid() + 1).files
 
 
 def test_a_folder_that_cannot_be_read_hides_its_sessions_only(

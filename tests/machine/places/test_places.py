@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -101,6 +103,19 @@ def test_the_database_of_opencode_may_be_anywhere(tmp_path: Path) -> None:
     found = found_in(machine, {"OPENCODE_DB": str(moved)})
     assert sum(each.path.parent == moved for each in found.values()) == 5
     assert sum(key[0] == "opencode" for key in found) == 8
+
+
+def test_two_databases_of_opencode_may_lie_in_one_folder(tmp_path: Path) -> None:
+    """The one that a variable names counts beside the default one, each once."""
+    machine = fake_machine(tmp_path)
+    folder = machine.home / ".local/share/opencode"
+    shutil.rmtree(folder / "storage")
+    shutil.copyfile(folder / "opencode.db", folder / "mine.db")
+    with closing(sqlite3.connect(folder / "mine.db")) as connection, connection:
+        connection.execute("UPDATE session SET id = id || '-copy'")
+    for name, count in (("mine.db", 10), ("opencode.db", 5)):
+        found = found_in(machine, {"OPENCODE_DB": str(folder / name)})
+        assert sum(key[0] == "opencode" for key in found) == count
 
 
 def test_several_folders_of_an_agent_are_one_list(tmp_path: Path) -> None:

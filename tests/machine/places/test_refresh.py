@@ -99,6 +99,29 @@ def test_a_description_that_changes_is_read_again(machine: FakeMachine, clock: C
     assert found.metadata.title == ""
 
 
+@pytest.mark.parametrize(
+    ("agent", "main", "subagents"),
+    [
+        ("claude", f".claude/projects/-w/{STORY.id}.jsonl", f".claude/projects/-w/{STORY.id}/subagents"),
+        ("cursor", f".cursor/projects/w/agent-transcripts/{STORY.id}/{STORY.id}.jsonl", "subagents"),
+        ("gemini", ".gemini/tmp/w/chats/session-1.jsonl", STORY.id),
+    ],
+)
+def test_a_session_that_goes_on_may_get_subagents(
+    agent: str, main: str, subagents: str, machine: FakeMachine, clock: Clock
+) -> None:
+    """A subagent of an old session is found by the next look if the session has changed."""
+    path = put(machine.home / main, f'{{"sessionId":"{STORY.id}"}}\n')
+    folder = path.parent / subagents if agent != "claude" else machine.home / subagents
+    put(folder / "agent-1.jsonl")
+    places = settled(machine, clock, 7200)
+    put(folder / "agent-2.jsonl")
+    path.write_bytes(path.read_bytes() * 2)
+    assert [found.id for found in places.check([(agent, STORY.id)]).found] == [STORY.id]
+    (found,) = places.refresh(clock.after(PASS_S)).found
+    assert (found.id, found.parent) == ("agent-2", STORY.id)
+
+
 def test_every_session_can_be_checked(tmp_path: Path) -> None:
     """Nothing has changed on a machine on which nothing was written, whatever keeps a session."""
     machine = fake_machine(tmp_path)

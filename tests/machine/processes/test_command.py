@@ -42,6 +42,10 @@ MODULES = "/usr/lib/node_modules"
         (f"{MODULES}/@openai/codex/vendor/path/rg -n x", None),
         ("/Applications/Claude.app/Contents/MacOS/Claude", None),
         ("copilot.exe", "copilot"),
+        ("claude mcp serve", None),
+        ("claude --claude-in-chrome-mcp", None),
+        ("node /usr/bin/gemini extensions list", None),
+        ("codex exec login", "codex"),
     ],
 )
 def test_the_agent_of_a_command_line(line: str, agent: str | None) -> None:

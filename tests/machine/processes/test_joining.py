@@ -166,6 +166,13 @@ def test_a_session_that_codex_opened_since_it_was_asked_may_run() -> None:
     assert results(founds, [codex]) == {"new": (LIVE, 1), "old": (DEAD, None)}
 
 
+def test_a_process_with_an_open_session_has_no_other() -> None:
+    """A session that changes later in the folder of a process with an open session is not its own."""
+    founds = [session("codex", "open"), session("codex", "new", after_ms=9000)]
+    codex = process(1, "codex", opened_ms=BEGAN + 5000, open_paths=("/x/rollout-open.jsonl",))
+    assert results(founds, [codex]) == {"open": (LIVE, 1), "new": (DEAD, None)}
+
+
 def test_the_locks_of_codex_are_exact() -> None:
     """If Codex says which sessions are open, a process whose folder is hidden leaves none unknown."""
     founds = [session("codex", "a"), session("codex", "b")]
@@ -226,6 +233,7 @@ def test_a_session_that_is_not_on_disk_yet_runs() -> None:
     """Claude Code registers a session before its first prompt, when it has no file yet."""
     said = [Said("claude", "new", LIVE, 1), Said("claude", "gone", DEAD, 2), Said("codex", "hook", UNKNOWN)]
     assert results([], [process(1, "claude")], said) == {"new": (LIVE, 1)}
+    assert [each.claim for each in said] == [LIVE, None, None]
 
 
 def test_an_own_recording_leaves_the_process_to_the_session_of_the_agent() -> None:

@@ -69,6 +69,8 @@ def test_the_user_of_a_process_that_no_debugger_may_attach_to(root: Path) -> Non
     assert (found.agent, found.cwd, found.opened_ms) == ("codex", None, None)
     (root / "7" / "status").write_text("Name:\tcodex\n\nUid:\n")
     assert proc.uid(7) == 0
+    os.chown(root / "7", 77, 77)
+    assert proc.uid(7) == 77
 
 
 def test_a_long_command_line_is_cut(root: Path) -> None:
@@ -77,6 +79,16 @@ def test_a_long_command_line_is_cut(root: Path) -> None:
     arguments = Proc(root).arguments(7)
     assert len(arguments) <= 64
     assert max(map(len, arguments)) == 300
+
+
+def test_a_long_file_is_read_in_pieces(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The kernel returns a long file in pieces of its own size."""
+    original = os.read
+    monkeypatch.setattr(os, "read", lambda fd, size: original(fd, min(size, 2048)))
+    (root / "locks").write_text("".join(f"1: FLOCK ADVISORY WRITE 1 0:0:{n} 0 EOF\n" for n in range(5000)))
+    holders = Proc(root).lock_holders()
+    assert holders is not None
+    assert len(holders) > 4900
 
 
 def test_the_holders_of_locks(root: Path) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from agentwatch.machine.process import Process
 from agentwatch.machine.processes import Processes, is_same_process
+from agentwatch.machine.processes.proc import Proc
 from tests.harness.processes import until
 from tests.machine.started_agents import started
 
@@ -96,15 +97,17 @@ def test_an_agent_that_ends_is_gone(tmp_path: Path) -> None:
 
 def test_a_shell_becomes_an_agent(tmp_path: Path) -> None:
     """A process that runs the agent in its own place is found then."""
-    processes = Processes()
+    processes, now = Processes(), time.time()
     command = "echo; read line; exec -a copilot sleep 1000"
     with started(["bash", "-c", command], tmp_path, executable="/bin/bash") as process:
-        assert agents_in(tmp_path, processes) == []
+        processes.refresh(now)
+        assert process.pid not in processes.agents
         assert process.stdin is not None
         process.stdin.write(b"\n")
         process.stdin.flush()
-        until(lambda: agents_in(tmp_path, processes))
-        assert agents_in(tmp_path, processes)[0].agent == "copilot"
+        until(lambda: "copilot" in Proc().arguments(process.pid))
+        processes.refresh(now + 0.25)
+        assert processes.agents[process.pid].agent == "copilot"
 
 
 def test_only_own_processes_are_found(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What Claude Code says about its sessions is believed as far as its process can be checked."""
+"""What Claude Code says about its sessions is read as it changes."""
 
 from __future__ import annotations
 
@@ -13,43 +13,7 @@ from agentwatch.machine.process import Life, Said
 from agentwatch.machine.processes.proc import Proc
 from agentwatch.machine.said.claude import ClaudeRecords
 from agentwatch.machine.standing import State
-from tests.machine.started_agents import started
-
-NOW = 1_795_301_700.0
-RECORD = {
-    "sessionId": "7e82",
-    "cwd": "/home/dev/proj",
-    "startedAt": 1795301454020,
-    "kind": "interactive",
-    "entrypoint": "cli",
-    "tmux": "main:@0.%0",
-    "name": "proj-a8",
-    "nameSource": "derived",
-    "status": "busy",
-    "updatedAt": 1795301643059,
-    "statusUpdatedAt": 1795301643059,
-}
-"""The fields of `claude-registry/1416.json`."""
-
-
-class Registry:
-    """A folder of records, and its reader."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.reader = ClaudeRecords([folder], os.geteuid(), Proc())
-
-    def write(self, pid: int | None = None, file: str = "", **fields: Any) -> None:
-        """Write a record as Claude Code does: in place."""
-        pid = os.getpid() if pid is None else pid
-        stat = Proc().stat(pid)
-        record = {"pid": pid, "procStart": str(stat.began if stat else 1), **RECORD, **fields}
-        (self.folder / (file or f"{pid}.json")).write_text(json.dumps(record))
-
-    def said(self, now: float = NOW) -> dict[str, Said]:
-        """Read the changes, and return what is said by the session's id."""
-        self.reader.refresh(now)
-        return {key[1]: said for key, said in self.reader.said.items()}
+from tests.machine.said.claude_registry import NOW, RECORD, Registry
 
 
 @pytest.fixture
@@ -103,41 +67,6 @@ def test_each_status_is_a_state(
     said = registry.said()["7e82"]
     assert (said.life, said.state, said.about) == (Life.LIVE, state, about)
     assert (said.since_ms is None) == (state is None)
-
-
-def test_a_killed_process_leaves_a_dead_record(registry: Registry) -> None:
-    """A record that says busy is dead once its process is killed."""
-    with started(["claude"], registry.folder) as process:
-        registry.write(process.pid)
-        assert registry.said()["7e82"].life is Life.LIVE
-        process.kill()
-        process.wait()
-        assert registry.said()["7e82"].life is Life.DEAD
-
-
-def test_a_process_id_that_is_used_again_is_dead(registry: Registry) -> None:
-    """A record is of the process with its start, not of a later one with its id."""
-    registry.write(procStart="1")
-    assert registry.said()["7e82"].life is Life.DEAD
-
-
-@pytest.mark.parametrize(
-    "domain", ["linux:0123456789abcdef0123456789abcdef:pid:[1]", "darwin", "win32:box", "x"]
-)
-def test_a_record_of_another_machine_or_container_is_unknown(registry: Registry, domain: str) -> None:
-    """A process id of another namespace proves nothing here, whatever process has it."""
-    registry.write(pidDomain=domain)
-    registry.write(1 << 22, pidDomain=domain, sessionId="gone")
-    assert {each.life for each in registry.said().values()} == {Life.UNKNOWN}
-
-
-def test_a_record_of_this_machine_is_checked(registry: Registry) -> None:
-    """A record with the domain of this machine lives with its process."""
-    domain = f"linux:{Path('/etc/machine-id').read_text().strip()}:{os.readlink('/proc/self/ns/pid')}"
-    registry.write(pidDomain=domain)
-    registry.write(1 << 22, pidDomain=domain, sessionId="gone")
-    said = registry.said()
-    assert (said["7e82"].life, said["gone"].life) == (Life.LIVE, Life.DEAD)
 
 
 def test_a_torn_record_keeps_what_it_said(registry: Registry) -> None:
@@ -246,10 +175,49 @@ def test_any_field_may_have_any_value(registry: Registry, value: Any) -> None:
         assert all(len(each.name) <= 200 and len(each.tmux) <= 200 for each in said.values()), field
 
 
-def test_the_record_of_a_live_process_counts(registry: Registry) -> None:
-    """Of two records of one session, that of the live process is shown."""
-    registry.write(1 << 22, updatedAt=9_999_999_999_999, status="waiting")
+def test_a_record_that_vanishes_while_it_is_read(registry: Registry, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A record that cannot be opened keeps what it said."""
     registry.write()
+    before = registry.said()
+
+    def gone(path: Path) -> int:
+        raise FileNotFoundError(path)
+
+    monkeypatch.setattr("agentwatch.machine.said.claude.open_regular", gone)
+    registry.write(status="waiting")
+    assert registry.said() == before
+
+
+def test_a_session_that_vanishes_during_a_blink_is_forgotten(registry: Registry) -> None:
+    """A session that is still shown as working is gone with its record."""
+    registry.write()
+    registry.said()
+    registry.write(status="idle", statusUpdatedAt=None)
     assert registry.said()["7e82"].state is State.WORKING
-    registry.write(kind="daemon")
-    assert registry.said()["7e82"].life is Life.DEAD
+    (registry.folder / f"{os.getpid()}.json").unlink()
+    assert registry.said() == {}
+    registry.write(status="idle")
+    assert registry.said()["7e82"].state is State.YOUR_TURN
+
+
+def test_a_link_in_place_of_the_folder_is_not_followed(registry: Registry, tmp_path: Path) -> None:
+    """The folder of the records is no link."""
+    registry.write()
+    link = tmp_path / "link"
+    link.symlink_to(registry.folder)
+    registry.reader = ClaudeRecords([link], os.geteuid(), Proc())
+    assert registry.said() == {}
+
+
+def test_a_record_that_has_not_changed_is_not_opened(
+    registry: Registry, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A record whose time has passed is read once."""
+    registry.write()
+    path = registry.folder / f"{os.getpid()}.json"
+    os.utime(path, (1, 1))
+    before = registry.said()
+    monkeypatch.setattr("agentwatch.machine.said.claude.open_regular", None)
+    assert registry.said(NOW + 2) == before
+    path.unlink()
+    assert registry.said() == {}

@@ -106,10 +106,10 @@ def test_an_ended_recording_is_read_once(recordings: Recordings, monkeypatch: py
     monkeypatch.setattr(own_recordings, "open_regular", noted)
     with held(path):
         assert recordings.said() == {}
-        assert recordings.said(20.0) == {}
+        assert recordings.said(70.0) == {}
         assert opened == []
         path.write_text("more")
-        assert recordings.said(20.0).keys() == {"one"}
+        assert recordings.said(70.0).keys() == {"one"}
 
 
 def test_recordings_are_removed(recordings: Recordings) -> None:
@@ -120,6 +120,8 @@ def test_recordings_are_removed(recordings: Recordings) -> None:
         assert recordings.said().keys() == {"one", "two"}
         path.unlink()
         assert recordings.said().keys() == {"two"}
+    assert recordings.said() == {}
+    with held(other):
         other.unlink()
         recordings.folder.rmdir()
         assert recordings.said() == {}

@@ -281,6 +281,12 @@ def test_a_subagent_that_has_answered_has_ended(life: Life) -> None:
     assert judged(BROKEN, parent="main", life=life).state is State.FAILED
 
 
+@pytest.mark.parametrize("life", list(Life))
+def test_a_subagent_without_lines_is_unknown(life: Life) -> None:
+    """A subagent whose lines were not read yet claims nothing."""
+    assert judged(None, parent="main", life=life).state is State.UNKNOWN
+
+
 def test_a_subagent_asks_only_where_its_parent_does_not_say_so() -> None:
     """Claude's registry says that the session waits; a subagent of Codex is a session that may ask itself."""
     digest = working(call())

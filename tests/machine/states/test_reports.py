@@ -8,7 +8,7 @@ import pytest
 
 from agentwatch.events import Outcome, ToolKind
 from agentwatch.machine.digest.digest import Digest
-from agentwatch.machine.process import Life
+from agentwatch.machine.process import Life, Said
 from agentwatch.machine.standing import Ground, Group, State
 from tests.machine.states.cases import (
     MINUTE_MS,
@@ -135,3 +135,45 @@ def test_a_hook_does_not_know_of_an_interruption() -> None:
     again = replace(working(), turn_ms=NOW_MS - MINUTE_MS)
     assert judged(again, says=idle).state is State.WORKING
     assert judged(working(), says=idle).state is State.YOUR_TURN
+
+
+def test_only_an_exact_agent_says_by_its_silence_that_it_works() -> None:
+    """Copilot would have logged a question; of Codex, or without a report, that it works is inferred."""
+    runs = process(child_ago_ms=0)
+    for agent, says, ground in (
+        ("copilot", said(None), Ground.SAID),
+        ("copilot", None, Ground.INFERRED),
+        ("codex", said(None), Ground.INFERRED),
+    ):
+        assert judged(working(), agent=agent, says=says, runs=runs)[:2] == (State.WORKING, ground)
+
+
+def test_the_viewers_of_a_process_of_one_session_do_not_count() -> None:
+    """Only a daemon keeps a session open that no terminal shows."""
+    assert judged(DONE, runs=process()._replace(viewers=0)).state is State.YOUR_TURN
+
+
+def test_a_session_with_calls_had_a_prompt() -> None:
+    """Some files begin without the prompt, such as those of a session that was continued from another."""
+    assert judged(Digest(is_whole=True, calls=1), life=Life.DEAD).now == "no answer"
+
+
+@pytest.mark.parametrize(("agent", "says"), [("claude", None), ("codex", said(None)), ("codex", None)])
+def test_a_question_is_inferred_where_none_is_reported(agent: str, says: Said | None) -> None:
+    """An old Claude Code has no record; a lock of Codex says that the session is open, not what it does."""
+    assert judged(working(call()), agent=agent, says=says, runs=CHILDLESS)[:2] == (
+        State.ASKS,
+        Ground.INFERRED,
+    )
+
+
+def test_the_reason_is_that_of_a_failed_recording() -> None:
+    """A recording that has ended well has no reason, nor has one whose lines were not read."""
+    for state, digest, now in (
+        (State.FAILED, BROKEN, "usage limit"),
+        (State.FAILED, None, ""),
+        (State.SUCCEEDED, BROKEN, ""),
+    ):
+        says = said(state, agent="agentwatch")
+        known = judged(digest, agent="agentwatch", says=says, life=Life.DEAD)
+        assert (known.state, known.now) == (state, now)

@@ -108,13 +108,38 @@ async def test_moving_the_cursor_draws_two_rows(painted: list[int]) -> None:
             assert sorted(set(painted)) == expected
 
 
+async def test_wider_contents_draw_all_rows_in_view() -> None:
+    """When a project needs more room, the columns of all rows move together."""
+    async with home_of([working(number) for number in range(60)], (120, 30)) as (app, pilot):
+        app.put(row("s0005", seen_ms=NOW_MS - 5 * SECOND_MS, repo="a-much-longer-name"))
+        await pilot.pause()
+        assert len({line.index("Title of") for line in screen_rows(app) if "Title of" in line}) == 1
+        assert stale_rows(app.home.sessions) == []
+
+
+async def test_at_midnight_a_session_that_has_ended_shows_the_day(painted: list[int]) -> None:
+    """The time of day at which it ended becomes the day, without any change of the session."""
+    async with home_of([settled(0)], (120, 30)) as (app, pilot):
+        assert "✓ 12:59" in screen_rows(app)[4]
+        painted.clear()
+        app.home.tick(NOW_MS + 12 * 3600 * SECOND_MS)
+        await pilot.pause()
+        assert painted == [1]
+        assert "✓ 22 Nov" in screen_rows(app)[4]
+
+
 def stale_rows(sessions: SessionList) -> list[int]:
-    """Return the rows in view that do not show what they should."""
+    """Return the rows in view that were not drawn as they are when they are made from nothing."""
+    rows, content, drawn = sessions._rows, sessions._content, sessions._drawn
     top, height = sessions.scroll_offset.y, sessions.scrollable_content_region.height
-    shown = {y: sessions._shown(y) for y in range(top, min(top + height, sessions.line_count()))}
-    drawn = sessions._drawn
-    wrong = [y for y, row in shown.items() if y not in drawn or drawn[y][3:] != row[3:]]
-    return wrong + [y for y in drawn if sessions.line_count() <= y < top + height]
+    wrong = [y for y in drawn if sessions.line_count() <= y < top + height]
+    for y in range(top, min(top + height, len(rows))):
+        index, part = rows.at(y)
+        spans = content.spans(rows.lines[index], part, sessions._now_ms)
+        is_chosen = rows.lines[index] is sessions._chosen
+        if y not in drawn or (drawn[y].spans, drawn[y].is_chosen) != (spans, is_chosen):
+            wrong.append(y)
+    return wrong
 
 
 def changed_at_random(app: HomeApp, chance: random.Random) -> None:
@@ -128,7 +153,8 @@ def changed_at_random(app: HomeApp, chance: random.Random) -> None:
         state = chance.choice([*LIVE, State.SUCCEEDED])
         now = chance.choice(["", "make", "終わり", "x" * 300])
         parent = ("claude", "r0") if number in (1, 2) else None
-        app.rows[key] = row(f"r{number}", state, now=now, calls=chance.randrange(200), parent=parent)
+        repo = chance.choice(["api", "a-longer-repository"])
+        app.rows[key] = row(f"r{number}", state, now=now, calls=number, repo=repo, parent=parent)
     app.put(now_ms=NOW_MS + chance.randrange(10**6))
 
 

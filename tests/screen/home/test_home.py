@@ -34,7 +34,8 @@ async def test_a_search_shows_what_matches_while_it_is_typed() -> None:
     async with home_of(some()) as (app, pilot):
         await pilot.press("slash", *"retry")
         await eventually(pilot, lambda: titles(app) == ["Add retry limits", "An old retry"], "the matches")
-        assert any("2 of 3 sessions" in line for line in screen_rows(app)[-3:])
+        assert "2 of 3 sessions · enter: keep · esc: clear" in screen_rows(app)[-2]
+        assert not any("search “retry”" in line for line in screen_rows(app))
         await pilot.press("enter")
         await pilot.pause()
         assert any("search “retry” · 2 of 3 sessions · esc: all" in line for line in screen_rows(app))
@@ -150,7 +151,7 @@ async def test_before_every_place_was_searched_the_list_says_so() -> None:
 async def test_only_old_sessions() -> None:
     """If all sessions are hidden, the list says how many and which key shows them."""
     async with home_of(some()[2:]) as (app, _):
-        assert any("1 older ones are hidden: a" in line for line in screen_rows(app))
+        assert any("No session of the last 7 days. 1 older hidden: a" in line for line in screen_rows(app))
 
 
 @pytest.mark.parametrize("width", [160, 140, 100, 80, 60, 40])

@@ -1,30 +1,14 @@
-"""The cursor of the list, and what its keys and clicks do."""
+"""The cursor of the list, and what its keys do."""
 
 from __future__ import annotations
 
-from textual.pilot import Pilot
-
 from agentwatch.machine.listing.lines import Heading
-from agentwatch.machine.row import Row
 from agentwatch.machine.standing import State
 from agentwatch.screen.home import wanted
-from agentwatch.screen.home.session_list import SessionList
-from tests.builders.home.home_app import NOW_MS, HomeApp, home_of, row, screen_rows
+from tests.builders.home.home_app import NOW_MS, HomeApp, chosen_id, home_of, row, screen_rows, working
 from tests.builders.screen.app import eventually, viewport
 
 NARROW = (40, 12)
-
-
-def working(count: int) -> list[Row]:
-    """Return sessions that work, in the order of the list: `s0` first."""
-    return [row(f"s{number:04}", seen_ms=NOW_MS - number * 1000) for number in range(count)]
-
-
-def chosen_id(app: HomeApp) -> str:
-    """Return the id of the selected session."""
-    chosen = app.home.sessions.chosen
-    assert chosen is not None
-    return chosen.id
 
 
 def place_of(app: HomeApp) -> int:
@@ -103,6 +87,20 @@ async def test_the_top_stays_in_view_while_the_first_session_is_selected() -> No
         assert chosen_id(app) == "s0000"
         await pilot.press("g")
         assert chosen_id(app) == "new"
+        app.put(row("newer", State.ASKS))
+        await pilot.pause()
+        assert "Title of newer" in screen_rows(app)[4]
+
+
+async def test_moving_up_to_the_first_session_of_a_group_shows_its_heading() -> None:
+    """A group never begins without its heading at the top of the list."""
+    rows = [*(row(f"a{number}", State.ASKS) for number in range(9)), *working(60)]
+    async with home_of(rows, (100, 20)) as (app, pilot):
+        await pilot.press("G")
+        while chosen_id(app) != "s0000":
+            await pilot.press("k")
+        assert "WORKING" in viewport(app.home.sessions)[0]
+        assert "Title of s0000" in viewport(app.home.sessions)[1]
 
 
 async def test_after_the_selected_session_its_neighbour_is_selected() -> None:
@@ -142,6 +140,17 @@ async def test_another_width_keeps_the_selected_session_in_view() -> None:
         assert any("▐◐ model" in line and f"Title of {before}" in line for line in screen_rows(app))
 
 
+async def test_another_width_keeps_the_top_in_view() -> None:
+    """While the list is at its top, it stays there if the selected session is in view there too."""
+    async with home_of(working(100), (100, 20)) as (app, pilot):
+        await pilot.press("j", "j")
+        for size in (NARROW, (100, 20)):
+            await pilot.resize_terminal(*size)
+            await eventually(pilot, lambda width=size[0]: abs(app.home.sessions.size.width - width) < 5, "it")  # type: ignore[misc]
+            assert app.home.sessions.scroll_offset.y == 0
+            assert chosen_id(app) == "s0002"
+
+
 async def test_messages_name_the_selected_session() -> None:
     """Each key posts what the user wants of the selected session."""
     wants = {
@@ -170,45 +179,6 @@ async def test_a_new_selection_is_reported_once() -> None:
         await pilot.pause()
         reported = [each.row and each.row.id for each in app.posted if isinstance(each, wanted.Chosen)]
     assert reported == ["s0000", "s0001", "s0000"]
-
-
-async def click(pilot: Pilot[None], sessions: SessionList, y: int, times: int = 1) -> None:
-    """Click a row of the list."""
-    assert await pilot.click(sessions, offset=(10, y + sessions.styles.gutter.top), times=times)
-    await pilot.pause()
-
-
-async def test_a_click_selects_and_a_double_click_opens() -> None:
-    """A click on a heading, and below the last session, does nothing."""
-    async with home_of([row("ask", State.ASKS), *working(2)]) as (app, pilot):
-        sessions = app.home.sessions
-        await click(pilot, sessions, 3)
-        assert chosen_id(app) == "s0000"
-        for y in (2, 12):
-            await click(pilot, sessions, y)
-            assert chosen_id(app) == "s0000"
-        await click(pilot, sessions, 4, times=2)
-        assert chosen_id(app) == "s0001"
-        opened = [each for each in app.posted if isinstance(each, wanted.Opened)]
-        assert [each.row.id for each in opened] == ["s0001"]
-
-
-async def test_a_click_on_either_row_selects_the_session() -> None:
-    """Where a session takes two rows, both belong to it."""
-    async with home_of(working(3), NARROW) as (app, pilot):
-        for y, name in ((1, "s0000"), (2, "s0000"), (4, "s0001"), (3, "s0001"), (5, "s0002")):
-            await click(pilot, app.home.sessions, y)
-            assert chosen_id(app) == name
-
-
-async def test_the_wheel_scrolls() -> None:
-    """The wheel moves the rows and not the selection."""
-    async with home_of(working(100), (100, 20)) as (app, pilot):
-        sessions = app.home.sessions
-        sessions.scroll_down(animate=False, immediate=True)
-        await pilot.pause()
-        assert sessions.scroll_offset.y > 0
-        assert chosen_id(app) == "s0000"
 
 
 async def test_a_fold_opens_and_closes() -> None:

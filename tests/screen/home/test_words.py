@@ -7,6 +7,7 @@ import pytest
 from agentwatch.machine.standing import Ground, State
 from agentwatch.safe_text import columns
 from agentwatch.screen.home import words
+from agentwatch.screen.home.columns import STATE
 from tests.builders.home.home_app import MINUTE_MS, NOW_MS, row
 
 DAY_MS = 24 * 60 * MINUTE_MS
@@ -41,15 +42,16 @@ def test_a_state_that_lasts_has_a_sign_and_a_word(
     [
         (NOW_MS - 60 * MINUTE_MS, "12:00"),
         (NOW_MS - DAY_MS, "21 Nov"),
-        (NOW_MS - 400 * DAY_MS, "Oct 2025"),
+        (NOW_MS - 400 * DAY_MS, "2025-10"),
         (10**30, "–"),
         (-(10**30), "–"),
     ],
 )
 def test_a_session_that_has_ended_shows_when(ended_ms: int, shown: str) -> None:
-    """It is the time of day today, otherwise the day, and a dash for a time that no calendar has."""
+    """It is the time of day today, the day this year, otherwise the month; a dash for an impossible time."""
     session = row("a", State.SUCCEEDED, since_ms=ended_ms)
     assert str(words.state_words(session, NOW_MS)) == f"✓ {shown}"
+    assert len(shown) <= STATE - 2
 
 
 def test_without_any_time_the_word_is_shown() -> None:

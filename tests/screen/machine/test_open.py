@@ -120,18 +120,31 @@ async def test_a_file_that_is_replaced_is_opened_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-async def test_opened_sessions_leave_nothing_behind(tmp_path: Path) -> None:
+async def test_opened_sessions_leave_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """After a session was opened and left 50 times, nothing of them is left open."""
-    claude = tmp_path / "0f4c2b7e-1111-4222-8333-444455556666.jsonl"
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path))
+    claude = tmp_path / "projects" / "-src" / "0f4c2b7e-1111-4222-8333-444455556666.jsonl"
+    claude.parent.mkdir(parents=True)
     claude.write_bytes(b'{"type":"user","sessionId":"x","message":{"role":"user","content":"go on"}}\n')
     rows = [row("plain", path=PLAIN), row("claude", path=claude)]
     async with at_home(rows) as stage:
         counts = []
         for number in range(50):
             await stage.open("plain" if number % 2 else "claude")
+            names = [thread.name for thread in threading.enumerate()]
+            assert names.count("store") == (number + 1) % 2
             await stage.back()
             await stage.until(lambda: stage.app._being_closed == 0, "the end of the session")
             named = {thread.name for thread in threading.enumerate()}
             counts.append((len(descriptors()), len(named & {"store", "index"})))
         assert counts[-1] == counts[5]
         assert counts[-1][1] == 0
+
+
+async def test_a_session_that_asks_says_so_on_its_screen_too() -> None:
+    """The question may be nowhere in its lines; it vanishes when it is answered."""
+    async with at_home([row("one", State.ASKS, now="permission", path=PLAIN)]) as stage:
+        await stage.open()
+        await stage.shows("asks: permission")
+        await stage.put(row("one", State.YOUR_TURN, path=PLAIN))
+        await stage.until(lambda: "asks" not in stage.text, "no question")

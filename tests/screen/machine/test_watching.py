@@ -9,6 +9,9 @@ from collections.abc import Callable
 
 import pytest
 
+from agentwatch.machine.status.counts import counts_of
+from agentwatch.machine.status.file import read_status
+from agentwatch.recording import now_ms
 from agentwatch.screen.machine import watching
 from agentwatch.screen.machine.watching import Rows, Watching
 from tests.builders.home.home_app import row
@@ -122,3 +125,17 @@ async def test_the_thread_ends_with_the_app() -> None:
     async with at_home([row("one")]):
         assert "machine" in {thread.name for thread in threading.enumerate()}
     assert "machine" not in {thread.name for thread in threading.enumerate()}
+
+
+async def test_the_counts_are_written_for_other_processes() -> None:
+    """Once all sessions are found, `status` has the counts of the list, and not before."""
+    machine = MadeMachine([row("one"), row("two")])
+    machine.is_found = False
+    reports = Reports(machine)
+    reports.watching.start()
+    await reports.until(lambda: machine.steps > 2)
+    assert read_status(now_ms()) is None
+    machine.is_found = True
+    await reports.until(lambda: read_status(now_ms()) is not None)
+    reports.watching.stop()
+    assert read_status(now_ms()) == counts_of(machine.rows.values(), now_ms())

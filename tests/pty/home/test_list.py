@@ -109,3 +109,14 @@ def test_nothing_is_written(machine: dict[str, str], tmp_path: Path) -> None:
         terminal.send("q")
         assert terminal.wait_exit() == 0
     assert sorted(user.rglob("*")) == before
+
+
+@pytest.mark.parametrize(
+    "option", ["--log=x.log", "--record=x.ndjson", "--follow", "--format=cursor", "--tee"]
+)
+def test_an_option_about_one_session_needs_one(option: str, tmp_path: Path) -> None:
+    """An option that cannot apply to a list is refused in one line, with 2; nothing is created."""
+    with in_terminal(option, env={"HOME": str(tmp_path)}) as terminal:
+        terminal.wait_for(f"agentwatch: {option.partition('=')[0]}: name a FILE")
+        assert terminal.wait_exit() == 2
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,1 @@
+"""Events change a digest."""

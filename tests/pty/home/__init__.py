@@ -1,0 +1,1 @@
+"""Tests of the list of sessions on a real terminal."""
