@@ -28,6 +28,7 @@ from agentwatch.screen.terminal.base_app import TerminalApp
 _AGENT, _PROJECT, _GAP = 9, 16, 2
 _LEAST_WITH_AGENT = 110
 _LEAST_WITH_PROJECT = 84
+_LEAST_WITH_NAMES = 60
 _TITLES = (12, 32)
 """The least and the greatest width of the titles. They take a third of the row."""
 _MOST_WORDS = 40
@@ -38,7 +39,9 @@ class FoundView(RowView, HeadedView):
 
     def __init__(self, rows: Mapping[Key, Row], words: str) -> None:
         super().__init__("", id="found")
-        self._rows = rows
+        self.rows = rows
+        self.progress = SafeText("")
+        """What the border says, for a narrow pane, which has no border."""
         self._words = words.lower().split()
         self.hits: list[Hit] = []
 
@@ -57,7 +60,9 @@ class FoundView(RowView, HeadedView):
         return len(self.hits)
 
     def heading(self, width: int) -> Spans:
-        """Return the names of the columns."""
+        """Return the names of the columns; in a narrow pane, how far the search is."""
+        if width < _LEAST_WITH_NAMES:
+            return [(cut(self.progress, width), "muted")]
         names = ("agent", "repository", "session")
         cells = [fitted(SafeText(name), size) for name, size in zip(names, _sizes(width), strict=True)]
         return [(SafeText("".join([*cells, "found"])), "muted")] if self.hits else []
@@ -65,7 +70,7 @@ class FoundView(RowView, HeadedView):
     def row(self, y: int, width: int) -> Spans:
         """Return the session of a hit in as many columns as fit, and the text around the words."""
         hit = self.hits[y]
-        row, sizes = self._rows[hit.key], _sizes(width)
+        row, sizes = self.rows[hit.key], _sizes(width)
         texts = (foreign(row.agent), repository(row), title(row))
         if y and self.hits[y - 1].key == hit.key:
             texts = (SafeText(""),) * 3
@@ -115,7 +120,6 @@ class FoundScreen(ModalScreen[None]):
         """
         super().__init__()
         self._words = words
-        self._rows = rows
         self._found = FoundView(rows, words)
         self._searching: Searching | None = None
 
@@ -125,7 +129,7 @@ class FoundScreen(ModalScreen[None]):
 
     def on_mount(self) -> None:
         """Start the search."""
-        search = ContentsSearch(self._words, list(self._rows.values()))
+        search = ContentsSearch(self._words, list(self._found.rows.values()))
         self._found.border_subtitle = Content("enter open · esc back")
         self._take(Progress([], 0, search.total, 0, search.is_over))
         self._searching = Searching(
@@ -138,25 +142,32 @@ class FoundScreen(ModalScreen[None]):
         if self._searching is not None:
             self._searching.stop()
 
+    def show_rows(self, rows: Mapping[Key, Row]) -> None:
+        """Show what is known of the sessions now; one that has vanished keeps its row."""
+        self._found.rows = {**self._found.rows, **rows}
+        self._found.show_lines()
+
     def action_open(self) -> None:
         """Open the session of the selected hit, at the first match of what the hit contains."""
         hit = self._found.chosen
         if hit is not None:
-            self.app.post_message(wanted.Opened(self._rows[hit.key], _findable(self._words, hit.snippet)))
+            row = self._found.rows[hit.key]
+            self.app.post_message(wanted.Opened(row, _findable(self._words, hit.snippet)))
 
     def _take(self, progress: Progress) -> None:
         """Show what is new."""
         self._found.empty_words = SafeText(" nothing found" if progress.is_over else " searching …")
-        self._found.add(progress.hits)
         words = cut(safe_line(self._words), _MOST_WORDS)
-        said = [f"“{words}”", plural(len(self._found.hits), "hit")]
+        said = [f"“{words}”", plural(len(self._found.hits) + len(progress.hits), "hit")]
         if progress.is_over:
             said.append(plural(progress.total, "session"))
         else:
             said.append(f"{progress.searched:,} of {plural(progress.total, 'session')}")
         if progress.skipped:
             said.append(f"{progress.skipped:,} not searched")
-        self._found.border_title = Content(SafeText(" · ".join(said)))
+        self._found.progress = SafeText(" · ".join(said))
+        self._found.border_title = Content(self._found.progress)
+        self._found.add(progress.hits)
 
 
 def _sizes(width: int) -> tuple[int, int, int]:

@@ -67,6 +67,8 @@ class HomeScreen(Screen[None]):
         self._preview = PreviewPane()
         self._home = Home(config.keys, self._preview)
         self._rows: Rows = {}
+        self._found: FoundScreen | None = None
+        """What was found last in the contents of the sessions."""
         self._selected: Key | None = None
         """The session that was selected at the last tick of the clock."""
 
@@ -88,6 +90,8 @@ class HomeScreen(Screen[None]):
             is_complete: Whether every place was searched for sessions.
         """
         self._rows = rows
+        if self._found is not None and self._found.is_attached:
+            self._found.show_rows(rows)
         now = now_ms()
         self._listing.update(rows.values(), now)
         self._home.show(self._listing, counts, now, is_complete=is_complete)
@@ -120,7 +124,8 @@ class HomeScreen(Screen[None]):
 
     @on(wanted.ContentsWanted)
     def _find_in_contents(self, event: wanted.ContentsWanted) -> None:
-        self.app.push_screen(FoundScreen(event.words, self._rows))
+        self._found = FoundScreen(event.words, self._rows)
+        self.app.push_screen(self._found)
 
     @on(wanted.TerminalWanted)
     def _go_to_terminal(self, event: wanted.TerminalWanted) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import orjson
@@ -106,6 +107,26 @@ async def opened_words(stage: HomeStage) -> str:
     assert isinstance(screen, WatchScreen)
     await stage.until(lambda: screen.workspace.find_bar.display, "the find bar")
     return screen.workspace.find_bar.input.value
+
+
+async def test_what_is_learnt_of_a_session_meanwhile_is_shown(tmp_path: Path) -> None:
+    """A title may be read after the session was found; a session that vanishes keeps its hits."""
+    named = saved(tmp_path, "one", "a needle")
+    async with at_home([replace(named, title=""), saved(tmp_path, "two", "a needle")]) as stage:
+        await find(stage, "needle")
+        assert "no prompt yet" in stage.text
+        await stage.put(named)
+        await stage.shows("Title of one")
+        stage.machine.drop(named.key)
+        await stage.until(lambda: len(stage.app._rows) == 1, "one row")
+        assert "Title of one" in stage.text
+
+
+async def test_a_small_terminal_shows_how_far_the_search_is(tmp_path: Path) -> None:
+    """It has no border to show it in."""
+    async with at_home([saved(tmp_path, "one", "a needle")], size=(40, 12)) as stage:
+        await find(stage, "needle")
+        await stage.shows("“needle” · 1 hit · 1 session")
 
 
 async def test_nothing_found_is_said(tmp_path: Path) -> None:
