@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from agentwatch.hooks.program import Program
+
 
 @pytest.fixture
 def user(tmp_path: Path) -> Path:
@@ -14,3 +16,11 @@ def user(tmp_path: Path) -> Path:
     for name in (".codex", ".gemini", ".cursor"):
         (folder / name).mkdir(parents=True)
     return folder
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Program:
+    """Install the program in a folder whose name has a blank and a quotation mark."""
+    program = Program(tmp_path / "agent's home" / "hooks")
+    program.install()
+    return program

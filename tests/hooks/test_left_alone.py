@@ -111,6 +111,17 @@ def test_an_agent_that_was_never_started_gets_no_folder(user: Path) -> None:
     assert not hooks.status().is_there
 
 
+def test_a_file_in_place_of_a_folder_is_no_extension(user: Path) -> None:
+    """Nothing is installed there, and nothing can be."""
+    (user / ".gemini/extensions").write_text("")
+    hooks = hooks_of(user, GEMINI)
+    assert hooks.status()[2:4] == (0, 0)
+    assert hooks.removing() == []
+    with pytest.raises(OSError, match="extensions"):
+        hooks.install(hooks.installing())
+    assert (user / ".gemini/extensions").read_text() == ""
+
+
 @pytest.mark.parametrize("name", ["gemini-extension.json", "hooks/hooks.json"])
 def test_a_foreign_extension_of_the_same_name_is_left_alone(user: Path, name: str) -> None:
     """Neither of its files is replaced or deleted."""

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from agentwatch.hooks import files
 from agentwatch.hooks.agents import AGENTS, CODEX, CURSOR, GEMINI, HookedAgent
 from agentwatch.hooks.plan import Hooks
 from tests.hooks.users import FILES, FOREIGN, hooks_of, install, remove
@@ -203,6 +204,28 @@ def test_copies_never_overwrite_each_other(user: Path) -> None:
     copies = [path for _ in range(5) for path in (*install(hooks), *remove(hooks))]
     assert len(set(copies)) == 10
     assert {path.read_text() for path in copies[::2]} == {FILES["spread"]}
+
+
+def test_a_copy_that_cannot_be_used_is_passed_over(user: Path) -> None:
+    """It is a link, is no file with hooks, or is not what was there before."""
+    hooks = hooks_of(user)
+    hooks.file.write_text(FILES["spread"])
+    install(hooks)
+    hooks.file.with_name("hooks.json.2999-a").symlink_to(hooks.file)
+    hooks.file.with_name("hooks.json.2999-b").write_text("{,}")
+    hooks.file.with_name("hooks.json.2999-c").write_text("{}")
+    remove(hooks)
+    assert hooks.file.read_text() == FILES["spread"]
+
+
+def test_no_copy_means_no_change(user: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """If all names of copies are taken, the file stays as it is."""
+    monkeypatch.setattr(files, "_MOST_COPIES", 0)
+    hooks = hooks_of(user)
+    hooks.file.write_text(FILES["spread"])
+    with pytest.raises(FileExistsError, match="too many copies"):
+        install(hooks)
+    assert hooks.file.read_text() == FILES["spread"]
 
 
 def test_removing_deletes_the_logs_of_that_agent(user: Path) -> None:

@@ -21,6 +21,7 @@ FILES = {
     "empty hooks": '{"hooks": {}}',
     "no hooks": '{\n    "description": "x"\n}\n',
     "nothing": "{}",
+    "strange": '{"hooks": {"Stop": [1, null, {}, {"hooks": 5}, {"hooks": [3, {"command": 4}]}]}}',
     "escaped": '{"hooks": {"Stop": [{"hooks": [{"command": "\\u00e4 \\/ 1", "n": 1.0e3}]}]}}',
 }
 
