@@ -273,8 +273,12 @@ class Machine:
                 timed.discard(parent := (session.found.agent, session.found.parent))
                 self._unjudged.add(parent)
         if any(self.rows.get(key) != row for key, row in changed.items()):
-            rows = {**self.rows, **changed}
-            self.rows = {key: row for key, row in rows.items() if row is not None}
+            rows = dict(self.rows)
+            rows.update((key, row) for key, row in changed.items() if row is not None)
+            for key, row in changed.items():
+                if row is None:
+                    rows.pop(key, None)
+            self.rows = rows
 
     def _running(self) -> set[Key]:
         """Return the sessions and subagents whose state may change because time passes."""
