@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -47,9 +48,10 @@ def open_gate(gate: Path) -> None:
     gate.write_bytes(b"")
 
 
-def state(words: str) -> bool:
-    """Return whether the only saved session is listed with these words."""
-    return f"  {words}  " in watch("sessions").stdout.decode()
+def state(word: str) -> bool:
+    """Return whether the only saved session is listed in this state."""
+    [found] = map(json.loads, watch("sessions", "--json", "--all").stdout.splitlines())
+    return bool(found["state"] == word)
 
 
 @contextmanager
@@ -134,7 +136,7 @@ def test_files_beside_another_recording_are_not_facts(tmp_path: Path, name: str)
 def test_a_running_session_is_listed_and_followed(home: Path, gate: Path) -> None:
     """A session of `run` is listed as running, and opening it prints the calls until the agent ends."""
     with running(home, "run", "-p", "--", *agent_of(gate)) as monitor:
-        assert state("running   ")
+        assert state("working")
         follower = subprocess.Popen(
             [*AGENTWATCH, "-p", str(saved(home))], stdout=subprocess.PIPE, env=environment()
         )
@@ -146,7 +148,7 @@ def test_a_running_session_is_listed_and_followed(home: Path, gate: Path) -> Non
             assert follower.stdout.read() == PLAIN_TEXT.splitlines(keepends=True)[1]
             assert follower.wait(15) == 0
         assert monitor.wait(15) == 0
-    assert state("succeeded ")
+    assert state("succeeded")
 
 
 def test_a_running_session_outlives_its_monitor(home: Path, gate: Path) -> None:
@@ -154,9 +156,9 @@ def test_a_running_session_outlives_its_monitor(home: Path, gate: Path) -> None:
     with running(home, "run", "-p", "--", *agent_of(gate)) as monitor:
         monitor.kill()
         monitor.wait()
-        assert state("running   ")
+        assert state("working")
         open_gate(gate)
-        wait_until(lambda: state("succeeded "))
+        wait_until(lambda: state("succeeded"))
 
 
 def test_a_piped_session_runs_until_the_pipe_ends(home: Path) -> None:
@@ -165,7 +167,7 @@ def test_a_piped_session_runs_until_the_pipe_ends(home: Path) -> None:
     record.parent.mkdir(parents=True)
     reader, writer = os.pipe()
     with running_pipe(home, record, reader, writer) as monitor:
-        assert state("running   ")
+        assert state("working")
         os.close(writer)
         assert monitor.wait(15) == 1
     assert state("unfinished")
@@ -184,7 +186,7 @@ def test_a_screen_that_stays_open_does_not_make_a_session_run(home: Path) -> Non
     """After the end of the agent, the session has ended although its screen is still open."""
     with in_terminal("run", "--", *command(PLAIN)) as terminal:
         terminal.wait_for("✓ succeeded in 8.7 s")
-        wait_until(lambda: state("succeeded "))
+        wait_until(lambda: state("succeeded"))
         terminal.send("q")
         assert terminal.wait_exit() == 0
 
