@@ -71,7 +71,7 @@ def test_a_folder_cannot_act_in_a_list_or_a_fault(name: str, tmp_path: Path) -> 
     """The sessions of a folder with such a name are listed in one line each, and its faults in one line."""
     folder = tmp_path / name / "sessions"
     folder.mkdir(parents=True)
-    (folder / f"{name}.ndjson").write_bytes(PLAIN.read_bytes())
+    (folder / "20261120-140307-123abc.ndjson").write_bytes(PLAIN.read_bytes())
     done = watch("sessions", "--all", cwd=tmp_path, AGENTWATCH_HOME=name, GITHUB_ACTIONS="true")
     assert done.returncode == 0
     check(done, lines=1)
