@@ -15,23 +15,18 @@ from pathlib import Path
 
 from agentwatch.machine.found import Found, Key
 from agentwatch.machine.joins import RECENT_MS, Joins
+from agentwatch.machine.judge import Judge
 from agentwatch.machine.places import Changes, Places
 from agentwatch.machine.process import Life
 from agentwatch.machine.processes import Processes
 from agentwatch.machine.processes.joining import Joined
-from agentwatch.machine.repository import Repositories, Repository
 from agentwatch.machine.row import Row
 from agentwatch.machine.said import Registries
 from agentwatch.machine.schedule import Schedule
-from agentwatch.machine.standing import State
-from agentwatch.machine.states import standing
-from agentwatch.machine.states.steady import Steady
-from agentwatch.machine.tracked import NO_FILE, Tracked, row_of, without_file
-from agentwatch.machine.twins import Twins
+from agentwatch.machine.tracked import NO_FILE, Tracked, without_file
 
 _STEP_SECONDS = 0.02
 _HOUR_MS = 3_600_000
-_NO_REPOSITORY = Repository()
 
 
 class Machine:
@@ -51,8 +46,6 @@ class Machine:
             home: The user's home folder.
             clock: Returns the time in seconds, from any start.
         """
-        self.rows: Mapping[Key, Row] = {}
-        """The row of each session. It is replaced by a new mapping when a row has changed."""
         self.is_found = False
         """Whether all places were searched once."""
         self.wants_all = False
@@ -62,20 +55,23 @@ class Machine:
         self._batches = self._places.first()
         self._registries = Registries(environ, home)
         self._joins = Joins(Processes(), self._registries)
-        self._repositories = Repositories()
         self._schedule = Schedule(clock)
         self._sessions: dict[Key, Tracked] = {}
         self._subagents: defaultdict[Key, set[Key]] = defaultdict(set)
         self._recent: set[Key] = set()
         """The sessions that have changed within the hour."""
-        self._twins = Twins()
-        self._steady = Steady()
         self._unread: dict[Key, None] = {}
         """The sessions whose lines are to be read, in the order in which they were found."""
         self._unwanted: dict[Key, None] = {}
         """The sessions whose lines are not read because they are hidden."""
+        self._judgement = Judge(self._sessions, self._subagents)
         self._unjudged: set[Key] = set()
         self._live: set[Key] = set()
+
+    @property
+    def rows(self) -> Mapping[Key, Row]:
+        """The row of each session. It is replaced by a new mapping when a row has changed."""
+        return self._judgement.rows
 
     def step(self, now_ms: int) -> bool:
         """Do the work that is due, for about 20 ms.
@@ -171,7 +167,7 @@ class Machine:
         self._live.discard(key)
         self._recent.discard(key)
         self._joins.forget(key)
-        self._twins.forget(key)
+        self._judgement.twins.forget(key)
         self._note(key)
 
     def _take(self, found: Iterable[Found], now_ms: int) -> None:
@@ -253,46 +249,9 @@ class Machine:
         """Judge the sessions of which something is new, and once a second those that run."""
         if self._schedule.is_due("branches"):
             self._unjudged |= self._live
-        due, self._unjudged = self._unjudged, set()
-        timed = self._running() - due if self._schedule.is_due("clocks") else set()
-        changed: dict[Key, Row | None] = {}
-        for key in sorted(due | timed, key=self._subagents.__contains__):  # parents count their subagents
-            session = self._sessions.get(key)
-            if session is None or self._twins.has_recording(key, self._sessions):
-                changed[key] = None
-                continue
-            known = standing(
-                session.found, session.digest, session.said, session.process, session.life, now_ms
-            )
-            before = session.standing
-            session.standing = self._steady.shown(key, known, before, now_ms)
-            if key in timed and session.standing == before:
-                continue
-            changed[key] = row_of(session, self._repository(session), self._count_subagents(key))
-            if session.found.parent is not None and session.standing != before:
-                timed.discard(parent := (session.found.agent, session.found.parent))
-                self._unjudged.add(parent)
-        if any(self.rows.get(key) != row for key, row in changed.items()):
-            rows = {**self.rows, **changed}
-            self.rows = {key: row for key, row in rows.items() if row is not None}
-
-    def _running(self) -> set[Key]:
-        """Return the sessions and subagents whose state may change because time passes."""
-        running = set(self._live)
-        for key in self._live & self._subagents.keys():
-            running.update(each for each in self._subagents[key] if self._sessions[each].is_running)
-        return running
-
-    def _count_subagents(self, key: Key) -> tuple[int, int]:
-        """Return the number of subagents of a session, and of those that work."""
-        keys = self._subagents.get(key)
-        if not keys:
-            return 0, 0
-        states = [self._sessions[each].standing.state for each in keys]
-        return len(states), states.count(State.WORKING)
-
-    def _repository(self, session: Tracked) -> Repository:
-        return self._repositories.of(session.cwd) if session.cwd else _NO_REPOSITORY
+        timed = self._judgement.running(self._live) if self._schedule.is_due("clocks") else set()
+        if self._unjudged or timed:
+            self._unjudged = self._judgement.judge(self._unjudged, timed, now_ms)
 
     def _note(self, key: Key) -> None:
         """Judge a session again, its parent, and its twin."""
@@ -302,5 +261,5 @@ class Machine:
             return
         if session.found.parent is not None:
             self._unjudged.add((session.found.agent, session.found.parent))
-        if (twin := self._twins.note(key, session)) is not None:
+        if (twin := self._judgement.twins.note(key, session)) is not None:
             self._unjudged.add(twin)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 _SECONDS = {
-    "registries": 0.25,
+    "registries": 0.5,
     "places": 2.0,
     "live": 0.5,
     "recent": 5.0,
-    "processes": 1.0,
+    "processes": 2.0,
     "clocks": 1.0,
     "branches": 5.0,
 }

@@ -10,6 +10,7 @@ from agentwatch.machine.process import Life, Process, Said
 from agentwatch.machine.repository import Repository
 from agentwatch.machine.row import Row
 from agentwatch.machine.standing import LIVE, UNKNOWN, Standing
+from agentwatch.machine.states import standing
 
 OWN = "agentwatch"
 """The agent of our own recordings, until they are read."""
@@ -85,6 +86,10 @@ class Tracked:
         self.life, self.process, self.is_joined = life, process, True
         self.end()
         return True
+
+    def judged(self, now_ms: int) -> Standing:
+        """Return the state at a time, in milliseconds since the epoch."""
+        return standing(self.found, self.digest, self.said, self.process, self.life, now_ms)
 
     def end(self) -> bool:
         """Apply what the end of the process means for the lines, if it has ended.

@@ -27,8 +27,10 @@ _END_SECONDS = 1.0
 class Watched(Protocol):
     """What watches the sessions: `agentwatch.machine.machine.Machine`."""
 
-    rows: Rows
-    """The row of each session. It is replaced by a new mapping when a row has changed."""
+    @property
+    def rows(self) -> Rows:
+        """The row of each session. It is replaced by a new mapping when a row has changed."""
+
     is_found: bool
     """Whether all places were searched once."""
     wants_all: bool
