@@ -205,6 +205,17 @@ def status(template: str | None) -> int:
         raise click.UsageError(f"--format: {error}") from None
 
 
+@agentwatch.command()
+@click.argument("action", type=click.Choice(("status", "install", "remove")))
+@click.argument("agent", type=click.Choice(("codex", "gemini", "cursor")), required=False)
+@click.option("--yes", "is_confirmed", is_flag=True, help="Change files without asking.")
+def hooks(action: str, agent: str | None, *, is_confirmed: bool) -> int:
+    """Let Codex, Gemini CLI or Cursor say what they do, by hooks."""
+    from agentwatch.cli.hooks.command import run_hooks
+
+    return run_hooks(action, agent, is_confirmed=is_confirmed)
+
+
 def _options(given: dict[str, Any]) -> Options:
     from agentwatch.cli.options import Options
 

@@ -6,6 +6,7 @@ A message may contain the name of a file, a command or an option, and each of th
 from __future__ import annotations
 
 import errno
+import os
 import sys
 from contextlib import suppress
 
@@ -13,6 +14,7 @@ from agentwatch.cli.ci_runner import in_runner, without_commands
 from agentwatch.recording import SessionFiles, create_file, new_session_files
 from agentwatch.safe_text import SafeText, safe_line
 
+_YES = frozenset({"y", "yes"})
 _MOST_REASON = 400
 _MOST_NUMBER = 1 << 64
 _MOST_CHARACTERS = 8192
@@ -32,6 +34,14 @@ def say(message: str) -> None:
     line = printable(f"agentwatch: {message[:_MOST_CHARACTERS]}")
     with suppress(OSError):  # a closed stderr must not end the monitor while the agent still writes
         print(line, file=sys.stderr, flush=True)
+
+
+def confirmed(question: str) -> bool:
+    """Ask on the terminal; without a terminal on both sides, the answer is no."""
+    if not (os.isatty(0) and os.isatty(2)):
+        return False
+    os.write(2, f"{printable(f'{question} [y/N]')} ".encode())
+    return os.read(0, 100).decode("utf-8", "replace").strip().casefold() in _YES
 
 
 def internal_error(error: BaseException, files: SessionFiles | None = None) -> str:

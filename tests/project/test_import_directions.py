@@ -26,6 +26,7 @@ ALLOWED = {
     "machine": {"actions", "analysis", "blocks", "capture", "config", "events", "faults", "feed", "paths"}
     | {"recording", "session", "sources", "state_folder", "wire"}
     | WORDS,
+    "hooks": {"faults", "recording", "state_folder"},
     "outputs": {"actions", "analysis", "events", "feed", "machine", "recording", "session"} | WORDS,
     "actions": {"events", "session"} | WORDS,
     "blocks": {"events"},

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import time
 from datetime import datetime
 
 from agentwatch.byte_size import byte_size
-from agentwatch.cli.messages import printable, say
+from agentwatch.cli.messages import confirmed, say
 from agentwatch.cli.printing import print_lines
 from agentwatch.cli.sessions.options import Pruning
 from agentwatch.faults import INCOMPLETE_RECORDING, USAGE, Fault, cannot_open
@@ -16,8 +15,6 @@ from agentwatch.recording import sessions_folder
 from agentwatch.recording.saved_sessions.deletion import delete_session
 from agentwatch.recording.saved_sessions.pruning import Prunable, prunable
 from agentwatch.recording.saved_sessions.stems import SavedStem
-
-_YES = frozenset({"y", "yes"})
 
 
 def prune(asked: Pruning) -> int:
@@ -54,7 +51,7 @@ def prune(asked: Pruning) -> int:
         say("no recording of agentwatch is that old")
         return code
     words = f"{plural(len(found.sessions), 'recording')}, {byte_size(found.size)}"
-    if asked.is_dry or code or not (asked.is_sure or _confirmed(words)):
+    if asked.is_dry or code or not (asked.is_sure or confirmed(f"Delete {words}?")):
         hint = "" if asked.is_dry else "; --yes deletes them"
         say(f"nothing was deleted: {words} would be{hint}")
         return code
@@ -72,14 +69,6 @@ def _say_kept(found: Prunable) -> None:
     if found.recorded:
         is_are = "is" if found.recorded == 1 else "are"
         say(f"kept {plural(found.recorded, 'recording')} that {is_are} still being written")
-
-
-def _confirmed(words: str) -> bool:
-    """Ask on the terminal whether to delete; without a terminal on both sides, the answer is no."""
-    if not (os.isatty(0) and os.isatty(2)):
-        return False
-    os.write(2, f"{printable(f'Delete {words}? [y/N]')} ".encode())
-    return os.read(0, 100).decode("utf-8", "replace").strip().casefold() in _YES
 
 
 def _delete(found: Prunable) -> int:

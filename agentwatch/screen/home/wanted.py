@@ -20,6 +20,16 @@ class OfRow(Message):
 class Opened(OfRow):
     """Posted by enter and by a double click: the session is to be opened."""
 
+    def __init__(self, row: Row, words: str = "") -> None:
+        """Create the message.
+
+        Args:
+            row: The session.
+            words: What to search for in the session; empty for nothing.
+        """
+        super().__init__(row)
+        self.words = words
+
 
 class PreviewWanted(OfRow):
     """Posted by space: the preview of the session is to be shown or hidden."""

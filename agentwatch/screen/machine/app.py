@@ -172,10 +172,15 @@ class HomeApp(SessionApp[None]):
         elif self._opening != row.key and self._open is None:
             self._opening = row.key
             self.set_timer(_OPENING_SECONDS, self._show_rows)
-            self.run_worker(self._show_session(row))
+            self.run_worker(self._show_session(row, event.words))
 
-    async def _show_session(self, row: Row) -> None:
-        """Open the session of a row and show it, unless the user has opened another one meanwhile."""
+    async def _show_session(self, row: Row, words: str) -> None:
+        """Open the session of a row and show it, unless the user has opened another one meanwhile.
+
+        Args:
+            row: The session.
+            words: What to search for in it; empty for nothing.
+        """
         try:
             session = await asyncio.to_thread(open_session, row.path)
         except Fault as fault:
@@ -190,15 +195,16 @@ class HomeApp(SessionApp[None]):
         self._opening, self._open = None, _Open(row, session)
         self._show_facts()
         self._rings.look_at(row.key)
-        await self.push_screen(
-            WatchScreen(
-                session.source,
-                session.first,
-                config=_config_of(self.config, rings=self._rings.rings(row.key)),
-                write=self.write_to_terminal,
-                is_from_list=True,
-            )
+        screen = WatchScreen(
+            session.source,
+            session.first,
+            config=_config_of(self.config, rings=self._rings.rings(row.key)),
+            write=self.write_to_terminal,
+            is_from_list=True,
         )
+        await self.push_screen(screen)
+        if words:
+            screen.call_after_refresh(lambda: screen.workspace.find_bar.look_for(words, "transcript"))
 
     @on(SessionKeys.NothingToClose)
     def _back(self) -> None:

@@ -25,6 +25,7 @@ from agentwatch.safe_text import SafeText, safe_line
 from agentwatch.screen.home import wanted
 from agentwatch.screen.home.home import Home
 from agentwatch.screen.machine.dialogs import DeleteDialog, RenameDialog, title_words
+from agentwatch.screen.machine.found import FoundScreen
 from agentwatch.screen.machine.preview_pane import PreviewPane
 from agentwatch.screen.machine.tmux import go_to_pane, pane_of
 from agentwatch.screen.machine.watching import Rows
@@ -65,6 +66,9 @@ class HomeScreen(Screen[None]):
         self._listing = Listing()
         self._preview = PreviewPane()
         self._home = Home(config.keys, self._preview)
+        self._rows: Rows = {}
+        self._found: FoundScreen | None = None
+        """What was found last in the contents of the sessions."""
         self._selected: Key | None = None
         """The session that was selected at the last tick of the clock."""
 
@@ -85,6 +89,9 @@ class HomeScreen(Screen[None]):
             counts: The numbers of sessions.
             is_complete: Whether every place was searched for sessions.
         """
+        self._rows = rows
+        if self._found is not None and self._found.is_attached:
+            self._found.show_rows(rows)
         now = now_ms()
         self._listing.update(rows.values(), now)
         self._home.show(self._listing, counts, now, is_complete=is_complete)
@@ -114,6 +121,11 @@ class HomeScreen(Screen[None]):
     def action_close_preview(self) -> None:
         """Close the preview."""
         self._preview.display = False
+
+    @on(wanted.ContentsWanted)
+    def _find_in_contents(self, event: wanted.ContentsWanted) -> None:
+        self._found = FoundScreen(event.words, self._rows)
+        self.app.push_screen(self._found)
 
     @on(wanted.TerminalWanted)
     def _go_to_terminal(self, event: wanted.TerminalWanted) -> None:

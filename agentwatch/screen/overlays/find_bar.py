@@ -127,6 +127,17 @@ class FindBar(InputBar):
             self.action_step(direction)
         return True
 
+    def look_for(self, text: str, pane: str) -> None:
+        """Search for a text, as if the user had searched for it before.
+
+        Args:
+            text: The text.
+            pane: The pane from whose position the search starts.
+        """
+        self._end_search()
+        self._last = text
+        self.step(1, pane)
+
     def action_step(self, direction: int) -> None:
         """Go to the next (1) or previous (-1) match."""
         if self._search is not None and self._match is not None:

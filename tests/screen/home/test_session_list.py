@@ -153,7 +153,7 @@ async def test_another_width_keeps_the_top_in_view() -> None:
 
 async def test_messages_name_the_selected_session() -> None:
     """Each key posts what the user wants of the selected session."""
-    wants = {
+    wants: dict[str, type[wanted.OfRow]] = {
         "enter": wanted.Opened,
         "space": wanted.PreviewWanted,
         "t": wanted.TerminalWanted,

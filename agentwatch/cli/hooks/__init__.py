@@ -1,0 +1,1 @@
+"""The command `hooks`, which installs, removes and reports the hooks of agents."""

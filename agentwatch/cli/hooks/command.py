@@ -1,0 +1,113 @@
+"""The command `hooks`: shows what it would change, asks, and changes that and nothing else."""
+
+from __future__ import annotations
+
+import os
+from datetime import datetime
+from pathlib import Path
+
+from agentwatch.cli.messages import confirmed, say
+from agentwatch.cli.printing import print_lines
+from agentwatch.faults import CANNOT_CREATE, USAGE, Fault
+from agentwatch.hooks.agents import AGENTS
+from agentwatch.hooks.change import Change
+from agentwatch.hooks.plan import Hooks, Status
+
+
+def run_hooks(action: str, agent: str | None, *, is_confirmed: bool) -> int:
+    """Report, install or remove hooks, and return the exit code.
+
+    Args:
+        action: `status`, `install` or `remove`.
+        agent: The short name of an agent; None for all, to report them.
+        is_confirmed: Whether to change files without asking.
+
+    Raises:
+        Fault: No agent is named, or a file is to be left alone.
+    """
+    if os.name != "posix":
+        raise Fault("hooks need a system with /bin/sh", USAGE)
+    if action == "status":
+        return print_lines([line for name in AGENTS if agent in (None, name) for line in _report(name)])
+    if agent is None:
+        raise Fault(f"hooks {action} needs an agent: {', '.join(AGENTS)}", USAGE)
+    hooks = Hooks(AGENTS[agent], os.environ, Path.home())
+    return _install(hooks, is_confirmed) if action == "install" else _remove(hooks, is_confirmed)
+
+
+def _install(hooks: Hooks, is_confirmed: bool) -> int:
+    changes, program = hooks.installing(), hooks.program
+    if not changes and program.is_installed:
+        return print_lines([f"the hooks of {hooks.agent.title} are installed already: {hooks.file}"])
+    more = [] if program.is_installed else [f"The program that they run is written: {program.path}"]
+    if (code := _asked(changes, more, "Install the hooks?", is_confirmed)) is not None:
+        return code
+    try:
+        copies = hooks.install(changes)
+    except OSError as error:
+        raise _cannot_change(error) from None
+    notes = [hooks.agent.note] if hooks.agent.note else []
+    return print_lines([*_kept(copies), f"installed the hooks of {hooks.agent.title}", *notes])
+
+
+def _remove(hooks: Hooks, is_confirmed: bool) -> int:
+    changes = hooks.removing()
+    if not changes:
+        return print_lines([f"no hooks of agentwatch are installed for {hooks.agent.title}"])
+    more = [f"The logs of the hooks are deleted: {hooks.program.folder / hooks.agent.name}"]
+    if (code := _asked(changes, more, "Remove the hooks?", is_confirmed)) is not None:
+        return code
+    try:
+        copies = hooks.remove(changes)
+    except OSError as error:
+        raise _cannot_change(error) from None
+    return print_lines([*_kept(copies), f"removed the hooks of {hooks.agent.title}"])
+
+
+def _asked(changes: list[Change], more: list[str], question: str, is_confirmed: bool) -> int | None:
+    """Show the changes and ask; return the exit code if nothing is to be changed."""
+    code = print_lines([*(line for change in changes for line in change.diff()), *more])
+    if code:
+        return code
+    if is_confirmed:
+        return None
+    if confirmed(question):
+        return None
+    say("nothing was changed; --yes changes it without asking")
+    return USAGE
+
+
+def _kept(copies: list[Path]) -> list[str]:
+    return [f"the file before: {copy}" for copy in copies]
+
+
+def _cannot_change(error: OSError) -> Fault:
+    return Fault(f"cannot change {error.filename}: {error.strerror or error}", CANNOT_CREATE)
+
+
+def _report(name: str) -> list[str]:
+    hooks = Hooks(AGENTS[name], os.environ, Path.home())
+    try:
+        words = _words(hooks.status(), len(hooks.agent.events))
+    except Fault as fault:
+        words = f"unknown: {fault}"
+    return [f"{name:8}{words}"]
+
+
+def _words(status: Status, events: int) -> str:
+    if not status.is_there:
+        return "the agent was never started"
+    if not status.right + status.other:
+        return f"not installed: {status.file}"
+    problems = []
+    if status.right < events:
+        problems.append(f"{status.right} of {events} entries")
+    if status.other:
+        problems.append(f"{status.other} of another version or folder")
+    if not status.has_program:
+        problems.append("the program is missing or changed")
+    last = "no event yet"
+    if status.last_ms is not None:
+        last = f"last event {datetime.fromtimestamp(status.last_ms / 1000):%Y-%m-%d %H:%M:%S}"
+    state = f"incomplete ({', '.join(problems)}): run hooks install again" if problems else "installed"
+    return f"{state} · {last} · {status.file}"

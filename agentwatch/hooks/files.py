@@ -1,0 +1,115 @@
+"""Reads and replaces files with hooks: never a link, never another user's file, never in part."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import time
+from contextlib import suppress
+from pathlib import Path
+
+from agentwatch.recording import open_regular
+
+_MOST_COPIES = 100
+
+
+def own_bytes(path: Path, most_bytes: int) -> bytes | None:
+    """Return the contents of a file of this user; None if it does not exist.
+
+    Raises:
+        OSError: It is a link, no regular file, has another name too, belongs to another user, is larger, or
+            cannot be read.
+    """
+    if path.is_symlink():
+        raise OSError(errno.ELOOP, "it is a link", str(path))
+    try:
+        fd = open_regular(path)
+    except FileNotFoundError:
+        return None
+    try:
+        status = os.fstat(fd)
+        if status.st_uid != os.geteuid():
+            raise PermissionError(errno.EPERM, "it belongs to another user", str(path))
+        if status.st_nlink > 1:
+            raise OSError(errno.EMLINK, "it has another name too", str(path))
+        if status.st_size > most_bytes:
+            raise OSError(errno.EFBIG, "it is too large", str(path))
+        return os.pread(fd, most_bytes, 0)
+    finally:
+        os.close(fd)
+
+
+def mode_of(path: Path) -> int | None:
+    """Return the permissions of a file; None if it does not exist."""
+    try:
+        return stat.S_IMODE(os.lstat(path).st_mode)
+    except FileNotFoundError:
+        return None
+
+
+def write(path: Path, data: bytes, mode: int) -> None:
+    """Replace a file as a whole, so that no reader ever sees a part of it.
+
+    Args:
+        path: The file, which may not exist.
+        data: The contents.
+        mode: The permissions of the file.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    new = path.with_name(f".{path.name}.{os.urandom(4).hex()}")
+    try:
+        _create(new, data, mode)
+        os.replace(new, path)
+    except OSError:
+        with suppress(OSError):
+            os.unlink(new)
+        raise
+    _sync_folder(path.parent)
+
+
+def keep_copy(path: Path, data: bytes, mode: int) -> Path:
+    """Write a dated copy of a file beside it, which overwrites nothing, and return its path.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    name = f"{path.name}.{time.strftime('%Y%m%d-%H%M%S')}"
+    for number in range(_MOST_COPIES):
+        copy = path.with_name(f"{name}-{number}" if number else name)
+        with suppress(FileExistsError):
+            _create(copy, data, mode)
+            return copy
+    raise FileExistsError(errno.EEXIST, "there are too many copies", str(path))
+
+
+def copies_of(path: Path) -> list[Path]:
+    """Return the dated copies of a file, the newest first."""
+    try:
+        names = os.listdir(path.parent)
+    except OSError:
+        return []
+    found = [path.with_name(name) for name in names if name.startswith(f"{path.name}.2")]
+    return sorted(found, reverse=True)[:_MOST_COPIES]
+
+
+def _create(path: Path, data: bytes, mode: int) -> None:
+    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0), 0o600)
+    try:
+        with open(fd, "wb", closefd=False) as file:
+            file.write(data)
+        os.fchmod(fd, mode)
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+def _sync_folder(folder: Path) -> None:
+    with suppress(OSError):  # some file systems cannot sync a folder
+        fd = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(fd)
+        finally:
+            os.close(fd)

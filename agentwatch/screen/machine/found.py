@@ -1,0 +1,186 @@
+"""The screen of what was found in the contents of all sessions; it fills while the search goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import partial
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.screen import ModalScreen
+
+from agentwatch.machine.contents.search import ContentsSearch, Hit
+from agentwatch.machine.found import Key
+from agentwatch.machine.row import Row
+from agentwatch.plurals import plural
+from agentwatch.safe_text import SafeText, cut, safe_line
+from agentwatch.screen.home import wanted
+from agentwatch.screen.home.words import foreign, repository, title
+from agentwatch.screen.lines.format import fitted
+from agentwatch.screen.lines.heading import HeadedView
+from agentwatch.screen.lines.line_view import Spans
+from agentwatch.screen.lines.row_view import RowView
+from agentwatch.screen.machine.searching import Progress, Searching
+from agentwatch.screen.terminal.base_app import TerminalApp
+
+_AGENT, _PROJECT, _GAP = 9, 16, 2
+_LEAST_WITH_AGENT = 110
+_LEAST_WITH_PROJECT = 84
+_LEAST_WITH_NAMES = 60
+_TITLES = (12, 32)
+"""The least and the greatest width of the titles. They take a third of the row."""
+_MOST_WORDS = 40
+
+
+class FoundView(RowView, HeadedView):
+    """One row for each hit: its session, if the row above has another one, and the text around the words."""
+
+    def __init__(self, rows: Mapping[Key, Row], words: str) -> None:
+        super().__init__("", id="found")
+        self.rows = rows
+        self.progress = SafeText("")
+        """What the border says, for a narrow pane, which has no border."""
+        self._words = words.lower().split()
+        self.hits: list[Hit] = []
+
+    @property
+    def chosen(self) -> Hit | None:
+        """The selected hit; None while there is none."""
+        return self.hits[self.cursor] if self.hits else None
+
+    def add(self, hits: Iterable[Hit]) -> None:
+        """Add rows at the end; the selected row stays."""
+        self.hits += hits
+        self.show_lines()
+
+    def line_count(self) -> int:
+        """Return the number of hits."""
+        return len(self.hits)
+
+    def heading(self, width: int) -> Spans:
+        """Return the names of the columns; in a narrow pane, how far the search is."""
+        if width < _LEAST_WITH_NAMES:
+            return [(cut(self.progress, width), "muted")]
+        names = ("agent", "repository", "session")
+        cells = [fitted(SafeText(name), size) for name, size in zip(names, _sizes(width), strict=True)]
+        return [(SafeText("".join([*cells, "found"])), "muted")] if self.hits else []
+
+    def row(self, y: int, width: int) -> Spans:
+        """Return the session of a hit in as many columns as fit, and the text around the words."""
+        hit = self.hits[y]
+        row, sizes = self.rows[hit.key], _sizes(width)
+        texts = (foreign(row.agent), repository(row), title(row))
+        if y and self.hits[y - 1].key == hit.key:
+            texts = (SafeText(""),) * 3
+        cells = [
+            fitted(cut(text, size - _GAP), size) if size else ""
+            for text, size in zip(texts, sizes, strict=True)
+        ]
+        return [
+            (SafeText("".join(cells[:2])), "muted"),
+            (SafeText(cells[2]), "strong"),
+            *self._marked(cut(safe_line(hit.snippet), width - sum(sizes))),
+        ]
+
+    def _marked(self, text: SafeText) -> Spans:
+        """Return a text whose words of the search stand out."""
+        lowered = text.lower()
+        if len(lowered) != len(text):
+            return [(text, "plain")]
+        spans: Spans = []
+        at = 0
+        while places := [(place, word) for word in self._words if (place := lowered.find(word, at)) >= 0]:
+            place, word = min(places)
+            spans += [
+                (SafeText(text[at:place]), "plain"),
+                (SafeText(text[place : place + len(word)]), "accent"),
+            ]
+            at = place + len(word)
+        return [*spans, (SafeText(text[at:]), "plain")]
+
+
+class FoundScreen(ModalScreen[None]):
+    """What was found; a hit opens its session, from which esc returns here."""
+
+    app: TerminalApp[None]
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (16, "-tall")]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q", "dismiss", "Back"),
+        Binding("enter", "open", "Open"),
+    ]
+
+    def __init__(self, words: str, rows: Mapping[Key, Row]) -> None:
+        """Create the screen; the search starts when it is shown.
+
+        Args:
+            words: The words to find.
+            rows: The sessions.
+        """
+        super().__init__()
+        self._words = words
+        self._found = FoundView(rows, words)
+        self._searching: Searching | None = None
+
+    def compose(self) -> ComposeResult:
+        """Lay out the list."""
+        yield self._found
+
+    def on_mount(self) -> None:
+        """Start the search."""
+        search = ContentsSearch(self._words, list(self._found.rows.values()))
+        self._found.border_subtitle = Content("enter open · esc back")
+        self._take(Progress([], 0, search.total, 0, search.is_over))
+        self._searching = Searching(
+            search, partial(self.call_later, self._take), partial(self.call_later, self.app.fail)
+        )
+        self._searching.start()
+
+    def on_unmount(self) -> None:
+        """Stop the search."""
+        if self._searching is not None:
+            self._searching.stop()
+
+    def show_rows(self, rows: Mapping[Key, Row]) -> None:
+        """Show what is known of the sessions now; one that has vanished keeps its row."""
+        self._found.rows = {**self._found.rows, **rows}
+        self._found.show_lines()
+
+    def action_open(self) -> None:
+        """Open the session of the selected hit, at the first match of what the hit contains."""
+        hit = self._found.chosen
+        if hit is not None:
+            row = self._found.rows[hit.key]
+            self.app.post_message(wanted.Opened(row, _findable(self._words, hit.snippet)))
+
+    def _take(self, progress: Progress) -> None:
+        """Show what is new."""
+        self._found.empty_words = SafeText(" nothing found" if progress.is_over else " searching …")
+        words = cut(safe_line(self._words), _MOST_WORDS)
+        said = [f"“{words}”", plural(len(self._found.hits) + len(progress.hits), "hit")]
+        if progress.is_over:
+            said.append(plural(progress.total, "session"))
+        else:
+            said.append(f"{progress.searched:,} of {plural(progress.total, 'session')}")
+        if progress.skipped:
+            said.append(f"{progress.skipped:,} not searched")
+        self._found.progress = SafeText(" · ".join(said))
+        self._found.border_title = Content(self._found.progress)
+        self._found.add(progress.hits)
+
+
+def _sizes(width: int) -> tuple[int, int, int]:
+    """Return the widths of the columns before the text; 0 for one that has no room."""
+    titles = max(_TITLES[0], min(width // 3, _TITLES[1]))
+    return (
+        _AGENT if width >= _LEAST_WITH_AGENT else 0,
+        _PROJECT if width >= _LEAST_WITH_PROJECT else 0,
+        titles,
+    )
+
+
+def _findable(words: str, snippet: str) -> str:
+    """Return what a search for one text finds: the words, or the longest one if they are apart."""
+    phrase = " ".join(words.split())
+    return phrase if phrase.lower() in snippet.lower() else max(words.split(), key=len)

@@ -1,0 +1,26 @@
+"""Fixtures for the tests of hooks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from agentwatch.hooks.program import Program
+
+
+@pytest.fixture
+def user(tmp_path: Path) -> Path:
+    """Return the home folder of a user who has started all agents."""
+    folder = tmp_path / "user"
+    for name in (".codex", ".gemini", ".cursor"):
+        (folder / name).mkdir(parents=True)
+    return folder
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Program:
+    """Install the program in a folder whose name has a blank and a quotation mark."""
+    program = Program(tmp_path / "agent's home" / "hooks")
+    program.install()
+    return program
