@@ -192,17 +192,11 @@ class HomeApp(SessionApp[None]):
             WatchScreen(
                 session.source,
                 session.first,
-                config=self._session_config(row),
+                config=_config_of(self.config, rings=self._rings.rings(row.key)),
                 write=self.write_to_terminal,
                 is_from_list=True,
             )
         )
-
-    def _session_config(self, row: Row) -> Config:
-        """Return the configuration of a session's screen: the title is that of the list."""
-        rings = self._rings.rings(row.key)
-        config = self.config._replace(title=False)
-        return config if rings else config._replace(bell=False, note=False)
 
     @on(SessionKeys.NothingToClose)
     def _back(self) -> None:
@@ -228,6 +222,12 @@ class HomeApp(SessionApp[None]):
         await asyncio.to_thread(session.close)
         self._being_closed -= 1
         self.set_timer(_COLLECT_SECONDS, gc.collect)
+
+
+def _config_of(config: Config, *, rings: bool) -> Config:
+    """Return the configuration of a session's screen: the title is that of the list."""
+    config = config._replace(title=False)
+    return config if rings else config._replace(bell=False, note=False)
 
 
 def _facts_of(row: Row | None) -> AgentFacts:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from agentwatch.machine.listing.lines import FoldLine
+from agentwatch.machine.listing.lines import FoldLine, RowLine
 from agentwatch.machine.listing.request import Request, Sort
 from agentwatch.machine.standing import State
 from tests.machine.listing.made_rows import (
@@ -29,6 +29,7 @@ def test_subagents_are_folded_below_their_session() -> None:
     toggle(listing, "main")
     assert lines(listing) == ["# working 1", "main", ". sub", ". deep"]
     assert listing.update([main, sub, deep], NOW_MS) == (False, (2,))
+    assert [line.is_open for line in listing.lines if isinstance(line, RowLine)] == [True, False, False]
     toggle(listing, "main")
     assert lines(listing) == ["# working 1", "main"]
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from agentwatch.machine.listing.counts import Counts, counts
 from agentwatch.machine.listing.lines import Heading
 from agentwatch.machine.listing.listing import Listing
-from agentwatch.machine.standing import Group, State
+from agentwatch.machine.standing import Ground, Group, Standing, State
 from tests.machine.listing.made_rows import DAY_MS, MINUTE_MS, NOW_MS, row
 
 NOON_MS = int(datetime(2026, 11, 21, 12).timestamp() * 1000)
@@ -40,6 +40,13 @@ def test_only_real_ends_of_today_are_counted() -> None:
         row("cut", State.UNFINISHED, seen_ms=NOON_MS - 2 * HOUR_MS),
     ]
     assert counts(rows, NOON_MS).ended_today == 3
+    since = Standing(State.SUCCEEDED, Ground.SAID, NOON_MS)
+    late = [
+        row("said", State.SUCCEEDED, seen_ms=NOON_MS - DAY_MS, standing=since),
+        row("seen", State.SUCCEEDED, seen_ms=NOON_MS, standing=since._replace(since_ms=NOON_MS - DAY_MS)),
+        row("only seen", State.SUCCEEDED, seen_ms=NOON_MS, standing=since._replace(since_ms=None)),
+    ]
+    assert counts(late, NOON_MS).ended_today == 3
     others = [
         row("yesterday", State.SUCCEEDED, ago_ms=None, seen_ms=NOON_MS - 12 * HOUR_MS - 1),
         row("unknown", State.UNKNOWN, seen_ms=NOON_MS - HOUR_MS),

@@ -48,6 +48,8 @@ def test_a_row_does_not_move_when_its_session_goes_on() -> None:
     update = listing.update([a, newer], NOW_MS)
     assert update == (False, (2,))
     assert update
+    assert not listing.update([a, replace(newer, began_ms=1)], NOW_MS).is_rebuilt
+    assert listing.update([a, newer], NOW_MS)
     line = listing.lines[2]
     assert isinstance(line, RowLine)
     assert line.row is newer
@@ -120,7 +122,7 @@ def test_a_vanished_session_comes_back_to_its_place() -> None:
     rows = [row("a"), row("b", ago_ms=9), row("c", ago_ms=2)]
     listing = listed(rows)
     assert lines(listing)[1:] == ["c", "b", "a"]
-    assert listing.update([rows[0], rows[2]], NOW_MS).is_rebuilt
+    assert listing.update([rows[0], rows[2]], NOW_MS)
     assert lines(listing) == ["# working 2", "c", "a"]
     assert listing.index_of(rows[1].key) is None
     listing.update([rows[0], replace(rows[1], seen_ms=NOW_MS), rows[2]], NOW_MS)
