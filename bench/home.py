@@ -98,7 +98,7 @@ class Growth:
             "timestamp": stamp,
             "message": message,
         }
-        line |= {"sessionId": path.stem, "cwd": "/src", "isSidechain": False}
+        line |= {"sessionId": path.stem, "isSidechain": False}
         with path.open("ab") as file:
             file.write(json.dumps(line).encode() + b"\n")
 

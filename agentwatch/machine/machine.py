@@ -14,24 +14,19 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from agentwatch.machine.found import Found, Key
+from agentwatch.machine.joins import RECENT_MS, Joins
+from agentwatch.machine.judge import Judge
 from agentwatch.machine.places import Changes, Places
 from agentwatch.machine.process import Life
-from agentwatch.machine.processes import Processes, joined
-from agentwatch.machine.repository import Repositories, Repository
+from agentwatch.machine.processes import Processes
+from agentwatch.machine.processes.joining import Joined
 from agentwatch.machine.row import Row
 from agentwatch.machine.said import Registries
 from agentwatch.machine.schedule import Schedule
-from agentwatch.machine.standing import State
-from agentwatch.machine.states import standing
-from agentwatch.machine.states.steady import Steady
-from agentwatch.machine.tracked import NO_FILE, Tracked, row_of, without_file
-from agentwatch.machine.twins import Twins
+from agentwatch.machine.tracked import NO_FILE, Tracked, without_file
 
-RECENT_MS = 7 * 24 * 3_600_000
-"""Sessions without a line for longer than this are hidden. Their lines are read only when they are wanted."""
 _STEP_SECONDS = 0.02
 _HOUR_MS = 3_600_000
-_NO_REPOSITORY = Repository()
 
 
 class Machine:
@@ -51,8 +46,6 @@ class Machine:
             home: The user's home folder.
             clock: Returns the time in seconds, from any start.
         """
-        self.rows: Mapping[Key, Row] = {}
-        """The row of each session. It is replaced by a new mapping when a row has changed."""
         self.is_found = False
         """Whether all places were searched once."""
         self.wants_all = False
@@ -61,22 +54,24 @@ class Machine:
         self._places = Places(environ, home, os.geteuid())
         self._batches = self._places.first()
         self._registries = Registries(environ, home)
-        self._processes = Processes()
-        self._repositories = Repositories()
+        self._joins = Joins(Processes(), self._registries)
         self._schedule = Schedule(clock)
         self._sessions: dict[Key, Tracked] = {}
         self._subagents: defaultdict[Key, set[Key]] = defaultdict(set)
         self._recent: set[Key] = set()
         """The sessions that have changed within the hour."""
-        self._twins = Twins()
-        self._steady = Steady()
         self._unread: dict[Key, None] = {}
         """The sessions whose lines are to be read, in the order in which they were found."""
         self._unwanted: dict[Key, None] = {}
         """The sessions whose lines are not read because they are hidden."""
+        self._judgement = Judge(self._sessions, self._subagents)
         self._unjudged: set[Key] = set()
         self._live: set[Key] = set()
-        self._is_joined = False
+
+    @property
+    def rows(self) -> Mapping[Key, Row]:
+        """The row of each session. It is replaced by a new mapping when a row has changed."""
+        return self._judgement.rows
 
     def step(self, now_ms: int) -> bool:
         """Do the work that is due, for about 20 ms.
@@ -112,26 +107,29 @@ class Machine:
         while self.step(now_ms):
             if until is not None and self._clock() >= until:
                 return False
-        self._is_joined = False  # the folders of sessions are known only now
+        self._joins.is_due = True  # the folders of sessions are known only now
         self._join(now_ms)
         self._judge(now_ms)
         return True
 
     def _ask_agents(self, now_ms: int) -> None:
         """Take what agents say about their sessions."""
+        before = self._registries.said
         if not self._schedule.is_due("registries") or not self._registries.refresh(now_ms / 1000):
             return
         said = self._registries.said
-        for key, session in list(self._sessions.items()):
-            if session.said != said.get(key):
-                session.said = said.get(key)
-                self._note(key)
-                if session.found.path == NO_FILE and (session.said is None or session.said.life is Life.DEAD):
-                    self._forget(key)
-        for key, each in said.items():
-            if key not in self._sessions and each.claim is not None:
-                self._take([without_file(key, each)], now_ms)
-        self._is_joined = False
+        for key in [key for key in before.keys() | said.keys() if before.get(key) != said.get(key)]:
+            session, now = self._sessions.get(key), said.get(key)
+            if session is None:
+                if now is not None and now.claim is not None:
+                    self._take([without_file(key, now)], now_ms)
+                continue
+            session.said = now
+            self._joins.add(key, session, now_ms)
+            self._note(key)
+            if session.found.path == NO_FILE and (now is None or now.life is Life.DEAD):
+                self._forget(key)
+        self._joins.is_due = True
 
     def _find(self, now_ms: int, until: float) -> None:
         """Search the places for the first time, the newest folders first."""
@@ -168,7 +166,8 @@ class Machine:
             keys.pop(key, None)
         self._live.discard(key)
         self._recent.discard(key)
-        self._twins.forget(key)
+        self._joins.forget(key)
+        self._judgement.twins.forget(key)
         self._note(key)
 
     def _take(self, found: Iterable[Found], now_ms: int) -> None:
@@ -181,11 +180,11 @@ class Machine:
                 session.said = self._registries.said.get(key)
                 if each.parent is not None:
                     self._subagents[each.agent, each.parent].add(key)
-                self._is_joined = False
             elif session.found.inode != each.inode or session.found.path != each.path:
                 session.tail = None
             session.found = each
             session.is_read = False
+            self._joins.add(key, session, now_ms)
             self._recent.add(key)
             self._note(key)
             self._want(now_ms, (key,))
@@ -200,7 +199,8 @@ class Machine:
             session = self._sessions[key]
             before = session.cwd
             session.read()
-            self._is_joined = self._is_joined and session.cwd == before
+            self._joins.add(key, session, now_ms)
+            self._joins.is_due = self._joins.is_due or session.cwd != before
             self._note(key)
             if self._clock() >= until:
                 return
@@ -225,25 +225,19 @@ class Machine:
     def _join(self, now_ms: int) -> None:
         """Find the process of each session that may have one."""
         if self._schedule.is_due("processes"):
-            before = self._processes.agents
-            self._processes.refresh(now_ms / 1000)
-            self._is_joined = self._is_joined and self._processes.agents == before
-        if self._is_joined:
-            return
-        self._is_joined = True
-        said = self._registries.said
-        recent = [
-            each.found
-            for key, each in self._sessions.items()
-            if each.found.parent is None and (now_ms - each.seen_ms < RECENT_MS or key in said)
-        ]
-        cwds = {each.key: self._sessions[each.key].cwd for each in recent}
-        processes = self._processes.agents if self._processes.is_known else None
-        lives = joined(recent, processes, said, cwds, self._registries.exact)
-        for key in lives.keys() | self._live:
+            self._joins.read_processes(now_ms)
+            if not self._joins.is_due:
+                self._take_lives(self._joins.changed(self._live), now_ms)
+        if self._joins.is_due:
+            lives = self._joins.joined(now_ms)
+            gone = dict.fromkeys(self._live - lives.keys(), (Life.DEAD, None))
+            self._take_lives({**gone, **lives}, now_ms)
+
+    def _take_lives(self, lives: Mapping[Key, Joined], now_ms: int) -> None:
+        """Note which sessions run, and the processes of the sessions and of their subagents."""
+        for key, (life, process) in lives.items():
             if key not in self._sessions:
                 continue
-            life, process = lives.get(key, (Life.DEAD, None))
             family = (key, *self._subagents.get(key, ()))
             for each in family:
                 if self._sessions[each].join(life, process):
@@ -252,39 +246,12 @@ class Machine:
             self._want(now_ms, family)
 
     def _judge(self, now_ms: int) -> None:
-        """Judge the sessions of which something is new, and once a second the live ones."""
-        if self._schedule.is_due("clocks"):
+        """Judge the sessions of which something is new, and once a second those that run."""
+        if self._schedule.is_due("branches"):
             self._unjudged |= self._live
-            for key in self._live:
-                subagents = self._subagents.get(key, ())
-                self._unjudged.update(each for each in subagents if self._sessions[each].is_running)
-        if not self._unjudged:
-            return
-        rows, unjudged = dict(self.rows), self._unjudged
-        self._unjudged = set()
-        for key in sorted(unjudged, key=self._subagents.__contains__):  # parents count their subagents
-            session = self._sessions.get(key)
-            if session is None or self._twins.has_recording(key, self._sessions):
-                rows.pop(key, None)
-                continue
-            known = standing(
-                session.found, session.digest, session.said, session.process, session.life, now_ms
-            )
-            session.standing = self._steady.shown(key, known, session.standing, now_ms)
-            rows[key] = row_of(session, self._repository(session), self._count_subagents(key))
-        if rows != self.rows:
-            self.rows = rows
-
-    def _count_subagents(self, key: Key) -> tuple[int, int]:
-        """Return the number of subagents of a session, and of those that work."""
-        keys = self._subagents.get(key)
-        if not keys:
-            return 0, 0
-        states = [self._sessions[each].standing.state for each in keys]
-        return len(states), states.count(State.WORKING)
-
-    def _repository(self, session: Tracked) -> Repository:
-        return self._repositories.of(session.cwd) if session.cwd else _NO_REPOSITORY
+        timed = self._judgement.running(self._live) if self._schedule.is_due("clocks") else set()
+        if self._unjudged or timed:
+            self._unjudged = self._judgement.judge(self._unjudged, timed, now_ms)
 
     def _note(self, key: Key) -> None:
         """Judge a session again, its parent, and its twin."""
@@ -294,5 +261,5 @@ class Machine:
             return
         if session.found.parent is not None:
             self._unjudged.add((session.found.agent, session.found.parent))
-        if (twin := self._twins.note(key, session)) is not None:
+        if (twin := self._judgement.twins.note(key, session)) is not None:
             self._unjudged.add(twin)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 _SECONDS = {
-    "registries": 0.25,
+    "registries": 0.5,
     "places": 2.0,
     "live": 0.5,
     "recent": 5.0,
-    "processes": 1.0,
+    "processes": 2.0,
     "clocks": 1.0,
+    "branches": 5.0,
 }
 """The seconds between two readings of each part. A pass over the folders of 5,000 sessions takes 20 ms, one
 over 140 processes 3 ms, one over 300 files 0.7 ms."""

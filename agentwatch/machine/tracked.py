@@ -10,6 +10,7 @@ from agentwatch.machine.process import Life, Process, Said
 from agentwatch.machine.repository import Repository
 from agentwatch.machine.row import Row
 from agentwatch.machine.standing import LIVE, UNKNOWN, Standing
+from agentwatch.machine.states import standing
 
 OWN = "agentwatch"
 """The agent of our own recordings, until they are read."""
@@ -22,7 +23,7 @@ _MOST_SUBAGENTS = 10_000
 class Tracked:
     """What is known of one session."""
 
-    __slots__ = ("found", "is_read", "life", "process", "said", "standing", "tail")
+    __slots__ = ("found", "is_joined", "is_read", "life", "process", "said", "standing", "tail")
 
     def __init__(self, found: Found) -> None:
         self.found = found
@@ -33,6 +34,8 @@ class Tracked:
         self.said: Said | None = None
         self.process: Process | None = None
         self.life = Life.DEAD
+        self.is_joined = False
+        """Whether it is known whether its process runs."""
         self.standing: Standing = UNKNOWN
 
     @property
@@ -78,11 +81,15 @@ class Tracked:
 
     def join(self, life: Life, process: Process | None) -> bool:
         """Note whether its process runs, and which it is; return whether that is new."""
-        if (self.life, self.process) == (life, process):
+        if self.is_joined and (self.life, self.process) == (life, process):
             return False
-        self.life, self.process = life, process
+        self.life, self.process, self.is_joined = life, process, True
         self.end()
         return True
+
+    def judged(self, now_ms: int) -> Standing:
+        """Return the state at a time, in milliseconds since the epoch."""
+        return standing(self.found, self.digest, self.said, self.process, self.life, now_ms)
 
     def end(self) -> bool:
         """Apply what the end of the process means for the lines, if it has ended.
@@ -90,7 +97,7 @@ class Tracked:
         Returns:
             Whether the digest has changed.
         """
-        if self.tail is None or self.is_live:
+        if self.tail is None or self.life is not Life.DEAD or not self.is_joined:
             return False
         has_changed = self.tail.settle()
         self.tail.release()

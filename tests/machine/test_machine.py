@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from agentwatch.machine.found import Key
-from agentwatch.machine.machine import RECENT_MS, Machine
+from agentwatch.machine.joins import RECENT_MS
+from agentwatch.machine.machine import Machine
 from agentwatch.machine.processes.proc import Proc
 from agentwatch.machine.row import Row
 from agentwatch.machine.standing import Ground, State

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import NamedTuple
 
+from agentwatch.machine.found import Key
 from agentwatch.machine.listing.families import root
 from agentwatch.machine.listing.hiding import is_hidden
 from agentwatch.machine.row import Row
 from agentwatch.machine.standing import Group, State
 
+_AGAIN_MS = 60_000
+"""Sessions grow old, and the day ends."""
 _ENDED = frozenset({State.SUCCEEDED, State.FAILED, State.UNFINISHED})
 
 
@@ -61,6 +64,36 @@ def counts(rows: Iterable[Row], now_ms: int) -> Counts:
         ended_today=ended_today,
         hidden=hidden,
     )
+
+
+class CountedRows:
+    """The counts of sessions that change a few at a time: counting 5,000 of them takes 3 ms."""
+
+    def __init__(self) -> None:
+        self._rows: Mapping[Key, Row] = {}
+        self._counts = Counts()
+        self._due_ms = 0
+
+    def update(self, rows: Mapping[Key, Row], now_ms: int) -> Counts:
+        """Return the counts of rows. They are counted again if one may have changed, and once a minute.
+
+        Args:
+            rows: All sessions; a row that is the same object as before has not changed.
+            now_ms: The present time, in milliseconds since the epoch.
+        """
+        before, self._rows = self._rows, rows
+        is_due = len(rows) != len(before) or not 0 <= self._due_ms - now_ms <= _AGAIN_MS
+        if is_due or any(
+            (old := before.get(key)) is not row and (old is None or _counted(old) != _counted(row))
+            for key, row in rows.items()
+        ):
+            self._counts, self._due_ms = counts(rows.values(), now_ms), now_ms + _AGAIN_MS
+        return self._counts
+
+
+def _counted(row: Row) -> tuple[object, ...]:
+    """Return what the counts depend on, besides the time."""
+    return row.standing.state, row.parent, row.is_one_liner, row.is_archived
 
 
 def _midnight_ms(now_ms: int) -> int:

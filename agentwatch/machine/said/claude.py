@@ -21,8 +21,8 @@ _MOST_DIGITS = 10
 _CHECK_SECONDS = 1.0
 """The time between two checks of the starts of the processes, if no record has changed. A check of 300
 processes takes 2 ms; asking whether they exist takes 0.1 ms."""
-_HOLD_SECONDS = 1.0
-"""Between the end of a task in the background and the next turn, Claude Code is idle for 50 to 300 ms."""
+_HOLD_SECONDS = 0.4
+"""Between the end of a task in the background and the next turn, Claude Code is idle for 50 to 320 ms."""
 _BUSY = frozenset({State.WORKING, State.ASKS})
 _AT_REST = frozenset({State.YOUR_TURN, State.SHELL})
 _ORDER = {Life.LIVE: 2, Life.UNKNOWN: 1, Life.DEAD: 0}

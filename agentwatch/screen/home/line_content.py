@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import NamedTuple
 
+from agentwatch.machine.found import Key
 from agentwatch.machine.listing.lines import FoldLine, Heading, Line, RowLine
 from agentwatch.machine.row import Row
 from agentwatch.machine.standing import Group
@@ -41,6 +42,8 @@ class LineContent:
         self.nothing = SafeText("")
         """What an empty list says, in lines."""
         self._needed = Widths()
+        self._measured: dict[Key, Row] = {}
+        """The rows that have room in the columns."""
         self._columns: Columns | None = None
 
     @property
@@ -62,10 +65,13 @@ class LineContent:
         """Make contents for rows of another width; the columns are measured again."""
         if width != self.width:
             self.width, self._needed, self._columns = width, Widths(), None
+            self._measured = {}
 
-    def measure(self, rows: Iterable[Row], now_ms: int) -> None:
+    def measure(self, rows: Sequence[Row], now_ms: int) -> None:
         """Make room for the contents of rows."""
-        needed = self._needed.grown(rows, now_ms)
+        measured = self._measured
+        needed = self._needed.grown([row for row in rows if measured.get(row.key) is not row], now_ms)
+        self._measured = {row.key: row for row in rows}
         if needed != self._needed:
             self._needed, self._columns = needed, None
 

@@ -196,7 +196,7 @@ class SessionList(RowView, HeadedView):
             at = before if is_in_view else rows.at(min(top, len(rows) - 1))[0]
             held, distance = identity(rows.lines[at]), rows.top(at) - top
         chosen = None if self._chosen is None else identity(self._chosen)
-        measured = (line.row for line in lines[:_MOST_MEASURED] if isinstance(line, RowLine))
+        measured = [line.row for line in lines[:_MOST_MEASURED] if isinstance(line, RowLine)]
         self._content.measure(measured, self._now_ms)
         rows.put(lines, is_wide=self._content.is_wide)
         index = rows.find(chosen, before)

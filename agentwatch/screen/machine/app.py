@@ -14,7 +14,7 @@ from agentwatch.agent_facts import NO_FACTS, AgentFacts
 from agentwatch.config import Config
 from agentwatch.faults import Fault
 from agentwatch.machine.found import Key
-from agentwatch.machine.listing.counts import Counts, counts
+from agentwatch.machine.listing.counts import CountedRows, Counts
 from agentwatch.machine.row import Row
 from agentwatch.machine.standing import Ground, State
 from agentwatch.recording import now_ms
@@ -71,6 +71,7 @@ class HomeApp(SessionApp[None]):
         self._signals = Signals(self.write_to_terminal, self.config)
         self._rows: Rows = {}
         self._counts = Counts()
+        self._counted = CountedRows()
         self._opening: Key | None = None
         """The session that is being opened."""
         self._open: _Open | None = None
@@ -114,7 +115,7 @@ class HomeApp(SessionApp[None]):
         if self.is_leaving:
             return
         ringing = self._rings.update(rows, None if self._open is None else self._open.row.key)
-        self._rows, self._counts = rows, counts(rows.values(), now_ms())
+        self._rows, self._counts = rows, self._counted.update(rows, now_ms())
         if ringing:
             self._signals.alert(_alert_words(ringing))
         self._show_facts()

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from agentwatch.machine.found import Key
 from agentwatch.machine.row import Row
-from agentwatch.machine.standing import LIVE, Ground, Group
+from agentwatch.machine.standing import LIVE, Ground, State
 from agentwatch.screen.remembered import read_choices, write_choices
 
 _FILE = "rings.json"
@@ -64,7 +64,7 @@ class Rings:
         asking = {
             key
             for key, row in rows.items()
-            if row.group is Group.NEEDS_YOU and row.standing.ground is Ground.SAID and row.parent is None
+            if row.standing.state is State.ASKS and row.standing.ground is Ground.SAID and row.parent is None
         }
         begun = [rows[key] for key in asking - self._asking if self._is_new(rows[key])]
         self._asking = asking

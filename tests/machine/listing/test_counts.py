@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from agentwatch.machine.listing.counts import Counts, counts
+from agentwatch.machine.listing.counts import CountedRows, Counts, counts
 from agentwatch.machine.listing.lines import Heading
 from agentwatch.machine.listing.listing import Listing
 from agentwatch.machine.standing import Ground, Group, Standing, State
@@ -70,3 +70,19 @@ def test_the_counts_are_those_of_the_list() -> None:
     for group in (Group.NEEDS_YOU, Group.FAILED, Group.WORKING, Group.QUIET, Group.YOUR_TURN):
         assert shown[group] == getattr(numbers, group.name.lower())
     assert listing.hidden_count == numbers.hidden > 0
+
+
+def test_counting_again_gives_what_counting_gives() -> None:
+    """A session that changes its state, comes or goes is counted, and so are the ends of a new day."""
+    counted = CountedRows()
+    rows = {
+        each.key: each for each in (row("a", State.WORKING), row("b", State.ASKS), row("c", State.SUCCEEDED))
+    }
+    for name, state in (("a", State.ASKS), ("b", State.FAILED), ("d", State.QUIET), ("a", State.YOUR_TURN)):
+        now = row(name, state)
+        rows = {**rows, now.key: now}
+        assert counted.update(rows, NOW_MS) == counts(rows.values(), NOW_MS)
+    rows = {key: each for key, each in rows.items() if key != row("d").key}
+    assert counted.update(rows, NOW_MS) == counts(rows.values(), NOW_MS)
+    later_ms = NOW_MS + 2 * DAY_MS
+    assert counted.update(rows, later_ms) == counts(rows.values(), later_ms) != counts(rows.values(), NOW_MS)

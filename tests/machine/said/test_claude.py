@@ -135,7 +135,7 @@ def test_other_files_are_never_opened(registry: Registry, monkeypatch: pytest.Mo
 
 
 def test_a_blink_of_idle_is_not_shown(registry: Registry) -> None:
-    """A session that comes to rest is shown so after 1 s; a new turn before that leaves it working."""
+    """A session that comes to rest is shown so after 0.4 s; a new turn before that leaves it working."""
     registry.write(statusUpdatedAt=int(NOW * 1000) - 60_000)
     began = registry.said()["7e82"].since_ms
     rest = NOW + 5
@@ -146,8 +146,8 @@ def test_a_blink_of_idle_is_not_shown(registry: Registry) -> None:
     assert registry.said(rest + 1.5)["7e82"].state is State.WORKING
     registry.write(status="shell", statusUpdatedAt=int(rest * 1000) + 2000)
     assert registry.said(rest + 2.1)["7e82"].state is State.WORKING
-    assert registry.reader.refresh(rest + 2.5) is False
-    assert registry.reader.refresh(rest + 3) is True
+    assert registry.reader.refresh(rest + 2.3) is False
+    assert registry.reader.refresh(rest + 2.5) is True
     shown = registry.said(rest + 3)["7e82"]
     assert (shown.state, shown.since_ms) == (State.SHELL, int(rest * 1000) + 2000)
 

@@ -90,12 +90,12 @@ class Play:
 
 @pytest.mark.parametrize("pid", [984, 1416, 16837])
 def test_each_state_is_shown_in_time(pid: int, tmp_path: Path) -> None:
-    """A question and a turn are shown with the next reading, and rest after 1 s, if it lasts that long."""
+    """A question and a turn are shown with the next reading, and rest after 0.4 s, if it lasts that long."""
     play, captured = Play(tmp_path), changes(pid)
     play.run(captured)
     following = [*captured[1:], captured[-1]._replace(seconds=captured[-1].seconds + 3)]
     for change, after in zip(captured, following, strict=True):
-        delay = TICK if change.status in ("busy", "waiting") else 1 + TICK
+        delay = TICK if change.status in ("busy", "waiting") else 0.4 + TICK
         expected = {(change.session_id, STATES[change.status], change.about)}
         if after.seconds - change.seconds > delay + TICK:
             assert play.between(change.seconds + delay, after.seconds) == expected, change
@@ -114,7 +114,7 @@ def test_a_blink_is_never_shown(tmp_path: Path) -> None:
     play.run(captured)
     assert len(blinks) == 2
     for begin, end in blinks:
-        assert State.YOUR_TURN not in {state for _, state, _ in play.between(begin, end + 1)}
+        assert State.YOUR_TURN not in {state for _, state, _ in play.between(begin, end + TICK)}
 
 
 def test_clear_leaves_no_row_behind(tmp_path: Path) -> None:
