@@ -26,6 +26,8 @@ from agentwatch.machine.schedule import Schedule
 from agentwatch.machine.tracked import NO_FILE, Tracked, without_file
 
 _STEP_SECONDS = 0.02
+_FIRST_SECONDS = 0.015
+"""The first step is short, so that the newest sessions are shown at once."""
 _HOUR_MS = 3_600_000
 
 
@@ -82,7 +84,7 @@ class Machine:
         Returns:
             Whether more work is due at once.
         """
-        until = self._clock() + _STEP_SECONDS
+        until = self._clock() + (_STEP_SECONDS if self._sessions else _FIRST_SECONDS)
         self._ask_agents(now_ms)
         if not self.is_found:
             self._find(now_ms, until)

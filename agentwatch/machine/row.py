@@ -28,6 +28,8 @@ class Row:
     standing: Standing
     title: str = ""
     """The user's name of the session, or else the agent's title, or else the last prompt."""
+    is_read: bool = True
+    """Whether its lines were read; the lines of hidden sessions are not read until they are wanted."""
     prompts: str = ""
     """The first and the last prompt, which a search looks through."""
     last_text: str = ""

@@ -132,6 +132,7 @@ def row_of(session: Tracked, repository: Repository, subagents: tuple[int, int] 
         can_open=found.reach is not Reach.LISTED,
         standing=standing,
         title=_title(digest, metadata, said),
+        is_read=session.is_read or found.reach is Reach.LISTED,
         prompts="\n".join(dict.fromkeys(filter(None, prompts))),
         last_text=digest.last_text,
         cwd=session.cwd,

@@ -13,6 +13,7 @@ from agentwatch.machine.listing.lines import FoldId, FoldLine, Line, RowLine
 from agentwatch.machine.listing.order import Order
 from agentwatch.machine.listing.request import Request, Sort, row_filter, row_search
 from agentwatch.machine.row import Row
+from agentwatch.machine.standing import State
 
 
 class Update(NamedTuple):
@@ -169,6 +170,7 @@ class Listing:
         began_ms = row.began_ms if self._request.sort is Sort.AGE else None
         return (
             row.group,
+            row.standing.state is State.UNKNOWN,
             row.parent,
             row.is_one_liner,
             (row.cwd, row.repo, row.worktree, row.host),

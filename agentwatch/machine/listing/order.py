@@ -8,7 +8,7 @@ from typing import NamedTuple
 from agentwatch.machine.found import Key
 from agentwatch.machine.listing.lines import FoldId
 from agentwatch.machine.row import Row
-from agentwatch.machine.standing import Group
+from agentwatch.machine.standing import Group, State
 
 _MOST_VANISHED = 1_000
 """The number of vanished sessions whose place is kept: a file is away for a moment while it is replaced."""
@@ -23,6 +23,8 @@ class Place(NamedTuple):
     """The time by which it is placed in its group."""
     first_ms: int
     """The time by which it is placed where groups do not count."""
+    is_guessed: bool = False
+    """Whether its lines were not read, so that the time is that of its file."""
 
 
 class Order:
@@ -40,6 +42,9 @@ class Order:
         come below. So is one that had ended: its process may only have been found late. Any other one that
         changes its group goes to the top of the new one.
 
+        The time of a file is that of its last copy, so a session whose lines were not read keeps its place
+        only until they are.
+
         Args:
             rows: New and changed sessions.
             now_ms: The present time, in milliseconds since the epoch.
@@ -47,9 +52,10 @@ class Order:
         for row in rows:
             self._vanished.pop(row.key, None)
             old = self._places.get(row.key)
-            if old is None:
+            is_guessed = row.standing.state is State.UNKNOWN
+            if old is None or (old.is_guessed and not is_guessed and old.group is row.group):
                 seen_ms = row.seen_ms or row.standing.since_ms or row.began_ms or 0
-                self._places[row.key] = Place(row.group, seen_ms, seen_ms)
+                self._places[row.key] = Place(row.group, seen_ms, seen_ms, is_guessed)
             elif old.group is not row.group:
                 known_ms = max(row.seen_ms or 0, row.standing.since_ms or 0)
                 at_ms = known_ms if old.group is Group.ENDED and known_ms else now_ms

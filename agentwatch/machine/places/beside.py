@@ -10,7 +10,8 @@ from typing import Any, TypeGuard
 
 import orjson
 
-from agentwatch.recording import open_regular, read_object
+from agentwatch.machine.own_file import own_object
+from agentwatch.recording import open_regular
 
 MOST_BYTES = 1 << 20
 """A description that is larger counts as none. The largest known one is the `projects.json` of Gemini, with
@@ -31,7 +32,7 @@ _NOTHING = frozenset({"", "~", "null"})
 def json_object(path: str, most: int = MOST_BYTES) -> dict[str, Any]:
     """Return the JSON object in a file; {} if the file is gone or larger than `most`, or holds none."""
     try:
-        return read_object(open_regular(Path(path)), most)
+        return own_object(Path(path), most)
     except (OSError, ValueError):
         return {}
 

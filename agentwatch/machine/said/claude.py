@@ -8,12 +8,12 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from agentwatch.machine.found import Key
+from agentwatch.machine.own_file import own_object
 from agentwatch.machine.process import Life, Said
 from agentwatch.machine.processes.proc import Proc
 from agentwatch.machine.said.claude_record import AGENT, Record, record_of
 from agentwatch.machine.said.small_files import FileState, own_files
 from agentwatch.machine.standing import State
-from agentwatch.recording import open_regular, read_object
 
 _MOST_BYTES = 64 << 10
 _MOST_DIGITS = 10
@@ -109,7 +109,7 @@ class ClaudeRecords:
                 if self._states.get(path) == state:
                     continue
                 try:
-                    fields = read_object(open_regular(Path(path)), _MOST_BYTES)
+                    fields = own_object(Path(path), _MOST_BYTES)
                 except OSError:
                     continue
                 if not fields:

@@ -103,6 +103,8 @@ def _live(
         return Standing(State.QUIET, Ground.INFERRED, digest.seen_ms, now, digest.seen_ms)
     is_said = known.is_exact and said is not None
     works = working(digest, calls, Ground.SAID if is_said else Ground.INFERRED)
+    if works.since_ms is None and said is not None:
+        works = works._replace(since_ms=said.began_ms)  # a stream has no time for its prompt
     return works if known.has_calls else works._replace(now=words.MODEL_OR_TOOL)
 
 

@@ -113,7 +113,7 @@ def title(row: Row) -> SafeText:
     """Return the title of a session; `●` marks one that needs the user and was not looked at since."""
     lead = "└ " if row.parent is not None else ""
     lead += "● " if row.is_marked else ""
-    return SafeText(lead + (foreign(row.title) or "no prompt yet"))
+    return SafeText(lead + (foreign(row.title) or ("no prompt yet" if row.is_read else "…")))
 
 
 def repository(row: Row) -> SafeText:

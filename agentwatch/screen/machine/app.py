@@ -67,6 +67,7 @@ class HomeApp(SessionApp[None]):
         self._watching = Watching(
             machine, partial(self.call_later, self._take), partial(self.call_later, self.fail)
         )
+        self._watching.begin()
         self._rings = Rings(by_default=self.config.ring == "all", began_ms=now_ms())
         self._signals = Signals(self.write_to_terminal, self.config)
         self._rows: Rows = {}

@@ -14,6 +14,9 @@ _FILE = "rings.json"
 _MOST_CHOICES = 500
 _MOST_BYTES = 1 << 18
 _MOST_RUNG = 1000
+_BLINK_MS = 500
+"""Claude Code is busy or idle for up to 300 ms in the middle of a question. Nobody answers one and
+misses the next within this time."""
 
 
 class Rings:
@@ -35,6 +38,8 @@ class Rings:
         """The sessions that need the user now, by their own account."""
         self._rung: dict[Key, int | None] = {}
         """When those began that have rung last."""
+        self._ceased: dict[Key, int | None] = {}
+        """Since when those that needed the user are in another state."""
         self.marked: dict[Key, None] = {}
         """The sessions that have begun to need the user, and were not looked at since."""
 
@@ -67,6 +72,9 @@ class Rings:
             if row.standing.state is State.ASKS and row.standing.ground is Ground.SAID and row.parent is None
         }
         begun = [rows[key] for key in asking - self._asking if self._is_new(rows[key])]
+        for key in self._asking - asking:
+            if key in rows:
+                self._ceased[key] = rows[key].standing.since_ms or 0
         self._asking = asking
         if len(rows) != len(self._known) or rows.keys() != self._known:
             self._known = set(rows)
@@ -74,8 +82,9 @@ class Rings:
             self._rung[row.key] = row.standing.since_ms
             if row.key != open_key:
                 self.marked[row.key] = None
-        while len(self._rung) > _MOST_RUNG:
-            self._rung.pop(next(iter(self._rung)))
+        for known in (self._rung, self._ceased):
+            while len(known) > _MOST_RUNG:
+                known.pop(next(iter(known)))
         return [row for row in begun if self.rings(row.key)]
 
     def look_at(self, key: Key) -> bool:
@@ -100,7 +109,8 @@ class Rings:
         since_ms = row.standing.since_ms
         if since_ms is None:
             return row.key in self._known
-        return since_ms >= self._began_ms and self._rung.get(row.key) != since_ms
+        is_blink = 0 <= since_ms - (self._ceased.pop(row.key, None) or 0) < _BLINK_MS
+        return since_ms >= self._began_ms and self._rung.get(row.key) != since_ms and not is_blink
 
 
 def _name(key: Key) -> str:

@@ -65,15 +65,21 @@ class Watching:
         self._fail = fail
         self._publisher = Publisher()
         self._ended = threading.Event()
+        self._is_shown = threading.Event()
         self._thread = threading.Thread(target=self._run, name="machine", daemon=True)
 
-    def start(self) -> None:
-        """Start to watch."""
+    def begin(self) -> None:
+        """Find the newest sessions, before there is a screen."""
         self._thread.start()
+
+    def start(self) -> None:
+        """Find and watch all sessions, and report them."""
+        self._is_shown.set()
 
     def stop(self) -> None:
         """End the thread after its present step; a disk that hangs is not waited for."""
         self._ended.set()
+        self._is_shown.set()
         if self._thread.is_alive():
             self._thread.join(_END_SECONDS)
 
@@ -90,6 +96,7 @@ class Watching:
         rest = _TICK_SECONDS
         while not self._ended.is_set():
             has_more = self._machine.step(now_ms())
+            self._is_shown.wait()  # the rest would delay the first frame
             if self._ended.is_set():
                 break  # the app may be gone
             rows, now = self._machine.rows, time.monotonic()

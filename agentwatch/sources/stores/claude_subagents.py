@@ -11,12 +11,13 @@ import heapq
 import os
 import stat
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import orjson
 
-from agentwatch.recording import read_object
 from agentwatch.sources.own_files import is_still_written
+from agentwatch.sources.stores.json_values import as_line, parsed
 
 _PROJECTS, _FOLDER = "projects", "subagents"
 _START, _END, _META = "agent-", ".jsonl", ".meta.json"
@@ -215,12 +216,15 @@ def _open_own(folder: Path, name: str) -> int | None:
 def _meta_line(folder: Path, agent: str) -> bytes:
     """Return a line that names the call which started a subagent, from the file beside the subagent's own."""
     fd = _open_own(folder, agent + _META)
-    described = {} if fd is None else read_object(fd, _MOST_META)
-    call_id = described.get("toolUseId")
-    line = {
+    described = None
+    if fd is not None:
+        with suppress(OSError), open(fd, "rb") as file:
+            described = parsed(file.read(_MOST_META))
+    call_id = described.get("toolUseId") if isinstance(described, dict) else None
+    line: dict[str, object] = {
         "type": "subagent-meta",
         "sessionId": "",
         "agentId": agent.removeprefix(_START),
         "toolUseId": call_id if isinstance(call_id, str) else None,
     }
-    return orjson.dumps(line) + b"\n"
+    return as_line(line) or b"\n"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from agentwatch.machine.listing.order import Order
-from tests.machine.listing.made_rows import NOW_MS, row
+from agentwatch.machine.standing import State
+from tests.machine.listing.made_rows import NOW_MS, lines, listed, row
 
 
 def test_the_places_of_a_thousand_vanished_sessions_are_kept() -> None:
@@ -26,3 +27,14 @@ def test_the_places_of_ten_thousand_folds_are_kept() -> None:
         assert order.of_fold(("repository", f"{number}"), [row("a")])[0] == NOW_MS - 5
     assert order.of_fold(("repository", "0"), [row("b")])[0] == NOW_MS - 9
     assert order.of_fold(("repository", "5000"), [row("b")])[0] == NOW_MS - 5
+
+
+def test_a_session_is_placed_by_its_last_line_once_that_is_read() -> None:
+    """Until then it is placed by the time of its file, which a copy or a backup may have changed."""
+    files = [row("old", State.UNKNOWN, ago_ms=1), row("new", State.UNKNOWN, ago_ms=2)]
+    listing = listed(files)
+    assert lines(listing) == ["# ended 2", "old", "new"]
+    listing.update([row("old", State.SUCCEEDED, ago_ms=9_000), row("new", State.SUCCEEDED, ago_ms=8)], NOW_MS)
+    assert lines(listing) == ["# ended 2", "new", "old"]
+    listing.update([row("old", State.FAILED, ago_ms=1), row("new", State.SUCCEEDED, ago_ms=8)], NOW_MS)
+    assert lines(listing) == ["# ended 2", "new", "old"]

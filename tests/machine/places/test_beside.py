@@ -58,6 +58,15 @@ def test_a_file_that_is_gone_has_no_content(tmp_path: Path) -> None:
         assert first_text(str(path), "id") == ""
 
 
+def test_half_an_emoji_in_a_title_hides_nothing(tmp_path: Path) -> None:
+    """An agent that cuts a title inside an emoji writes half a surrogate pair, which U+FFFD replaces."""
+    path = tmp_path / "x"
+    path.write_bytes(b'{"title": "a\\ud83d", "cwd": "/w"}')
+    assert json_object(str(path)) == {"title": "a\N{REPLACEMENT CHARACTER}", "cwd": "/w"}
+    path.write_bytes(b"{" * 5000)
+    assert json_object(str(path)) == {}
+
+
 def test_a_disk_that_fails_is_no_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A file that can be opened may not be readable."""
     path = tmp_path / "x"

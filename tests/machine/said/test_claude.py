@@ -83,6 +83,13 @@ def test_a_torn_record_keeps_what_it_said(registry: Registry) -> None:
     assert registry.said()["7e82"].state is State.ASKS
 
 
+def test_half_an_emoji_in_the_name_hides_nothing(registry: Registry) -> None:
+    """Claude Code cuts names; half a surrogate pair becomes U+FFFD."""
+    registry.write(name="Fix it \ud83d", status="waiting")
+    said = registry.said()["7e82"]
+    assert (said.name, said.state) == ("Fix it \N{REPLACEMENT CHARACTER}", State.ASKS)
+
+
 def test_a_change_of_the_same_size_is_seen(registry: Registry) -> None:
     """A record that is written twice within the resolution of the clock is read twice."""
     registry.write(status="busy")
@@ -122,7 +129,7 @@ def test_other_files_are_never_opened(registry: Registry, monkeypatch: pytest.Mo
     (registry.folder / "77.json").symlink_to(secret)
     os.mkfifo(registry.folder / "78.json")
     opened: list[Path] = []
-    monkeypatch.setattr("agentwatch.machine.said.claude.open_regular", opened.append)
+    monkeypatch.setattr("agentwatch.machine.own_file.open_regular", opened.append)
     assert registry.said() == {}
     assert opened == []
 
@@ -183,7 +190,7 @@ def test_a_record_that_vanishes_while_it_is_read(registry: Registry, monkeypatch
     def gone(path: Path) -> int:
         raise FileNotFoundError(path)
 
-    monkeypatch.setattr("agentwatch.machine.said.claude.open_regular", gone)
+    monkeypatch.setattr("agentwatch.machine.own_file.open_regular", gone)
     registry.write(status="waiting")
     assert registry.said() == before
 
@@ -217,7 +224,7 @@ def test_a_record_that_has_not_changed_is_not_opened(
     path = registry.folder / f"{os.getpid()}.json"
     os.utime(path, (1, 1))
     before = registry.said()
-    monkeypatch.setattr("agentwatch.machine.said.claude.open_regular", None)
+    monkeypatch.setattr("agentwatch.machine.own_file.open_regular", None)
     assert registry.said(NOW + 2) == before
     path.unlink()
     assert registry.said() == {}

@@ -132,6 +132,7 @@ def test_the_title_carries_what_the_session_is() -> None:
     assert words.title(row("a", title="Fix it")) == "Fix it"
     assert words.title(row("a", title="Fix it", is_marked=True)) == "● Fix it"
     assert words.title(row("a", title="", parent=("claude", "b"))) == "└ no prompt yet"
+    assert words.title(row("a", title="", is_read=False)) == "…"
 
 
 def test_the_place_of_a_session() -> None:

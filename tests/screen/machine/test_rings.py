@@ -50,6 +50,16 @@ def test_a_second_question_rings_again() -> None:
     assert rings.update(keyed(asking(since_ms=LATER_MS + 5_000)))
 
 
+@pytest.mark.parametrize(("gap_ms", "count"), [(0, 0), (300, 0), (499, 0), (500, 1), (2_000, 1)])
+def test_a_blink_is_no_second_question(gap_ms: int, count: int) -> None:
+    """An agent that goes on for less than half a second was not answered: it does not ring again."""
+    rings = new_rings()
+    rings.update(keyed(asking()))
+    rings.update(keyed(row("one", State.WORKING, since_ms=LATER_MS + 5_000)))
+    assert len(rings.update(keyed(asking(since_ms=LATER_MS + 5_000 + gap_ms)))) == count
+    assert list(rings.marked) == [asking().key]
+
+
 def test_the_same_question_does_not_ring_twice() -> None:
     """A registry that could not be read for a moment is not a new question."""
     rings = new_rings()

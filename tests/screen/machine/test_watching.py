@@ -57,6 +57,7 @@ class GrowingMachine(MadeMachine):
 async def test_the_first_rows_are_reported_at_once() -> None:
     """What the first step finds is shown while the search goes on; later rows come in larger pieces."""
     reports = Reports(GrowingMachine())
+    reports.watching.begin()
     reports.watching.start()
     await reports.until(lambda: reports.rows and len(reports.rows[-1]) >= 200)
     reports.watching.stop()
@@ -70,6 +71,7 @@ async def test_rows_that_did_not_change_are_not_reported() -> None:
     """The same mapping is reported once, however often the machine is stepped."""
     machine = MadeMachine([row("one")])
     reports = Reports(machine)
+    reports.watching.begin()
     reports.watching.start()
     await reports.count(1)
     seen = machine.steps
@@ -89,6 +91,7 @@ async def test_changes_are_reported_four_times_a_second_at_most(monkeypatch: pyt
 
     monkeypatch.setattr(watching, "_YIELD_SECONDS", 0.0001)
     reports = Reports(Busy())
+    reports.watching.begin()
     reports.watching.start()
     await reports.count(4)
     reports.watching.stop()
@@ -101,6 +104,7 @@ async def test_an_exception_is_reported() -> None:
     machine = MadeMachine()
     machine.fault = ZeroDivisionError("a defect")
     reports = Reports(machine)
+    reports.watching.begin()
     reports.watching.start()
     await reports.until(lambda: reports.errors)
     assert reports.errors == [machine.fault]
@@ -132,6 +136,7 @@ async def test_the_counts_are_written_for_other_processes() -> None:
     machine = MadeMachine([row("one"), row("two")])
     machine.is_found = False
     reports = Reports(machine)
+    reports.watching.begin()
     reports.watching.start()
     await reports.until(lambda: machine.steps > 2)
     assert read_status(now_ms()) is None
@@ -139,3 +144,16 @@ async def test_the_counts_are_written_for_other_processes() -> None:
     await reports.until(lambda: read_status(now_ms()) is not None)
     reports.watching.stop()
     assert read_status(now_ms()) == counts_of(machine.rows.values(), now_ms())
+
+
+async def test_only_the_first_step_comes_before_the_screen() -> None:
+    """The newest sessions are found while the screen starts, and reported once it is there."""
+    machine = GrowingMachine()
+    reports = Reports(machine)
+    reports.watching.begin()
+    await reports.until(lambda: machine.steps)
+    assert (machine.steps, reports.rows) == (1, [])
+    reports.watching.start()
+    await reports.count(1)
+    reports.watching.stop()
+    assert len(reports.rows[0]) == 1

@@ -120,6 +120,19 @@ def test_without_the_id_of_its_call_a_subagent_is_found_by_its_prompt(folder: Fo
     assert session_at(folder.transcript).calls[1].parent == 1
 
 
+@pytest.mark.parametrize(("written", "read"), [("t", "t"), ("\\ud83d", "\ud83d")])
+def test_half_an_emoji_beside_the_id_does_not_hide_it(
+    folder: Folder, opened: Callable[[Path], ClaudeSubagents], written: str, read: str
+) -> None:
+    """An agent that cuts a description inside an emoji writes half a surrogate pair."""
+    folder.add_agent()
+    (folder.subagents / "agent-a1.meta.json").write_text(
+        f'{{"description": "Fix \\ud83d", "toolUseId": "{written}"}}'
+    )
+    (line,) = [line for line in opened(folder.transcript).new_lines() if b"subagent-meta" in line]
+    assert json.loads(line)["toolUseId"] == read
+
+
 @pytest.mark.parametrize("depth", [1, 300, 1000])
 def test_an_id_that_is_no_text_is_no_id(folder: Folder, depth: int) -> None:
     """The file beside a subagent's may have any value in the place of the id, however deeply it is nested."""

@@ -1,0 +1,89 @@
+"""Every payload, wherever a session of this machine can have a name: it is shown, and does not act."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from tests.builders.machine.hostile import NAMED, SAID, hostile_files, hostile_records
+from tests.builders.packed import marks_in, marks_of
+from tests.builders.payloads import PAYLOADS
+from tests.harness.on_a_pty import in_terminal
+from tests.harness.program import watch
+from tests.harness.terminal_oracle import acting, driving, foreign
+
+SHARES = 4
+WIDTH = 160
+
+
+@pytest.fixture
+def user(tmp_path: Path) -> Path:
+    """Return a home folder."""
+    folder = tmp_path / "user"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture(params=range(SHARES))
+def texts(request: pytest.FixtureRequest, user: Path, home: Path) -> Iterator[list[str]]:
+    """Return a part of the payloads, which the sessions of a machine have in all places."""
+    texts = [text[:40] for text in PAYLOADS.values()][request.param :: SHARES]
+    hostile_files(user, home / "sessions", texts)
+    with hostile_records(user, texts[::4]):
+        yield texts
+
+
+def wanted(texts: list[str]) -> set[tuple[str, int]]:
+    """Return the marks that a list of everything shows."""
+    return marks_of(NAMED, texts) | marks_of(SAID[0], texts[::4])
+
+
+def test_in_the_list(texts: list[str], user: Path) -> None:
+    """Nothing acts on the terminal, and the right border is straight: no text moves what stands beside it."""
+    rows = len(NAMED) * len(texts) + len(texts) + 40
+    with in_terminal(size=(WIDTH, rows), env={"HOME": str(user)}) as terminal:
+        terminal.send("a")
+        missing = wanted(texts)
+
+        def is_drawn() -> bool:
+            missing.difference_update(marks_in(terminal.raw))
+            return not missing
+
+        try:
+            terminal.wait_until(is_drawn, 20)
+        except AssertionError:
+            assert not sorted(missing)
+        screen = terminal.screen
+        border = "".join(screen.buffer[y][WIDTH - 1].data for y in range(rows)).strip()
+        assert set(border.removeprefix("╮").removesuffix("╯")) == {"│"}
+        for keys, words in ((" ", "Preview"), ("r", "does not ring"), ("y", "copied"), ("t", "no terminal")):
+            terminal.send(keys)
+            terminal.wait_for(words)
+        terminal.send("q")
+        assert terminal.wait_exit() == 0
+        assert foreign(terminal.raw) == []
+        assert terminal.restored(), terminal.leftovers()
+
+
+def test_in_print(texts: list[str], user: Path) -> None:
+    """The table, the objects and the counts contain nothing that acts on a terminal."""
+    env: dict[str, Any] = {"HOME": str(user)}
+    table = watch("sessions", "--all", **env)
+    assert table.returncode == 0
+    assert marks_in(table.stdout) >= wanted(texts)
+    assert acting(table.stdout.decode()) == []
+    assert acting(table.stderr.decode()) == []
+    objects = watch("sessions", "--all", "--json", **env)
+    assert marks_in(objects.stdout) >= wanted(texts)
+    assert all(orjson.loads(line)["id"] for line in objects.stdout.splitlines())
+    with in_terminal("sessions", "--all", "--json", size=(WIDTH, 40), env=env) as terminal:
+        terminal.wait_exit()
+        assert marks_in(terminal.raw) >= wanted(texts)
+        assert driving(terminal.raw.decode().replace("\r\n", "\n")) == []
+    status = watch("status", **env)
+    assert acting(status.stdout.decode()) == []
+    assert status.stdout.startswith(b"%d need" % len(texts[::4]))
