@@ -67,7 +67,9 @@ def state_words(row: Row, now_ms: int) -> StateWords:
     words = _STATES[standing.state]
     if standing.state not in LIVE:
         ended_ms = standing.since_ms or row.seen_ms
-        return words if ended_ms is None else words._replace(word=_day_or_time(ended_ms, now_ms))
+        mark = "?" if standing.ground is Ground.INFERRED else ""
+        word = words.word if ended_ms is None else _day_or_time(ended_ms, now_ms)
+        return words._replace(word=f"{word}{mark}")
     if standing.state is State.WORKING:
         words = words._replace(word="tool" if standing.is_calling else "model")
     if standing.ground is Ground.INFERRED and standing.state is not State.QUIET:  # quiet is always inferred
