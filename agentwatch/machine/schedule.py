@@ -10,7 +10,7 @@ _SECONDS = {
     "live": 0.5,
     "recent": 5.0,
     "processes": 2.0,
-    "clocks": 1.0,
+    "clocks": 2.0,
     "branches": 5.0,
 }
 """The seconds between two readings of each part. A pass over the folders of 5,000 sessions takes 20 ms, one

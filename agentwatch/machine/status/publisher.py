@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from agentwatch.machine.found import Key
+from agentwatch.machine.listing.counts import CountedRows
 from agentwatch.machine.row import Row
 from agentwatch.machine.status.counts import Counts, counts_of
 from agentwatch.machine.status.file import FRESH_MS, write_status
@@ -21,6 +22,7 @@ class Publisher:
     def __init__(self) -> None:
         self._rows: Mapping[Key, Row] | None = None
         self._counts = Counts()
+        self._counted = CountedRows(counts_of)
         self._written_ms: int | None = None
 
     @property
@@ -40,7 +42,7 @@ class Publisher:
         if self._written_ms is not None and 0 <= now_ms - self._written_ms < due_ms:
             return False
         if is_changed:
-            self._rows, self._counts = rows, counts_of(rows.values(), now_ms)
+            self._rows, self._counts = rows, self._counted.update(rows, now_ms)
         self._written_ms = now_ms
         write_status(self._counts, now_ms)
         return True

@@ -14,7 +14,7 @@ from agentwatch.agent_facts import NO_FACTS, AgentFacts
 from agentwatch.config import Config
 from agentwatch.faults import Fault
 from agentwatch.machine.found import Key
-from agentwatch.machine.listing.counts import CountedRows, Counts
+from agentwatch.machine.listing.counts import CountedRows, Counts, counts
 from agentwatch.machine.row import Row
 from agentwatch.machine.standing import LIVE, Ground, State
 from agentwatch.recording import now_ms
@@ -72,7 +72,7 @@ class HomeApp(SessionApp[None]):
         self._signals = Signals(self.write_to_terminal, self.config)
         self._rows: Rows = {}
         self._counts = Counts()
-        self._counted = CountedRows()
+        self._counted = CountedRows(counts)
         self._opening: Key | None = None
         """The session that is being opened."""
         self._open: _Open | None = None

@@ -9,16 +9,14 @@ from typing import Protocol
 
 from agentwatch.machine.found import Key
 from agentwatch.machine.row import Row
-from agentwatch.machine.standing import LIVE
 from agentwatch.machine.status.publisher import Publisher
 from agentwatch.recording import now_ms
 
 Rows = Mapping[Key, Row]
 
-_TICK_SECONDS = 0.25
-"""The time between two steps while a session is live, and the shortest time between two reports."""
-_CALM_SECONDS = 0.5
-"""The time between two steps while none is live: half of the CPU time, 0.2 % of a core."""
+_TICK_SECONDS = 0.5
+"""The time between two steps, and the shortest time between two reports. A machine reads what agents say, and
+the files of live sessions, that often."""
 _YIELD_SECONDS = 0.001
 """The pause after a step that has left work: the screen gets the interpreter's lock."""
 _END_SECONDS = 1.0
@@ -43,7 +41,7 @@ class Watched(Protocol):
 class Watching:
     """Steps a machine in a thread until it is stopped.
 
-    The first rows are reported as soon as they are known, later ones four times a second at most. An
+    The first rows are reported as soon as they are known, later ones twice a second at most. An
     exception ends the thread and is reported. The counts of the rows are written for `status`.
     """
 
@@ -93,7 +91,6 @@ class Watching:
     def _watch(self) -> None:
         reported: Rows = {}
         was_found, reported_at = False, 0.0
-        rest = _TICK_SECONDS
         while not self._ended.is_set():
             has_more = self._machine.step(now_ms())
             self._is_shown.wait()  # the rest would delay the first frame
@@ -104,8 +101,6 @@ class Watching:
             if rows is not reported and (is_first or now >= reported_at + _TICK_SECONDS):
                 was_found, reported_at, reported = self._machine.is_found, now, rows
                 self._report(rows)
-                is_live = any(row.standing.state in LIVE for row in rows.values())
-                rest = _TICK_SECONDS if is_live else _CALM_SECONDS
             if self._machine.is_found and (self._publisher.has_begun or not has_more):
                 self._publisher.publish(rows, now_ms())
-            self._ended.wait(_YIELD_SECONDS if has_more else rest)
+            self._ended.wait(_YIELD_SECONDS if has_more else _TICK_SECONDS)

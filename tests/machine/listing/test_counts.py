@@ -74,7 +74,7 @@ def test_the_counts_are_those_of_the_list() -> None:
 
 def test_counting_again_gives_what_counting_gives() -> None:
     """A session that changes its state, comes or goes is counted, and so are the ends of a new day."""
-    counted = CountedRows()
+    counted = CountedRows(counts)
     rows = {
         each.key: each for each in (row("a", State.WORKING), row("b", State.ASKS), row("c", State.SUCCEEDED))
     }
