@@ -91,9 +91,7 @@ def since_words(row: Row, now_ms: int) -> str:
 def activity_clock(row: Row, now_ms: int) -> str:
     """Return how long the activity of a session lasts, `48 s`; empty if the state lasts as long."""
     standing = row.standing
-    if standing.now_since_ms is None or standing.state not in LIVE:
-        return ""
-    if standing.now_since_ms == standing.since_ms and standing.now:
+    if standing.now_since_ms in (None, standing.since_ms) or standing.state not in LIVE:
         return ""
     return span_words(now_ms - standing.now_since_ms)
 
