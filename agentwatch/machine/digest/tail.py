@@ -156,8 +156,9 @@ class Tail:
         return os.pread(fd, len(self._before), self._offset - len(self._before)) == self._before
 
     def _begin(self, fd: int, size: int, changed_ms: int) -> None:
-        read = read_briefly if self.is_brief else read_whole if size <= _WHOLE_BYTES else read_ends
-        found = read(fd, size, digest_of(self.found, format_of(self.found)))
+        start = digest_of(self.found, format_of(self.found))
+        found = read_briefly(fd, size, start) if self.is_brief else None
+        found = found or (read_whole if size <= _WHOLE_BYTES else read_ends)(fd, size, start)
         self.digest, self._decoder, self._offset = found
         self._append(fd, size, found.digest, found.decoder)
         if found.digest.seen_ms is None and size:
