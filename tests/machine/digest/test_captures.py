@@ -16,6 +16,7 @@ FOLDERS = {
     "qwen-chat": "qwen",
     "pi-session": "pi",
     "copilot-events": "copilot",
+    "cursor-transcript": "cursor",
 }
 CAPTURES = [
     pytest.param(path, agent, id=f"{folder}-{path.stem[-16:]}-{number}")

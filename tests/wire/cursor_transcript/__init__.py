@@ -1,0 +1,1 @@
+"""Tests of the chats of Qwen Code."""
