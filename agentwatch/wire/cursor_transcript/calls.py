@@ -56,7 +56,7 @@ class Calls:
         for position, part in enumerate(parts):
             name = (text(part, "name") or _NO_NAME)[:_MOST_NAME]
             tool, arguments = tool_named(name), mapping(part.get("input"))
-            call_id = (text(part, "id") or f"{self._steps}.{place_id(part, position)}")[:_MOST_NAME]
+            call_id = (text(part, "id") or f"#{self._steps}.{place_id(part, position)}")[:_MOST_NAME]
             paths = tool.paths(arguments)
             self._open.append(_Open(call_id, name, tool))
             yield ToolStarted(

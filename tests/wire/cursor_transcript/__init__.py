@@ -1,1 +1,1 @@
-"""Tests of the chats of Qwen Code."""
+"""Tests of the transcripts of Cursor."""
