@@ -21,7 +21,7 @@ class Knowledge(NamedTuple):
     has_calls: bool = True
     """Whether a call is written before it has ended."""
     has_ends: bool = True
-    """Whether the lines show that a turn has ended."""
+    """Whether the lines always show that a turn has ended. If not, the state is unknown until one does."""
     ends_in_silence: bool = False
     """Whether a turn is taken to have ended when nothing follows its answer."""
 
@@ -41,7 +41,8 @@ _BY_AGENT = {
     "amp": Knowledge(_NOTHING, has_calls=False, has_ends=False),
 }
 """By the agent's short name. Copilot logs each question and its answer; Pi asks for no permission; Gemini
-writes a call only when all calls of its step have ended; the lines of Cursor have no results and no times."""
+writes a call only when all calls of its step have ended; the lines of Cursor have no results and no times,
+and only newer versions write that a turn has ended."""
 _OTHER = Knowledge()
 _NEVER_ASKING = frozenset({"auto", "bypasspermissions", "dontask", "never", "yolo"})
 """Modes in which no call waits for permission: of Claude, Codex (`never`), Gemini and Qwen (`yolo`)."""
