@@ -6,7 +6,7 @@ from typing import Any
 
 from agentwatch.events import Event
 from agentwatch.session import Place, Session
-from agentwatch.wire.cursor_transcript.decoder import Decoder
+from agentwatch.wire.cursor_transcript import AGENT
 
 Line = dict[str, Any]
 
@@ -54,14 +54,14 @@ def ended(status: object = "success", **more: Any) -> Line:
 
 def decoded(*lines: Line) -> list[Event]:
     """Return the events of lines, without the start of the run."""
-    decoder = Decoder()
+    decoder = AGENT.decoder()
     found = [event for each in lines for event in decoder.decode(each)]
     return [*found[1:], *decoder.end()]
 
 
 def session_of(*lines: Line) -> Session:
     """Return the session after lines, before it is closed."""
-    decoder, session = Decoder(), Session()
+    decoder, session = AGENT.decoder(), Session()
     for number, each in enumerate(lines):
         session.apply(decoder.decode(each), Place(number, 1, None))
     session.apply(decoder.end(), Place(len(lines), 0, None), 0)
