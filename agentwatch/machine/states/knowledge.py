@@ -22,6 +22,8 @@ class Knowledge(NamedTuple):
     """Whether a call is written before it has ended."""
     has_ends: bool = True
     """Whether the lines always show that a turn has ended. If not, the state is unknown until one does."""
+    has_results: bool = True
+    """Whether the lines have the results of calls. If not, nobody knows which have failed."""
     ends_in_silence: bool = False
     """Whether a turn is taken to have ended when nothing follows its answer."""
 
@@ -36,7 +38,7 @@ _BY_AGENT = {
     "opencode": Knowledge(_COMMANDS | CHANGES),
     "gemini": Knowledge(_NOTHING, has_calls=False, ends_in_silence=True),
     "pi": Knowledge(_NOTHING),
-    "cursor": Knowledge(_NOTHING, has_calls=False, has_ends=False),
+    "cursor": Knowledge(_NOTHING, has_calls=False, has_ends=False, has_results=False),
     "goose": Knowledge(_NOTHING, has_calls=False, has_ends=False),
     "amp": Knowledge(_NOTHING, has_calls=False, has_ends=False),
 }
