@@ -43,7 +43,7 @@ class Row:
     model: str = ""
     calls: int | None = None
     failed: int | None = None
-    """How many calls failed or were rejected."""
+    """How many calls failed or were rejected; None if it is unknown."""
     context_used: int | None = None
     context_size: int | None = None
     lines_added: int | None = None

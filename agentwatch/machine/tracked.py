@@ -11,6 +11,7 @@ from agentwatch.machine.repository import Repository
 from agentwatch.machine.row import Row
 from agentwatch.machine.standing import LIVE, UNKNOWN, Standing
 from agentwatch.machine.states import standing
+from agentwatch.machine.states.knowledge import knowledge_of
 
 OWN = "agentwatch"
 """The agent of our own recordings, until they are read."""
@@ -128,6 +129,7 @@ def row_of(session: Tracked, repository: Repository, subagents: tuple[int, int] 
     prompts = (digest.first_prompt or metadata.prompt, digest.last_prompt)
     branch = digest.branch or metadata.branch or ""
     counts = digest.is_whole and digest.format
+    results = counts and knowledge_of(found.agent).has_results
     return Row(
         key=found.key,
         agent=digest.agent or ("" if is_own else found.agent),
@@ -145,11 +147,11 @@ def row_of(session: Tracked, repository: Repository, subagents: tuple[int, int] 
         worktree=repository.worktree,
         model=digest.model or metadata.model or "",
         calls=digest.calls if counts else None,
-        failed=digest.failed if counts else None,
+        failed=digest.failed if results else None,
         context_used=digest.context_used,
         context_size=digest.context_size,
-        lines_added=digest.lines_added if counts else None,
-        lines_removed=digest.lines_removed if counts else None,
+        lines_added=digest.lines_added if results else None,
+        lines_removed=digest.lines_removed if results else None,
         todo=digest.todo,
         began_ms=_first(metadata.began_ms, digest.began_ms, said and said.began_ms),
         seen_ms=session.seen_ms,

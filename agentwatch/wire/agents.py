@@ -8,6 +8,9 @@ from agentwatch.wire.agent import Agent
 from agentwatch.wire.cursor import AGENT as CURSOR
 from agentwatch.wire.fields import Fields
 
+_WITHOUT_TIMES = frozenset(("cursor-transcript",))
+"""The formats on disk whose lines have no times."""
+
 
 @cache
 def known_agents() -> tuple[Agent, ...]:
@@ -24,6 +27,7 @@ def known_agents() -> tuple[Agent, ...]:
     from agentwatch.wire.codex import AGENT as CODEX
     from agentwatch.wire.codex_rollout import AGENT as CODEX_ROLLOUT
     from agentwatch.wire.copilot import AGENT as COPILOT
+    from agentwatch.wire.cursor_transcript import AGENT as CURSOR_TRANSCRIPT
     from agentwatch.wire.droid import AGENT as DROID
     from agentwatch.wire.gemini import AGENT as GEMINI
     from agentwatch.wire.gemini_chat import AGENT as GEMINI_CHAT
@@ -41,6 +45,7 @@ def known_agents() -> tuple[Agent, ...]:
         CODEX_ROLLOUT,
         QWEN_CHAT,
         CLAUDE_TRANSCRIPT,
+        CURSOR_TRANSCRIPT,
         OPENCODE,
         COPILOT,
         PI,
@@ -97,7 +102,7 @@ def agent_named(name: str) -> Agent | None:
 def agent_on_disk(name: str) -> Agent | None:
     """Return the format in which an agent keeps its sessions on disk; None if it is unknown.
 
-    The lines of such a format have the agent's own times.
+    The lines of such a format have the agent's own times, except those of Cursor's.
 
     Args:
         name: The short name of the agent.
@@ -110,7 +115,8 @@ def agent_on_disk(name: str) -> Agent | None:
         (
             agent
             for agent in known_agents()
-            if (agent.agent or agent.name) == name and agent.time_of is not None
+            if (agent.agent or agent.name) == name
+            and (agent.time_of is not None or agent.name in _WITHOUT_TIMES)
         ),
         None,
     )

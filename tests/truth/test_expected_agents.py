@@ -19,8 +19,6 @@ from agentwatch.session import Session
 from tests.conftest import ROOT, SHARED
 
 EXPECTED = sorted(path for path in (ROOT / "tests/expected").glob("*/*.json") if path.parent.name != "cursor")
-NOT_DECODED = frozenset({"cursor-transcript"})
-"""The folders of samples whose format is not decoded: it has neither times nor results of calls."""
 
 
 @pytest.mark.parametrize("path", EXPECTED, ids=lambda path: f"{path.parent.name}/{path.stem}")
@@ -41,9 +39,8 @@ def test_a_sample_has_its_expected_summary(path: Path, opened_session: Callable[
 
 
 def test_every_sample_has_an_expected_summary() -> None:
-    """Each sample has an expected summary, unless its format is not decoded."""
+    """Each sample has an expected summary."""
     known = {json.loads(path.read_text())["recording"] for path in EXPECTED}
     found = (path for folder in ("agents", "disk") for path in (SHARED / folder).rglob("*.jsonl"))
     samples = {path.relative_to(SHARED).as_posix() for path in found}
-    missing = {sample for sample in samples - known if sample.split("/")[1] not in NOT_DECODED}
-    assert missing == set()
+    assert samples - known == set()

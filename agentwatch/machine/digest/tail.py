@@ -170,7 +170,10 @@ class Tail:
         lines, rest = split_lines(data) if data else ([], b"")
         if _is_object(rest):
             lines, rest = [*lines, rest], b""
+        began_ms = digest.began_ms
         apply_lines(digest, decoder, lines, at_ms)
+        if self._offset and not digest.course.has_line_times:
+            digest.began_ms = began_ms  # the file had lines before, which have no time
         self._offset += len(data) - len(rest)
         start = max(self._offset - _BEFORE_BYTES, 0)
         self._before = os.pread(fd, self._offset - start, start)

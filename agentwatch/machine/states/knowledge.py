@@ -21,7 +21,9 @@ class Knowledge(NamedTuple):
     has_calls: bool = True
     """Whether a call is written before it has ended."""
     has_ends: bool = True
-    """Whether the lines show that a turn has ended."""
+    """Whether the lines always show that a turn has ended. If not, the state is unknown until one does."""
+    has_results: bool = True
+    """Whether the lines have the results of calls. If not, nobody knows which have failed."""
     ends_in_silence: bool = False
     """Whether a turn is taken to have ended when nothing follows its answer."""
 
@@ -36,12 +38,13 @@ _BY_AGENT = {
     "opencode": Knowledge(_COMMANDS | CHANGES),
     "gemini": Knowledge(_NOTHING, has_calls=False, ends_in_silence=True),
     "pi": Knowledge(_NOTHING),
-    "cursor": Knowledge(_NOTHING, has_calls=False, has_ends=False),
+    "cursor": Knowledge(_NOTHING, has_calls=False, has_ends=False, has_results=False),
     "goose": Knowledge(_NOTHING, has_calls=False, has_ends=False),
     "amp": Knowledge(_NOTHING, has_calls=False, has_ends=False),
 }
 """By the agent's short name. Copilot logs each question and its answer; Pi asks for no permission; Gemini
-writes a call only when all calls of its step have ended; the lines of Cursor have no results and no times."""
+writes a call only when all calls of its step have ended; the lines of Cursor have no results and no times,
+and only newer versions write that a turn has ended."""
 _OTHER = Knowledge()
 _NEVER_ASKING = frozenset({"auto", "bypasspermissions", "dontask", "never", "yolo"})
 """Modes in which no call waits for permission: of Claude, Codex (`never`), Gemini and Qwen (`yolo`)."""

@@ -8,11 +8,12 @@ from __future__ import annotations
 from datetime import datetime
 from typing import NamedTuple
 
+from agentwatch.events import Outcome
 from agentwatch.machine.row import Row
 from agentwatch.machine.standing import LIVE, Ground, State
 from agentwatch.safe_text import SafeText, safe_line
 from agentwatch.screen.frame.figures import short_count
-from agentwatch.screen.lines.format import UNKNOWN
+from agentwatch.screen.lines.format import SIGNS, UNKNOWN
 
 _SECOND, _MINUTE, _HOUR, _DAY = 1_000, 60_000, 3_600_000, 86_400_000
 _MOST_TEXT = 400
@@ -144,9 +145,14 @@ def beside_title(row: Row) -> str:
 
 
 def succeeded(row: Row) -> str:
-    """Return how many calls of a session did not fail: `31 ✓`; a dash if it is unknown."""
+    """Return how many calls of a session did not fail: `31 ✓`; a dash if it is unknown.
+
+    If only the outcomes are unknown, all calls are counted: `31 ↵`.
+    """
     if not _is_count(row.calls) or row.calls is None:
         return UNKNOWN
+    if row.failed is None:
+        return f"{short_count(row.calls)} {SIGNS[Outcome.RETURNED]}"
     return f"{short_count(max(row.calls - (row.failed or 0), 0))} ✓"
 
 

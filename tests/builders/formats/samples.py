@@ -24,9 +24,9 @@ FORMATS = {
     **{f"disk/{name}": name for name in ("claude-transcript", "codex-rollout", "gemini-chat", "qwen-chat")},
     "disk/copilot-events": "copilot",
     "disk/pi-session": "pi-session",
-    "disk/cursor-transcript": None,
+    "disk/cursor-transcript": "cursor-transcript",
 }
-"""The format of the samples in each folder; None: no known one."""
+"""The format of the samples in each folder."""
 OF_NO_FORMAT = ("meawoppl-sse-event-stream",)
 """Samples of other formats than that of their folder."""
 KNOWN = frozenset(agent.name for agent in known_agents())

@@ -32,6 +32,6 @@ STREAMS = {
     "a log": line({"level": 30, "time": 1531171074631, "pid": 657, "msg": "listening"}),
     "spans": line({"name": "chat", "trace_id": "0af7", "span_id": "b7ad", "attributes": {}}),
     "a server's bus": line({"id": "e-1", "type": "server.connected", "properties": {}}),
-    "messages alone": line({"role": "user", "message": {"content": [{"type": "text", "text": "List."}]}}),
+    "messages alone": line({"role": "user", "content": [{"type": "text", "text": "List."}]}),
 }
 """Whole streams, by what writes them."""

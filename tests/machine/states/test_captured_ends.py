@@ -47,7 +47,8 @@ CASES = [
     Case("copilot-events/own-1.0.102/7e16c16c-*/events.jsonl", OK, TURN),
     Case("copilot-events/own-1.0.102/b3f2996e-*/events.jsonl", BAD, STOPPED, REFUSED),
     Case("copilot-events/agent-sessions/large.jsonl", CUT, WORKING, "bash echo hi", Ground.INFERRED),
-    Case("cursor-transcript/agent-sessions/large.jsonl", NONE, NONE, ground=Ground.UNKNOWN),
+    Case("cursor-transcript/agent-sessions/small.jsonl", OK, TURN),
+    Case("cursor-transcript/agent-sessions/large.jsonl", NONE, NONE, "You are welcome.", Ground.UNKNOWN),
 ]
 pytestmark = pytest.mark.skipif(not DISK.exists(), reason="the captures are not here")
 

@@ -163,6 +163,12 @@ def test_counts_that_are_unknown_or_impossible_are_no_numbers() -> None:
     assert words.failed(wrong) == words.changed_lines(wrong) == ""
 
 
+def test_calls_of_unknown_outcome_are_counted_together() -> None:
+    """They are not taken to have succeeded."""
+    session = row("a", calls=33, failed=None)
+    assert (words.succeeded(session), words.failed(session)) == ("33 ↵", "")
+
+
 def test_counts() -> None:
     """Calls that failed are counted apart from the others; a context of unknown size is counted in tokens."""
     session = row("a", calls=33, failed=2, context_used=124_000, context_size=200_000, lines_added=1200)

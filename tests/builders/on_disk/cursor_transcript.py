@@ -1,0 +1,68 @@
+"""Lines of a transcript of Cursor, as it writes them to disk."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from agentwatch.events import Event
+from agentwatch.session import Place, Session
+from agentwatch.wire.cursor_transcript import AGENT
+
+Line = dict[str, Any]
+
+
+def line(role: object, *parts: object) -> Line:
+    """Return a message."""
+    return {"role": role, "message": {"content": list(parts)}}
+
+
+def text(words: object) -> Line:
+    """Return a part with a text."""
+    return {"type": "text", "text": words}
+
+
+def call(name: object = "Shell", **given: Any) -> Line:
+    """Return a part with a call."""
+    return {"type": "tool_use", "name": name, "input": given or {"command": "ls"}}
+
+
+def user(words: str) -> Line:
+    """Return a prompt, as newer versions write it."""
+    time = "<timestamp>Tuesday, Jul 28, 2026, 12:06 PM (UTC+2)</timestamp>"
+    return line("user", text(f"{time}\n<user_query>\n{words}\n</user_query>"))
+
+
+def said(*words: str) -> Line:
+    """Return an answer."""
+    return line("assistant", *map(text, words))
+
+
+def called(*parts: Line) -> Line:
+    """Return a message with calls."""
+    return line("assistant", *(parts or (call(),)))
+
+
+def returned(content: object = "ok", **more: Any) -> Line:
+    """Return the result of a call, which most transcripts do not have."""
+    return line("user", {"type": "tool_result", "content": content, **more})
+
+
+def ended(status: object = "success", **more: Any) -> Line:
+    """Return the line that ends a turn."""
+    return {"type": "turn_ended", "status": status, **more}
+
+
+def decoded(*lines: Line) -> list[Event]:
+    """Return the events of lines, without the start of the run."""
+    decoder = AGENT.decoder()
+    found = [event for each in lines for event in decoder.decode(each)]
+    return [*found[1:], *decoder.end()]
+
+
+def session_of(*lines: Line) -> Session:
+    """Return the session after lines, before it is closed."""
+    decoder, session = AGENT.decoder(), Session()
+    for number, each in enumerate(lines):
+        session.apply(decoder.decode(each), Place(number, 1, None))
+    session.apply(decoder.end(), Place(len(lines), 0, None), 0)
+    return session
