@@ -65,8 +65,12 @@ def running(
     argv = [*AGENTWATCH, *map(str, arguments)]
     quiet = subprocess.DEVNULL
     with subprocess.Popen(argv, stdin=stdin or quiet, stdout=quiet, stderr=quiet, env=environment()) as child:
-        wait_until(lambda: any(path.stat().st_size > 2000 for path in home.glob("sessions/*.ndjson")))
-        yield child
+        try:
+            wait_until(lambda: any(path.stat().st_size > 2000 for path in home.glob("sessions/*.ndjson")))
+            yield child
+        except BaseException:
+            child.terminate()  # it would wait for its agent, and the agent for the test
+            raise
 
 
 def wait_until(check: Callable[[], bool]) -> None:
@@ -195,9 +199,9 @@ def test_a_screen_that_stays_open_does_not_make_a_session_run(home: Path) -> Non
 
 
 def test_a_running_session_opens_following(home: Path, gate: Path) -> None:
-    """The chooser lists a running session as running, and opens it following; it ends with its agent."""
+    """A running session is listed as working, and is opened following; it ends with its agent."""
     with running(home, "run", "-p", "--", *agent_of(gate, 4)) as monitor, in_terminal() as terminal:
-        terminal.wait_for("running")
+        terminal.wait_for("WORKING")
         terminal.send("\r")
         terminal.wait_for("Raise the request timeout")
         assert "✓ succeeded" not in terminal.screen_text()

@@ -42,7 +42,7 @@ _MODES = Counter(
     }
 )
 """How often a screen sets or requests each mode from its start to its end."""
-_TITLE = re.compile(rb"\x1b\]0;agentwatch ([^\x07\x1b]{1,200})\x07")
+_TITLE = re.compile(rb"\x1b\]0;agentwatch(?: ([^\x07\x1b]{1,200}))?\x07")
 _COPY = re.compile(rb"\x1b\]52;c;([A-Za-z0-9+/]*={0,2})\x07")
 
 
@@ -120,7 +120,7 @@ def _is_safe_title(sequence: bytes) -> bool:
     """Return whether a sequence sets a title of agentwatch whose text is harmless."""
     found = _TITLE.fullmatch(sequence)
     try:
-        return found is not None and not acting(found[1].decode())
+        return found is not None and not acting((found[1] or b"").decode())
     except UnicodeDecodeError:
         return False
 

@@ -181,7 +181,7 @@ def test_a_home_behind_a_link(folder: Path) -> None:
     found = [path for path in elsewhere.rglob("*") if not path.is_dir()]
     assert len(found) == 5
     assert {stat.S_IMODE(path.stat().st_mode) for path in found} == {0o600}
-    assert b".ndjson" in watch("sessions", cwd=folder, AGENTWATCH_HOME=str(home)).stdout
+    assert b".ndjson" in watch("sessions", "--json", "--all", cwd=folder, AGENTWATCH_HOME=str(home)).stdout
 
 
 @pytest.mark.parametrize("kind", ["a file", "dangling", "a loop", "sessions is a file", "read-only"])

@@ -42,6 +42,7 @@ class PreviewPane(LineView, can_focus=False):
     def __init__(self) -> None:
         super().__init__("Preview", id="preview")
         self.display = False
+        self._title = ""
         self._row: Row | None = None
         self._session: Session | None = None
         self._read: Row | None = None
@@ -63,7 +64,9 @@ class PreviewPane(LineView, can_focus=False):
             self._session = self._lines = None
             self._strips = []
             self._say("" if row is None else "reading …")
-            self.border_title = Content("Preview" if row is None else f"Preview · {safe_line(row.title)}")
+        title = "Preview" if row is None else f"Preview · {safe_line(row.title) or '…'}"
+        if title != self._title:  # the list may have read the session's title only now
+            self._title, self.border_title = title, Content(title)
         if row is not None and (self._read is None or _version(row) != _version(self._read) or is_other):
             self._read_within(_DEBOUNCE_SECONDS if is_other else _AGAIN_SECONDS, is_other=is_other)
 

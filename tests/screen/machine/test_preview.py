@@ -29,6 +29,15 @@ def preview(stage: HomeStage) -> PreviewPane:
     return stage.home.query_one(PreviewPane)
 
 
+async def test_a_title_that_is_read_late_is_shown() -> None:
+    """The list shows a session before it has read its lines."""
+    async with at_home([row("one", path=PLAIN, title="", is_read=False)]) as stage:
+        await stage.press("space")
+        await stage.shows("Preview · …")
+        await stage.put(row("one", path=PLAIN, title="Timeout"))
+        await stage.shows("Preview · Timeout")
+
+
 async def test_space_shows_the_last_lines_and_escape_hides_them() -> None:
     """The preview opens beside the list; the keys stay in the list."""
     async with at_home([row("one", path=PLAIN, title="Timeout")]) as stage:
