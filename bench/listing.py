@@ -7,6 +7,7 @@ Ten times as many sessions should take at most ten times as long. Times are wall
 
 from __future__ import annotations
 
+import os
 import subprocess
 import time
 from pathlib import Path
@@ -19,6 +20,8 @@ PROMPT = b"Mend it."
 NEWEST, OLDEST = b"newestwords", b"oldestwords"
 _END_KEY = b"\x1b[F"
 _POLL_SECONDS = 0.05
+_ENDED = 1_767_225_600
+"""The first second of 2026, in which the oldest session ended."""
 
 
 class Listing(NamedTuple):
@@ -50,7 +53,7 @@ def main() -> None:
 
 def _home(folder: Path, count: int, recording: bytes) -> Path:
     """Return a home with `count` sessions, which is made once and kept."""
-    home = folder / f"home-{count}"
+    home = folder / f"saved-{count}"
     sessions = home / "sessions"
     if home.exists():
         return home
@@ -59,6 +62,7 @@ def _home(folder: Path, count: int, recording: bytes) -> Path:
         words = {0: OLDEST, count - 1: NEWEST}.get(number, b"prompt %d" % number)
         path = sessions / f"20260101-{number:06}-000aaaaaa.ndjson"
         path.write_bytes(recording.replace(PROMPT, words, 1))
+        os.utime(path, (_ENDED + number, _ENDED + number))
     return home
 
 

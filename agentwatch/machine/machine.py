@@ -140,6 +140,8 @@ class Machine:
             if self._clock() >= until:
                 return
         self.is_found = True
+        newest = sorted(self._unread, key=lambda key: -self._sessions[key].seen_ms)
+        self._unread = dict.fromkeys(newest)
 
     def _find_changes(self, now_ms: int) -> None:
         """Find what has changed on disk: live sessions at once, the others with their folders."""
@@ -194,13 +196,14 @@ class Machine:
     def _read(self, now_ms: int, until: float) -> None:
         """Read the lines of sessions that have changed, until the step is over."""
         if self.wants_all and self._unwanted:
-            self._want(now_ms, self._unwanted)
+            newest = sorted(self._unwanted, key=lambda key: -self._sessions[key].seen_ms)
+            self._want(now_ms, newest)
         while self._unread:
             key = next(iter(self._unread))
             del self._unread[key]
             session = self._sessions[key]
             before = session.cwd
-            session.read()
+            session.read(is_brief=not session.is_live and now_ms - session.seen_ms >= RECENT_MS)
             self._joins.add(key, session, now_ms)
             self._joins.is_due = self._joins.is_due or session.cwd != before
             self._note(key)

@@ -69,13 +69,17 @@ class Tracked:
         seen_ms = metadata.changed_ms if digest is None or digest.seen_ms is None else digest.seen_ms
         return self.found.changed_ns // _MS_NS if seen_ms is None else seen_ms
 
-    def read(self) -> bool:
-        """Read the lines that were added; return whether the digest has changed."""
+    def read(self, *, is_brief: bool = False) -> bool:
+        """Read the lines that were added; return whether the digest has changed.
+
+        Args:
+            is_brief: Read only the beginning and the end: the session has ended long ago.
+        """
         self.is_read = True
         if self.found.reach is Reach.LISTED:
             return False
-        if self.tail is None:
-            self.tail = Tail(self.found)
+        if self.tail is None or (self.tail.is_brief and not is_brief):
+            self.tail = Tail(self.found, is_brief=is_brief)
         self.tail.found = self.found
         has_changed = self.tail.update()
         return self.end() or has_changed

@@ -85,8 +85,8 @@ def saved_source(
         path: The recording, or the path of a store.
         follow: Keep reading when the file grows; None: until its writer ends, if one is known.
         log_fd: The descriptor of the action log; None for no log.
-        follow_store: Keep reading when a store changes, or a file that its agent still writes; nobody knows
-            when its writer ends.
+        follow_store: Keep reading when a store changes, or a file that its agent still writes, unless
+            `follow` is False; nobody knows when its writer ends.
 
     Raises:
         Fault: The recording cannot be opened, or is one JSON document; or the store cannot be read.
@@ -100,7 +100,7 @@ def saved_source(
         if follow is None and follow_store and (store is None or is_lines) and is_still_written(path):
             follow = True
         if store is not None:
-            is_followed = follow is True if is_lines else follow_store
+            is_followed = follow is True if is_lines else follow_store and follow is not False
             return _store_source(store, path, log_fd, follow=is_followed, waits=not follow_store)
         reader = open_saved(path, follow)
     except OSError as error:

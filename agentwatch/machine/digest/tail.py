@@ -12,7 +12,7 @@ from agentwatch.machine.digest.course import Course
 from agentwatch.machine.digest.decoding import OWN, apply_lines, digest_of, format_of
 from agentwatch.machine.digest.digest import Digest
 from agentwatch.machine.digest.stored import StoredLines
-from agentwatch.machine.digest.windows import read_ends, read_whole
+from agentwatch.machine.digest.windows import read_briefly, read_ends, read_whole
 from agentwatch.machine.found import Found, Reach
 from agentwatch.machine.own_file import open_own
 from agentwatch.recording import now_ms
@@ -53,7 +53,15 @@ class _Version(NamedTuple):
 class Tail:
     """Reads one session for a list. No file makes it raise, and none stays open."""
 
-    def __init__(self, found: Found) -> None:
+    def __init__(self, found: Found, *, is_brief: bool = False) -> None:
+        """Create the reader of a session; nothing is read yet.
+
+        Args:
+            found: The session.
+            is_brief: Read only the beginning and the end of its file, not as much as is needed to know what
+                goes on.
+        """
+        self.is_brief = is_brief
         self.found = found
         """The session. It may be replaced by what a later search has found of it."""
         self.digest: Digest | None = None
@@ -148,8 +156,9 @@ class Tail:
         return os.pread(fd, len(self._before), self._offset - len(self._before)) == self._before
 
     def _begin(self, fd: int, size: int, changed_ms: int) -> None:
-        read = read_whole if size <= _WHOLE_BYTES else read_ends
-        found = read(fd, size, digest_of(self.found, format_of(self.found)))
+        start = digest_of(self.found, format_of(self.found))
+        found = read_briefly(fd, size, start) if self.is_brief else None
+        found = found or (read_whole if size <= _WHOLE_BYTES else read_ends)(fd, size, start)
         self.digest, self._decoder, self._offset = found
         self._append(fd, size, found.digest, found.decoder)
         if found.digest.seen_ms is None and size:

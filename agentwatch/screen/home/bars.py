@@ -88,15 +88,17 @@ class HomeBars(Vertical):
         other.display = False
         bar.show_text(words, takes_keys=True)
 
-    def show(self, request: Request, matches: int, total: int) -> None:
+    def show(self, request: Request, matches: int, total: int, hidden: int = 0) -> None:
         """Say what the list shows, and how many sessions match.
 
         Args:
             request: What the list shows.
             matches: The number of sessions that match.
             total: The number of all sessions.
+            hidden: How many of those that match are hidden.
         """
-        found = f"{matches:,} of {plural(total, 'session')}"
+        found = f"{matches - hidden:,} of {plural(total, 'session')}"
+        found += f", {hidden:,} hidden" if hidden else ""
         typed = [bar for bar in (self.find, self.filter) if bar.is_typed_in]
         for bar in typed:
             bar.show_note(SafeText(f"{found} · enter: keep · esc: clear"))

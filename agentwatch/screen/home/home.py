@@ -137,4 +137,5 @@ class Home(Vertical):
 
     def _show_request(self) -> None:
         total = len(self._listing.rows)
-        self.bars.show(self.request, total - self._listing.filtered_count, total)
+        hidden = 0 if self.request.search.split() else self._listing.hidden_count
+        self.bars.show(self.request, total - self._listing.filtered_count, total, hidden)

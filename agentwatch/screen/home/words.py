@@ -68,7 +68,9 @@ def state_words(row: Row, now_ms: int) -> StateWords:
     words = _STATES[standing.state]
     if standing.state not in LIVE:
         ended_ms = standing.since_ms or row.seen_ms
-        return words if ended_ms is None else words._replace(word=_day_or_time(ended_ms, now_ms))
+        mark = "?" if standing.ground is Ground.INFERRED else ""
+        word = words.word if ended_ms is None else _day_or_time(ended_ms, now_ms)
+        return words._replace(word=f"{word}{mark}")
     if standing.state is State.WORKING:
         words = words._replace(word="tool" if standing.is_calling else "model")
     if standing.ground is Ground.INFERRED and standing.state is not State.QUIET:  # quiet is always inferred
@@ -90,9 +92,7 @@ def since_words(row: Row, now_ms: int) -> str:
 def activity_clock(row: Row, now_ms: int) -> str:
     """Return how long the activity of a session lasts, `48 s`; empty if the state lasts as long."""
     standing = row.standing
-    if standing.now_since_ms is None or standing.state not in LIVE:
-        return ""
-    if standing.now_since_ms == standing.since_ms and standing.now:
+    if standing.now_since_ms in (None, standing.since_ms) or standing.state not in LIVE:
         return ""
     return span_words(now_ms - standing.now_since_ms)
 

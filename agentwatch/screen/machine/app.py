@@ -16,7 +16,7 @@ from agentwatch.faults import Fault
 from agentwatch.machine.found import Key
 from agentwatch.machine.listing.counts import CountedRows, Counts, counts
 from agentwatch.machine.row import Row
-from agentwatch.machine.standing import Ground, State
+from agentwatch.machine.standing import LIVE, Ground, State
 from agentwatch.recording import now_ms
 from agentwatch.safe_text import safe_line
 from agentwatch.screen.home import wanted
@@ -182,7 +182,7 @@ class HomeApp(SessionApp[None]):
             words: What to search for in it; empty for nothing.
         """
         try:
-            session = await asyncio.to_thread(open_session, row.path)
+            session = await asyncio.to_thread(open_session, row.path, _follows(row))
         except Fault as fault:
             if self._opening == row.key:
                 self._opening = None
@@ -236,6 +236,13 @@ def _config_of(config: Config, *, rings: bool) -> Config:
     """Return the configuration of a session's screen: the title is that of the list."""
     config = config._replace(title=False)
     return config if rings else config._replace(bell=False, note=False)
+
+
+def _follows(row: Row) -> bool | None:
+    """Return whether a session is to be followed; None if its files know better than the list."""
+    if row.is_own or row.standing.state is State.UNKNOWN:
+        return None
+    return row.standing.state in LIVE
 
 
 def _facts_of(row: Row | None) -> AgentFacts:

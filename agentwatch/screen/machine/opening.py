@@ -28,18 +28,19 @@ class OpenSession(NamedTuple):
         self.source.close()
 
 
-def open_session(path: Path) -> OpenSession:
-    """Open a session, and follow it while it is written.
+def open_session(path: Path, follow: bool | None) -> OpenSession:
+    """Open a session.
 
     Nothing is written but an index and bookmarks, as by `agentwatch FILE`.
 
     Args:
         path: The address of the session.
+        follow: Whether to follow it; None: while it is written, as far as its files show.
 
     Raises:
         Fault: The session cannot be opened.
     """
-    source = saved_source(path, None, follow_store=True)
+    source = saved_source(path, follow, follow_store=True)
     try:
         return OpenSession(source, first_shown(source, Feed(source.reader)))
     except OSError as error:

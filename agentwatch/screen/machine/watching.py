@@ -97,8 +97,9 @@ class Watching:
             if self._ended.is_set():
                 break  # the app may be gone
             rows, now = self._machine.rows, time.monotonic()
-            is_first = not reported or (self._machine.is_found and not was_found)
-            if rows is not reported and (is_first or now >= reported_at + _TICK_SECONDS):
+            is_all = self._machine.is_found and not was_found
+            is_due = not reported or now >= reported_at + _TICK_SECONDS
+            if is_all or (is_due and rows is not reported):
                 was_found, reported_at, reported = self._machine.is_found, now, rows
                 self._report(rows)
             if self._machine.is_found and (self._publisher.has_begun or not has_more):

@@ -273,3 +273,21 @@ def test_a_tail_of_many_short_lines_does_not_grow(tmp_path: Path, monkeypatch: p
     calls = b"".join(jsonl(claude.call(f"c{number}")) for number in range(10_000))
     path.write_bytes(jsonl(claude.user("Go", "u")) + calls)
     assert 100 < digest_of(path).calls < (1 << 18) // (len(calls) // 10_000) + 1
+
+
+@pytest.mark.parametrize(
+    ("each", "answer", "is_whole"), [(1000, 1, False), (20_000, 1, False), (1000, 100_000, True)]
+)
+def test_a_brief_reading_says_how_the_session_ended(
+    tmp_path: Path, each: int, answer: int, is_whole: bool
+) -> None:
+    """It reads more if no turn begins or ends in the last bytes; the first prompt and the end are right."""
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(turns(300_000, each) + jsonl(claude.user("Last", "last"), claude.ended("y" * answer)))
+    tail = Tail(found(path), is_brief=True)
+    tail.update()
+    brief, all_of_it = tail.digest, whole(path)
+    assert brief is not None
+    names = ("first_prompt", "outcome", "turn", "session_id", "cwd", "model", "seen_ms")
+    assert [getattr(brief, name) for name in names] == [getattr(all_of_it, name) for name in names]
+    assert brief.is_whole is is_whole

@@ -44,6 +44,8 @@ def test_a_session_is_opened_and_left(machine: dict[str, str]) -> None:
         terminal.wait_until(lambda: len(set(titles(terminal.screen_text()))) == 3, what="three sessions")
         before = titles(terminal.screen_text())
         terminal.send("/timeout\r")
+        terminal.wait_for("3 sessions ──")
+        terminal.send("\x1b")
         terminal.wait_until(
             lambda: set(titles(terminal.screen_text())) == {"Raise the request timeout"}, what="search"
         )

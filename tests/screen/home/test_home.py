@@ -115,6 +115,15 @@ async def test_hidden_sessions_are_one_key_away() -> None:
         assert requests == [True, False]
 
 
+async def test_a_filter_counts_what_it_hides() -> None:
+    """A hidden session that matches is not among the number of those that are shown."""
+    async with home_of(some()) as (app, pilot):
+        await pilot.press("f", *"retry", "enter")
+        assert any("1 of 3 sessions, 1 hidden" in line for line in screen_rows(app))
+        await pilot.press("a")
+        assert any("2 of 3 sessions ·" in line for line in screen_rows(app))
+
+
 async def test_esc_is_left_to_the_screen_without_a_search() -> None:
     """Without words to clear, the key is not used by the list."""
     async with home_of(some()) as (app, pilot):

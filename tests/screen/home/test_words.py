@@ -54,6 +54,13 @@ def test_a_session_that_has_ended_shows_when(ended_ms: int, shown: str) -> None:
     assert len(shown) <= STATE - 2
 
 
+def test_an_inferred_end_is_marked() -> None:
+    """The mark is behind the time, as it is behind the word of a session that runs."""
+    session = row("a", State.UNFINISHED, Ground.INFERRED, since_ms=NOW_MS - DAY_MS)
+    assert str(words.state_words(session, NOW_MS)) == "◌ 21 Nov?"
+    assert len("21 Nov?") <= STATE - 2
+
+
 def test_without_any_time_the_word_is_shown() -> None:
     """A session that has ended at an unknown time shows how, and no clock."""
     session = row("a", State.UNKNOWN, Ground.UNKNOWN, since_ms=None, seen_ms=None, began_ms=None)
@@ -98,7 +105,7 @@ def test_an_activity_has_a_clock_of_its_own() -> None:
     same = row("a", now="pytest -q", since_ms=NOW_MS - 48_000, now_since_ms=NOW_MS - 48_000)
     assert words.activity_clock(same, NOW_MS) == ""
     nothing = row("a", since_ms=NOW_MS - 48_000, now_since_ms=NOW_MS - 48_000)
-    assert words.activity_clock(nothing, NOW_MS) == "48 s"
+    assert words.activity_clock(nothing, NOW_MS) == ""
 
 
 def test_what_has_ended_is_named() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import threading
 from pathlib import Path
@@ -9,10 +10,11 @@ from pathlib import Path
 import pytest
 
 from agentwatch.machine.standing import State
-from agentwatch.recording import hold
+from agentwatch.recording import hold, now_ms
 from agentwatch.screen.screen import WatchScreen
 from tests.builders.home.home_app import row
 from tests.builders.machine.app import HomeStage, at_home, descriptors
+from tests.builders.machine.made import Story, written
 from tests.builders.screen.lines import append
 from tests.conftest import RECORDINGS
 
@@ -84,6 +86,26 @@ async def test_a_live_session_is_followed(tmp_path: Path) -> None:
             await stage.shows("◐ running")
             append(path, data[half:])
             await stage.shows("✓ succeeded")
+
+
+@pytest.mark.parametrize(
+    ("state", "shown"),
+    [(State.UNFINISHED, "◌ unfinished"), (State.FAILED, "◌ unfinished"), (State.WORKING, "◐ running")],
+)
+async def test_a_session_runs_on_its_screen_if_it_does_in_the_list(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, state: State, shown: str
+) -> None:
+    """The file of a killed agent may be new, and that of a live one old; the list knows which."""
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path))
+    path = tmp_path / "projects" / "-w" / "0f4c2b7e-1111-4222-8333-444455556666.jsonl"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(written("claude", Story(path.stem, "/w", "Run the tests", now_ms(), is_open=True)))
+    if state is State.WORKING:
+        os.utime(path, (0, 0))
+    async with at_home([row("one", state, path=path)]) as stage:
+        await stage.open()
+        await stage.shows(shown)
+        await stage.back()
 
 
 async def test_what_cannot_be_opened_is_one_line(tmp_path: Path) -> None:

@@ -157,3 +157,17 @@ async def test_only_the_first_step_comes_before_the_screen() -> None:
     await reports.count(1)
     reports.watching.stop()
     assert len(reports.rows[0]) == 1
+
+
+async def test_the_end_of_the_search_is_reported_without_another_row() -> None:
+    """The list then knows that it is complete, and says so if it is empty."""
+    machine = MadeMachine([row("one")])
+    machine.is_found = False
+    reports = Reports(machine)
+    reports.watching.begin()
+    reports.watching.start()
+    await reports.count(1)
+    machine.is_found = True
+    await reports.count(2)
+    reports.watching.stop()
+    assert reports.rows[0] is reports.rows[1]

@@ -25,7 +25,7 @@ def followed() -> Iterator[Callable[[Path], Feed]]:
     sources = []
 
     def follow(path: Path) -> Feed:
-        source = saved_source(path, follow_store=True)
+        source = saved_source(path, None, follow_store=True)
         sources.append(source)
         feed = Feed(source.reader)
         feed.advance()
