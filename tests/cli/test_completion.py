@@ -36,7 +36,7 @@ def completed(*words: str) -> list[str]:
         (("--out",), ["plain,--output-format"]),
         (("--output-format", "su"), ["plain,summary"]),
         (("--output-format", "f"), ["plain,final"]),
-        (("--format", "cu"), ["plain,cursor"]),
+        (("--format", "cu"), ["plain,cursor", "plain,cursor-transcript"]),
         (
             ("drift", "--format", "a"),
             [f"plain,{agent.name}" for agent in known_agents() if agent.name[0] == "a"],

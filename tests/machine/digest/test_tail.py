@@ -12,6 +12,7 @@ from agentwatch.events import Outcome
 from agentwatch.machine.digest import Digest, Tail, Turn
 from agentwatch.machine.found import Metadata, Reach
 from tests.builders import claude_lines as stream
+from tests.builders.on_disk import cursor_transcript as cursor
 from tests.builders.on_disk import transcript as claude
 from tests.builders.on_disk.digested import digest_of, found
 
@@ -232,3 +233,19 @@ def test_an_empty_file_has_no_turn(path: Path) -> None:
     path.write_bytes(b"")
     _, digest = tail_of(path)
     assert (digest.turn, digest.seen_ms, digest.is_whole) == (Turn.NONE, None, True)
+
+
+def test_the_begin_of_lines_without_times_is_unknown(path: Path) -> None:
+    """The arrival of a later line is no begin; that of the first line is."""
+    path.write_bytes(jsonl(cursor.user("Go")))
+    tail, grown = Tail(found(path, "cursor")), path.with_name("grown.jsonl")
+    grown.write_bytes(b"")
+    first = Tail(found(grown, "cursor"))
+    for each, file in ((tail, path), (first, grown)):
+        each.update()
+        append(file, jsonl(cursor.said("Done.")))
+        each.update()
+    assert tail.digest is not None
+    assert first.digest is not None
+    assert (tail.digest.last_text, tail.digest.began_ms) == ("Done.", None)
+    assert first.digest.began_ms == grown.stat().st_mtime_ns // 10**6
