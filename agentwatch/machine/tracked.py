@@ -18,6 +18,7 @@ OWN = "agentwatch"
 NO_FILE = Path()
 """The path of a session that has written nothing yet."""
 _MS_NS = 1_000_000
+_MOST_SKEW_MS = 60_000
 _MOST_SUBAGENTS = 10_000
 
 
@@ -67,7 +68,7 @@ class Tracked:
         """The time of its last line, or else of the last change of its file."""
         digest, metadata = self.digest, self.found.metadata
         seen_ms = metadata.changed_ms if digest is None or digest.seen_ms is None else digest.seen_ms
-        return self.found.changed_ns // _MS_NS if seen_ms is None else seen_ms
+        return self.found.changed_ns // _MS_NS if seen_ms is None or self._skew_ms else seen_ms
 
     def read(self, *, is_brief: bool = False) -> bool:
         """Read the lines that were added; return whether the digest has changed.
@@ -94,7 +95,27 @@ class Tracked:
 
     def judged(self, now_ms: int) -> Standing:
         """Return the state at a time, in milliseconds since the epoch."""
-        return standing(self.found, self.digest, self.said, self.process, self.life, now_ms)
+        skew_ms = self._skew_ms
+        if not skew_ms:
+            return standing(self.found, self.digest, self.said, self.process, self.life, now_ms)
+        known = standing(self.found, self.digest, self.said, None, self.life, now_ms - skew_ms)
+        since_ms, now_since_ms = (
+            None if at_ms is None else at_ms + skew_ms for at_ms in (known.since_ms, known.now_since_ms)
+        )
+        return known._replace(since_ms=since_ms, now_since_ms=now_since_ms)
+
+    @property
+    def _skew_ms(self) -> int:
+        """How far the clock of the agent is behind ours, for a recording of our own that is being written.
+
+        Its file has the time at which the last line arrived. 0 for a difference of less than a minute.
+        """
+        digest, said = self.digest, self.said
+        is_said = said is not None and said.state is not None
+        if self.found.agent != OWN or self.life is not Life.LIVE or is_said or digest is None:
+            return 0
+        skew_ms = 0 if digest.seen_ms is None else self.found.changed_ns // _MS_NS - digest.seen_ms
+        return skew_ms if abs(skew_ms) > _MOST_SKEW_MS else 0
 
     def end(self) -> bool:
         """Apply what the end of the process means for the lines, if it has ended.

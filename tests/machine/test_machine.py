@@ -17,7 +17,8 @@ from agentwatch.machine.machine import Machine
 from agentwatch.machine.processes.proc import Proc
 from agentwatch.machine.row import Row
 from agentwatch.machine.standing import Ground, State
-from agentwatch.recording import now_ms
+from agentwatch.recording import hold, now_ms
+from tests.builders import lines as stream
 from tests.builders.lines import final, init, line, result, user
 from tests.builders.machine.fake import FakeMachine, fake_machine
 from tests.builders.on_disk import cursor_transcript as cursor
@@ -213,6 +214,22 @@ def test_a_transcript_of_cursor_is_a_row(tmp_path: Path) -> None:
     with path.open("ab") as file:
         file.write(line(cursor.ended()))
     watched.until(lambda rows: rows["cursor", "s1"].standing.state is State.SUCCEEDED)
+
+
+def test_a_recorded_agent_may_have_another_clock(tmp_path: Path) -> None:
+    """A recording that is being written has the arrival of its last line: its agent is not quiet."""
+    watched = Watched(fake_machine(tmp_path, 0, with_captures=False))
+    folder = tmp_path / "home" / ".agentwatch" / "sessions"
+    folder.mkdir(parents=True)
+    own = folder / "20261121-230000-123abcdef.ndjson"
+    own.write_bytes(init() + user("Find the lows") + stream.started("shell", command="make", at_ms=10**12))
+    with own.open("ab") as file:
+        hold(file.fileno())
+        rows = watched.until(lambda rows: rows["agentwatch", own.stem].standing.state is State.WORKING)
+    row = rows["agentwatch", own.stem]
+    assert row.standing.since_ms is None or abs(row.standing.since_ms - now_ms()) < 300_000
+    assert row.seen_ms is not None
+    assert abs(row.seen_ms - now_ms()) < 300_000
 
 
 def test_nothing_is_published_while_nothing_changes(watched: Watched) -> None:
