@@ -44,6 +44,8 @@ class Row:
     calls: int | None = None
     failed: int | None = None
     """How many calls failed or were rejected; None if it is unknown."""
+    open_calls: int = 0
+    """How many calls have not ended."""
     context_used: int | None = None
     context_size: int | None = None
     lines_added: int | None = None

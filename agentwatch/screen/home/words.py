@@ -145,7 +145,7 @@ def beside_title(row: Row) -> str:
 
 
 def succeeded(row: Row) -> str:
-    """Return how many calls of a session did not fail: `31 ✓`; a dash if it is unknown.
+    """Return how many calls of a session have ended and did not fail: `31 ✓`; a dash if it is unknown.
 
     If only the outcomes are unknown, all calls are counted: `31 ↵`.
     """
@@ -153,7 +153,7 @@ def succeeded(row: Row) -> str:
         return UNKNOWN
     if row.failed is None:
         return f"{short_count(row.calls)} {SIGNS[Outcome.RETURNED]}"
-    return f"{short_count(max(row.calls - (row.failed or 0), 0))} ✓"
+    return f"{short_count(max(row.calls - row.failed - row.open_calls, 0))} ✓"
 
 
 def failed(row: Row) -> str:

@@ -54,6 +54,11 @@ def test_a_session_that_has_ended_shows_when(ended_ms: int, shown: str) -> None:
     assert len(shown) <= STATE - 2
 
 
+def test_an_open_call_has_not_succeeded() -> None:
+    """Only calls that have ended are counted."""
+    assert words.succeeded(row("a", calls=5, failed=1, open_calls=2)) == "2 ✓"
+
+
 def test_an_inferred_end_is_marked() -> None:
     """The mark is behind the time, as it is behind the word of a session that runs."""
     session = row("a", State.UNFINISHED, Ground.INFERRED, since_ms=NOW_MS - DAY_MS)
