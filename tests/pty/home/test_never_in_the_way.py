@@ -71,7 +71,7 @@ def test_nothing_of_others_is_changed(machine: FakeMachine, database: Path) -> N
             terminal.send(" jj")
             terminal.wait_for("Preview · Run the tests")
             terminal.send("/pytest\r")
-            terminal.wait_for("sessions ──")
+            terminal.wait_for("hits · 21 sessions")
             terminal.send("\x1b")
             terminal.wait_for("search “pytest”")
             terminal.send("\x1b")
