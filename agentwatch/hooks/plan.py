@@ -62,7 +62,7 @@ class Hooks:
         return [*self._manifest(is_wanted=True), *self._to(present, self._with(present))]
 
     def removing(self) -> list[Change]:
-        """Return the changes that take the hooks out; none if there are none.
+        """Return the changes that take the hooks out; empty if no hook is installed.
 
         Raises:
             Fault: A file is to be left alone.

@@ -22,8 +22,8 @@ class Process(NamedTuple):
 
     pid: int
     began: int
-    """The time of its start in clock ticks since the system was started, which tells two processes with one
-    id apart; 0 if unknown."""
+    """The time of its start in clock ticks since the system was started; 0 if unknown. An id is used again,
+    but not with the same start."""
     agent: str
     began_ms: int | None = None
     """The time of its start, in milliseconds since the epoch."""

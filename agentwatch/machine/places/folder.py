@@ -163,7 +163,7 @@ def regular_file(path: str, uid: int) -> Stamp | None:
 
 
 def own_folder(path: str, uid: int) -> int | None:
-    """Return the modification time of the user's own folder, in nanoseconds; None if it is none."""
+    """Return the modification time of the user's own folder, in ns; None if it is not such a folder."""
     try:
         status = os.lstat(path)
     except (OSError, ValueError):

@@ -65,7 +65,7 @@ def _agent_owner(name: str) -> str | None:
 
 
 def _subagent_of(levels: int) -> Callable[[Spot], list[Found]]:
-    """Return what reads a subagent whose session is named by a folder so many levels above."""
+    """Return what reads a subagent whose session is named by a folder a number of levels above."""
 
     def read(spot: Spot) -> list[Found]:
         stem = spot.name.removesuffix(".jsonl")

@@ -1,4 +1,4 @@
-"""Ages and dates on the command line are exact, and anything else is none."""
+"""Ages and dates on the command line are exact, and anything else is refused."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_a_date_may_have_a_time_zone() -> None:
 
 @pytest.mark.parametrize("words", ["2026-13-01", "2026-02-30", "yesterday", "11/20/2026", "20261120-1"])
 def test_other_words_are_no_date(words: str) -> None:
-    """A date that does not exist, or is written in another way, is none."""
+    """A date that does not exist, or is written in another way, is refused."""
     assert time_ms(words, NOW_MS) is None
 
 

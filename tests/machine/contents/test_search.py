@@ -201,7 +201,7 @@ def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_searched_is_counted(tmp_path: Path) -> None:
-    """A file that is gone, a link, a FIFO, a folder, a database that is none, and mere metadata."""
+    """A file that is gone, a link, a FIFO, a folder, a file that is no database, and mere metadata."""
     there = session(tmp_path, said("needle"))
     (tmp_path / "link.jsonl").symlink_to(there.path)
     os.mkfifo(tmp_path / "fifo.jsonl")

@@ -180,7 +180,7 @@ def test_a_file_that_vanishes_keeps_its_digest(path: Path) -> None:
 
 
 def test_a_file_that_cannot_be_read_keeps_its_digest(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A read error is none of the reader's."""
+    """An error of the disk does not raise."""
     tail, digest = tail_of(path)
     append(path, jsonl(claude.said("Hm")))
 

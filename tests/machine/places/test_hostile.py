@@ -65,7 +65,7 @@ def test_no_link_is_followed_out_of_a_root(machine: FakeMachine, tmp_path: Path)
 
 
 def test_only_regular_files_are_sessions(machine: FakeMachine) -> None:
-    """A FIFO would block, and a folder with the name of a file is none."""
+    """A FIFO would block, and a folder with the name of a file is no session."""
     project = next((machine.home / ".claude/projects").iterdir())
     os.mkfifo(project / "0a1b.jsonl")
     (project / "2c3d.jsonl").mkdir()

@@ -163,7 +163,7 @@ def test_waiting_is_shown_at_once(registry: Registry) -> None:
 
 
 def test_the_user_gives_a_name(registry: Registry) -> None:
-    """A name of the user is told apart from a derived one, and a one-line prompt from a conversation."""
+    """A name of the user differs from a derived one, and a one-line prompt from a conversation."""
     registry.write(name="release", nameSource="user", entrypoint="sdk-cli")
     said = registry.said()["7e82"]
     assert (said.name, said.is_users_name, said.is_one_liner) == ("release", True, True)

@@ -132,7 +132,7 @@ def test_only_the_end_of_a_log_is_read(logs: Logs) -> None:
     "line", ["", "x", "[]", "7", '{"event":7}', '{"event":null}', '{"at_ms":1}', '{"event":{"a":[]}}', "\xff"]
 )
 def test_strange_lines_say_nothing(logs: Logs, line: str) -> None:
-    """A line that is no event is left out; a time that is none is unknown."""
+    """A line that is no event is left out; an invalid time is unknown."""
     path = logs.log("a", "Stop")
     with path.open("ab") as file:
         file.write(line.encode("latin-1") + b"\n")

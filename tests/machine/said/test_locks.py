@@ -117,7 +117,7 @@ class TestCopilot:
         assert copilot.said().keys() == {("copilot", "new")}
 
     def test_a_killed_process_leaves_its_lock(self, copilot: Copilot) -> None:
-        """The lock of a process that has ended is none."""
+        """The lock of a process that has ended does not count."""
         with started(["copilot"], copilot.folder) as process:
             copilot.lock("a", process.pid)
             assert copilot.said() == live("copilot", "a", process.pid)

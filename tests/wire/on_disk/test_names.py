@@ -207,7 +207,7 @@ def part(status: str, tool: str = "question", **more: object) -> Line:
 
 
 def test_the_tool_of_opencode_that_asks_is_a_question() -> None:
-    """A subagent's is none: nobody sees it."""
+    """A subagent asks nobody: its question is not shown."""
     assert [each.target for each in questions("opencode", part("running"))] == ["Which?"]
     assert questions("opencode", part("running", agent="c0")) == []
     assert questions("opencode", part("running", "bash")) == []

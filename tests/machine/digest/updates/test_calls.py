@@ -67,7 +67,7 @@ def test_an_automatic_question_is_none() -> None:
 
 
 def test_a_call_that_is_a_question_itself_is_marked() -> None:
-    """A call that the agent may not run without permission is none."""
+    """A call that the agent may not run without permission is no question."""
     itself = Permission("AskUserQuestion", None, key="c", call_id="c")
     assert after(started(), itself).open_calls["c"].asks
     assert not after(started(), Permission("Bash", None, key="1", call_id="c")).open_calls["c"].asks
