@@ -23,7 +23,7 @@ CODEX: dict[str, Any] = {
     "session_id": SESSION,
     "turn_id": "t",
     "transcript_path": None,
-    "cwd": '/work/"session_id":"no"',
+    "cwd": '/home/dev/"session_id":"no"',
     "hook_event_name": "PermissionRequest",
     "model": "m",
     "permission_mode": "default",

@@ -110,9 +110,7 @@ def test_hostile_text_does_not_reach_the_terminal() -> None:
         raw = terminal.raw
         assert terminal.restored(), terminal.leftovers()
     assert b"\x1b]52" not in raw
-    titles = TITLE.findall(raw)  # a machine under load may not have read all of it at first
-    assert {title.replace(b"running", b"succeeded") for title in titles} == {titles[-1]}
-    assert titles[-1] == "\x1b]0;agentwatch succeeded – x]\x07".encode()
+    assert set(TITLE.findall(raw)) == {"\x1b]0;agentwatch succeeded – x]\x07".encode()}
     assert b"\x1b]8;" not in raw
     assert b"\x1bc" not in raw
     text = raw.decode("utf-8")

@@ -38,7 +38,7 @@ def json_object(path: str, most: int = MOST_BYTES) -> dict[str, Any]:
 
 
 def first_text(path: str, key: str) -> str:
-    """Return the first text with a key in the first 4 KiB of a file; empty if there is none.
+    """Return the first text with a key in the first 4 KiB of a file; empty without such a text.
 
     It is for a document that is too large to be read as a whole, and for a first line that may be.
     """

@@ -135,7 +135,7 @@ def _pid(name: str) -> int:
 
 
 def _changed_ns(folder: Path) -> int:
-    """Return the time of a folder that is no link, in nanoseconds; 0 if there is none."""
+    """Return the modification time of a folder, in nanoseconds; 0 for a link and a missing folder."""
     try:
         return os.lstat(folder).st_mtime_ns
     except OSError:

@@ -68,7 +68,7 @@ def status_path() -> Path:
 
 
 def _read(path: Path) -> dict[str, object]:
-    """Return the object in a file of this user; {} if there is none."""
+    """Return the JSON object in a file of this user; {} if the file is missing or has another content."""
     try:
         fd = os.open(path, _OPEN)
         try:

@@ -19,7 +19,7 @@ _OPEN = os.O_RDWR | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def read_name(process: Path) -> str:
-    """Return the name that the user has given a session; empty if there is none. It is foreign text.
+    """Return the name that the user has given a session; empty without a name. It is foreign text.
 
     Args:
         process: The path of its `STEM.json`.

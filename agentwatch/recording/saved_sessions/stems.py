@@ -96,7 +96,7 @@ def is_stem(name: str) -> bool:
 
 
 def own_file(name: str, folder_fd: int, uid: int | None) -> os.stat_result | None:
-    """Return the state of a regular file of this user; None if there is none.
+    """Return the state of a regular file of this user; None for anything else.
 
     Args:
         name: The name of the file in the folder.

@@ -124,7 +124,7 @@ class Attention:
             self._alert(words)
         self._ended_turns, self._asked, self._was_quiet = ended, asked, is_quiet
         self.is_watching = not self._is_past and self._feed.offset >= self._history
-        if session.runs:
+        if session.runs and (self._feed.is_over or not self._is_past):  # half a recording seems to run
             state = "asks" if is_asking else "quiet" if is_quiet and not is_over else session.run.outcome
             name = _project(session)
             self._signals.set_title(f"agentwatch {state}" + (f" – {name}" if name else ""))
