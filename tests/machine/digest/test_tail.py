@@ -5,43 +5,16 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-import orjson
 import pytest
 
 from agentwatch.events import Outcome
-from agentwatch.machine.digest import Digest, Tail, Turn
+from agentwatch.machine.digest import Tail, Turn
 from agentwatch.machine.found import Metadata, Reach
 from tests.builders import claude_lines as stream
 from tests.builders.on_disk import cursor_transcript as cursor
 from tests.builders.on_disk import transcript as claude
 from tests.builders.on_disk.digested import digest_of, found
-
-
-def jsonl(*lines: object) -> bytes:
-    """Return lines as a file has them."""
-    return b"".join(orjson.dumps(line) + b"\n" for line in lines)
-
-
-def append(path: Path, data: bytes) -> None:
-    """Append bytes to a file, as another program does."""
-    with path.open("ab") as file:
-        file.write(data)
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    """Return the path of a session with one prompt."""
-    path = tmp_path / "session.jsonl"
-    path.write_bytes(jsonl(claude.user("Fix it")))
-    return path
-
-
-def tail_of(path: Path, agent: str = "claude") -> tuple[Tail, Digest]:
-    """Return the tail of a file that was read once, and its digest."""
-    tail = Tail(found(path, agent))
-    assert tail.update()
-    assert tail.digest is not None
-    return tail, tail.digest
+from tests.machine.digest.growing import append, jsonl, tail_of
 
 
 def test_appended_lines_change_the_digest(path: Path) -> None:
