@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from agentwatch.cli.default_command import DefaultCommand, show_version
+from agentwatch.cli.export.options import export
 from agentwatch.cli.messages import internal_error, say
 from agentwatch.cli.parameters import together
 from agentwatch.cli.parameters.format import reading
@@ -214,6 +215,9 @@ def hooks(action: str, agent: str | None, *, is_confirmed: bool) -> int:
     from agentwatch.cli.hooks.command import run_hooks
 
     return run_hooks(action, agent, is_confirmed=is_confirmed)
+
+
+agentwatch.add_command(export)
 
 
 def _options(given: dict[str, Any]) -> Options:

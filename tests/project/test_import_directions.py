@@ -26,6 +26,10 @@ ALLOWED = {
     "machine": {"actions", "analysis", "blocks", "capture", "config", "events", "faults", "feed", "paths"}
     | {"recording", "session", "sources", "state_folder", "wire"}
     | WORDS,
+    "redaction": {"events", "feed", "outputs", "recording", "wire"} | WORDS,
+    "exports": {"actions", "analysis", "blocks", "config", "events", "faults", "feed", "outputs", "paths"}
+    | {"recording", "redaction", "resources", "session", "wire"}
+    | WORDS,
     "hooks": {"faults", "recording", "state_folder"},
     "outputs": {"actions", "analysis", "events", "feed", "machine", "recording", "session"} | WORDS,
     "actions": {"events", "session"} | WORDS,

@@ -12,7 +12,12 @@ if TYPE_CHECKING:
     from agentwatch.analysis.moments import Moment
 
 
-def _moment(_ctx: click.Context, option: click.Parameter, words: str | None) -> Moment | None:
+def as_moment(_ctx: click.Context, option: click.Parameter, words: str | None) -> Moment | None:
+    """Return the moment that the words of an option name.
+
+    Raises:
+        UsageError: The words name no moment.
+    """
     if words is None:
         return None
     from agentwatch.analysis.moments import Problem, parse
@@ -32,11 +37,11 @@ pacing = together(
     click.option(
         "--from",
         "moment",
-        callback=_moment,
+        callback=as_moment,
         metavar="MOMENT",
         help="Start at 14:03:07, +95s, -10s, #12, 50% or a bookmark's name.",
     ),
-    click.option("--until", callback=_moment, metavar="MOMENT", help="End at a moment, in the same words."),
+    click.option("--until", callback=as_moment, metavar="MOMENT", help="End at a moment, in the same words."),
     click.option("--loop", is_flag=True, help="On the screen: start over at the end."),
     click.option(
         "--pause-on",

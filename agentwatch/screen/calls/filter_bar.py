@@ -8,8 +8,8 @@ from textual import on
 from textual.binding import Binding, BindingType
 from textual.widgets import Input
 
+from agentwatch.analysis.call_filter import offered_agents
 from agentwatch.safe_text import SafeText
-from agentwatch.screen.calls.call_filter import offered_agents
 from agentwatch.screen.calls.pane import CallTable
 from agentwatch.screen.frame.input_bar import InputBar
 from agentwatch.screen.lines.pane_wanted import PaneWanted

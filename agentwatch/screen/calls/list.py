@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from time import perf_counter
 
+from agentwatch.analysis.call_filter import call_filter
 from agentwatch.events import Outcome
 from agentwatch.safe_text import SafeText, safe_line
-from agentwatch.screen.calls.call_filter import call_filter
 from agentwatch.screen.calls.cells.time_strip import TimeStrip
 from agentwatch.screen.calls.cells.tool_names import ToolNames
 from agentwatch.screen.calls.row_list import Row

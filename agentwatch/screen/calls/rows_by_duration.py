@@ -7,9 +7,10 @@ from collections.abc import Iterable, Sequence
 from math import inf
 from time import perf_counter
 
+from agentwatch.analysis.call_filter import Matches
 from agentwatch.events import Outcome
 from agentwatch.screen.calls.row_list import Row
-from agentwatch.screen.calls.rows_by_time import CALLS_PER_CLOCK_CHECK, Matches
+from agentwatch.screen.calls.rows_by_time import CALLS_PER_CLOCK_CHECK
 from agentwatch.session import Call
 
 

@@ -7,11 +7,12 @@ calls are located by bisection; calls that do not change cost nothing, even 100,
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from math import inf
 from time import perf_counter
 from typing import Protocol
 
+from agentwatch.analysis.call_filter import Matches
 from agentwatch.events import Outcome, ToolKind
 from agentwatch.screen.calls.row_list import Row, RowList
 from agentwatch.session import Call
@@ -19,9 +20,6 @@ from agentwatch.session import Call
 _LEAST_READS = 3
 CALLS_PER_CLOCK_CHECK = 256
 """The clock is checked once per this number of calls while rows are built for a limited time."""
-
-Matches = Callable[[Call], bool]
-"""A predicate: whether a call is shown."""
 
 
 class Rows(Protocol):

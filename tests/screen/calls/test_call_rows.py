@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agentwatch.analysis.call_filter import call_filter
 from agentwatch.events import Outcome
-from agentwatch.screen.calls.call_filter import call_filter
 from agentwatch.screen.calls.rows_by_duration import RowsByDuration
 from agentwatch.screen.calls.rows_by_time import Rows, RowsByTime
 from agentwatch.session import Call

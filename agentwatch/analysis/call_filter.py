@@ -7,9 +7,10 @@ from collections.abc import Callable, Sequence
 from agentwatch.actions import target
 from agentwatch.events import Outcome
 from agentwatch.safe_text import SafeText, cut, safe_line
-from agentwatch.screen.calls.rows_by_time import Matches
 from agentwatch.session import Call
 
+Matches = Callable[[Call], bool]
+"""Returns whether a filter selects a call."""
 _LEAST_OF_AN_OUTCOME = 3
 _AGENT = "agent:"
 MAIN = "main"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.screen.calls.call_filter import call_filter, offered_agents
+from agentwatch.analysis.call_filter import call_filter, offered_agents
 from agentwatch.session import Place, Session
 from tests.builders.made_agent import MadeSession
 from tests.builders.screen.app import lines_of, opened

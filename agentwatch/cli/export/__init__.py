@@ -1,0 +1,1 @@
+"""The commands that write a session for others: `export`, `redact` and `clip`."""

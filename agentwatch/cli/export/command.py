@@ -1,0 +1,101 @@
+"""The command `export`: writes a session in another format."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from agentwatch.analysis.moments import Problem
+from agentwatch.analysis.status.reasons import unknown_agent
+from agentwatch.byte_size import byte_size
+from agentwatch.cli.address import STDIN, Address, opened
+from agentwatch.cli.export.output import STDOUT, write_file
+from agentwatch.cli.export.progress import ShownProgress
+from agentwatch.cli.messages import say
+from agentwatch.exports.exported import Exported
+from agentwatch.exports.exporter import Choices, Exporter
+from agentwatch.exports.opening import Wanted, exported
+from agentwatch.faults import USAGE, Fault
+from agentwatch.plurals import plural
+from agentwatch.recording import SessionFiles
+from agentwatch.wire import Agent
+
+_BROKEN_PIPE = 141
+_UNFIT = re.compile(r"[^0-9A-Za-z._-]")
+
+
+class Request(NamedTuple):
+    """What the command line asks for."""
+
+    address: Address
+    exporter: Exporter
+    wanted: Wanted
+    choices: Choices
+    output: Path | None
+    """The file; `-` for stdout; None for a new file in the working directory."""
+
+
+def run_export(request: Request, agent: Agent | None) -> int:
+    """Write the export, report on stderr what was written and masked, and return the exit code.
+
+    Raises:
+        Fault: The recording cannot be opened, does not have the part, or is of no known agent; or the file
+            cannot be written.
+    """
+    progress = ShownProgress()
+    session = open_session(request.address, request.wanted, agent, progress)
+    if isinstance(session, int):
+        return session
+    path = request.output or Path(_file_name(session.name, request.exporter.suffix))
+    choices = request.choices._replace(progress=progress.step("writing"))
+    try:
+        size = write_file(path, request.exporter.write(session, choices), replaces=request.output is not None)
+    except BrokenPipeError:
+        return _BROKEN_PIPE
+    finally:
+        progress.clear()
+    say("; ".join(_report(session, None if path == STDOUT else path, size)))
+    return 0
+
+
+def open_session(
+    address: Address, wanted: Wanted, agent: Agent | None, progress: ShownProgress
+) -> Exported | int:
+    """Return the part of a session that is exported; of a stream of no known agent, the exit code.
+
+    Raises:
+        Fault: The recording cannot be opened, or does not have the part.
+    """
+    is_stdin = address.path == STDIN
+    name = "session" if is_stdin else address.path.name
+    bookmarks = None if is_stdin else SessionFiles(address.path).bookmarks
+    reader = opened(address.path)
+    try:
+        session = exported(reader, name, wanted, agent, bookmarks, progress.step("redacting"))
+    finally:
+        progress.clear()
+    if isinstance(session, Problem):
+        raise Fault(f"{address.words}: {session.words}", USAGE)
+    if session.session.format is None:
+        say(unknown_agent(session.session))
+        return USAGE
+    return session
+
+
+def _file_name(name: str, suffix: str) -> str:
+    """Return the name of a new file for the export of a recording."""
+    stem = name.removesuffix(".gz").rsplit(".", 1)[0] or "session"
+    return f"{_UNFIT.sub('_', stem)[:100]}{suffix}"
+
+
+def _report(session: Exported, path: Path | None, size: int) -> Iterator[str]:
+    """Yield what was written, and what was masked."""
+    if path is not None:
+        calls = sum(1 for _ in session.calls())
+        yield f"wrote {path} ({byte_size(size)}, {plural(calls, 'call')})"
+    if session.report is None:
+        yield "nothing was redacted (--raw)"
+    else:
+        yield session.report.words()

@@ -1,0 +1,84 @@
+"""The command lines of `export` and its relatives."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from agentwatch.cli.default_command import HelpfulCommand
+from agentwatch.cli.parameters import together
+from agentwatch.cli.parameters.format import reading
+from agentwatch.cli.parameters.pacing import as_moment
+
+_WORDS = "14:03:07, +95s, -10s, #12, 50% or a bookmark's name"
+
+cutting = together(
+    click.option("--from", "begin", callback=as_moment, metavar="MOMENT", help=f"Start at {_WORDS}."),
+    click.option("--until", callback=as_moment, metavar="MOMENT", help="End at a moment, in the same words."),
+    click.option("--only", metavar="WORDS", default="", help="Only calls that the words of a filter select."),
+)
+_of_formats = together(
+    click.option(
+        "--max-bytes", type=click.IntRange(1), metavar="N", help="markdown: stop at a call before N."
+    ),
+    click.option(
+        "--max-idle", type=click.FloatRange(0), metavar="SECONDS", help="asciicast: shorten silences."
+    ),
+    click.option("--screen", is_flag=True, help="asciicast: the screen instead of the text format."),
+    click.option("--content", is_flag=True, help="otlp: send texts, arguments and results too."),
+)
+_raw = click.option("--raw", "is_raw", is_flag=True, help="Leave secrets and personal data in.")
+
+
+def _exporter(_ctx: click.Context, option: click.Parameter, name: str) -> Any:
+    from agentwatch.exports.exporters import exporter_named, exporter_names
+
+    exporter = exporter_named(name)
+    if exporter is None:
+        names = ", ".join(exporter_names())
+        raise click.UsageError(f"{option.opts[0]}: {name!r} is not one of: {names}")
+    return exporter
+
+
+def _complete_exporter(_ctx: click.Context, _option: click.Parameter, incomplete: str) -> list[str]:
+    from agentwatch.exports.exporters import exporter_names
+
+    return [name for name in exporter_names() if name.startswith(incomplete)]
+
+
+@click.command(cls=HelpfulCommand)
+@click.argument("address", type=click.Path(path_type=str))
+@click.option(
+    "--to",
+    "exporter",
+    required=True,
+    metavar="FORMAT",
+    callback=_exporter,
+    shell_complete=_complete_exporter,
+    help="html, markdown, atif, asciicast or otlp.",
+)
+@click.option(
+    "-o", "output", type=click.Path(path_type=Path), metavar="FILE", help="Write FILE; - is stdout."
+)
+@cutting
+@_of_formats
+@_raw
+@reading
+def export(address: str, **given: Any) -> int:
+    """Write a session as a file for others, redacted."""
+    from agentwatch.analysis.moments import Asked
+    from agentwatch.cli.address import parse_address
+    from agentwatch.cli.export.command import Request, run_export
+    from agentwatch.cli.options import Options
+    from agentwatch.exports.exporter import Choices
+    from agentwatch.exports.opening import Wanted
+
+    parsed = parse_address(address)
+    if parsed.moment is not None:
+        raise click.UsageError("export takes a whole recording; --from and --until choose a part of it")
+    wanted = Wanted(Asked(given["begin"], given["until"]), given["only"], given["is_raw"])
+    chosen = {name: given[name] for name in ("max_bytes", "max_idle", "screen", "content")}
+    request = Request(parsed, given["exporter"], wanted, Choices(**chosen), given["output"])
+    return run_export(request, Options(format=given["format"]).agent())

@@ -1,0 +1,40 @@
+"""The interface of an export format."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from agentwatch.exports.exported import Exported
+
+
+class Choices(NamedTuple):
+    """What the user has chosen for a format. A format ignores the choices of the others."""
+
+    max_bytes: int | None = None
+    """Markdown: the most bytes; the export stops at a call."""
+    max_idle: float | None = None
+    """asciicast: shorten silences to this number of seconds."""
+    screen: bool = False
+    """asciicast: the screen instead of the text format."""
+    content: bool = False
+    """OTLP: send the texts, the arguments and the results too."""
+    columns: int = 120
+    """asciicast: the width of the terminal."""
+    rows: int = 40
+    """asciicast: the height of the terminal."""
+    progress: Callable[[int, int], None] | None = None
+    """Is called with the bytes of the recording that are exported, and with their total."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exporter:
+    """A format in which a session can be written. Another package can provide one by an entry point."""
+
+    name: str
+    """The name of the format, for `--to`: `html`."""
+    suffix: str
+    """The suffix of its files: `.html`."""
+    write: Callable[[Exported, Choices], Iterator[bytes]]
+    """Yields the pieces of the file."""

@@ -1,0 +1,24 @@
+"""The export formats by name. A format is imported when it is used."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from agentwatch.exports.exporter import Exporter
+
+_MODULES: dict[str, str] = {}
+"""The modules of the built-in formats, each with an `EXPORTER`."""
+
+
+def exporter_names() -> list[str]:
+    """Return the names of the formats, without loading them."""
+    return [*_MODULES]
+
+
+def exporter_named(name: str) -> Exporter | None:
+    """Return the format of a name; None if there is none."""
+    module = _MODULES.get(name)
+    if module is None:
+        return None
+    exporter: Exporter = import_module(module).EXPORTER
+    return exporter
