@@ -1,3 +1,3 @@
 """agentwatch: a live monitor, in the terminal, for coding-agent sessions."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
