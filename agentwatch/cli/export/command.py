@@ -17,7 +17,7 @@ from agentwatch.cli.messages import say
 from agentwatch.exports.exported import Exported
 from agentwatch.exports.exporter import Choices, Exporter
 from agentwatch.exports.opening import Wanted, exported
-from agentwatch.faults import USAGE, Fault
+from agentwatch.faults import USAGE, Fault, cannot_create
 from agentwatch.plurals import plural
 from agentwatch.recording import SessionFiles
 from agentwatch.wire import Agent
@@ -66,7 +66,7 @@ def open_session(
     """Return the part of a session that is exported; of a stream of no known agent, the exit code.
 
     Raises:
-        Fault: The recording cannot be opened, or does not have the part.
+        Fault: The recording cannot be opened, does not have the part, or cannot be copied without secrets.
     """
     is_stdin = address.path == STDIN
     name = "session" if is_stdin else address.path.name
@@ -74,6 +74,8 @@ def open_session(
     reader = opened(address.path)
     try:
         session = exported(reader, name, wanted, agent, bookmarks, progress.step("redacting"))
+    except OSError as error:
+        raise cannot_create(Path("the redacted copy"), error) from None
     finally:
         progress.clear()
     if isinstance(session, Problem):
