@@ -65,7 +65,7 @@ if TYPE_CHECKING:
     from agentwatch.session import Call, Entry, Kind, LineCounts, OddLine, Place, Run, Session, TurnResult
     from agentwatch.wire.agent import Agent, LineRole
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _MODULES = {
     "library.reading": ("Events", "Placed", "follow", "read"),
