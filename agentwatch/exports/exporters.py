@@ -6,7 +6,9 @@ from importlib import import_module
 
 from agentwatch.exports.exporter import Exporter
 
-_MODULES: dict[str, str] = {
+_MODULES = {
+    "atif": "agentwatch.exports.atif",
+    "asciicast": "agentwatch.exports.asciicast",
     "markdown": "agentwatch.exports.markdown",
 }
 """The modules of the built-in formats, each with an `EXPORTER`."""
