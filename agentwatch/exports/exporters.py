@@ -6,7 +6,7 @@ from importlib import import_module
 
 from agentwatch.exports.exporter import Exporter
 
-_MODULES: dict[str, str] = {}
+_MODULES: dict[str, str] = {"html": "agentwatch.exports.html"}
 """The modules of the built-in formats, each with an `EXPORTER`."""
 
 
