@@ -7,9 +7,10 @@ from importlib import import_module
 from agentwatch.exports.exporter import Exporter
 
 _MODULES = {
+    "html": "agentwatch.exports.html",
+    "markdown": "agentwatch.exports.markdown",
     "atif": "agentwatch.exports.atif",
     "asciicast": "agentwatch.exports.asciicast",
-    "markdown": "agentwatch.exports.markdown",
 }
 """The modules of the built-in formats, each with an `EXPORTER`."""
 
