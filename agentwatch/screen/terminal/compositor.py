@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from rich.console import Console
 from textual._compositor import Compositor, CompositorUpdate, LayoutUpdate
 from textual.geometry import Region
+from textual.screen import Screen
 from textual.strip import Strip
 from textual.widget import Widget
 
@@ -179,3 +180,17 @@ def _drawn(rows: list[tuple[int, Piece]]) -> list[Drawn]:
         (y, piece.start, strips[y - first].crop(piece.start - seen.x, piece.end - seen.x))
         for y, piece in rows
     ]
+
+
+def drawn_rows(screen: Screen[Any], console: Console) -> list[str]:
+    """Return the rows of a screen, as they are written to a terminal.
+
+    Textual draws when a timer is due, 60 times a second. Nothing public draws at once or returns the rows, so
+    `_on_timer_update` and `render_strips` are called.
+
+    Args:
+        screen: The screen.
+        console: The terminal, which sets the colours.
+    """
+    screen._on_timer_update()  # noqa: SLF001 - see the docstring
+    return [strip.render(console) for strip in screen._compositor.render_strips()]  # noqa: SLF001
