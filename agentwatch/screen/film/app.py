@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from agentwatch.config import Config
 from agentwatch.feed import Feed
 from agentwatch.feed.playhead import Playhead, Replay
 from agentwatch.feed.timeline import RecordedTimes
 from agentwatch.recording import LineReader
-from agentwatch.screen.app import AgentwatchApp
+from agentwatch.screen.app import AgentwatchApp, Leave
 from agentwatch.screen.first_shown import FirstShown
 from agentwatch.screen.moment.calls import next_failure
 from agentwatch.screen.screen import WatchScreen
@@ -15,6 +17,9 @@ from agentwatch.screen.terminal.frames import FrameScheduler
 from agentwatch.screen.terminal.signals import HeldSignals
 from agentwatch.session import Call
 from agentwatch.sources.file import FileSource
+
+_MOST_SECONDS = 60.0
+"""In which the widgets must have handled their messages; one that has failed never does."""
 
 
 class SetClock:
@@ -81,6 +86,8 @@ class FilmedApp(AgentwatchApp):
         self._replay_of_film = Replay(max_idle=max_idle, clock=clock)
         source = FileSource(reader)
         super().__init__(source, feed, HeldSignals(), Config(), self._replay_of_film)
+        self._handled = asyncio.Event()
+        self._unhandled = 0
 
     def get_default_screen(self) -> FilmedScreen:
         """Return the session's screen, without its schedule."""
@@ -94,3 +101,27 @@ class FilmedApp(AgentwatchApp):
         )
         screen.hold()
         return screen
+
+    def exit(self, result: Leave | None = None, return_code: int = 0, message: object = None) -> None:
+        """Exit; widgets handle no more messages."""
+        super().exit(result, return_code, message)
+        self._handled.set()
+
+    async def handled(self) -> None:
+        """Wait until the widgets have handled the messages that they have, or the app ends.
+
+        Raises:
+            TimeoutError: A widget has failed. Textual raises its exception when the app ends.
+        """
+        self._handled.clear()
+        self._unhandled = 0
+        for widget in self.screen.walk_children(with_self=True):
+            self._unhandled += widget.call_later(self._count)
+        if self._unhandled and not self.is_leaving:
+            async with asyncio.timeout(_MOST_SECONDS):
+                await self._handled.wait()
+
+    def _count(self) -> None:
+        self._unhandled -= 1
+        if not self._unhandled:
+            self._handled.set()

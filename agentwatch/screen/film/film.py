@@ -9,10 +9,10 @@ from tempfile import TemporaryFile
 from typing import IO
 
 from rich.console import Console
-from textual.screen import Screen
 
 from agentwatch.actions import action
 from agentwatch.exports.asciicast.cast import Cast, Code, exit_code, header
+from agentwatch.exports.asciicast.text import Clock
 from agentwatch.exports.exported import Exported
 from agentwatch.exports.exporter import Choices
 from agentwatch.faults import Signalled
@@ -22,7 +22,7 @@ from agentwatch.recording import LineReader
 from agentwatch.redaction.recording import Complete
 from agentwatch.safe_text import safe_line
 from agentwatch.screen.film.app import FilmedApp, FilmedScreen, SetClock
-from agentwatch.screen.terminal.compositor import drawn_rows
+from agentwatch.screen.terminal.compositor import drawn_rows, lay_out
 from agentwatch.session import Call
 
 _FRAME_SECONDS = 0.1
@@ -89,8 +89,9 @@ class _Film:
         if self._exported.filter_words:
             screen.workspace.filter_calls(self._exported.filter_words)
         playhead = screen.playhead
-        playhead.start, playhead.until = self._exported.start, self._exported.feed.offset
-        playhead.play(self._exported.start)
+        start, end = self._exported.start, self._exported.feed.offset
+        playhead.start, playhead.until = start, None if end >= screen.timeline.size else end
+        playhead.play(start)
         still, rows = 0, list[str]()
         while still < _STILL_ROUNDS:
             await asyncio.sleep(_STILL_SECONDS)
@@ -99,7 +100,7 @@ class _Film:
 
     async def _play(self, screen: FilmedScreen) -> None:
         playhead, choices = screen.playhead, self._choices
-        least = max(_FRAME_SECONDS, _seconds(screen, choices.max_idle) / _MOST_FRAMES)
+        least = max(_FRAME_SECONDS, self._seconds() / _MOST_FRAMES)
         self._write(Code.OUTPUT, _BEGIN)
         while True:
             before = playhead.offset
@@ -120,10 +121,25 @@ class _Film:
         for _ in range(_MOST_TICKS):
             if screen.tick():
                 break
-        for _ in range(2):  # the first may lay out the screen, and the second draws what that has moved
-            await _handled(screen)
-            rows = drawn_rows(screen, self._console)
-        return rows
+        for _ in range(2):  # what is laid out sends messages to the widgets that have moved
+            await self._app.handled()
+            lay_out(screen)
+        return drawn_rows(screen, self._console)
+
+    def _seconds(self) -> float:
+        """Return about how long the film is."""
+        timeline, max_idle = self._exported.timeline, self._choices.max_idle
+        clock = Clock(self._exported)
+        begin_ms, end_ms = clock.ms_at(self._exported.start), clock.ms_at(self._exported.feed.offset)
+        if max_idle is None or not timeline.has_times:
+            return (end_ms - begin_ms) / 1000
+        seconds, at_ms = 0.0, begin_ms
+        while at_ms < end_ms:
+            later_ms = timeline.around(at_ms + _FRAME_SECONDS * 1000)[1]
+            after_ms = end_ms if later_ms is None else later_ms
+            seconds += min((after_ms - at_ms) / 1000, max(max_idle, _FRAME_SECONDS))
+            at_ms = after_ms
+        return seconds
 
     def _changed(self, rows: list[str]) -> str:
         """Return what to write so that a terminal shows these rows; empty if it shows them."""
@@ -136,23 +152,6 @@ class _Film:
         self._file.write(self._cast.event(self._clock.seconds * 1000, code, data))
 
 
-async def _handled(screen: Screen[object]) -> None:
-    """Wait until the widgets have handled the messages that they have."""
-    waiting = 0
-    done = asyncio.Event()
-
-    def count() -> None:
-        nonlocal waiting
-        waiting -= 1
-        if not waiting:
-            done.set()
-
-    for widget in screen.walk_children(with_self=True):
-        waiting += widget.call_later(count)
-    if waiting:
-        await done.wait()
-
-
 def _failures(screen: FilmedScreen, start: int, end: int) -> Iterator[Call]:
     """Yield the calls that failed after a moment, up to another."""
     while (call := screen.failure_between(start, end)) is not None and call.ended is not None:
@@ -162,7 +161,7 @@ def _failures(screen: FilmedScreen, start: int, end: int) -> Iterator[Call]:
 
 def _seconds_to_next(screen: FilmedScreen, max_idle: float | None) -> float:
     """Return the time until the next line is shown."""
-    at_ms, later_ms = screen.playhead.now_ms, None
+    at_ms = screen.playhead.now_ms
     if at_ms is None:
         return UNTIMED_MS / 1000
     later_ms = screen.timeline.around(at_ms)[1]
@@ -170,20 +169,3 @@ def _seconds_to_next(screen: FilmedScreen, max_idle: float | None) -> float:
         return _FRAME_SECONDS
     seconds = (later_ms - at_ms) / 1000
     return seconds if max_idle is None else min(seconds, max_idle)
-
-
-def _seconds(screen: FilmedScreen, max_idle: float | None) -> float:
-    """Return about how long the film is."""
-    timeline, playhead = screen.timeline, screen.playhead
-    begin_ms, end_ms = timeline.ms_at(playhead.start), timeline.ms_at(playhead.until or timeline.size)
-    if begin_ms is None or end_ms is None:
-        return 0
-    if max_idle is None:
-        return (end_ms - begin_ms) / 1000
-    seconds, at_ms = 0.0, float(begin_ms)
-    while at_ms < end_ms:
-        later_ms = timeline.around(at_ms + _FRAME_SECONDS * 1000)[1]
-        after_ms = end_ms if later_ms is None else later_ms
-        seconds += min((after_ms - at_ms) / 1000, max(max_idle, _FRAME_SECONDS))
-        at_ms = after_ms
-    return seconds

@@ -182,15 +182,21 @@ def _drawn(rows: list[tuple[int, Piece]]) -> list[Drawn]:
     ]
 
 
+def lay_out(screen: Screen[Any]) -> None:
+    """Lay a screen out now, as Textual does 60 times a second.
+
+    There is no public way to do so: `_on_timer_update` is the function of Textual's timer.
+    """
+    screen._on_timer_update()  # noqa: SLF001 - see the docstring
+
+
 def drawn_rows(screen: Screen[Any], console: Console) -> list[str]:
     """Return the rows of a screen, as they are written to a terminal.
 
-    Textual draws when a timer is due, 60 times a second. Nothing public draws at once or returns the rows, so
-    `_on_timer_update` and `render_strips` are called.
+    No public method returns them; `export_screenshot` returns a picture.
 
     Args:
-        screen: The screen.
+        screen: The screen, which is laid out.
         console: The terminal, which sets the colours.
     """
-    screen._on_timer_update()  # noqa: SLF001 - see the docstring
     return [strip.render(console) for strip in screen._compositor.render_strips()]  # noqa: SLF001
