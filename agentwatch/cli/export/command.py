@@ -22,6 +22,8 @@ from agentwatch.plurals import plural
 from agentwatch.recording import SessionFiles
 from agentwatch.wire import Agent
 
+FILM = "asciicast"
+"""The format that can also be a film of the screen."""
 _BROKEN_PIPE = 141
 _UNFIT = re.compile(r"[^0-9A-Za-z._-]")
 
@@ -51,13 +53,23 @@ def run_export(request: Request, agent: Agent | None) -> int:
     path = request.output or Path(_file_name(session.name, request.exporter.suffix))
     choices = request.choices._replace(progress=progress.step("writing"))
     try:
-        size = write_file(path, request.exporter.write(session, choices), replaces=request.output is not None)
+        pieces = _pieces(request.exporter, session, choices)
+        size = write_file(path, pieces, replaces=request.output is not None)
     except BrokenPipeError:
         return _BROKEN_PIPE
     finally:
         progress.clear()
     say("; ".join(_report(session, None if path == STDOUT else path, size)))
     return 0
+
+
+def _pieces(exporter: Exporter, session: Exported, choices: Choices) -> Iterator[bytes]:
+    """Return the pieces of the file. A film of the screen needs the screen, which no format may load."""
+    if choices.screen and exporter.name == FILM:
+        from agentwatch.screen.film.film import filmed
+
+        return filmed(session, choices)
+    return exporter.write(session, choices)
 
 
 def open_session(
