@@ -6,7 +6,11 @@ from importlib import import_module
 
 from agentwatch.exports.exporter import Exporter, Sender
 
-_MODULES: dict[str, str] = {"otlp": "agentwatch.exports.otlp"}
+_MODULES = {
+    "atif": "agentwatch.exports.atif",
+    "asciicast": "agentwatch.exports.asciicast",
+    "otlp": "agentwatch.exports.otlp",
+}
 """The modules of the built-in formats, each with an `EXPORTER`."""
 
 

@@ -78,7 +78,7 @@ class _Sending:
         """Return what became of the spans."""
         is_complete = self._accepted == self._total
         count = plural(self._total, "span")
-        sent = count if is_complete else f"{self._accepted:,} of {count}"
+        sent = count if is_complete else f"{self._accepted} of {count}"
         words = f"sent {sent} to {self._backend.endpoint}"
         return Sent(f"{words}: {'; '.join(self._reasons)}" if self._reasons else words, is_complete)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -97,6 +98,15 @@ def _value(value: AnyValue) -> object:
     return getattr(value, value.WhichOneof("value") or "string_value")
 
 
+class Server(ThreadingHTTPServer):
+    """A server that is silent about clients which close their connections."""
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Report an error, unless a client has gone."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
+
+
 @contextmanager
 def collector() -> Iterator[Collector]:
     """Run a backend on a free port of the loopback."""
@@ -124,7 +134,7 @@ def collector() -> Iterator[Collector]:
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name of the base class
             pass
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+    with Server(("127.0.0.1", 0), Handler) as server:
         found.url = f"http://127.0.0.1:{server.server_address[1]}"
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
