@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from bisect import bisect_right
 from collections.abc import Iterable
 
 import orjson
@@ -94,7 +95,11 @@ def _payload(value: object, cwd: str | None) -> str | None:
         return None
     if isinstance(value, str):
         return shortened(relative(value, cwd))
-    return shortened(relative(orjson.dumps(value).decode(), cwd, is_json=True))
+    try:
+        text = orjson.dumps(value).decode()
+    except TypeError:  # it nests over 254 levels
+        return _TOO_DEEP
+    return shortened(relative(text, cwd, is_json=True))
 
 
 def _continues_name(char: str) -> bool:
@@ -105,10 +110,13 @@ def _continues_name(char: str) -> bool:
 def _fitting(role: str, text: str, room: int) -> str | None:
     """Return a message of at most this number of bytes, with the text cut; None if the room is too small."""
     message = _message(role, text)
-    excess = len(message.encode()) - room
-    if excess <= 0:
+    if len(message.encode()) <= room:
         return message
-    kept = len(text) - excess - len("…".encode())  # each character takes at least one byte
+
+    def size(kept: int) -> int:
+        return len(_message(role, f"{text[:kept]}…").encode())
+
+    kept = bisect_right(range(len(text)), room, key=size) - 1
     return _message(role, f"{text[:kept]}…") if kept > 0 else None
 
 

@@ -76,6 +76,8 @@ class _Sending:
 
     def sent(self) -> Sent:
         """Return what became of the spans."""
+        if not self._total:
+            return Sent("nothing to send: the recording has no run", is_complete=True)
         is_complete = self._accepted == self._total
         count = plural(self._total, "span")
         sent = count if is_complete else f"{self._accepted} of {count}"
