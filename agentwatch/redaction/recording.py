@@ -23,7 +23,6 @@ from agentwatch.redaction.texts.unit import Unit
 from agentwatch.redaction.texts.walk import Walk
 from agentwatch.redaction.values import Values
 from agentwatch.redaction.writing import Writer
-from agentwatch.wire import Agent
 
 Progress = Callable[[int, int], None]
 """Is called with the number of bytes that are done and with their total."""
@@ -65,12 +64,11 @@ class Redacted(NamedTuple):
         return self.after[min(bisect_left(self.before, offset), len(self.after) - 1)]
 
 
-def redacted(reader: LineReader, _agent: Agent | None = None, progress: Progress | None = None) -> Redacted:
+def redacted(reader: LineReader, progress: Progress | None = None) -> Redacted:
     """Return a copy of a complete recording without its secrets and personal data.
 
     Args:
         reader: Reads the recording from its start.
-        _agent: The agent that wrote it; None to detect it.
         progress: Is called now and then.
 
     Raises:
