@@ -220,6 +220,19 @@ def hooks(action: str, agent: str | None, *, is_confirmed: bool) -> int:
 agentwatch.add_command(export)
 
 
+@agentwatch.command()
+@_ADDRESS
+@click.option(
+    "-o", "output", type=_PATH, required=True, metavar="FILE", help="Write FILE and its times; - is stdout."
+)
+def redact(address: str, output: Path) -> int:
+    """Write the same recording without secrets and personal data."""
+    from agentwatch.cli.address import whole
+    from agentwatch.cli.export.redact import run_redact
+
+    return run_redact(whole(address, "redact"), output)
+
+
 def _options(given: dict[str, Any]) -> Options:
     from agentwatch.cli.options import Options
 

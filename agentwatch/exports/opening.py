@@ -53,7 +53,7 @@ def exported(
     by_name = Bookmarks(bookmarks_path, partial(ends_a_line, reader.line_at)).by_name()
     report, modified_ms = None, os.fstat(reader.fd).st_mtime_ns // 1_000_000
     if not wanted.is_raw:
-        copy = redacted(reader, agent, progress)
+        copy = redacted(reader, progress)
         reader, report = copy.reader, copy.report
         by_name = {each: copy.offset_of(offset) for each, offset in by_name.items()}
     feed = Feed(reader, agent)
