@@ -6,7 +6,10 @@ from importlib import import_module
 
 from agentwatch.exports.exporter import Exporter
 
-_MODULES: dict[str, str] = {}
+_MODULES = {
+    "atif": "agentwatch.exports.atif",
+    "asciicast": "agentwatch.exports.asciicast",
+}
 """The modules of the built-in formats, each with an `EXPORTER`."""
 
 

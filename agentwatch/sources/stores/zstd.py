@@ -19,7 +19,10 @@ _MOST_BYTES = 4 << 30
 """The limit of the decompressed size: a small file may contain any amount of data."""
 _MODULES = ("compression.zstd", "backports.zstd", "zstandard")
 """Python 3.14 has the first. The others are packages; the extra `zstd` installs the last."""
-_WHAT_TO_DO = "it is compressed with Zstandard: install agentwatch-tui[zstd], use Python 3.14, or decompress it (zstd -d)"
+_WHAT_TO_DO = (
+    "it is compressed with Zstandard: install agentwatch-tui[zstd], use Python 3.14, "
+    "or decompress it (zstd -d)"
+)
 
 
 def compressed_at(path: Path, head: bytes) -> CompressedLines | None:
