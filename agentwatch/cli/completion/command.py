@@ -10,13 +10,13 @@ SHELLS = ("bash", "zsh", "fish")
 
 
 @click.command(cls=HelpfulCommand)
-@click.argument("shell", type=click.Choice(SHELLS))
+@click.argument("name", type=click.Choice(SHELLS))
 @click.pass_context
-def completion(ctx: click.Context, shell: str) -> int:
+def completion(ctx: click.Context, name: str) -> int:
     """Print the completion script of a shell."""
     from agentwatch.cli.printing import print_lines
 
-    return print_lines(script(ctx.find_root().command, shell).splitlines())
+    return print_lines(script(ctx.find_root().command, name).splitlines())
 
 
 def script(program: click.Command, shell: str) -> str:

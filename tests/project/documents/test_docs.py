@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import agentwatch
 from tests.conftest import ROOT
 from tests.project.documents.doc_claims import (
     Page,
@@ -31,6 +32,7 @@ PAGES = sorted(
 )
 CONFIG = ROOT / "docs" / "CONFIG.md"
 KEYS = ROOT / "docs" / "reference" / "keys.md"
+PYTHON = ROOT / "docs" / "reference" / "python.md"
 CHECKS: list[Check] = [missing_paths, wrong_commands, wrong_options, wrong_variables, unbound_keys, wrong_ids]
 
 
@@ -74,3 +76,19 @@ def test_the_example_of_the_settings_names_bindings() -> None:
     """The example of a settings file rebinds bindings that exist."""
     [example] = re.findall(r"```toml\n(.*?)```", CONFIG.read_text(), re.DOTALL)
     assert tomllib.loads(example)["keys"].keys() <= bound_ids().keys()
+
+
+def test_every_public_name_is_in_the_reference() -> None:
+    """The page of the Python API has each public name of the package once."""
+    named = re.findall(r"^::: agentwatch\.(\w+)$", PYTHON.read_text(), re.MULTILINE)
+    assert sorted(named) == sorted({*agentwatch.__all__} - {"__version__"})
+
+
+@pytest.mark.parametrize("path", [path for path in PAGES if path.parts[0] == "docs"], ids=str)
+def test_a_link_leads_to_a_heading_where_markdown_is_shown(path: Path) -> None:
+    """A link to a place in a page leads to a heading, by the names that code hosting sites give them."""
+    for target, place in re.findall(r"\]\((?!https?:)([^)#]*)#([^)]+)\)", (ROOT / path).read_text()):
+        text = (ROOT / path if not target else (ROOT / path).parent / target).read_text()
+        headings = re.findall(r"^#+ (.*)$", re.sub(r"```.*?```", "", text, flags=re.DOTALL), re.MULTILINE)
+        names = {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+        assert place in names, (target, place)
