@@ -1,4 +1,4 @@
-"""Draw the pictures of the list of all sessions in README and docs: `python docs/machine.py [NAME…]`.
+"""Draws the pictures of the list of all sessions.
 
 Each picture is a Textual export of the program itself, over a made machine: sessions in all states at one
 time, of which the selected one is the bundled demo, in the middle of its run.
@@ -6,25 +6,22 @@ time, of which the selected one is the bundled demo, in the middle of its run.
 
 from __future__ import annotations
 
-import asyncio
 import os
-import sys
 import tempfile
-import time
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import NamedTuple
 from unittest.mock import patch
 
-from machine_rows import made_rows
-from picture import FOLDER, LIGHT, Program, Shown, mended
 from textual.pilot import Pilot
 
 from agentwatch.machine.row import Row
 from agentwatch.screen.machine.app import HomeApp
 from agentwatch.screen.machine.watching import Rows
 from agentwatch.screen.terminal.signals import HeldSignals
+from drawing.machine_rows import made_rows
+from drawing.picture import LIGHT, Program, Shown, mended
 
 _DEMO_SECONDS = 46.0
 
@@ -64,7 +61,7 @@ class MadeMachine:
         return False
 
 
-async def export(picture: Picture) -> str:
+async def drawn(picture: Picture) -> str:
     """Return the screen after the keys of a picture, as SVG."""
     with ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory())
@@ -80,7 +77,7 @@ async def export(picture: Picture) -> str:
             await _press(pilot, picture.keys)
             app.clear_notifications()
             await pilot.pause(1.0)
-            return app.export_screenshot()
+            return mended(app.export_screenshot())
 
 
 async def _press(pilot: Pilot[None], keys: Sequence[str]) -> None:
@@ -88,10 +85,3 @@ async def _press(pilot: Pilot[None], keys: Sequence[str]) -> None:
     for key in keys:
         await pilot.press(key)
         await pilot.pause(0.05)
-
-
-if __name__ == "__main__":
-    os.environ["TZ"] = "UTC"
-    time.tzset()
-    for name in sys.argv[1:] or PICTURES:
-        (FOLDER / f"{name}.svg").write_text(mended(asyncio.run(export(PICTURES[name]))))

@@ -31,8 +31,8 @@ def completed(*words: str) -> list[str]:
 @pytest.mark.parametrize(
     ("words", "offered"),
     [
-        (("re",), ["plain,replay", "file,re"]),
-        (("dr",), ["plain,drift", "file,dr"]),
+        (("re",), ["file,re", "plain,replay"]),
+        (("dr",), ["file,dr", "plain,drift"]),
         (("--out",), ["plain,--output-format"]),
         (("--output-format", "su"), ["plain,summary"]),
         (("--output-format", "f"), ["plain,final"]),

@@ -1,4 +1,4 @@
-"""Draw the animated pictures of docs/REPLAY.md: `python docs/animation.py [NAME…]`.
+"""Draws the animated pictures of docs/REPLAY.md.
 
 Each is a film of the program itself, as one SVG without scripts: what several frames share is drawn once, and
 CSS keyframes show each element in its frames. A reader who prefers no motion sees one of the frames.
@@ -6,17 +6,14 @@ CSS keyframes show each element in its frames. A reader who prefers no motion se
 
 from __future__ import annotations
 
-import asyncio
 import html
-import os
 import re
-import sys
-import time
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from picture import COLUMN, FOLDER, REPLAY, SAVED, Picture, Shown, mended, opened
 from rich.cells import cell_len
+
+from drawing.picture import COLUMN, REPLAY, SAVED, Picture, Shown, mended, opened
 
 _SETTLED_SECONDS = 0.36
 _CAPTION_ROWS = 2
@@ -90,8 +87,8 @@ class Element(NamedTuple):
     rest: str
 
 
-async def filmed(film: Film) -> tuple[str, list[list[Element]], list[float]]:
-    """Return the first frame as it was exported, and the elements and the duration of each frame."""
+async def drawn(film: Film) -> str:
+    """Return a film as one SVG without scripts."""
     first, frames, durations = "", [], []
     async with opened(Picture("demo", film.size, [(0, "")], shown=film.shown)) as screen:
         clock = 0.0
@@ -104,7 +101,7 @@ async def filmed(film: Film) -> tuple[str, list[list[Element]], list[float]]:
                 frames.append([*_elements(svg), *_caption(scene, film.size[1])])
                 durations.append(scene.seconds / scene.frames)
                 clock += durations[-1]
-    return first, frames, durations
+    return _composed(first, frames, durations, film.still)
 
 
 def _elements(svg: str) -> Iterator[Element]:
@@ -138,7 +135,7 @@ def _caption(scene: Scene, rows: int) -> Iterator[Element]:
         yield _text(_CAPTION_STYLES["words"], x, y, scene.words.replace(" ", "\xa0"))
 
 
-def composed(first: str, frames: Sequence[Sequence[Element]], durations: Sequence[float], still: int) -> str:
+def _composed(first: str, frames: Sequence[Sequence[Element]], durations: Sequence[float], still: int) -> str:
     """Return the film as one SVG.
 
     Args:
@@ -213,11 +210,3 @@ def _rule(name: str, at: set[int], starts: Sequence[float], total: float, *, is_
     base = "" if is_still else "visibility:hidden;"
     shown = f"{base}animation:{name} {total:.1f}s step-end infinite"
     return f"@keyframes {name}{{{''.join(steps)}}}.{name}{{{shown}}}"
-
-
-if __name__ == "__main__":
-    os.environ["TZ"] = "UTC"
-    time.tzset()
-    for name in sys.argv[1:] or FILMS:
-        first, frames, durations = asyncio.run(filmed(FILMS[name]))
-        (FOLDER / f"{name}.svg").write_text(composed(first, frames, durations, FILMS[name].still))

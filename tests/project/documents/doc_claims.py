@@ -28,6 +28,8 @@ FOREIGN_OPTIONS = {"--stream-partial-output", "--include-partial-messages"}
 FOREIGN_VARIABLES = {"XDG_CONFIG_HOME", "TMPDIR", "TERM_PROGRAM", "PYTHONDONTWRITEBYTECODE"}
 """Environment variables that are read by what agentwatch uses."""
 NAMED_KEYS = {"esc": "escape", "page up": "pageup", "page down": "pagedown"}
+SHELLS = ("sh", "bash", "zsh", "fish")
+"""The languages of the blocks of code that hold commands; `console` holds their output too."""
 BASES = ("", "agentwatch", "tests", "bench", "docs")
 """The folders from which a page may name a file."""
 _BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -55,7 +57,12 @@ class Page(NamedTuple):
 
 def page(text: str, folder: Path = ROOT) -> Page:
     """Take a page apart."""
-    code = [line for kind, block in _BLOCK.findall(text) if kind == "sh" for line in block.splitlines()]
+    code = [
+        line.removeprefix("$ ")
+        for kind, block in _BLOCK.findall(text)
+        for line in block.splitlines()
+        if kind in SHELLS or (kind == "console" and line.startswith("$ "))
+    ]
     prose = _BLOCK.sub("", text)
     tables = [
         [[cell.strip() for cell in line.strip().strip("|").split("|")] for line in table.splitlines()]
@@ -88,7 +95,7 @@ def _commands(page: Page) -> Iterator[list[str]]:
 
 
 def _options(command: click.Command) -> set[str]:
-    return {"--help", *(option for given in command.params for option in given.opts)}
+    return {"-h", "--help", *(option for given in command.params for option in given.opts)}
 
 
 def wrong_commands(page: Page) -> Iterator[str]:
@@ -167,18 +174,24 @@ def unbound_keys(page: Page) -> Iterator[str]:
         yield from (shown for shown in _TICKED.findall(row[0]) if _key(shown) not in known)
 
 
+def _cells_of_ids(page: Page) -> Iterator[tuple[list[str], list[str]]]:
+    """Yield the ids of each row of a table of keys, and the cells of their keys, in the same order."""
+    for header, _, *rows in page.tables:
+        if header[0].startswith("key") and header[-1] == "id":
+            for row in rows:
+                yield _TICKED.findall(row[-1]), row[0].split(", ")
+
+
 def wrong_ids(page: Page) -> Iterator[str]:
-    """Yield the ids in a table of ids that no binding has, or whose default keys are others."""
+    """Yield the ids in a table of keys that no binding has, or whose default keys are others."""
     known = bound_ids()
-    for row in _rows(page, "id"):
-        ids, keys = _TICKED.findall(row[0]), _TICKED.findall(row[1])
-        if len(ids) != len(keys):
-            yield f"{row[0]}: {row[1]}"
-        for name, default in zip(ids, keys, strict=False):
-            if {_key(key) for key in default.split(",")} != known.get(name):
-                yield f"{name}: {default}"
+    for ids, cells in _cells_of_ids(page):
+        for name, cell in zip(ids, cells, strict=False):
+            keys = _TICKED.findall(cell)
+            if {_key(key) for key in keys} != known.get(name):
+                yield f"{name}: {' '.join(keys)}"
 
 
 def ids_of(page: Page) -> set[str]:
-    """Return the ids that a table of ids names."""
-    return {name for row in _rows(page, "id") for name in _TICKED.findall(row[0])}
+    """Return the ids that the tables of keys name."""
+    return {name for ids, _ in _cells_of_ids(page) for name in ids}

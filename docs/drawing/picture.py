@@ -1,4 +1,4 @@
-"""Draw the pictures of the screen in README and docs: `python docs/picture.py [NAME…]`.
+"""Draws the pictures of the screen of one session.
 
 Each picture is a Textual export of the program itself, which shows a bundled recording: live while it grows,
 replayed, or complete. The fonts are those of the reader.
@@ -6,14 +6,10 @@ replayed, or complete. The fonts are those of the reader.
 
 from __future__ import annotations
 
-import asyncio
 import html
-import os
 import re
 import shutil
-import sys
 import tempfile
-import time
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import ExitStack, asynccontextmanager
 from enum import Enum
@@ -35,7 +31,6 @@ from agentwatch.screen.terminal.signals import HeldSignals
 from agentwatch.screen.transcript.pane import Transcript
 from agentwatch.sources.open import saved_source
 
-FOLDER = Path(__file__).parent
 COLUMN = 12.2
 """Width of a column in Textual's SVG export, in pixels."""
 AWAY, BACK = "<away>", "<back>"
@@ -203,12 +198,12 @@ async def opened(picture: Picture) -> AsyncIterator[Screen]:
             yield Screen(app, program, pilot)
 
 
-async def export(picture: Picture) -> str:
+async def drawn(picture: Picture) -> str:
     """Return the screen after the steps of a picture, as SVG."""
     async with opened(picture) as screen:
         for seconds, keys in picture.steps:
             await screen.step(seconds, keys)
-        return screen.svg()
+        return mended(screen.svg())
 
 
 def mended(svg: str) -> str:
@@ -220,11 +215,3 @@ def mended(svg: str) -> str:
 
     svg = re.sub(r"@font-face \{.*?\}\s*", "", svg, flags=re.DOTALL)
     return re.sub(r'(<text class="terminal[^>]*?)textLength="[^"]*"([^>]*>)([^<]*)</text>', set_length, svg)
-
-
-if __name__ == "__main__":
-    os.environ["TZ"] = "UTC"
-    time.tzset()
-    for name in sys.argv[1:] or PICTURES:
-        (FOLDER / f"{name}.svg").write_text(mended(asyncio.run(export(PICTURES[name]))))
-        os.environ.pop("NO_COLOR", None)

@@ -12,7 +12,7 @@ from agentwatch.screen.home import words
 from agentwatch.screen.home.keys import HOME_KEYS, LIST_KEYS
 from agentwatch.sources import session_folders
 from tests.conftest import ROOT
-from tests.project.doc_claims import _TICKED, NAMED_KEYS, page
+from tests.project.documents.doc_claims import _TICKED, NAMED_KEYS, page
 
 PAGE = page((ROOT / "docs" / "SESSIONS.md").read_text())
 
