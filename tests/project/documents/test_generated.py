@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 
 import pytest
@@ -77,15 +76,3 @@ def test_text_of_a_page_is_safe_in_the_man_page() -> None:
     assert [*_lines(".SH 'a' \\e `b\\|c` – [words](page.md#x)")] == [
         "\\&.SH \\(aqa\\(aq \\ee \\fBb|c\\fR \\[u2013] words"
     ]
-
-
-def test_the_wheel_installs_them() -> None:
-    """The wheel has the man page and the completions where systems look for them."""
-    build = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]["wheel"]
-    assert build["shared-data"] == {
-        "docs/man/agentwatch.1": "share/man/man1/agentwatch.1",
-        "docs/completions/agentwatch.bash": "share/bash-completion/completions/agentwatch",
-        "docs/completions/_agentwatch": "share/zsh/site-functions/_agentwatch",
-        "docs/completions/agentwatch.fish": "share/fish/vendor_completions.d/agentwatch.fish",
-    }
-    assert [path for path in build["shared-data"] if not (ROOT / path).is_file()] == []
