@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import pytest
 
+from agentwatch.cli.app import agentwatch as program
 from tests.conftest import RECORDINGS, ROOT
 
 SILENT = ("agentwatch sessions", "agentwatch status")
@@ -74,11 +75,11 @@ def user(tmp_path: Path, home: Path) -> dict[str, str]:
         "python": f'exec {sys.executable} "$@"',
         "cursor-agent": f"exec cat {RECORDINGS / 'plain.ndjson'}",
     }.items():
-        program = programs / name
-        program.write_text(f"#!/bin/sh\n{command}\n")
-        program.chmod(0o755)
-    path = f"{programs}:{os.environ['PATH']}"
-    return os.environ | {"PATH": path, "PYTHONPATH": str(ROOT), "TERM": "dumb", "TZ": "UTC"}
+        path = programs / name
+        path.write_text(f"#!/bin/sh\n{command}\n")
+        path.chmod(0o755)
+    found = f"{programs}:{os.environ['PATH']}"
+    return os.environ | {"PATH": found, "PYTHONPATH": str(ROOT), "TERM": "dumb", "TZ": "UTC"}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=str)
@@ -153,7 +154,7 @@ def test_every_option_in_the_readme_exists() -> None:
             text=True,
             check=True,
         ).stdout
-        for command in ([], ["run"], ["replay"], ["log"], ["show"], ["sessions"], ["status"])
+        for command in ([], *([name] for name in program.commands))
     )
     lines = [command.words for command in PAGES[Path("README.md")]]
     named = {
