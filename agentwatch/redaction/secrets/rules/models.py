@@ -1,0 +1,48 @@
+"""Tokens of language models, search for agents, and experiments."""
+
+from __future__ import annotations
+
+from agentwatch.redaction.secrets.rules.rule import ALNUM, HEX, UUID, WORD, Rule
+
+RULES = (
+    Rule("anthropic", "sk-ant-", WORD + "{20,250}"),
+    Rule("openrouter", "sk-or-v1-", HEX + "{40,80}"),
+    Rule("openai", "sk-proj- sk-svcacct- sk-admin- sk-None-", WORD + "{20,250}"),
+    Rule("openai", "sess-", ALNUM + "{40}"),
+    Rule("langfuse", "sk-lf- pk-lf-", UUID),
+    Rule("litellm", "sk-litellm-", WORD + "{16,100}"),
+    Rule("helicone", "sk-helicone-", WORD + "{16,100}"),
+    Rule("openai", "sk-", WORD + "{20,250}", weak=True),
+    Rule("groq", "gsk_", ALNUM + "{40,64}"),
+    Rule("xai", "xai- xai-token-", ALNUM + "{60,100}"),
+    Rule("perplexity", "pplx-", ALNUM + "{40,64}"),
+    Rule("replicate", "r8_", ALNUM + "{37,40}"),
+    Rule("hugging face", "hf_ api_org_", "[A-Za-z]{32,40}"),
+    Rule("hugging face", "hf_oauth_", WORD + "{30,400}"),
+    Rule("cursor", "key_ crsr_", HEX + "{64}"),
+    Rule("elevenlabs", "sk_", HEX + "{48}"),
+    Rule("fireworks", "fw_", ALNUM + "{20,40}", weak=True),
+    Rule("nvidia", "nvapi-", WORD + "{60,80}"),
+    Rule("cerebras", "csk-", ALNUM + "{40,64}"),
+    Rule("voyage", "pa- al-", WORD + "{43}", weak=True),
+    Rule("jina", "jina_", WORD + "{50,80}"),
+    Rule("langsmith", "lsv2_pt_ lsv2_sk_ ls__", "[0-9a-f]{32}(?:_[0-9a-f]{10})?"),
+    Rule("wandb", "wandb_v1_", WORD + "{40,120}"),
+    Rule("tavily", "tvly-", WORD + "{30,70}"),
+    Rule("firecrawl", "fc-", HEX + "{32}"),
+    Rule("apify", "apify_api_", ALNUM + "{34,50}"),
+    Rule("brave", "BSA", WORD + "{28}", weak=True),
+    Rule("modal", "ak- as-", ALNUM + "{22}", weak=True),
+    Rule("pinecone", "pcsk_", WORD + "{40,90}"),
+    Rule("e2b", "e2b_ sk_e2b_", HEX + "{40}"),
+    Rule("llamacloud", "llx-", ALNUM + "{40,60}"),
+    Rule("context7", "ctx7sk-", WORD + "{30,60}"),
+    Rule("together", "tgp_v1_", WORD + "{40,60}"),
+    Rule("browserbase", "bb_live_ bb_test_", WORD + "{20,60}"),
+    Rule("logfire", "pylf_v1_", "[a-z]{2}_[A-Za-z0-9]{30,60}"),
+    Rule("friendli", "flp_", ALNUM + "{40,60}"),
+    Rule("mem0", "m0-", ALNUM + "{40}"),
+    Rule("braintrust", "bt-st- sk-bt-", WORD + "{30,80}"),
+    Rule("letta", "sk-let-", WORD + "{40,200}"),
+    Rule("anyscale", "esecret_ aph0_", "[A-Za-z0-9]{20,80}"),
+)
