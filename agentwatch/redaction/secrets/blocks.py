@@ -7,7 +7,9 @@ from collections.abc import Iterator
 
 from agentwatch.redaction.found import Found
 
-_BEGIN = re.compile(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY[A-Z ]{0,10}-{4,5}|Private-Lines:[ ]{0,2}[0-9]{1,4}")
+_BEGIN = re.compile(
+    r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY[A-Z ]{0,10}-{4,5}|Private-Lines:[ ]{0,2}[0-9]{1,4}"
+)
 _BODY = re.compile(r"[A-Za-z0-9+/=,:.\s\\\"'>|_-]{0,1000}")
 _LINE = re.compile(r"[\s\\\"'>+|,]{0,80}[A-Za-z0-9+/=]{16,1000}")
 _END_LINE = re.compile(r"-----END [A-Z0-9 ]{0,60}-{4,5}")
@@ -20,7 +22,7 @@ _FEWEST = 3
 
 
 def key_blocks(text: str) -> Iterator[Found]:
-    """Yield the blocks of private keys in a plain text: to the end line, or as far as lines of a key go on."""
+    """Yield the blocks of private keys in a plain text: to the end line, or to the last line of base64."""
     if not any(literal in text for literal in _BEGIN_LITERALS):
         return
     begin, closing = _BEGIN.search(text), 0
@@ -58,13 +60,14 @@ def _is_body(text: str, start: int, end: int) -> bool:
 
 
 def signed_tokens(piece: str) -> Iterator[Found]:
-    """Yield the JSON web tokens of a piece: parts of base64 that dots join, the first of them a JSON object."""
+    """Yield the JSON web tokens of a piece: parts of base64 with dots between, the first a JSON object."""
     at = piece.find(_HEAD)
     while at >= 0:
         end, parts = at, 0
         if at == 0 or not piece[at - 1].isalnum():
             end, parts = _parts(piece, at)
-        if parts >= _FEWEST - 1 and piece.startswith(_HEAD, piece.find(".", at) + 1) or parts >= _FEWEST:
+        has_two_objects = parts == _FEWEST - 1 and piece.startswith(_HEAD, piece.find(".", at) + 1)
+        if parts >= _FEWEST or has_two_objects:
             yield Found(at, end, "jwt")
         at = piece.find(_HEAD, max(end, at + 1))
 

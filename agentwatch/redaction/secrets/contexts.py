@@ -14,7 +14,10 @@ from agentwatch.redaction.secrets.values import is_code, is_placeholder, is_rand
 
 _LEADING = re.compile("[^a-z0-9]{0,9}([a-z0-9]{0,99})")
 _HEAD = 4
-_WORDS = frozenset({"password", "passwd", "pass", "pwd", "secret", "token", "pw", "mypassword", "port", "auth"})
+_WORDS = frozenset(
+    {"password", "passwd", "pass", "pwd", "secret", "token", "pw", "mypassword", "port", "auth"}
+)
+_SHORTEST = 4
 _LONG = 900
 
 
@@ -70,7 +73,7 @@ def _holds(judgement: Judgement, value: str) -> bool:
         return _is_pair(value)
     if judgement == "bearer":
         return is_random(value, 12) or (len(value) >= 16 and any(map(str.isdigit, value)))
-    return value.lower() not in _WORDS
+    return len(value) >= _SHORTEST and value.lower() not in _WORDS
 
 
 def _is_pair(value: str) -> bool:
@@ -79,4 +82,4 @@ def _is_pair(value: str) -> bool:
         decoded = b64decode(value.replace("-", "+").replace("_", "/") + "=" * (-len(value) % 4))
     except (binascii.Error, ValueError):
         return False
-    return b":" in decoded and all(32 <= byte for byte in decoded)
+    return b":" in decoded and all(byte >= 32 for byte in decoded)

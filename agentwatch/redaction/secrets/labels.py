@@ -7,60 +7,52 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from agentwatch.redaction.found import Found
+from agentwatch.redaction.secrets.label_words import STEMS, Category, category_of
 from agentwatch.redaction.secrets.values import is_password, is_random
 
 _REST = r"[A-Za-z0-9_-]{0,40}"
+"""What an identifier has after the stem of its label."""
 _CLOSE = r"[\\\"'`\])* \t]{0,12}"
-_WRAP = r"(?:[A-Za-z_.:@$&]{0,40}\(?[ ]{0,2})"
+_WRAP = r"[A-Za-z_.:@$&]{0,40}\(?[ ]{0,2}"
+"""What may stand before a quote: the prefix of a string, or a call."""
 _QUOTED = rf"(?:{_WRAP}\"([^\"\n]{{3,600}})|{_WRAP}'([^'\n]{{3,600}})|{_WRAP}`([^`\n]{{3,600}}))"
-_BARE = r"([^\s\"'`,;<>]{3,600})"
+_BARE = r"([^\s\"'`,;<>]{3,300})"
+_QUOTES = 3
+"""The number of groups of quoted values, which come first."""
+_SIGN = r"(?:[:?.+|~*]{0,2}=[=>]?|:{1,2}|->|\|\|)"
 _ASSIGNED = re.compile(
-    rf"{_REST}{_CLOSE}(?:[:?.+|~*]{{0,2}}=[=>]?|:{{1,2}}|->|\|\|)[ \t*]{{0,16}}(?:{_QUOTED}|{_BARE})"
+    rf"{_REST}{_CLOSE}{_SIGN}[ \t]{{0,16}}(?:\*\*[ ]{{1,4}}|[\"'][ ]{{1,2}})?(?:{_QUOTED}|{_BARE})"
 )
 _TYPED = re.compile(
-    rf"{_REST}[ \t]{{0,4}}:?[ \t]{{1,4}}[A-Za-z&*?\[][A-Za-z0-9_&<>\[\].| ?*]{{0,40}}=[ \t]{{0,4}}{_QUOTED}"
+    rf"{_REST}[ \t]{{0,4}}:?[ \t]{{1,4}}[A-Za-z&*?\[][A-Za-z0-9_&<>\[\].?*]{{0,40}}"
+    rf"(?:[ ]\|[ ][A-Za-z0-9_]{{1,20}}){{0,2}}[ ]{{0,2}}=[ \t]{{0,4}}{_QUOTED}"
 )
-_PASSED = re.compile(rf"{_REST}(?:[\"'`\])]{{0,3}}[ \t]{{0,4}},\s{{0,40}}|\([ \t]{{0,4}}|[ \t]{{1,8}}){_QUOTED}")
-_ELEMENT = re.compile(rf"{_REST}(?:[ \t][^<>\n]{{0,60}})?>\s{{0,40}}(?:<!\[CDATA\[)?([^<>\s\[\]]{{3,600}})(?:\]\]>)?\s{{0,40}}</")
+_PASSED = re.compile(
+    rf"{_REST}(?:[\"'`\])]{{0,3}}[ \t]{{0,4}},\s{{0,40}}|\([ \t]{{0,4}}|[ \t]{{1,8}}){_QUOTED}"
+)
+_ELEMENT = re.compile(
+    rf"{_REST}(?:[ \t][^<>\n]{{0,60}})?>\s{{0,40}}(?:<!\[CDATA\[)?"
+    r"([^<>\s\[\]]{3,600})(?:\]\]>)?\s{0,40}</"
+)
 _VALUE = re.compile(
-    rf"{_REST}[\"']?(?:,?\s{{1,60}}[\"']?(?:value|Value|content|VALUE)[\"']?[ ]{{0,2}}[:=][ ]{{0,4}}|</key>\s{{0,60}}<string>)(?:{_QUOTED}|{_BARE})"
+    rf"{_REST}[\"']?(?:,?\s{{1,60}}[\"']?(?:value|Value|VALUE|content)[\"']?[ ]{{0,2}}[:=][ ]{{0,4}}"
+    rf"|</key>\s{{0,60}}<string>)(?:{_QUOTED}|{_BARE})"
 )
 _BESIDE = re.compile(rf"{_REST}(?:[ \t*`]{{0,4}}\|[ \t*`]{{0,4}}|[ \t]{{1,16}})(?:is[ \t:=]{{1,3}})?{_BARE}")
-_LOOSE = (_PASSED, _ELEMENT, _VALUE)
+_BELOW = re.compile(rf"{_REST}{_CLOSE}[:=]{{0,2}}[ \t]{{0,4}}\n\s{{0,40}}[`]{{0,3}}\n?{_BARE}")
 
 _IDENTIFIER = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
 _SEPARATORS = str.maketrans("", "", "_-")
 _LONGEST = 40
-_STEMS = ("pass", "pwd", "secret", "token", "key", "cred", "auth", "psk", "salt")
-_NOT_AFTER = (
-    "id", "len", "length", "name", "type", "path", "file", "url", "uri", "size", "count", "index", "hash", "sha",
-    "digest", "checksum", "fingerprint", "thumbprint", "version", "date", "arn", "field", "pattern", "regex",
-    "word0", "policy", "prefix", "suffix", "expir", "error", "usage", "limit", "board", "frame", "code", "map",
-)  # fmt: skip
-"""What a label goes on with that is no secret, such as `key_id`."""
-_NOT_BEFORE = (
-    "public", "cache", "primary", "foreign", "sort", "partition", "page", "next", "continuation", "pad", "eos", "bos",
-    "idempotency", "etag", "object", "row", "group", "routing", "unique", "map", "dict", "query", "i18n", "hot",
-    "press", "mon", "tur", "don", "publishable", "nextpage", "dedup", "lookup", "hash", "registry", "react", "sync",
-)  # fmt: skip
-"""What a label begins with that is no secret, such as `cache_key`."""
-_KEYS = (
-    "api", "access", "secret", "private", "auth", "account", "encryption", "encrypt", "signing", "sign", "master",
-    "shared", "service", "license", "app", "application", "client", "admin", "storage", "subscription", "write",
-    "integration", "read", "ingest", "ingestion", "deploy", "webhook", "rest", "server", "consumer", "project",
-    "jwt", "session", "cookie", "hmac", "aes", "user", "developer", "live", "prod", "sdk", "personal", "bot",
-    "vapid", "primaryaccess", "security", "root", "data", "token", "installation", "management", "host", "sas",
-    "function", "system", "transaction", "wallet", "passphrase", "crypt", "cipher", "security", "insert", "dev",
-    "test", "staging", "production", "apim", "email", "mail", "sms", "search", "vault", "unseal", "recovery",
-)  # fmt: skip
-"""What stands before `key` in the label of a secret."""
+_REACH = 12
+_NAMES = ("pass", "pwd", "secret", "token", "auth", "key", "cred")
+_LEAST_WEAK, _LEAST_BESIDE, _LEAST_GENERATED, _LEAST_CHOSEN = 14, 14, 12, 8
 
 
-class Label(NamedTuple):
+class _Label(NamedTuple):
     """The label of a value."""
 
-    category: str
-    """`password`, `secret`, `token`, `key` or `credential`."""
+    category: Category
     after: int
     """The index after the stem of the label."""
     is_option: bool
@@ -76,7 +68,7 @@ def labelled(piece: str, lower: str) -> Iterator[Found]:
         piece: A piece of a plain text.
         lower: The same in lower case.
     """
-    for stem in _STEMS:
+    for stem in STEMS:
         at = lower.find(stem)
         while at >= 0:
             after = at + len(stem)
@@ -89,87 +81,63 @@ def labelled(piece: str, lower: str) -> Iterator[Found]:
             at = lower.find(stem, after)
 
 
-def _label(piece: str, lower: str, stem: str, at: int) -> Label | None:
+def _label(piece: str, lower: str, stem: str, at: int) -> _Label | None:
     """Return the label that has a stem at a place; None if it labels no secret."""
-    before = piece[max(0, at - _LONGEST) : at]
-    identifier = before[len(before.rstrip(_IDENTIFIER)) :]
-    first = at - len(identifier)
     end = at + len(stem)
-    after = lower[end : end + 12].translate(_SEPARATORS)
-    head = identifier.lower().translate(_SEPARATORS)
-    sign = piece[first - 1 : first] if first else ""
-    begins = not identifier or not identifier[-1].isalpha() or (identifier[-1].islower() and piece[at].isupper())
-    category = _category(stem, head, after, begins=begins, is_query=sign in {"?", "&"} and bool(sign))
-    if category is None:
-        return None
-    return Label(category, end, identifier.startswith("-"), sign in {"?", "&"} and bool(sign))
+    before = piece[max(0, at - _LONGEST) : at]
+    head = before[len(before.rstrip(_IDENTIFIER)) :]
+    first = at - len(head)
+    is_query = first > 0 and piece[first - 1] in "?&"
+    category = category_of(
+        stem,
+        head.lower().translate(_SEPARATORS),
+        lower[end : end + _REACH].translate(_SEPARATORS),
+        begins=not head[-1:].isalpha() or (head[-1].islower() and piece[at].isupper()),
+        is_query=is_query,
+    )
+    return None if category is None else _Label(category, end, head.startswith("-"), is_query)
 
 
-def _category(stem: str, head: str, after: str, *, begins: bool, is_query: bool) -> str | None:
-    """Return what a label with a stem labels; None if that is no secret."""
-    if stem == "secret":
-        return None if after.startswith(_NOT_AFTER) and not after.startswith("id") else "secret"
-    if after.startswith(_NOT_AFTER) or head.endswith(_NOT_BEFORE):
-        return None
-    if stem == "pass":
-        whole = begins and not after[:1].isalpha()
-        return "password" if after.startswith(("w", "phrase", "code")) or whole or head.endswith("store") else None
-    if stem in {"pwd", "psk"}:
-        return "password"
-    if stem == "token":
-        return "token" if not after.startswith(("iz", "typ")) else None
-    if stem == "cred":
-        return "credential" if begins and (after.startswith(("s", "ential")) or not after[:1].isalpha()) else None
-    if stem == "auth":
-        return "credential" if begins and not after[:1].isalpha() and not head.strip("o") else None
-    if stem == "salt":
-        return "token" if begins and not after[:1].isalpha() else None
-    if head.endswith(_KEYS) or is_query:
-        return "key"
-    return "bare key" if begins and not head else None
-
-
-def _value(piece: str, label: Label) -> Found | None:
+def _value(piece: str, label: _Label) -> Found | None:
     """Return the secret that follows a label."""
-    match = _ASSIGNED.match(piece, label.after)
-    if match is not None:
-        found = _judged(match, label, loose=False)
-        if found is not None:
-            return found
-    match = _TYPED.match(piece, label.after)
-    if match is not None:
-        found = _judged(match, label, loose=False)
-        if found is not None:
-            return found
-    for pattern in _LOOSE:
+    for pattern in (_ASSIGNED, _TYPED):
+        match = pattern.match(piece, label.after)
+        if match is not None:
+            found = _judged(match, label, loose=False)
+            if found is not None:
+                return found
+    for pattern in (_PASSED, _ELEMENT, _VALUE):
         match = pattern.match(piece, label.after)
         if match is not None:
             return _judged(match, label, loose=True)
-    match = _BESIDE.match(piece, label.after)
-    return None if match is None else _judged(match, label, loose=not label.is_option, beside=True)
+    for pattern in (_BESIDE, _BELOW):
+        match = pattern.match(piece, label.after)
+        if match is not None:
+            found = _judged(match, label, loose=not label.is_option, beside=True)
+            if found is not None and (pattern is _BESIDE or _has_digit(piece[found.start : found.end])):
+                return found
+    return None
 
 
-def _judged(match: re.Match[str], label: Label, *, loose: bool, beside: bool = False) -> Found | None:
+def _judged(match: re.Match[str], label: _Label, *, loose: bool, beside: bool = False) -> Found | None:
     """Return the value of a match if it is a secret."""
     group = match.lastindex or 1
     value, start = match[group], match.start(group)
-    quoted = match.re is not _ELEMENT and group < (match.re.groups if match.re.groups > 3 else 4)
-    if not quoted:
+    is_quoted = match.re.groups >= _QUOTES and group <= _QUOTES
+    if not is_quoted:
         value = _cut(value, label)
-    elif " " in value.strip():
-        value = value.split(" ", 1)[0] if value.startswith(("Bearer ", "Basic ")) else value
     start += len(value) - len(value.lstrip())
     value = value.strip()
-    if not _is_secret(value, label.category, loose=loose, beside=beside, quoted=quoted):
+    if not _is_secret(value, label.category, loose=loose, beside=beside, quoted=is_quoted):
         return None
-    return Found(start, start + len(value), label.category.rpartition(" ")[2])
+    return Found(start, start + len(value), "key" if label.category == "weak" else label.category)
 
 
-def _cut(value: str, label: Label) -> str:
-    """Return a value that is not quoted without what follows it."""
+def _cut(value: str, label: _Label) -> str:
+    """Return a value that is not quoted without what follows it; empty if it is code."""
     if "(" in value or value.startswith(("[", "{")):
         return ""
-    if label.is_query:
+    if label.is_query or ("&" in value and "=" in value.partition("&")[2]):
         value = value.partition("&")[0].partition("#")[0]
     for opening, closing in ("()", "[]", "{}"):
         if closing in value and opening not in value:
@@ -177,29 +145,49 @@ def _cut(value: str, label: Label) -> str:
     return value.rstrip("\\.:*|")
 
 
-def _is_secret(value: str, category: str, *, loose: bool, beside: bool, quoted: bool) -> bool:
-    """Return whether a value after a label of a category is a secret."""
-    if category == "bare key":
-        return not beside and is_random(value, 32)
+def _is_secret(value: str, category: Category, *, loose: bool, beside: bool, quoted: bool) -> bool:
+    """Return whether a value after a label of a category is a secret.
+
+    Args:
+        value: The value.
+        category: What its label labels.
+        loose: Whether no sign assigns the value to the label.
+        beside: Whether the value is the next word only.
+        quoted: Whether it is in quotes.
+    """
+    if category == "weak":
+        return not loose and not beside and _has_digit(value) and is_random(value, _LEAST_WEAK)
     if category == "password":
         if not is_password(value) or (not quoted and _names_a_secret(value)):
             return False
-        return not loose or len(value) >= 6 and any(map(str.isdigit, value)) and (not beside or _is_strong(value))
-    if is_random(value, 16 if loose else 12):
+        if not loose:
+            return True
+        return _has_digit(value) and (not beside or _is_strong(value) or is_random(value))
+    if is_random(value, _LEAST_BESIDE if beside else _LEAST_GENERATED):
         return True
-    return category in {"secret", "credential"} and not loose and len(value) >= 8 and any(
-        map(str.isdigit, value)
-    ) and is_password(value) and not _names_a_secret(value)
+    return (
+        category in {"secret", "credential"}
+        and not loose
+        and len(value) >= _LEAST_CHOSEN
+        and _has_digit(value)
+        and is_password(value)
+        and not _names_a_secret(value)
+    )
+
+
+def _has_digit(value: str) -> bool:
+    """Return whether a value has a digit."""
+    return any(map(str.isdigit, value))
 
 
 def _names_a_secret(value: str) -> bool:
     """Return whether a value has the words of a label, as a variable has."""
     lower = value.lower()
-    return value.isidentifier() and any(stem in lower for stem in ("pass", "pwd", "secret", "token"))
+    return value.isidentifier() and any(name in lower for name in _NAMES)
 
 
 def _is_strong(value: str) -> bool:
     """Return whether a value beside a label is a password rather than the next word."""
     symbols = any(not char.isalnum() and char not in "._-/:=" for char in value)
     cases = any(map(str.isupper, value)) and any(map(str.islower, value))
-    return len(value) >= 7 and (symbols or cases)
+    return len(value) >= _LEAST_CHOSEN - 1 and (symbols or cases)

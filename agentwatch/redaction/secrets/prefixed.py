@@ -53,7 +53,11 @@ def tokens(piece: str, words: set[str], heads: set[str]) -> Iterator[Found]:
     """
     rules = [rule for head in heads & _WHOLE.keys() for rule in _WHOLE[head]]
     if words:
-        rules += [rule for part in {word[:size] for word in words for size in (1, 2, 3)} & _PARTS.keys() for rule in _PARTS[part]]
+        rules += [
+            rule
+            for part in {word[:size] for word in words for size in (1, 2, 3)} & _PARTS.keys()
+            for rule in _PARTS[part]
+        ]
     for at, prefix in sorted(rules):
         if prefix in piece:
             yield from _of_rule(piece, prefix, at)
@@ -66,10 +70,10 @@ def _of_rule(piece: str, prefix: str, at: int) -> Iterator[Found]:
     start = piece.find(prefix)
     while start >= 0:
         end = start + len(prefix)
-        if start == 0 or not piece[start - 1].isalnum() or not prefix[0].isalnum():
+        if not prefix[0].isalnum() or _begins(piece, start, prefix):
             match = match_body(piece, end)
             if match is not None:
-                value = match[0].rstrip(".-")
+                value = match[0].rstrip(".")
                 end += len(value)
                 if len(value) > _LONG:
                     end += run_of(piece, end)
@@ -78,8 +82,18 @@ def _of_rule(piece: str, prefix: str, at: int) -> Iterator[Found]:
         start = piece.find(prefix, end)
 
 
+def _begins(piece: str, start: int, prefix: str) -> bool:
+    """Return whether a word begins at a place, not in the middle of base64."""
+    if not start:
+        return True
+    before = piece[start - 1]
+    if before.isalnum():
+        return False
+    return before not in "+/" or not prefix.isalnum() or not piece[max(0, start - 9) : start - 1].isalnum()
+
+
 def _may_be(value: str, *, weak: bool) -> bool:
     """Return whether what follows a prefix may be a token's."""
     if weak:
-        return is_random(value, 12)
+        return any(map(str.isdigit, value)) and is_random(value, 12)
     return not is_placeholder(value) and not value.endswith("EXAMPLE")

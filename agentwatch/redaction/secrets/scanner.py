@@ -43,9 +43,11 @@ def find(text: str) -> list[Found]:
     for start in range(0, len(view), _STEP):
         first = max(0, start - _BEFORE)
         piece = view[first : start + _STEP + _OVERLAP]
-        for each in _in_piece(piece):
-            if start <= first + each.start < start + _STEP or first + each.start < start < first + each.end:
-                found.append(Found(first + each.start, first + each.end, each.kind))
+        found += [
+            Found(first + each.start, first + each.end, each.kind)
+            for each in _in_piece(piece)
+            if first + each.start < start + _STEP and first + each.end > start
+        ]
     return joined(found) if found else found
 
 

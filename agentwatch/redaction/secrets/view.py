@@ -41,5 +41,5 @@ def _meaning(match: re.Match[str]) -> str:
 
 
 def _punctuation(match: re.Match[str]) -> str:
-    """Return an escape of an address: the character with spaces before it if it ends a word, else as it is."""
+    """Return an escape of an address: its character after spaces if that ends a word, else as it is."""
     return _meaning(match) if match[1].upper() in {"20", "22", "26", "27", "2F", "3A", "3D"} else match[0]

@@ -48,7 +48,11 @@ RULES = (
     Rule("doppler", "dp.pt. dp.st. dp.ct. dp.sa. dp.said. dp.scim. dp.audit.", r"[A-Za-z0-9_.-]{30,120}"),
     Rule("pulumi", "pul-", HEX + "{40}"),
     Rule("infracost", "ico-", ALNUM + "{32}", weak=True),
-    Rule("1password", "A3-", "[A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})-[A-Z0-9]{5}-[A-Z0-9]{5}-[A-Z0-9]{5}"),
+    Rule(
+        "1password",
+        "A3-",
+        "[A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})-[A-Z0-9]{5}-[A-Z0-9]{5}-[A-Z0-9]{5}",
+    ),
     Rule("1password", "ops_eyJ", "[A-Za-z0-9+/_-]{80,1000}={0,3}"),
     Rule("infisical", "st.", HEX + r"{20,32}\." + HEX + r"{32}\." + HEX + "{32}"),
     Rule("age", "AGE-SECRET-KEY-1", "[A-Z0-9]{58}"),

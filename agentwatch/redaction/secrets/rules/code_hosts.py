@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentwatch.redaction.secrets.rules.rule import ALNUM, BASE64, HEX, UUID, WORD, Rule
+from agentwatch.redaction.secrets.rules.rule import ALNUM, HEX, UUID, WORD, Rule
 
 RULES = (
     Rule("github", "ghp_ gho_ ghu_ ghs_ ghr_", "[A-Za-z0-9_.-]{36,600}"),
@@ -10,7 +10,8 @@ RULES = (
     Rule("github", "v1.", HEX + "{40}"),
     Rule(
         "gitlab",
-        "glpat- gldt- glrt- glrtr- glcbt- glptt- glft- glimt- glagent- gloas- glsoat- glffct- glwt- gitlab-runner-",
+        "glpat- gldt- glrt- glrtr- glcbt- glptt- glft- glimt- glagent- gloas- "
+        "glsoat- glffct- glwt- gitlab-runner-",
         r"[A-Za-z0-9_.=-]{20,320}",
     ),
     Rule("gitlab", "GR1348941", WORD + "{20,50}"),

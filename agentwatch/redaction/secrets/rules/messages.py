@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from agentwatch.redaction.secrets.rules.rule import ALNUM, HEX, UUID, WORD, Rule
+from agentwatch.redaction.secrets.rules.rule import ALNUM, HEX, WORD, Rule
 
 _DISCORD = r"[A-Za-z0-9]{21,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,40}"
 
 RULES = (
-    Rule("slack", "xoxb- xoxp- xoxa- xoxr- xoxs- xoxo- xoxe- xoxc- xoxd- xoxa-2-", "[A-Za-z0-9%/+=-]{10,255}"),
+    Rule(
+        "slack", "xoxb- xoxp- xoxa- xoxr- xoxs- xoxo- xoxe- xoxc- xoxd- xoxa-2-", "[A-Za-z0-9%/+=-]{10,255}"
+    ),
     Rule("slack", "xoxe.xoxp- xoxe.xoxb- xoxe.", "[A-Za-z0-9-]{10,255}"),
     Rule("slack", "xapp- xwfp-", "[0-9A-Za-z-]{20,255}"),
     Rule("discord", "MT MD Mj Mz NT ND Nj Nz OT OD", _DISCORD),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from agentwatch.redaction.secrets.rules.rule import ALNUM, HEX, UUID, WORD, Rule
 
 RULES = (
+    Rule("jwt", "ZXlK", "[A-Za-z0-9+/=_-]{60,1000}"),
     Rule("anthropic", "sk-ant-", WORD + "{20,250}"),
     Rule("openrouter", "sk-or-v1-", HEX + "{40,80}"),
     Rule("openai", "sk-proj- sk-svcacct- sk-admin- sk-None-", WORD + "{20,250}"),
@@ -17,7 +18,7 @@ RULES = (
     Rule("xai", "xai- xai-token-", ALNUM + "{60,100}"),
     Rule("perplexity", "pplx-", ALNUM + "{40,64}"),
     Rule("replicate", "r8_", ALNUM + "{37,40}"),
-    Rule("hugging face", "hf_ api_org_", "[A-Za-z]{32,40}"),
+    Rule("hugging face", "hf_ api_org_", ALNUM + "{32,40}"),
     Rule("hugging face", "hf_oauth_", WORD + "{30,400}"),
     Rule("cursor", "key_ crsr_", HEX + "{64}"),
     Rule("elevenlabs", "sk_", HEX + "{48}"),

@@ -5,7 +5,11 @@ from __future__ import annotations
 from agentwatch.redaction.secrets.rules.rule import ALNUM, HEX, UUID, WORD, Rule
 
 RULES = (
-    Rule("stripe", "sk_live_ sk_test_ rk_live_ rk_test_ sk_prod_ rk_prod_ sk_org_ ek_live_ ek_test_", "[A-Za-z0-9_]{10,255}"),
+    Rule(
+        "stripe",
+        "sk_live_ sk_test_ rk_live_ rk_test_ sk_prod_ rk_prod_ sk_org_ ek_live_ ek_test_",
+        "[A-Za-z0-9_]{10,255}",
+    ),
     Rule("webhook secret", "whsec_", "[A-Za-z0-9+/]{24,90}={0,2}"),
     Rule("square", "EAAA EAAl", WORD + "{56,64}"),
     Rule("square", "sq0atp- sq0csp- sq0idb- sq0idp-", WORD + "{22,60}"),

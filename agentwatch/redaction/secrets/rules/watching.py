@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentwatch.redaction.secrets.rules.rule import ALNUM, HEX, WORD, Rule
+from agentwatch.redaction.secrets.rules.rule import ALNUM, HEX, Rule
 
 RULES = (
     Rule("new relic", "NRAK- NRAA- NRBR- NRIQ- NRSP- NRRA- NRII-", "[A-Za-z0-9_-]{24,42}"),
@@ -15,7 +15,11 @@ RULES = (
     Rule("grafana", "glc_", "[A-Za-z0-9+/]{32,400}={0,3}"),
     Rule("grafana", "eyJrIjoi", "[A-Za-z0-9+/_-]{50,400}={0,3}"),
     Rule("honeycomb", "hcaik_ hcamk_ hcalk_ hcbik_ hcxik_", "[a-z0-9]{26,70}"),
-    Rule("dynatrace", "dt0c01. dt0s01. dt0s02. dt0s03. dt0s06. dt0s08. dt0s16.", r"[A-Z0-9-]{8,24}\.[A-Z0-9]{64}"),
+    Rule(
+        "dynatrace",
+        "dt0c01. dt0s01. dt0s02. dt0s03. dt0s06. dt0s08. dt0s16.",
+        r"[A-Z0-9-]{8,24}\.[A-Z0-9]{64}",
+    ),
     Rule("axiom", "xaat- xapt- xait-", "[0-9a-f-]{36}"),
     Rule("checkly", "cu_ sv_", HEX + "{32}"),
     Rule("incident", "inc_", HEX + "{60,70}"),
