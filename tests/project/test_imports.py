@@ -8,7 +8,8 @@ import re
 import subprocess
 import sys
 import tomllib
-from importlib.metadata import packages_distributions
+from collections.abc import Iterable
+from importlib.metadata import packages_distributions, requires
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,8 @@ except SystemExit as stop:
     assert not stop.code, stop.code
 """
 PACKAGE = ROOT / "agentwatch"
+OF_THE_EXTRA = PACKAGE / "exports" / "otlp"
+"""The folder that imports the packages of the extra `otlp`."""
 MODULES = sorted(
     ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
     for path in PACKAGE.rglob("*.py")
@@ -107,6 +110,35 @@ def test_a_command_that_draws_no_screen_loads_none(arguments: list[str]) -> None
     assert packages.isdisjoint({"textual", "rich"})
 
 
+def test_importing_the_package_loads_nothing_else() -> None:
+    """`import agentwatch` loads no other package, and of its own no module but the first."""
+    program = "import agentwatch, sys; assert not [name for name in sys.modules if 'agentwatch.' in name]"
+    assert loaded(program).isdisjoint({"textual", "rich", "click", "orjson", "platformdirs"})
+
+
+@pytest.mark.parametrize(
+    "call", ["load(path)", "summary(path)", "next(agentwatch.read(path))", "next(agentwatch.follow(path))"]
+)
+def test_the_library_loads_neither_a_screen_nor_a_command_line(call: str) -> None:
+    """Reading a session from a program loads neither Textual, Rich nor Click."""
+    call = call if call.startswith("next") else f"agentwatch.{call}"
+    packages = loaded(f"import agentwatch; path = {str(RECORDINGS / 'plain.ndjson')!r}; {call}")
+    assert packages.isdisjoint({"textual", "rich", "click"})
+    assert "orjson" in packages
+
+
+def test_every_public_name_can_be_imported() -> None:
+    """`from agentwatch import *` imports each public name, and loads neither Textual, Rich nor Click."""
+    program = "from agentwatch import *; import agentwatch; missing = {*agentwatch.__all__} - {*dir()}; "
+    assert loaded(f"{program} assert not missing, missing").isdisjoint({"textual", "rich", "click"})
+
+
+def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
+    """The package has no other names than those that it exports."""
+    program = "import agentwatch\ntry: agentwatch.gone\nexcept AttributeError as e: assert 'gone' in str(e)"
+    loaded(f"{program}\nelse: raise SystemExit(1)")
+
+
 def test_printing_a_file_loads_only_what_a_file_needs() -> None:
     """Printing a file does not import agents, settings or tracebacks, which saves 4 ms."""
     packages = loaded(RUN, str(RECORDINGS / "plain.ndjson"), "--print")
@@ -123,14 +155,44 @@ def test_the_screen_begins_without_markdown_and_lexers() -> None:
     assert loaded("import agentwatch.screen.app").isdisjoint({"markdown_it", "pygments"})
 
 
-def test_imported_packages_are_dependencies() -> None:
-    """Each third-party package that is imported is a declared dependency, and there are no others."""
-    trees = (ast.parse(path.read_bytes()) for path in (ROOT / "agentwatch").rglob("*.py"))
-    nodes = [node for tree in trees for node in ast.walk(tree)]
+def foreign(paths: Iterable[Path]) -> set[str]:
+    """Return the third-party packages that modules import, anywhere in them."""
+    nodes = [node for path in paths for node in ast.walk(ast.parse(path.read_bytes()))]
     named = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
     named |= {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)}
-    foreign = {name.partition(".")[0] for name in named} - sys.stdlib_module_names - {"agentwatch"}
+    return {name.partition(".")[0] for name in named} - sys.stdlib_module_names - {"agentwatch"}
+
+
+def distribution(requirement: str) -> str:
+    """Return the name of the distribution that a requirement asks for."""
+    return re.split(r"[^\w-]", requirement)[0]
+
+
+def test_imported_packages_are_dependencies() -> None:
+    """Each third-party package that is imported is a declared dependency, and there are no others."""
+    paths = {*(ROOT / "agentwatch").rglob("*.py")} - {*OF_THE_EXTRA.rglob("*.py")}
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     distributions = packages_distributions()
-    wanted = {re.split("[<>=]", wanted)[0] for wanted in project["dependencies"]}
-    assert {distributions[name][0].lower() for name in foreign} == wanted
+    wanted = {distribution(wanted) for wanted in project["dependencies"]}
+    assert {distributions[name][0].lower() for name in foreign(paths)} == wanted
+
+
+def test_the_extra_otlp_has_what_its_folder_imports() -> None:
+    """What only the sender of traces imports, comes with the extra or with what the extra requires."""
+    extra = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]["otlp"]
+    names = {distribution(each) for each in extra}
+    names |= {distribution(each) for name in list(names) for each in requires(name) or ()}
+    distributions = packages_distributions()
+    others = {*(ROOT / "agentwatch").rglob("*.py")} - {*OF_THE_EXTRA.rglob("*.py")}
+    found = foreign(OF_THE_EXTRA.rglob("*.py")) - foreign(others)
+    assert "opentelemetry" in found
+    assert {name for name in found if names.isdisjoint(distributions[name])} == set()
+
+
+def test_only_the_extra_loads_opentelemetry() -> None:
+    """The formats of files and the list of formats are used without the packages of the extra."""
+    program = """
+from agentwatch.exports.exporters import exporter_named, exporter_names
+assert all(exporter_named(name) for name in exporter_names())
+"""
+    assert loaded(program).isdisjoint({"opentelemetry", "google", "requests"})
