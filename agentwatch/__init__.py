@@ -1,3 +1,155 @@
-"""agentwatch: a live monitor, in the terminal, for coding-agent sessions."""
+"""agentwatch: a live monitor, in the terminal, for coding-agent sessions; and a library that reads them.
 
-__version__ = "0.1.0"
+`read` yields the events of a session, `follow` waits for more of them, `load` returns the whole session, and
+`summary` what the summary format prints. The names in `__all__` are stable under semantic versioning. Each is
+imported when it is used: importing the package takes 1 ms, and never loads Textual, rich or click.
+
+Example:
+    >>> import agentwatch
+    >>> session = agentwatch.load("recordings/failures.ndjson")
+    >>> [(call.number, call.target, call.error) for call in session.calls if call.exit_code]
+    [(1, 'make lint', 'exit 2'), (2, 'grep -q FIXME src/blades.py', 'exit 1')]
+
+    The version is a string:
+
+    >>> agentwatch.__version__.count(".")
+    2
+
+    An `Event` is any of the event types, so a function that takes one is typed by it:
+
+    >>> def tokens_of(event: agentwatch.Event) -> int | None:
+    ...     return event.tokens.output if isinstance(event, agentwatch.Usage) else None
+"""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from agentwatch.events import (
+        Channel,
+        Compaction,
+        Event,
+        FormatDetected,
+        LineTime,
+        Malformed,
+        Notice,
+        Outcome,
+        Oversize,
+        Permission,
+        Plan,
+        PlanEntry,
+        PlanStatus,
+        Prompt,
+        Repair,
+        Retry,
+        Rewound,
+        RunInfo,
+        RunStarted,
+        Text,
+        TextEnded,
+        TextRetracted,
+        Tokens,
+        ToolEnded,
+        ToolKind,
+        ToolProgress,
+        ToolStarted,
+        Traits,
+        TurnEnded,
+        TurnStarted,
+        Unknown,
+        Usage,
+        UsageScope,
+    )
+    from agentwatch.faults import Fault
+    from agentwatch.library.reading import Events, Placed, follow, read
+    from agentwatch.library.whole import load, summary
+    from agentwatch.session import Call, Entry, Kind, LineCounts, OddLine, Place, Run, Session, TurnResult
+    from agentwatch.wire.agent import Agent, LineRole
+
+__version__ = "0.2.0"
+
+_MODULES = {
+    "library.reading": ("Events", "Placed", "follow", "read"),
+    "library.whole": ("load", "summary"),
+    "session": ("Call", "Entry", "Kind", "LineCounts", "OddLine", "Place", "Run", "Session", "TurnResult"),
+    "events": (
+        *("Channel", "Compaction", "Event", "FormatDetected", "LineTime", "Malformed", "Notice", "Outcome"),
+        *("Oversize", "Permission", "Plan", "PlanEntry", "PlanStatus", "Prompt", "Repair", "Retry"),
+        *("Rewound", "RunInfo", "RunStarted", "Text", "TextEnded", "TextRetracted", "Tokens", "ToolEnded"),
+        *("ToolKind", "ToolProgress", "ToolStarted", "Traits", "TurnEnded", "TurnStarted", "Unknown"),
+        *("Usage", "UsageScope"),
+    ),
+    "faults": ("Fault",),
+    "wire.agent": ("Agent", "LineRole"),
+}
+"""The public names of each module that is imported when one of them is used."""
+_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
+
+__all__ = [
+    "Agent",
+    "Call",
+    "Channel",
+    "Compaction",
+    "Entry",
+    "Event",
+    "Events",
+    "Fault",
+    "FormatDetected",
+    "Kind",
+    "LineCounts",
+    "LineRole",
+    "LineTime",
+    "Malformed",
+    "Notice",
+    "OddLine",
+    "Outcome",
+    "Oversize",
+    "Permission",
+    "Place",
+    "Placed",
+    "Plan",
+    "PlanEntry",
+    "PlanStatus",
+    "Prompt",
+    "Repair",
+    "Retry",
+    "Rewound",
+    "Run",
+    "RunInfo",
+    "RunStarted",
+    "Session",
+    "Text",
+    "TextEnded",
+    "TextRetracted",
+    "Tokens",
+    "ToolEnded",
+    "ToolKind",
+    "ToolProgress",
+    "ToolStarted",
+    "Traits",
+    "TurnEnded",
+    "TurnResult",
+    "TurnStarted",
+    "Unknown",
+    "Usage",
+    "UsageScope",
+    "__version__",
+    "follow",
+    "load",
+    "read",
+    "summary",
+]
+
+
+def __getattr__(name: str) -> object:
+    """Import what is used for the first time."""
+    from importlib import import_module
+
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    """Return the public names too, whether they were used or not."""
+    return sorted({*globals(), *__all__})

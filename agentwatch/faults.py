@@ -13,7 +13,16 @@ NOT_FOUND = 127
 
 
 class Fault(Exception):
-    """A request of the user cannot be carried out; the message is one line for the user."""
+    """A request of the user cannot be carried out; the message is one line for the user.
+
+    Example:
+        >>> import agentwatch
+        >>> try:
+        ...     agentwatch.load("missing.ndjson")
+        ... except agentwatch.Fault as fault:
+        ...     print(fault)
+        cannot open missing.ndjson: no such file or directory
+    """
 
     def __init__(self, message: str, exit_code: int) -> None:
         super().__init__(message)

@@ -55,7 +55,7 @@ def parse_address(words: str) -> Address:
     for name, rest in splits:
         if name == str(STDIN) or os.path.exists(name) or os.path.isfile(os.path.dirname(name)):
             return Address(Path(name), _moment(words, rest), words)
-    from agentwatch.cli.sessions.ids import SessionIds
+    from agentwatch.machine.places.session_ids import SessionIds
 
     ids = SessionIds()
     if (path := ids.path_of(words)) is not None:

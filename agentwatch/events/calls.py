@@ -6,14 +6,28 @@ from agentwatch.events.vocabulary import Outcome, PlanStatus, ToolKind
 
 
 class PlanEntry(NamedTuple):
-    """One entry of the agent's to-do list."""
+    """One entry of the agent's to-do list.
+
+    Example:
+        >>> from agentwatch import PlanEntry, PlanStatus
+        >>> PlanEntry("Write a test", PlanStatus.PENDING).text
+        'Write a test'
+    """
 
     text: str
     status: PlanStatus
 
 
 class Plan(NamedTuple):
-    """The agent replaced or updated its to-do list."""
+    """The agent replaced or updated its to-do list.
+
+    Example:
+        >>> import agentwatch
+        >>> events = (event for event, _ in agentwatch.read("recordings/demo.ndjson"))
+        >>> plan = next(event for event in events if isinstance(event, agentwatch.Plan))
+        >>> [entry.text for entry in plan.entries if entry.status is agentwatch.PlanStatus.IN_PROGRESS]
+        ['See the test fail']
+    """
 
     entries: tuple[PlanEntry, ...]
     is_update: bool = False
@@ -21,7 +35,15 @@ class Plan(NamedTuple):
 
 
 class ToolStarted(NamedTuple):
-    """A tool call started."""
+    """A tool call started.
+
+    Example:
+        >>> import agentwatch
+        >>> events = (event for event, _ in agentwatch.read("recordings/failures.ndjson"))
+        >>> call = next(event for event in events if isinstance(event, agentwatch.ToolStarted))
+        >>> call.tool, call.kind, call.target
+        ('shell', <ToolKind.EXECUTE: 'execute'>, 'make lint')
+    """
 
     call_id: str
     session_id: str | None
@@ -48,7 +70,13 @@ class ToolStarted(NamedTuple):
 
 
 class ToolProgress(NamedTuple):
-    """An open call reported its progress."""
+    """An open call reported its progress.
+
+    Example:
+        >>> from agentwatch import ToolProgress
+        >>> ToolProgress("call-1", None, output="collected 12 items").is_whole
+        False
+    """
 
     call_id: str
     session_id: str | None
@@ -59,7 +87,15 @@ class ToolProgress(NamedTuple):
 
 
 class ToolEnded(NamedTuple):
-    """A tool call completed."""
+    """A tool call completed.
+
+    Example:
+        >>> import agentwatch
+        >>> events = (event for event, _ in agentwatch.read("recordings/failures.ndjson"))
+        >>> ended = next(event for event in events if isinstance(event, agentwatch.ToolEnded))
+        >>> ended.phrase, ended.outcome, ended.exit_code
+        ('Ran terminal command', <Outcome.FAILED: 'failed'>, 2)
+    """
 
     call_id: str
     session_id: str | None
@@ -93,7 +129,14 @@ class ToolEnded(NamedTuple):
 
 
 class Permission(NamedTuple):
-    """The agent asked for permission, or received an answer; the agent may also answer itself at once."""
+    """The agent asked for permission, or received an answer; the agent may also answer itself at once.
+
+    Example:
+        >>> import agentwatch
+        >>> events = (event for event, _ in agentwatch.read("recordings/rejected.ndjson"))
+        >>> next(event for event in events if isinstance(event, agentwatch.Permission)).subject
+        'webFetch'
+    """
 
     subject: str
     """The tool or the action: `Bash`."""

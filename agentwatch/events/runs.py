@@ -8,7 +8,14 @@ from agentwatch.events.vocabulary import Outcome, Traits
 
 
 class FormatDetected(NamedTuple):
-    """The agent that wrote the recording was recognised."""
+    """The agent that wrote the recording was recognised.
+
+    Example:
+        >>> import agentwatch
+        >>> with agentwatch.read("recordings/plain.ndjson") as events:
+        ...     next(events).event.format
+        'cursor'
+    """
 
     format: str
     """The name of its format: `claude-transcript`."""
@@ -21,13 +28,26 @@ class LineTime(NamedTuple):
     """The time of a line by the clock of the program that wrote it.
 
     It replaces the arrival time of a line whose arrival nobody recorded, as in an agent's own file on disk.
+
+    Example:
+        >>> from agentwatch import LineTime
+        >>> LineTime(1_793_614_953_500).at_ms
+        1793614953500
     """
 
     at_ms: int
 
 
 class RunStarted(NamedTuple):
-    """An agent process started a run."""
+    """An agent process started a run.
+
+    Example:
+        >>> import agentwatch
+        >>> events = (event for event, _ in agentwatch.read("recordings/plain.ndjson"))
+        >>> run = next(event for event in events if isinstance(event, agentwatch.RunStarted))
+        >>> run.format, run.model, run.cwd
+        ('cursor', 'Auto', '/home/ada/src/lantern')
+    """
 
     format: str
     session_id: str | None = None
@@ -39,7 +59,13 @@ class RunStarted(NamedTuple):
 
 
 class RunInfo(NamedTuple):
-    """Facts about the current run. They replace earlier ones; None changes nothing."""
+    """Facts about the current run. They replace earlier ones; None changes nothing.
+
+    Example:
+        >>> from agentwatch import RunInfo
+        >>> RunInfo(title="Release 0.2", is_users_title=True).model is None
+        True
+    """
 
     session_id: str | None = None
     model: str | None = None
@@ -65,6 +91,11 @@ class TurnStarted(NamedTuple):
     """A turn started: the agent works on a new prompt of the user. It closes no call.
 
     A turn that starts after the end of another continues the same run.
+
+    Example:
+        >>> from agentwatch import TurnStarted
+        >>> TurnStarted()
+        TurnStarted()
     """
 
 
@@ -72,6 +103,12 @@ class Prompt(NamedTuple):
     """The user's message, as the agent echoed it.
 
     It starts a turn, unless a `TurnStarted` without a prompt came before it.
+
+    Example:
+        >>> import agentwatch
+        >>> events = (event for event, _ in agentwatch.read("recordings/connection.ndjson"))
+        >>> [event.text for event in events if isinstance(event, agentwatch.Prompt)]
+        ['When does the last ferry leave?']
     """
 
     text: str
@@ -80,13 +117,26 @@ class Prompt(NamedTuple):
 
 
 class Rewound(NamedTuple):
-    """The user went back in the conversation: its last turns are no part of it any more."""
+    """The user went back in the conversation: its last turns are no part of it any more.
+
+    Example:
+        >>> from agentwatch import Rewound
+        >>> Rewound(turns=2).turns
+        2
+    """
 
     turns: int
 
 
 class Tokens(NamedTuple):
-    """The tokens of a run, as all agents count them; None where the agent gives no number."""
+    """The tokens of a run, as all agents count them; None where the agent gives no number.
+
+    Example:
+        >>> import agentwatch
+        >>> tokens = agentwatch.load("recordings/plain.ndjson").run.tokens
+        >>> tokens.input, tokens.cached, tokens.output, tokens.cost_usd
+        (54466, 54272, 431, None)
+    """
 
     input: int | None = None
     """All tokens sent to the model, with those read from its cache and those written to it."""
@@ -101,7 +151,14 @@ class Tokens(NamedTuple):
 
 
 class UsageScope(StrEnum):
-    """What a token count covers."""
+    """What a token count covers.
+
+    Example:
+        >>> import agentwatch
+        >>> events = (event for event, _ in agentwatch.read("recordings/plain.ndjson"))
+        >>> [event.scope for event in events if isinstance(event, agentwatch.Usage)]
+        [<UsageScope.TURN: 'turn'>]
+    """
 
     REQUEST = "request"
     """One request to the model: it is added to the counts of its turn."""
@@ -112,7 +169,14 @@ class UsageScope(StrEnum):
 
 
 class Usage(NamedTuple):
-    """A token count. Its context replaces the known one."""
+    """A token count. Its context replaces the known one.
+
+    Example:
+        >>> import agentwatch
+        >>> events = (event for event, _ in agentwatch.read("recordings/plain.ndjson"))
+        >>> [event.tokens.output for event in events if isinstance(event, agentwatch.Usage)]
+        [431]
+    """
 
     tokens: Tokens
     scope: UsageScope
@@ -123,6 +187,13 @@ class TurnEnded(NamedTuple):
     """The end of a turn, as the agent reports it. It ends the run, unless another turn starts.
 
     `outcome` is `SUCCEEDED`, `FAILED` or `CANCELLED`. `usage` is the agent's own token count, unchanged.
+
+    Example:
+        >>> import agentwatch
+        >>> events = (event for event, _ in agentwatch.read("recordings/connection.ndjson"))
+        >>> ended = next(event for event in events if isinstance(event, agentwatch.TurnEnded))
+        >>> ended.outcome, ended.duration_ms
+        (<Outcome.SUCCEEDED: 'succeeded'>, 40450)
     """
 
     outcome: Outcome

@@ -7,7 +7,15 @@ from agentwatch.events.vocabulary import Channel
 
 
 class Text(NamedTuple):
-    """New text, to be appended to its channel."""
+    """New text, to be appended to its channel.
+
+    Example:
+        >>> import agentwatch
+        >>> events = (event for event, _ in agentwatch.read("recordings/connection.ndjson"))
+        >>> texts = [event for event in events if isinstance(event, agentwatch.Text)]
+        >>> texts[0].channel, texts[0].text
+        (<Channel.ANSWER: 'answer'>, 'I look it up in the timetable. ')
+    """
 
     channel: Channel
     text: str
@@ -21,7 +29,14 @@ class Text(NamedTuple):
 
 
 class TextEnded(NamedTuple):
-    """The current block of text of a channel is complete."""
+    """The current block of text of a channel is complete.
+
+    Example:
+        >>> import agentwatch
+        >>> events = (event for event, _ in agentwatch.read("recordings/connection.ndjson"))
+        >>> next(event for event in events if isinstance(event, agentwatch.TextEnded)).channel
+        <Channel.REASONING: 'reasoning'>
+    """
 
     channel: Channel
     at_ms: int | None = None
@@ -30,7 +45,13 @@ class TextEnded(NamedTuple):
 
 
 class TextRetracted(NamedTuple):
-    """The last texts of the main agent's answer are no part of it: what follows replaces them."""
+    """The last texts of the main agent's answer are no part of it: what follows replaces them.
+
+    Example:
+        >>> from agentwatch import TextRetracted
+        >>> TextRetracted(characters=120).characters
+        120
+    """
 
     characters: int
     """The length of these texts together."""

@@ -5,7 +5,13 @@ from typing import NamedTuple
 
 
 class Outcome(StrEnum):
-    """The state of a call or a run."""
+    """The state of a call or a run.
+
+    Example:
+        >>> import agentwatch
+        >>> [call.outcome.value for call in agentwatch.load("recordings/rejected.ndjson").calls]
+        ['rejected', 'rejected', 'rejected']
+    """
 
     RUNNING = "running"
     SUCCEEDED = "succeeded"
@@ -25,6 +31,11 @@ class ToolKind(StrEnum):
 
     The kinds are those of the Agent Client Protocol, and also `plan`, `delegate` and `mcp`. The decoder sets
     the kind. The rest of the program matches on the kind, never on a tool's name or phrase.
+
+    Example:
+        >>> import agentwatch
+        >>> [call.kind.value for call in agentwatch.load("recordings/plain.ndjson").calls]
+        ['read', 'edit']
     """
 
     READ = "read"
@@ -46,7 +57,14 @@ class ToolKind(StrEnum):
 
 
 class PlanStatus(StrEnum):
-    """The state of one entry of a plan."""
+    """The state of one entry of a plan.
+
+    Example:
+        >>> import agentwatch
+        >>> plan = agentwatch.load("recordings/demo.ndjson").plan
+        >>> {entry.status for entry in plan}
+        {<PlanStatus.COMPLETED: 'completed'>}
+    """
 
     PENDING = "pending"
     IN_PROGRESS = "in_progress"
@@ -55,14 +73,28 @@ class PlanStatus(StrEnum):
 
 
 class Channel(StrEnum):
-    """The kind of a text: the answer to the user, or the model's reasoning."""
+    """The kind of a text: the answer to the user, or the model's reasoning.
+
+    Example:
+        >>> import agentwatch
+        >>> events = (event for event, _ in agentwatch.read("recordings/connection.ndjson"))
+        >>> texts = [event for event in events if isinstance(event, agentwatch.Text)]
+        >>> "".join(each.text for each in texts if each.channel is agentwatch.Channel.ANSWER)
+        'I look it up in the timetable. The last ferry leaves at **23:05**.'
+    """
 
     ANSWER = "answer"
     REASONING = "reasoning"
 
 
 class Traits(NamedTuple):
-    """What an agent's format can express. Integrity checks, exit codes and texts depend on it."""
+    """What an agent's format can express. Integrity checks, exit codes and texts depend on it.
+
+    Example:
+        >>> import agentwatch
+        >>> agentwatch.load("recordings/plain.ndjson").traits.has_result
+        True
+    """
 
     announces_calls: bool = True
     """A call has a line for its start and a line for its end."""

@@ -6,7 +6,11 @@ from importlib import import_module
 
 from agentwatch.exports.exporter import Exporter
 
-_MODULES: dict[str, str] = {"html": "agentwatch.exports.html"}
+_MODULES = {
+    "html": "agentwatch.exports.html",
+    "atif": "agentwatch.exports.atif",
+    "asciicast": "agentwatch.exports.asciicast",
+}
 """The modules of the built-in formats, each with an `EXPORTER`."""
 
 

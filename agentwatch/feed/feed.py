@@ -79,6 +79,8 @@ class Feed:
         self.agent = agent
         self.is_over = False
         """Whether every line was applied and the recording has ended."""
+        self.is_decoded = False
+        """Whether every line was decoded and the recording has ended."""
         self.observer: Observer | None = None
         """Is called while the feed reads."""
         self.takes_agent_times = False
@@ -115,20 +117,40 @@ class Feed:
         """
         until = None if seconds is None else time.perf_counter() + seconds
         applied = 0
-        while (decoded := next(self._decoded, None) or self._read_on()) is not None:
-            events, place, count, pieces = decoded
-            if events and type(events[0]) is LineTime and place.seen_ms is None:
-                place = Place(place.offset, place.length, events[0].at_ms)
-            elif self.takes_agent_times and place.seen_ms is None:
-                place = Place(place.offset, place.length, agent_ms(events))
+        for events, place, count, pieces in self.decoded():
             self.session.apply(events, place, count, pieces)
-            self.offset = place.offset + place.length + 1
             if self.observer is not None:
                 self.observer.applied(place, pieces)
             applied += count
             if until is not None and time.perf_counter() >= until:
                 break
+        if self.is_decoded and not self.is_over:
+            self._end()
         return applied
+
+    def decoded(self) -> Iterator[DecodedLine]:
+        """Yield the lines that have arrived, each with its time. They are not applied to the session."""
+        while (line := next(self._decoded, None) or self._read_on()) is not None:
+            place = line.place
+            if place.seen_ms is None:
+                line = self._timed(line)
+            self.offset = place.offset + place.length + 1
+            yield line
+
+    def last_events(self) -> list[Event]:
+        """Return the events that follow from the end of the recording, after its last line."""
+        return self._decoder.end()
+
+    def _timed(self, line: DecodedLine) -> DecodedLine:
+        """Return a line whose arrival is not known with the agent's time instead, if that takes its place."""
+        events, place, count, pieces = line
+        if events and type(events[0]) is LineTime:
+            at_ms: int | None = events[0].at_ms
+        elif self.takes_agent_times:
+            at_ms = agent_ms(events)
+        else:
+            return line
+        return DecodedLine(events, Place(place.offset, place.length, at_ms), count, pieces)
 
     def backlog(self) -> int:
         """Return the number of bytes of the recording that can be applied now, and are not yet.
@@ -168,7 +190,7 @@ class Feed:
     def _read_on(self) -> DecodedLine | None:
         """Read more lines, and return the first decoded one; None if none has arrived or the feed is over."""
         found: DecodedLine | None = None
-        while found is None and not self.is_over:
+        while found is None and not self.is_decoded:
             if self.observer is not None and not (self._joiner.is_holding or self._detection.is_active):
                 self.observer.paused(self.offset, self.session, self._decoder)
             size = self.reader.growth.size()
@@ -181,8 +203,7 @@ class Feed:
             if self._detection.is_active and not is_last:
                 self._decoded = self._detection.release(self._decoded)
             found = next(self._decoded, None)
-            if is_last and found is None:
-                self._end()
+            self.is_decoded = is_last and found is None
         return found
 
     def _decode(self, lines: Lines) -> Iterator[DecodedLine]:
@@ -247,7 +268,7 @@ class Feed:
         return [*self._detection.rest(), *self._joiner.rest()]
 
     def _end(self) -> None:
-        self.session.apply(self._decoder.end(), Place(self.offset, 0, None), 0)
+        self.session.apply(self.last_events(), Place(self.offset, 0, None), 0)
         self.session.close()
         self.is_over = True
 

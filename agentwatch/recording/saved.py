@@ -71,6 +71,10 @@ class SavedGrowth:
         """Follow the file until its writer ends, if it is still being written."""
         self._follow = self._with_writer = self.is_followed = self._has_writer()
 
+    def end_with_writer(self) -> None:
+        """Stop following the file when its writer ends, if it is known to be written now."""
+        self._with_writer = self._has_writer()
+
     def stop_following(self) -> None:
         """Stop following the file; the recording ends where the file ended when its size was last read."""
         self._follow = False

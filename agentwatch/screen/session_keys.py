@@ -14,6 +14,7 @@ from textual.message import Message
 from agentwatch.feed import Feed
 from agentwatch.plurals import plural
 from agentwatch.safe_text import SafeText, safe_line
+from agentwatch.screen.overlays.export import offer_export
 from agentwatch.screen.overlays.integrity import IntegrityScreen
 from agentwatch.screen.remembered import remember
 from agentwatch.screen.terminal.editor import line_of, open_in_editor
@@ -64,6 +65,7 @@ class SessionKeys(Vertical):
             id="open-file",
             tooltip="Open the call's file in your editor, at the line",
         ),
+        Binding("X", "export", "Export", show=False, id="export", tooltip="Export the session as a file"),
         Binding(
             "y", "copy", "Copy", show=False, id="copy", tooltip="Copy the selection, a call with its address"
         ),
@@ -187,6 +189,10 @@ class SessionKeys(Vertical):
             for block in self._feed.blocks(place, call.call_id)
         )
         open_in_editor(self.app, call, self._feed.session, line)
+
+    def action_export(self) -> None:
+        """Ask for a format, and write the session in it, without secrets."""
+        offer_export(self.app, self._path)
 
     def action_copy(self) -> None:
         """Copy the text that the focused pane offers, as safe text; of a call, its address and action."""

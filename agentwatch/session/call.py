@@ -17,6 +17,15 @@ class Place(NamedTuple):
     """The offset and length of a line in the recording, in bytes, and its arrival time.
 
     The arrival time is in milliseconds since the epoch; None if unknown.
+
+    Example:
+        >>> import agentwatch
+        >>> call = agentwatch.load("recordings/plain.ndjson").calls[0]
+        >>> with open("recordings/plain.ndjson", "rb") as file:
+        ...     _ = file.seek(call.ended.offset)
+        ...     line = file.read(call.ended.length)
+        >>> line[:20]
+        b'{"type":"tool_call",'
     """
 
     offset: int
@@ -48,7 +57,14 @@ def call_key(run: int, event: ToolStarted | ToolProgress | ToolEnded) -> CallKey
 
 @dataclass(slots=True, weakref_slot=True)
 class Call:
-    """The facts about one tool call; None means unknown."""
+    """The facts about one tool call; None means unknown.
+
+    Example:
+        >>> import agentwatch
+        >>> call = agentwatch.load("recordings/plain.ndjson").calls[1]
+        >>> call.number, call.phrase, call.target, call.outcome, call.duration_ms
+        (2, 'Edited file', 'lantern/settings.py', <Outcome.SUCCEEDED: 'succeeded'>, 179)
+    """
 
     number: int
     """Counted from 1, in the order in which calls first appear in the recording."""

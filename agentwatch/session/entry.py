@@ -11,7 +11,13 @@ from agentwatch.session.turns.turn_result import TurnResult
 
 
 class Kind(StrEnum):
-    """The kind of a transcript entry."""
+    """The kind of a transcript entry.
+
+    Example:
+        >>> import agentwatch
+        >>> [entry.kind.value for entry in agentwatch.load("recordings/plain.ndjson").transcript]
+        ['prompt', 'reasoning', 'answer', 'call', 'answer', 'call', 'answer', 'result']
+    """
 
     PROMPT = "prompt"
     ANSWER = "answer"
@@ -22,7 +28,14 @@ class Kind(StrEnum):
 
 
 class Entry:
-    """A transcript entry: a text that may still grow, or a reference to a call or to the end of a turn."""
+    """A transcript entry: a text that may still grow, or a reference to a call or to the end of a turn.
+
+    Example:
+        >>> import agentwatch
+        >>> entry = agentwatch.load("recordings/plain.ndjson").transcript[0]
+        >>> entry.kind, entry.text
+        (<Kind.PROMPT: 'prompt'>, 'Raise the request timeout in settings.py to 45 seconds.')
+    """
 
     __slots__ = (
         "_about",

@@ -15,7 +15,14 @@ _JSON_STARTS = ("{", "[")
 
 
 class OddLine(NamedTuple):
-    """A malformed or unknown line, and its place in the recording."""
+    """A malformed or unknown line, and its place in the recording.
+
+    Example:
+        >>> import agentwatch
+        >>> odd = agentwatch.load("recordings/malformed.ndjson").lines.odd[0]
+        >>> odd.event.reason, odd.place.offset
+        ('not JSON', 0)
+    """
 
     event: Malformed | Unknown
     place: Place
@@ -23,7 +30,14 @@ class OddLine(NamedTuple):
 
 @dataclass(slots=True)
 class LineCounts:
-    """The number of lines of each kind. Every line that is not blank counts once."""
+    """The number of lines of each kind. Every line that is not blank counts once.
+
+    Example:
+        >>> import agentwatch
+        >>> lines = agentwatch.load("recordings/malformed.ndjson").lines
+        >>> lines.total, lines.events, lines.malformed, lines.repaired
+        (12, 9, 3, 1)
+    """
 
     events: int = 0
     malformed: int = 0

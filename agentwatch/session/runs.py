@@ -18,7 +18,14 @@ from agentwatch.session.usage_counts import UsageCounts
 
 @dataclass(slots=True)
 class Run:
-    """The facts about one run; None means unknown."""
+    """The facts about one run; None means unknown.
+
+    Example:
+        >>> import agentwatch
+        >>> runs = agentwatch.load("recordings/two-runs.ndjson").runs
+        >>> [(run.outcome.value, run.turns, run.duration_ms) for run in runs]
+        [('succeeded', 1, 4160), ('succeeded', 1, 4140)]
+    """
 
     format: str | None = None
     session_id: str | None = None

@@ -36,7 +36,16 @@ _PHASES = {Kind.REASONING: Phase.THINKING, Kind.ANSWER: Phase.WRITING}
 
 
 class Session:
-    """The runs, calls and transcript of a recording, as of the last line that was applied."""
+    """The runs, calls and transcript of a recording, as of the last line that was applied.
+
+    Example:
+        >>> import agentwatch
+        >>> session = agentwatch.load("recordings/plain.ndjson")
+        >>> session.format, session.outcome, len(session.calls), session.lines.total
+        ('cursor', <Outcome.SUCCEEDED: 'succeeded'>, 2, 14)
+        >>> session.run.prompt
+        'Raise the request timeout in settings.py to 45 seconds.'
+    """
 
     def __init__(self) -> None:
         self.runs: list[Run] = []

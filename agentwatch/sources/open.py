@@ -104,8 +104,9 @@ def saved_source(
             return _store_source(store, path, log_fd, follow=is_followed, waits=not follow_store)
         reader = open_saved(path, follow)
     except OSError as error:
-        raise cannot_open(path, error) from None
+        raise cannot_open(path, error) from error
     if is_one_document(reader.fd):
+        os.close(reader.fd)
         raise Fault(f"{path} is one JSON document, not one JSON object per line", USAGE)
     return FileSource(reader, SessionFiles(path), log_fd)
 

@@ -16,7 +16,14 @@ if TYPE_CHECKING:
 
 
 class LineRole(Enum):
-    """The role of a line in its session. It is found without the lines before it."""
+    """The role of a line in its session. It is found without the lines before it.
+
+    Example:
+        >>> from agentwatch.wire import LineRole
+        >>> from agentwatch.wire.agents import agent_named
+        >>> agent_named("cursor").role({"type": "system", "subtype": "init"})
+        <LineRole.START: 'start'>
+    """
 
     START = "start"
     """Starts a run, or belongs to its start: the init and the prompt."""

@@ -10,8 +10,8 @@ import pytest
 
 from agentwatch.analysis.moments import CallEnd, End, Named, Shift, TimeOfDay
 from agentwatch.cli.address import STDIN, Address, parse_address, whole
-from agentwatch.cli.sessions import ids
 from agentwatch.faults import Fault
+from agentwatch.machine.places import session_ids
 from tests.builders.lines import init, user
 from tests.builders.machine.fake import FakeMachine, fake_machine
 from tests.harness.program import PLAIN, watch
@@ -172,7 +172,7 @@ def test_a_recording_of_a_session_comes_before_the_file_of_its_agent(
 def test_a_file_that_is_there_needs_no_search(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """For a plain file, with or without a moment, the sessions of the machine are not searched."""
     (folder / "a.ndjson").touch()
-    monkeypatch.setattr(ids, "_known", lambda: pytest.fail("the machine was searched"))
+    monkeypatch.setattr(session_ids, "_known", lambda: pytest.fail("the machine was searched"))
     for words in ("a.ndjson", "a.ndjson#2", "-", "-#2", str(folder / "missing"), "short"):
         parse_address(words)
 
@@ -181,11 +181,11 @@ def test_the_machine_is_searched_once(folder: Path, monkeypatch: pytest.MonkeyPa
     """An address with many signs is looked up in one list of the sessions."""
     searches: list[int] = []
 
-    def known() -> Iterator[ids.Named]:
+    def known() -> Iterator[session_ids.Named]:
         searches.append(1)
         return iter(())
 
-    monkeypatch.setattr(ids, "_known", known)
+    monkeypatch.setattr(session_ids, "_known", known)
     parse_address("missing#1#2#3@4@5")
     assert searches == [1]
 

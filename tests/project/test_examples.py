@@ -1,12 +1,15 @@
-"""The examples in docstrings show what the code does."""
+"""The examples in docstrings show what the code does, and each public name has one."""
 
 from __future__ import annotations
 
 import doctest
 import importlib
+import inspect
+import typing
 
 import pytest
 
+import agentwatch
 from tests.conftest import ROOT
 
 MODULES = [
@@ -14,11 +17,35 @@ MODULES = [
     for path in sorted((ROOT / "agentwatch").rglob("*.py"))
     if ">>> " in path.read_text()
 ]
+WITHOUT_DOCSTRING = {"Event": "agentwatch.Event", "__version__": "agentwatch.__version__"}
+"""Public names that are values, and how the example in the docstring of the package uses them."""
+
+
+def has_example(name: str) -> bool:
+    """Return whether a public name of the package has an example that a test runs."""
+    if name in WITHOUT_DOCSTRING:
+        examples = doctest.DocTestParser().get_examples(agentwatch.__doc__ or "")
+        return any(WITHOUT_DOCSTRING[name] in example.source for example in examples)
+    value = getattr(agentwatch, name)
+    module = value.__name__ if inspect.ismodule(value) else value.__module__
+    return module in MODULES and ">>> " in (value.__doc__ or "")
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_an_example_gives_what_it_shows(name: str) -> None:
+def test_an_example_gives_what_it_shows(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each example in a docstring of the module prints what the docstring says."""
+    monkeypatch.chdir(ROOT)  # examples read `recordings/`
     results = doctest.testmod(importlib.import_module(name))
     assert results.attempted > 0
     assert results.failed == 0
+
+
+@pytest.mark.parametrize("name", agentwatch.__all__)
+def test_a_public_name_has_an_example(name: str) -> None:
+    """Each name that the package exports shows in its docstring how it is used."""
+    assert has_example(name)
+
+
+def test_every_type_of_event_is_public() -> None:
+    """Each type that an iterator of events may yield is exported by the package."""
+    assert {kind.__name__ for kind in typing.get_args(agentwatch.Event)} <= {*agentwatch.__all__}

@@ -30,6 +30,7 @@ ALLOWED = {
     "exports": {"actions", "analysis", "blocks", "config", "events", "faults", "feed", "outputs", "paths"}
     | {"recording", "redaction", "resources", "session", "wire"}
     | WORDS,
+    "library": {"events", "feed", "machine", "outputs", "recording", "session", "sources"},
     "hooks": {"faults", "recording", "state_folder"},
     "outputs": {"actions", "analysis", "events", "feed", "machine", "recording", "session"} | WORDS,
     "actions": {"events", "session"} | WORDS,

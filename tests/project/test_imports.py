@@ -107,6 +107,35 @@ def test_a_command_that_draws_no_screen_loads_none(arguments: list[str]) -> None
     assert packages.isdisjoint({"textual", "rich"})
 
 
+def test_importing_the_package_loads_nothing_else() -> None:
+    """`import agentwatch` loads no other package, and of its own no module but the first."""
+    program = "import agentwatch, sys; assert not [name for name in sys.modules if 'agentwatch.' in name]"
+    assert loaded(program).isdisjoint({"textual", "rich", "click", "orjson", "platformdirs"})
+
+
+@pytest.mark.parametrize(
+    "call", ["load(path)", "summary(path)", "next(agentwatch.read(path))", "next(agentwatch.follow(path))"]
+)
+def test_the_library_loads_neither_a_screen_nor_a_command_line(call: str) -> None:
+    """Reading a session from a program loads neither Textual, Rich nor Click."""
+    call = call if call.startswith("next") else f"agentwatch.{call}"
+    packages = loaded(f"import agentwatch; path = {str(RECORDINGS / 'plain.ndjson')!r}; {call}")
+    assert packages.isdisjoint({"textual", "rich", "click"})
+    assert "orjson" in packages
+
+
+def test_every_public_name_can_be_imported() -> None:
+    """`from agentwatch import *` imports each public name, and loads neither Textual, Rich nor Click."""
+    program = "from agentwatch import *; import agentwatch; missing = {*agentwatch.__all__} - {*dir()}; "
+    assert loaded(f"{program} assert not missing, missing").isdisjoint({"textual", "rich", "click"})
+
+
+def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
+    """The package has no other names than those that it exports."""
+    program = "import agentwatch\ntry: agentwatch.gone\nexcept AttributeError as e: assert 'gone' in str(e)"
+    loaded(f"{program}\nelse: raise SystemExit(1)")
+
+
 def test_printing_a_file_loads_only_what_a_file_needs() -> None:
     """Printing a file does not import agents, settings or tracebacks, which saves 4 ms."""
     packages = loaded(RUN, str(RECORDINGS / "plain.ndjson"), "--print")

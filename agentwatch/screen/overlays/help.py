@@ -87,6 +87,7 @@ KEYS: tuple[tuple[str, Rows], ...] = (
             ("{integrity}", "integrity details"),
             ("{copy}", "copy the selection"),
             ("{open-file}", "open the call's file at its line, in $VISUAL, $EDITOR or vi"),
+            ("{export}", "export the session as a file, without secrets"),
             ("ctrl+p", "command palette: every command with its keys, themes"),
         ),
     ),

@@ -13,12 +13,18 @@ from agentwatch.session.turns.answer import Answer
 
 
 class TurnResult:
-    """The end of a turn: its outcome, and the text of its result line."""
+    """The end of a turn: its outcome, and the text of its result line.
+
+    Example:
+        >>> import agentwatch
+        >>> result = agentwatch.load("recordings/disagreement.ndjson").run.turn_result
+        >>> result.outcome, result.matches_text
+        (<Outcome.SUCCEEDED: 'succeeded'>, False)
+    """
 
     __slots__ = (
         "_answer",
         "_compared",
-        "_is_settled",
         "_text",
         "duration_api_ms",
         "duration_ms",
@@ -55,13 +61,17 @@ class TurnResult:
         self.request_id = bounded(event.request_id)
         self.is_last_text = is_last_text
         self.is_bare = is_bare
-        self._answer = answer
+        self._answer: Answer | None = answer
+        """The text that is compared with the result; None once it was compared for the last time.
+
+        The transcript refers to this object, and the answer to the transcript: without the answer, the file
+        of a session is closed as soon as nothing refers to the session.
+        """
         self._text = None if event.result is None else GrowingText(spill, event.result)
         if self._text is not None:
             self._text.complete()
         self._compared: tuple[tuple[int, int], bool] | None = None
         """The size of the answer at its last comparison with the result, and whether they were equal."""
-        self._is_settled = False
 
     @property
     def text(self) -> str | None:
@@ -98,7 +108,7 @@ class TurnResult:
     def settle(self) -> None:
         """Compare the result with the text for the last time, because the rest belongs to another turn."""
         self._compare()
-        self._is_settled = True
+        self._answer = None
 
     def forget_text(self) -> None:
         """Drop the text. If only a part of the answer was read, comparing the two would be wrong."""
@@ -106,18 +116,19 @@ class TurnResult:
 
     def _compare(self) -> None:
         """Compare the result with the text, unless this was done at its present size."""
-        if self._text is None or self._is_settled:
+        answer = self._answer
+        if self._text is None or answer is None:
             return
-        size = len(self._answer), len(self._answer[-1]) if self._answer else 0
+        size = len(answer), len(answer[-1]) if answer else 0
         if self._compared is None or self._compared[0] != size:
-            self._compared = size, is_joined(self._text, self._repeated(self._text))
+            repeated = _last_texts(answer, len(self._text)) if self.is_last_text else answer
+            self._compared = size, is_joined(self._text, repeated)
 
-    def _repeated(self, text: GrowingText) -> Sequence[Content]:
-        """Return the texts that the result repeats: all of them, or those at the end with its length."""
-        if not self.is_last_text:
-            return self._answer
-        start, length = len(self._answer), 0
-        while start and length < len(text):
-            start -= 1
-            length += len(self._answer[start])
-        return self._answer[start:]
+
+def _last_texts(answer: Answer, least: int) -> Sequence[Content]:
+    """Return the texts at the end of an answer that together have at least a number of characters."""
+    start, length = len(answer), 0
+    while start and length < least:
+        start -= 1
+        length += len(answer[start])
+    return answer[start:]

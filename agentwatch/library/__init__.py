@@ -1,0 +1,4 @@
+"""The functions of the Python API: they read a saved session as events, as a whole, or as its summary.
+
+`agentwatch` exports them, with the types that they return. This folder imports no command line and no screen.
+"""

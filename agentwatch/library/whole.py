@@ -1,0 +1,67 @@
+"""Reads a session to its end: as a `Session`, or as its summary."""
+
+from __future__ import annotations
+
+import os
+from contextlib import closing
+from typing import Any
+
+import orjson
+
+from agentwatch.feed import Feed
+from agentwatch.library.opening import opened
+from agentwatch.session import Session
+
+
+def load(path: str | os.PathLike[str]) -> Session:
+    """Read a saved session to its end.
+
+    The file is closed. The calls and texts of a large session are kept in a temporary file without a name,
+    which is closed with the session: a session of 100 MB takes 30 MB of memory.
+
+    Args:
+        path: A file of any agent, compressed or not, a store such as `opencode.db/ses_…`, or the id of a
+            session on this machine.
+
+    Returns:
+        The session. If no known agent wrote the file, its `format` and its `outcome` are None.
+
+    Raises:
+        Fault: The session cannot be opened.
+
+    Example:
+        >>> import agentwatch
+        >>> session = agentwatch.load("recordings/failures.ndjson")
+        >>> session.agent_name, session.outcome, len(session.calls)
+        ('cursor', <Outcome.SUCCEEDED: 'succeeded'>, 6)
+        >>> [call.target for call in session.calls if call.kind is agentwatch.ToolKind.EDIT]
+        ['src/blades.py']
+    """
+    with closing(opened(path)) as source:
+        feed = Feed(source.reader)
+        feed.advance()
+    for run in feed.session.runs:
+        if run.turn_result is not None:
+            run.turn_result.settle()
+    return feed.session
+
+
+def summary(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Return the summary of a saved session, with the keys of `agentwatch --print --output-format summary`.
+
+    Args:
+        path: As for `load`.
+
+    Raises:
+        Fault: The session cannot be opened.
+
+    Example:
+        >>> import agentwatch
+        >>> found = agentwatch.summary("recordings/plain.ndjson")
+        >>> found["outcome"], found["calls_by_outcome"], found["calls"][0]["action"]
+        ('succeeded', {'succeeded': 2}, 'Read file lantern/settings.py (6 lines)')
+    """
+    from agentwatch.outputs.summary import summary as pieces
+
+    members: dict[str, Any] = orjson.loads(b"".join(pieces(load(path))))
+    return members

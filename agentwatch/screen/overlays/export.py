@@ -1,0 +1,99 @@
+"""Exports the session from the screen: a dialog with the formats, and the process that writes the file."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from threading import Thread
+from typing import ClassVar, Literal
+
+from textual.app import App, ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+import agentwatch
+from agentwatch.safe_text import SafeText, safe_line
+
+FORMATS = (
+    ("h", "html", "HTML: one page that loads nothing"),
+    ("m", "markdown", "Markdown, for an issue or a review"),
+    ("a", "atif", "ATIF, a trajectory for other programs"),
+    ("c", "asciicast", "asciicast, for a terminal player"),
+)
+"""The key, the name and the description of each format that is a file."""
+_START = "import sys; sys.path.insert(0, sys.argv.pop(1)); from agentwatch.cli.start import main; main()"
+"""Runs the command line from the folder of this package. With `-P`, Python does not search the working
+directory, in which the agent may have written modules."""
+_MOST_SAID = 4096
+
+
+class ExportDialog(ModalScreen[str | None]):
+    """Asks for the format of an export."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *(Binding(key, f"choose('{name}')", name) for key, name, _ in FORMATS),
+        Binding("escape,q,X", "dismiss", "Cancel"),
+    ]
+
+    def compose(self) -> ComposeResult:
+        """Show the formats with their keys."""
+        with Vertical(classes="dialog"):
+            yield Static(Content("Export the session, without secrets, to the working directory"))
+            yield Static("")
+            for key, _, words in FORMATS:
+                yield Static(Content.assemble((f"  {key:<6}", "bold $text-accent"), words))
+            yield Static(Content.assemble(("  esc   ", "bold $text-accent"), "Cancel"))
+
+    def action_choose(self, name: str) -> None:
+        """Close the dialog with the name of a format."""
+        self.dismiss(name)
+
+
+def offer_export(app: App[object], path: Path | None) -> None:
+    """Ask for a format, and export the session at `path`; without a path, say that there is no recording."""
+    if path is None:
+        app.notify("this session has no recording to export", severity="warning", markup=False)
+        return
+
+    def export(name: str | None) -> None:
+        if name is not None:
+            app.notify(f"exporting as {name} …", markup=False)
+            Thread(target=write_export, args=(path, name, report), daemon=True).start()
+
+    def report(words: SafeText, *, is_failed: bool) -> None:
+        severity: Literal["error", "information"] = "error" if is_failed else "information"
+        if app.is_running:
+            app.call_from_thread(app.notify, words, severity=severity, timeout=15, markup=False)
+
+    app.push_screen(ExportDialog(), export)
+
+
+def write_export(path: Path, name: str, report: Callable[..., object]) -> None:
+    """Export a session by a process of its own, which slows no frame and goes on when the screen ends.
+
+    Args:
+        path: The address of the session.
+        name: The name of the format.
+        report: Is called with the last line that the process has printed, and with `is_failed`.
+    """
+    folder = os.path.dirname(os.path.dirname(os.path.abspath(agentwatch.__file__)))
+    try:
+        done = subprocess.run(
+            [sys.executable, "-P", "-c", _START, folder, "export", "--to", name, "--", os.path.abspath(path)],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+    except OSError as error:
+        report(safe_line(f"cannot export: {(error.strerror or str(error)).lower()}"), is_failed=True)
+        return
+    said = done.stderr[-_MOST_SAID:].decode("utf-8", "replace").strip().rpartition("\n")[2]
+    words = said.removeprefix("agentwatch: ") or f"the export ended with exit code {done.returncode}"
+    report(safe_line(words), is_failed=done.returncode != 0)
