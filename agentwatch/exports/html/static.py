@@ -23,12 +23,17 @@ _NAMES = {
 }
 
 
+def is_small(exported: Exported) -> bool:
+    """Return whether the page has the whole transcript for readers without scripts."""
+    return exported.timeline.size <= _SMALL
+
+
 def static_pieces(exported: Exported, rows: Rows) -> Iterator[str]:
     """Yield the content of the page for a reader without scripts."""
     yield "<noscript>\n"
     yield '<p class="scope">Without scripts, this page shows less of the session.</p>\n'
     yield from _table(exported, rows)
-    if exported.timeline.size <= _SMALL:
+    if is_small(exported):
         yield '<section class="static"><h2>Transcript</h2>\n'
         for entry in exported.entries():
             yield _entry(rows.of(entry))
