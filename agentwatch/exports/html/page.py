@@ -50,8 +50,8 @@ def _contents(exported: Exported, rows: Rows, choices: Choices) -> Iterator[byte
         if len(listed) >= _ROWS_AT_ONCE:
             yield _json("rows", listed)
             listed = []
-            if choices.progress is not None:
-                choices.progress(offsets[entry.number], total)
+        if choices.progress is not None:
+            choices.progress(offsets[entry.number], total)
     yield _json("rows", listed)
     yield from chunks.packed(is_last=True)
 
