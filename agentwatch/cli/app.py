@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from agentwatch.cli.default_command import DefaultCommand, show_version
-from agentwatch.cli.export.options import export
+from agentwatch.cli.export.options import clip, export
 from agentwatch.cli.messages import internal_error, say
 from agentwatch.cli.parameters import together
 from agentwatch.cli.parameters.format import reading
@@ -218,6 +218,7 @@ def hooks(action: str, agent: str | None, *, is_confirmed: bool) -> int:
 
 
 agentwatch.add_command(export)
+agentwatch.add_command(clip)
 
 
 def _options(given: dict[str, Any]) -> Options:
