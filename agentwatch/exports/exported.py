@@ -25,6 +25,8 @@ class Exported:
     """Its session is that of the last exported moment. It reads the blocks of calls."""
     timeline: RecordedTimes
     """The times of the whole recording."""
+    modified_ms: int = 0
+    """When its file was last written, in milliseconds since the epoch."""
     start: int = 0
     """The offset at which the exported part starts."""
     is_whole: bool = True
