@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from agentwatch.actions import outcome_note, target
+from agentwatch.actions import outcome_note, shown_target
 from agentwatch.analysis.verdict_history.calls import call_verdict
 from agentwatch.events import Outcome
 from agentwatch.exports.exported import Exported
@@ -12,6 +12,7 @@ from agentwatch.exports.html.content.blocks import preformatted, prose
 from agentwatch.exports.html.content.call_body import CallBody
 from agentwatch.exports.html.content.nodes import Node, element, texts
 from agentwatch.exports.html.words import SIGNS, call_clock, clock
+from agentwatch.outputs.shown.tool_names import ToolNames
 from agentwatch.safe_text import safe_line
 from agentwatch.session import Call, Entry, Kind, Place
 
@@ -38,6 +39,9 @@ class Rows:
     def __init__(self, exported: Exported) -> None:
         self._exported = exported
         self._first_ms = exported.timeline.first_ms
+        self._tools = ToolNames()
+        for call in exported.calls():
+            self._tools.add(call.tool, call.number)
 
     def of(self, entry: Entry) -> Row:
         """Return the row of an entry."""
@@ -70,9 +74,9 @@ class Rows:
             "k": "call",
             "n": call.number,
             "o": call.outcome.value,
-            "t": safe_line(call.tool)[:60],
+            "t": self._tools[call.tool],
             "p": safe_line(call.phrase)[:200],
-            "g": target(call),
+            "g": shown_target(call),
             "r": note.replace("-", "−") if call.lines_added is not None and found is None else note,
             "v": "" if found is None else -1 if found.is_red else 1 if found.is_green else "",
             "d": call_clock(call, feed.session.last_seen_ms),

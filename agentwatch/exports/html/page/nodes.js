@@ -3,6 +3,7 @@
 
 const TAGS = new Set(("a blockquote br code dd del details div dl dt em h3 h4 h5 h6 hr li ol p pre span strong "
   + "summary table tbody td th thead tr ul").split(" "));
+const SCROLLING = new Set(["code", "command", "diff", "output"]);  // classes of what may scroll sideways
 const ADDRESS = /^https?:\/\/[^\s]{1,2000}$/i;
 
 function built(node) {
@@ -21,7 +22,7 @@ function built(node) {
   } else if (detail) {
     element.className = detail;
   }
-  if (tag === "pre") element.tabIndex = 0;  // a region that scrolls must be reachable with the keyboard
+  if (SCROLLING.has(tag === "pre" ? detail.split(" ")[0] : detail)) element.tabIndex = 0;  // reachable by keyboard
   for (const child of children) element.append(built(child));
   return element;
 }

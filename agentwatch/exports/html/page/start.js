@@ -51,8 +51,8 @@ function start() {
   themeButton.setAttribute("aria-label", `Use ${isDark ? "light" : "dark"} colours`);
   layOutTime();
   canvas.setAttribute("aria-label", stripSentence());
-  new ResizeObserver(([{ contentRect }]) => {
-    document.documentElement.style.setProperty("--bar", `${Math.ceil(contentRect.height)}px`);
+  new ResizeObserver(() => {
+    document.documentElement.style.setProperty("--bar", `${bar.offsetHeight}px`);
     drawStrip();
   }).observe(bar);
   filterButtons();
