@@ -18,6 +18,7 @@ PRIVATE = {
     ("textual._compositor.Compositor", "layers_visible"),
     ("textual._compositor.Compositor", "render_full_update"),
     ("textual._compositor.Compositor", "render_partial_update"),
+    ("textual._compositor.Compositor", "render_strips"),
     ("textual._compositor.Compositor", "size"),
     ("textual._compositor.Compositor", "update_widgets"),
     ("textual._compositor.Compositor", "visible_widgets"),
@@ -37,6 +38,7 @@ PRIVATE = {
     ("textual.message_pump.MessagePump", "_close_messages_no_wait"),
     ("textual.screen.Screen", "_compositor"),
     ("textual.screen.Screen", "_get_breakpoint_classes"),
+    ("textual.screen.Screen", "_on_timer_update"),
 }
 """Each private name that is used, with the module or the class that has it.
 
