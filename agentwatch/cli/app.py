@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from agentwatch.cli.completion.command import completion
 from agentwatch.cli.default_command import DefaultCommand, show_version
 from agentwatch.cli.export.options import export
 from agentwatch.cli.messages import internal_error, say
@@ -217,7 +218,21 @@ def hooks(action: str, agent: str | None, *, is_confirmed: bool) -> int:
     return run_hooks(action, agent, is_confirmed=is_confirmed)
 
 
+agentwatch.add_command(completion)
 agentwatch.add_command(export)
+
+
+@agentwatch.command()
+@_ADDRESS
+@click.option(
+    "-o", "output", type=_PATH, required=True, metavar="FILE", help="Write FILE and its times; - is stdout."
+)
+def redact(address: str, output: Path) -> int:
+    """Write the same recording without secrets and personal data."""
+    from agentwatch.cli.address import whole
+    from agentwatch.cli.export.redact import run_redact
+
+    return run_redact(whole(address, "redact"), output)
 
 
 def _options(given: dict[str, Any]) -> Options:

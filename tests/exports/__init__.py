@@ -1,1 +1,1 @@
-"""Tests of the export formats."""
+"""Tests of agentwatch.exports."""

@@ -18,7 +18,6 @@ PRIVATE = {
     ("textual._compositor.Compositor", "layers_visible"),
     ("textual._compositor.Compositor", "render_full_update"),
     ("textual._compositor.Compositor", "render_partial_update"),
-    ("textual._compositor.Compositor", "render_strips"),
     ("textual._compositor.Compositor", "size"),
     ("textual._compositor.Compositor", "update_widgets"),
     ("textual._compositor.Compositor", "visible_widgets"),
