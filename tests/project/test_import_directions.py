@@ -17,7 +17,8 @@ WORDS = frozenset({"byte_size", "plurals", "safe_text"})
 ALLOWED = {
     "capture": NOTHING,
     "recording": {"capture", "state_folder"},
-    "wire": {"blocks", "events", "paths"} | WORDS,
+    "plugins": NOTHING,
+    "wire": {"blocks", "events", "paths", "plugins"} | WORDS,
     "session": {"events", "plurals"},
     "sources": {"agent_facts", "capture", "events", "faults", "recording"},
     "feed": {"blocks", "events", "recording", "session", "wire"} | WORDS,
@@ -28,7 +29,7 @@ ALLOWED = {
     | WORDS,
     "redaction": {"events", "feed", "outputs", "recording", "wire"} | WORDS,
     "exports": {"actions", "analysis", "blocks", "config", "events", "faults", "feed", "outputs", "paths"}
-    | {"recording", "redaction", "resources", "session", "wire"}
+    | {"plugins", "recording", "redaction", "resources", "session", "wire"}
     | WORDS,
     "library": {"events", "feed", "machine", "outputs", "recording", "session", "sources"},
     "hooks": {"faults", "recording", "state_folder"},
