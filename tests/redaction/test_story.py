@@ -25,7 +25,11 @@ STORES = [
     *sorted((SHARED / "disk").rglob("*.json")),
     *sorted((SHARED / "disk").rglob("*.zst")),
 ]
-FILES = [*sorted(RECORDINGS.glob("*.ndjson")), *sorted(SHARED.rglob("*.jsonl")), *sorted(SHARED.rglob("*.ndjson"))]
+FILES = [
+    *sorted(RECORDINGS.glob("*.ndjson")),
+    *sorted(SHARED.rglob("*.jsonl")),
+    *sorted(SHARED.rglob("*.ndjson")),
+]
 MASK = re.compile(r"\[(?:secret:)?[a-z -]+ [0-9a-f]{4}\]|~|user-[0-9a-f]{4}")
 
 
@@ -71,7 +75,11 @@ def test_a_redacted_recording_tells_the_same_story(path: Path) -> None:
     assert_same(facts(reader), facts(copy.reader))
 
 
-@pytest.mark.parametrize(("name", "data", "format_name"), [(n, d, f) for n, d, f in OF_A_FORMAT], ids=[n for n, _, _ in OF_A_FORMAT])
+@pytest.mark.parametrize(
+    ("name", "data", "format_name"),
+    [(n, d, f) for n, d, f in OF_A_FORMAT],
+    ids=[n for n, _, _ in OF_A_FORMAT],
+)
 def test_a_format_that_is_named_tells_the_same_story(name: str, data: bytes, format_name: str) -> None:
     """The samples of every format do too, with the times that the agent has written."""
     reader = reader_of(data)
