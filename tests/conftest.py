@@ -52,6 +52,7 @@ SLOW_FILES = (
     *("test_filtered_calls", "test_call_notes", "test_folded_calls", "test_transcript_measured"),
     *("test_hostile_agents", "test_digest_adds_up", "test_moments", "test_equality"),
     "test_appended",
+    "test_backend",
 )
 """Files of tests that do so in the other folders, or try thousands of sessions."""
 

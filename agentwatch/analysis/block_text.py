@@ -46,6 +46,16 @@ STEP_SIGNS = {
     Outcome.RETURNED: "↵",
 }
 UNKNOWN_SIGN = "◌"
+_TITLES: dict[type[Block], str] = {
+    ErrorBlock: "error",
+    FilesBlock: "files",
+    ReferencesBlock: "results",
+    MatchesBlock: "matches",
+    PlanBlock: "to-do list",
+    StepsBlock: "steps",
+    BinaryBlock: "binary",
+    TooLargeBlock: "too large to show",
+}
 _MOST_LINE = 20_000
 
 
@@ -80,6 +90,25 @@ def block_text(block: Block) -> str:
             return f"{_one_line(block.media_type)}, {size}"
         case TooLargeBlock():
             return f"{block.size} bytes, starting at byte {block.offset} of the recording"
+
+
+def block_title(block: Block) -> str:
+    """Return a title for a block; the agent may have named it."""
+    match block:
+        case TextBlock() | FieldsBlock():
+            return block.name
+        case OutputBlock():
+            return block.stream
+        case ChangeBlock():
+            return "diff" if block.diff else "content after the change"
+    return _TITLES.get(type(block), "content")
+
+
+def whole_text(block: Block) -> str:
+    """Return the text of a block; of a change without a diff, also the content before it."""
+    if isinstance(block, ChangeBlock) and not block.diff and block.before is not None:
+        return f"{block.after or ''}\n── content before the change\n{block.before}"
+    return block_text(block)
 
 
 def bounded(text: str, most: int) -> tuple[list[SafeText], int]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from agentwatch.cli.completion.command import completion
 from agentwatch.cli.default_command import DefaultCommand, show_version
 from agentwatch.cli.export.options import export
 from agentwatch.cli.messages import internal_error, say
@@ -217,6 +218,7 @@ def hooks(action: str, agent: str | None, *, is_confirmed: bool) -> int:
     return run_hooks(action, agent, is_confirmed=is_confirmed)
 
 
+agentwatch.add_command(completion)
 agentwatch.add_command(export)
 
 

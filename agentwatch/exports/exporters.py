@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from agentwatch.exports.exporter import Exporter
+from agentwatch.exports.exporter import Exporter, Sender
 
 _MODULES = {
+    "html": "agentwatch.exports.html",
+    "markdown": "agentwatch.exports.markdown",
     "atif": "agentwatch.exports.atif",
     "asciicast": "agentwatch.exports.asciicast",
+    "otlp": "agentwatch.exports.otlp",
 }
 """The modules of the built-in formats, each with an `EXPORTER`."""
 
@@ -18,10 +21,10 @@ def exporter_names() -> list[str]:
     return [*_MODULES]
 
 
-def exporter_named(name: str) -> Exporter | None:
+def exporter_named(name: str) -> Exporter | Sender | None:
     """Return the format of a name; None if there is none."""
     module = _MODULES.get(name)
     if module is None:
         return None
-    exporter: Exporter = import_module(module).EXPORTER
+    exporter: Exporter | Sender = import_module(module).EXPORTER
     return exporter
