@@ -156,8 +156,7 @@ class _Redaction:
             mask, kind = self._masks.mask(hit.value, hit.kind), hit.kind
             for start, end in spans:
                 self._edits.add(start, end, mask, kind)
-                if unit.is_escaped:
-                    mask = kind = ""
+                mask, kind = ("" if unit.is_escaped else mask), ""
 
 
 def _secrets(text: str) -> Iterator[Hit]:

@@ -140,7 +140,7 @@ def test_a_planted_secret_is_masked(value: Any, secret: str, places: list[int], 
 
 @QUICK
 @given(VALUES, PASSWORDS, st.lists(st.integers(0, 100), max_size=6), st.booleans(), st.booleans())
-@example(value=[], secret="pässwörd-9", places=[], is_ascii=True, is_before=True)
+@example(value=[], secret="K7ü-pässw-93Qxü", places=[], is_ascii=True, is_before=True)
 def test_a_password_is_masked_without_its_label(
     value: Any, secret: str, places: list[int], is_ascii: bool, is_before: bool
 ) -> None:
