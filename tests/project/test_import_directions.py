@@ -31,6 +31,7 @@ ALLOWED = {
     | {"recording", "redaction", "resources", "session", "wire"}
     | WORDS,
     "library": {"events", "feed", "machine", "outputs", "recording", "session", "sources"},
+    "testing": {"analysis", "blocks", "events", "session", "wire"},
     "hooks": {"faults", "recording", "state_folder"},
     "outputs": {"actions", "analysis", "events", "feed", "machine", "recording", "session"} | WORDS,
     "actions": {"events", "session"} | WORDS,
