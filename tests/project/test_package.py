@@ -114,6 +114,7 @@ def test_sdist_contains_what_a_build_needs(built: Path) -> None:
         names = {name.partition("/")[2] for name in packed.getnames()}
     sheets = {f"styles/{Path(sheet).name}" for sheet in stylesheets()}
     assert sheets | {"recordings/demo.ndjson", "tests/conftest.py", "LICENSE"} <= names
+    assert "examples/agentwatch-tern/pyproject.toml" in names
     assert not any(name.startswith((".git/", ".venv", "dist")) for name in names)
 
 
