@@ -12,8 +12,8 @@ from agentwatch.redaction.texts.levels import Hit
 from agentwatch.redaction.texts.search import Search
 from agentwatch.redaction.texts.unit import Unit
 
-_WINDOW = 1 << 15
-_LONGEST = 1 << 17
+_WINDOW = 1 << 16
+_LONGEST = 1 << 18
 """A window grows to this number of characters while a value goes on beyond its end: a private key."""
 _OVERLAP = 1 << 12
 _OPEN = 1 << 9
