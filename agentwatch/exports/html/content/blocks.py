@@ -35,6 +35,7 @@ from agentwatch.blocks import (
     TooLargeBlock,
 )
 from agentwatch.exports.html.content.cutting import MOST, kept, share
+from agentwatch.exports.html.content.languages import coloured, family_of_file
 from agentwatch.exports.html.content.markdown import markdown_nodes
 from agentwatch.exports.html.content.nodes import Node, element, link, text
 from agentwatch.exports.html.content.shell_output import output_nodes
@@ -88,8 +89,13 @@ def prose(source: str, most: int = MOST) -> list[Node]:
     return nodes
 
 
-def block_nodes(block: Block) -> list[Node]:
-    """Return the nodes of a block."""
+def block_nodes(block: Block, path: str | None = None) -> list[Node]:
+    """Return the nodes of a block.
+
+    Args:
+        block: The block.
+        path: The file that it is about, whose name determines the language.
+    """
     match block:
         case ErrorBlock():
             return preformatted(block.text, "error")
@@ -97,13 +103,13 @@ def block_nodes(block: Block) -> list[Node]:
             stream = "output stderr" if block.stream == "stderr" else "output"
             return preformatted(block.text, stream, output_nodes)
         case ContentBlock():
-            return _code(block)
+            return _code(block, path)
         case MarkdownBlock():
             return [element("div", "prose", *prose(block.text))]
         case ChangeBlock(diff=str(diff)):
-            return _diff(*parsed(diff, _MOST_DIFF_LINES))
+            return _diff(*parsed(diff, _MOST_DIFF_LINES), path)
         case ChangeBlock():
-            return _diff(*compared(block.before or "", block.after or "", _MOST_DIFF_LINES))
+            return _diff(*compared(block.before or "", block.after or "", _MOST_DIFF_LINES), path)
         case MatchesBlock():
             return _limited([*_found_files(block)], len(block.files), "files")
         case PlanBlock():
@@ -166,23 +172,24 @@ def _limited(nodes: list[Node], count: int, noun: str) -> list[Node]:
     return [*nodes, element("p", "cut", f"… {more:,} more {noun} left out")] if more > 0 else nodes
 
 
-def _code(block: ContentBlock) -> list[Node]:
+def _code(block: ContentBlock, path: str | None) -> list[Node]:
     """Return the content of a file, with the numbers of its lines beside it."""
     head, left_out, tail = kept(block.text.rstrip("\n"))
-    nodes = [_numbered(head, block.first_line)]
+    name = coloured("code", family_of_file(path))
+    nodes = [_numbered(head, block.first_line, name)]
     if left_out:
         cut_lines = block.text.count("\n", 0, len(head) + left_out)
-        nodes += [cut_words(left_out), _numbered(tail, block.first_line + cut_lines)]
+        nodes += [cut_words(left_out), _numbered(tail, block.first_line + cut_lines, name)]
     return nodes
 
 
-def _numbered(foreign: str, first: int) -> Node:
+def _numbered(foreign: str, first: int, name: str) -> Node:
     shown = text(foreign).removesuffix("\n")
     numbers = "\n".join(map(str, range(first, first + shown.count("\n") + 1)))
-    return element("div", "lines", element("pre", "numbers", numbers), element("pre", "code", shown))
+    return element("div", "lines", element("pre", "numbers", numbers), element("pre", name, shown))
 
 
-def _diff(lines: Sequence[DiffLine], left_out: int) -> list[Node]:
+def _diff(lines: Sequence[DiffLine], left_out: int, path: str | None) -> list[Node]:
     """Return a diff: one element for each run of lines with the same sign, and their signs in the text."""
     if not lines:
         return [element("p", "note", "no difference")]
@@ -196,7 +203,7 @@ def _diff(lines: Sequence[DiffLine], left_out: int) -> list[Node]:
         shown = "\n".join(f"{lead}{line.text}" for line in same)
         gutter = [element("pre", "numbers", numbers)] if width and name not in {"hunk", "file"} else []
         parts.append(element("div", name, *gutter, element("pre", "", text(shown))))
-    nodes = [element("div", "diff", *parts)]
+    nodes = [element("div", coloured("diff", family_of_file(path)), *parts)]
     if left_out:
         nodes.append(element("p", "cut", f"… {left_out:,} more lines left out"))
     return nodes

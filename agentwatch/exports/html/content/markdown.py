@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from functools import cache
 from typing import TYPE_CHECKING
 
+from agentwatch.exports.html.content.languages import coloured, family_named
 from agentwatch.exports.html.content.nodes import Node, element, link, text
 from agentwatch.safe_text import safe_line, safe_text
 
@@ -103,7 +104,8 @@ def _single(token: Token) -> Node:
     """Return the node of a token that has no end. An entity has become a character by now."""
     match token.type:
         case "fence" | "code_block":
-            return element("pre", "code", text(token.content.rstrip("\n")))
+            family = family_named(token.info.strip().partition(" ")[0])
+            return element("pre", coloured("code", family), text(token.content.rstrip("\n")))
         case "code_inline":
             return element("code", "", safe_line(token.content))
         case "hr":

@@ -61,8 +61,8 @@ DIFF = "--- a\n+++ b\n@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n"
             '<div class="prose"><p><em>a</em></p></div><p class="step failed">✗ Read file f (no)</p>',
         ),
         (
-            FieldsBlock("result", {"a": "x", "b": [1]}),
-            '<dl class="fields"><dt>a</dt><dd>x</dd><dt>b</dt><dd><pre class="plain">[\n  1\n]</pre></dd></dl>',
+            FieldsBlock("result", {"a": [1]}),
+            '<dl class="fields"><dt>a</dt><dd><pre class="plain">[\n  1\n]</pre></dd></dl>',
         ),
         (ChangeBlock(None, "a", "a"), '<p class="note">no difference</p>'),
     ],

@@ -24,7 +24,7 @@ def html(source: str) -> str:
         ("- a\n\n- b", "<ul><li><p>a</p></li><li><p>b</p></li></ul>"),
         ("4. a\n5. b", '<ol start="4"><li>a</li><li>b</li></ol>'),
         ("> a", "<blockquote><p>a</p></blockquote>"),
-        ("```python\nx < 1\n```", '<pre class="code">x &lt; 1</pre>'),
+        ("```python\nx < 1\n```", '<pre class="code in-python">x &lt; 1</pre>'),
         ("    x", '<pre class="code">x</pre>'),
         ("a  \nb\nc", "<p>a<br>b\nc</p>"),
         ("---", "<hr>"),
