@@ -94,6 +94,7 @@ function added(row, before) {
 
 function dropped(element) {
   sizes.unobserve(element);
+  uncolour(element);
   if (element.row.element === element) element.row.element = null;
   element.remove();
 }
@@ -107,6 +108,7 @@ function measured(first, end, at, view) {
     if (Math.abs(height - rows[index].height) > 0.25) {
       rows[index].height = height;
       makeReachable(rows[index].element);
+      colour(rows[index].element);
       hasChanged = true;
     }
   }
@@ -137,6 +139,7 @@ function rebuild(row) {
     added(row, old);
     old.row = null;
     sizes.unobserve(old);
+    uncolour(old);
     old.remove();
     if (hadFocus) focusRow(row);
   }
