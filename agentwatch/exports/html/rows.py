@@ -118,18 +118,26 @@ class Rows:
 def call_line(facts: dict[str, Any]) -> list[Node]:
     """Return the line of a call in the transcript: `✓ #12 Read file nearest.py (20 lines)`."""
     outcome = facts["o"]
-    target_and_note = [element("span", "target", facts["g"])] if facts.get("g") else []
-    note = facts.get("r", "")
-    said = "" if outcome in {"succeeded", note} or note.startswith(outcome) else f"{outcome}: "
-    words = f"{said}{note}" if note else "" if outcome == "succeeded" else outcome
-    return [
-        element("span", f"sign {outcome}", SIGNS[Outcome(outcome)]),
-        element("span", "number", f"#{facts['n']}"),
-        element("span", "phrase", facts.get("p", "")),
-        *target_and_note,
-        *([element("span", f"result {outcome}", words)] if words else []),
-        element("span", "took", facts.get("d", "")),
-    ]
+    style = "failed" if facts.get("v") == -1 else outcome
+    parts = (
+        (f"sign {outcome}", SIGNS[Outcome(outcome)]),
+        ("number", f"#{facts['n']}"),
+        ("phrase", facts.get("p", "")),
+        ("target", facts.get("g", "")),
+        (f"result {style}", _result(facts)),
+        ("took", facts.get("d", "")),
+    )
+    return [element("span", name, words) for name, words in parts if words]
+
+
+def _result(facts: dict[str, Any]) -> str:
+    """Return the result of a call: its test verdict with a sign, or its outcome and its note."""
+    outcome, note = facts["o"], facts.get("r", "")
+    if verdict := facts.get("v"):
+        return f"{'✗' if verdict < 0 else '✓'} {note}"
+    if not note:
+        return "" if outcome == "succeeded" else str(outcome)
+    return note if outcome == "succeeded" or note.startswith(outcome) else f"{outcome}: {note}"
 
 
 def _first(agent_ms: int | None, place: Place | None) -> int | None:

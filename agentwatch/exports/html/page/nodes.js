@@ -3,7 +3,6 @@
 
 const TAGS = new Set(("a blockquote br code dd del details div dl dt em h3 h4 h5 h6 hr li ol p pre span strong "
   + "summary table tbody td th thead tr ul").split(" "));
-const SCROLLING = new Set(["code", "command", "diff", "output"]);  // classes of what may scroll sideways
 const ADDRESS = /^https?:\/\/[^\s]{1,2000}$/i;
 
 function built(node) {
@@ -22,7 +21,6 @@ function built(node) {
   } else if (detail) {
     element.className = detail;
   }
-  if (SCROLLING.has(tag === "pre" ? detail.split(" ")[0] : detail)) element.tabIndex = 0;  // reachable by keyboard
   for (const child of children) element.append(built(child));
   return element;
 }
@@ -35,6 +33,14 @@ function make(tag, attributes = {}, ...children) {
   }
   element.append(...children);
   return element;
+}
+
+// Makes what scrolls sideways reachable with the keyboard; not all browsers do.
+function makeReachable(element) {
+  for (const each of element.querySelectorAll("pre.code, pre.output, .diff, .prose table")) {
+    if (each.scrollWidth > each.clientWidth) each.tabIndex = 0;
+    else each.removeAttribute("tabindex");
+  }
 }
 
 const BLOCKS = new Set(("blockquote br dd details div dl dt h3 h4 h5 h6 hr li ol p pre summary table td th tr ul")

@@ -59,7 +59,7 @@ function start() {
   setFilter("");
   updateRows();
   openHash();
-  if (chunkCount <= MOST_KEPT) for (let chunk = 0; chunk < chunkCount; chunk++) chunkLines(chunk);
+  if (!isPlain && chunkCount <= MOST_KEPT) for (let chunk = 0; chunk < chunkCount; chunk++) chunkLines(chunk);
   document.documentElement.dataset.ready = "1";
 }
 

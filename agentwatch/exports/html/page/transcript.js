@@ -94,6 +94,7 @@ function added(row, before) {
 
 function dropped(element) {
   sizes.unobserve(element);
+  uncolour(element);
   if (element.row.element === element) element.row.element = null;
   element.remove();
 }
@@ -106,6 +107,8 @@ function measured(first, end, at, view) {
     const height = rows[index].element.getBoundingClientRect().height;
     if (Math.abs(height - rows[index].height) > 0.25) {
       rows[index].height = height;
+      makeReachable(rows[index].element);
+      colour(rows[index].element);
       hasChanged = true;
     }
   }
@@ -136,6 +139,7 @@ function rebuild(row) {
     added(row, old);
     old.row = null;
     sizes.unobserve(old);
+    uncolour(old);
     old.remove();
     if (hadFocus) focusRow(row);
   }
