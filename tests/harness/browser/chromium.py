@@ -1,7 +1,7 @@
 """Starts a headless Chromium, and speaks the DevTools protocol with it over two pipes.
 
-Chromium reads commands from descriptor 3 and writes answers and events to descriptor 4, each a JSON object that
-a NUL byte ends. Nothing listens on a port, and no package is needed.
+Chromium reads commands from descriptor 3 and writes answers and events to descriptor 4. Each is a JSON object
+that a NUL byte ends. Nothing listens on a port, and no package is needed.
 """
 
 from __future__ import annotations
@@ -25,7 +25,13 @@ SECONDS = 30.0
 """The longest wait for an answer: a busy machine needs some seconds to start a browser."""
 _NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "chrome")
 _FLAGS = (
-    *("--headless", "--remote-debugging-pipe", "--no-first-run", "--no-default-browser-check", "--mute-audio"),
+    *(
+        "--headless",
+        "--remote-debugging-pipe",
+        "--no-first-run",
+        "--no-default-browser-check",
+        "--mute-audio",
+    ),
     *("--disable-gpu", "--disable-quic", "--disable-background-networking", "--disable-component-update"),
     *("--disable-sync", "--disable-extensions", "--disable-default-apps", "--disable-dev-shm-usage"),
     *("--hide-scrollbars", "--force-color-profile=srgb", "--host-resolver-rules=MAP * ~NOTFOUND"),
@@ -157,7 +163,7 @@ def started() -> Iterator[Chromium]:
             stderr=subprocess.DEVNULL,
             env=os.environ | {"HOME": profile},
             pass_fds=(3, 4),
-            preexec_fn=connect,
+            preexec_fn=connect,  # noqa: PLW1509 - takes no lock
             start_new_session=True,
         )
         os.close(commands)

@@ -27,7 +27,9 @@ _KEYS = {
 _SHIFT = 8
 _WATCH = """
 window.violations = [];
-addEventListener("securitypolicyviolation", (event) => violations.push(`${event.violatedDirective} ${event.blockedURI}`));
+addEventListener("securitypolicyviolation", (event) => {
+    violations.push(`${event.violatedDirective} ${event.blockedURI}`);
+});
 """
 """Runs before a page's own scripts. The policy of the page does not apply to it."""
 
@@ -52,7 +54,8 @@ class Page:
         for domain in ("Page", "Runtime", "Network", "Log", "Performance"):
             self.send(f"{domain}.enable")
         self.send("Page.addScriptToEvaluateOnNewDocument", source=_WATCH)
-        self._address = ""
+        self.address = ""
+        """The address of the file that is open."""
 
     def send(self, method: str, **params: Any) -> dict[str, Any]:
         """Send a command about this page."""
@@ -61,8 +64,8 @@ class Page:
     def open(self, path: Path, fragment: str = "") -> None:
         """Open a file, and wait until it is loaded."""
         self._navigate("about:blank")  # a page that is open would not be loaded again for another fragment
-        self._address = path.as_uri()
-        self._navigate(f"{self._address}{fragment}")
+        self.address = path.as_uri()
+        self._navigate(f"{self.address}{fragment}")
 
     def _navigate(self, address: str) -> None:
         self.events.clear()
@@ -145,7 +148,7 @@ class Page:
             for event in self.events
             if event["method"] == "Network.requestWillBeSent"
         ]
-        return [address for address in found if address.partition("#")[0] != self._address]
+        return [address for address in found if address.partition("#")[0] != self.address]
 
     def tree(self) -> Iterator[Node]:
         """Yield the nodes of the accessibility tree, in order, without those that are ignored."""
