@@ -28,7 +28,13 @@ AGENT_FOLDERS = (
 )
 """The variables that move the folders of agents, and our own."""
 SLOW = (
-    *("tests/pty", "tests/harness", "tests/cli", "tests/sources", "tests/project", "tests/screen/overlays"),
+    "tests/pty",
+    "tests/harness",
+    "tests/cli",
+    "tests/sources",
+    "tests/project",
+    "tests/screen/overlays",
+    "tests/screen/film",
     "tests/exports/html/browser",
 )
 """Folders of tests that start programs, terminals or the whole app."""

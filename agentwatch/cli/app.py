@@ -274,8 +274,8 @@ def main() -> None:
         code = 128 + signal.SIGINT
     except Exception as error:  # noqa: BLE001 - the outermost edge: any other error is a bug
         code = _report(internal_error(error), INTERNAL_ERROR)
-    if plugins := sys.modules.get("agentwatch.wire.plugins"):
-        for problem in plugins.problems:
+    for name in ("agentwatch.wire.plugins", "agentwatch.exports.plugins"):
+        for problem in getattr(sys.modules.get(name), "problems", ()):
             say(problem)
     gc.freeze()  # otherwise the exit searches all objects for cycles: 8 % of the duration of `--print`
     sys.exit(code or 0)
