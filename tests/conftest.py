@@ -35,6 +35,7 @@ SLOW = (
     "tests/project",
     "tests/screen/overlays",
     "tests/screen/film",
+    "tests/exports/html/browser",
 )
 """Folders of tests that start programs, terminals or the whole app."""
 SLOW_FILES = (
