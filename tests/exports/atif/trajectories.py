@@ -43,32 +43,7 @@ def asked(path: Path, part: Wanted) -> Iterator[Exported | Problem]:
         os.close(fd)
 
 
-<<<<<<< HEAD
-@contextmanager
-def opened(path: Path, part: Wanted | None = None) -> Iterator[Exported]:
-    """Open a recording for an export; by default all of it, unchanged."""
-    with asked(path, part or wanted()) as found:
-        assert isinstance(found, Exported), found
-        yield found
-
-
-def format_named(name: str) -> Exporter:
-    """Return an export format."""
-    exporter = exporter_named(name)
-    assert isinstance(exporter, Exporter)
-    return exporter
-
-
-def written(path: Path, part: Wanted | None = None, name: str = "atif", **choices: Any) -> bytes:
-    """Return the file that a format writes of a recording."""
-    with opened(path, part) as session:
-        return b"".join(format_named(name).write(session, Choices(**choices)))
-
-
-def trajectory(path: Path, part: Wanted | None = None) -> Json:
-=======
 def trajectory(path: Path, part: Wanted = RAW) -> Json:
->>>>>>> atif
     """Return the trajectory of a recording."""
     found = json.loads(written(EXPORTER, path, part))
     assert isinstance(found, dict)
