@@ -32,6 +32,7 @@ ALLOWED = {
     | {"plugins", "recording", "redaction", "resources", "session", "wire"}
     | WORDS,
     "library": {"events", "feed", "machine", "outputs", "recording", "session", "sources"},
+    "testing": {"analysis", "blocks", "events", "session", "wire"},
     "hooks": {"faults", "recording", "state_folder"},
     "outputs": {"actions", "analysis", "events", "feed", "machine", "recording", "session"} | WORDS,
     "actions": {"events", "session"} | WORDS,

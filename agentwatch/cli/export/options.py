@@ -101,3 +101,23 @@ def export(address: str, **given: Any) -> int:
     chosen = {name: given[name] for name in ("max_bytes", "max_idle", "screen", "content")}
     request = Request(parsed, given["exporter"], wanted, Choices(**chosen), given["output"])
     return run_export(request, Options(format=given["format"]).agent())
+
+
+@click.command(cls=HelpfulCommand)
+@click.argument("part", metavar="ADDRESS#3..#5", type=click.Path(path_type=str))
+@click.option(
+    "-o",
+    "output",
+    required=True,
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write FILE and its times; - is stdout.",
+)
+@_raw
+@reading
+def clip(part: str, output: Path, is_raw: bool, **given: Any) -> int:
+    """Write a part of a session as a recording of its own, redacted: FILE#3..#5, FILE@+10s..+95s."""
+    from agentwatch.cli.export.clip import run_clip
+    from agentwatch.cli.options import Options
+
+    return run_clip(part, output, Options(format=given["format"]).agent(), is_raw=is_raw)

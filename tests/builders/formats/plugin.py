@@ -9,7 +9,9 @@ from pathlib import Path
 
 from tests.conftest import ROOT
 
-EXAMPLE = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "plugins.md").read_text("utf-8"), re.DOTALL)[0]
+_PAGE = (ROOT / "docs" / "plugins.md").read_text("utf-8")
+EXAMPLE, TEST = re.findall(r"```python\n(.*?)```", _PAGE, re.DOTALL)[:2]
+"""The format of the documentation, and the test of it."""
 STREAM = b"".join(
     json.dumps({"tern": 1, **fields}).encode() + b"\n"
     for fields in (
