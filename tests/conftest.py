@@ -63,6 +63,7 @@ SLOW_FILES = (
     "test_appended",
     "test_backend",
     "test_costs",
+    "test_spans",
 )
 """Files of tests that do so in the other folders, or try thousands of sessions."""
 
