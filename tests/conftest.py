@@ -27,7 +27,15 @@ AGENT_FOLDERS = (
     *("OPENCODE_DB", "GOOSE_PATH_ROOT", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"),
 )
 """The variables that move the folders of agents, and our own."""
-SLOW = ("tests/pty", "tests/harness", "tests/cli", "tests/sources", "tests/project", "tests/screen/overlays")
+SLOW = (
+    "tests/pty",
+    "tests/harness",
+    "tests/cli",
+    "tests/sources",
+    "tests/project",
+    "tests/screen/overlays",
+    "tests/screen/film",
+)
 """Folders of tests that start programs, terminals or the whole app."""
 SLOW_FILES = (
     *("test_hostile_formats", "test_hostile_fields", "test_wrong_types"),
@@ -52,6 +60,7 @@ SLOW_FILES = (
     *("test_filtered_calls", "test_call_notes", "test_folded_calls", "test_transcript_measured"),
     *("test_hostile_agents", "test_digest_adds_up", "test_moments", "test_equality"),
     "test_appended",
+    "test_backend",
 )
 """Files of tests that do so in the other folders, or try thousands of sessions."""
 

@@ -28,6 +28,7 @@ from agentwatch.blocks import (
 )
 from agentwatch.byte_size import byte_size
 from agentwatch.events import Outcome, PlanStatus
+from agentwatch.safe_text import SafeText, safe_text
 
 PLAN_SIGNS = {
     PlanStatus.PENDING: "○",
@@ -45,6 +46,17 @@ STEP_SIGNS = {
     Outcome.RETURNED: "↵",
 }
 UNKNOWN_SIGN = "◌"
+_TITLES: dict[type[Block], str] = {
+    ErrorBlock: "error",
+    FilesBlock: "files",
+    ReferencesBlock: "results",
+    MatchesBlock: "matches",
+    PlanBlock: "to-do list",
+    StepsBlock: "steps",
+    BinaryBlock: "binary",
+    TooLargeBlock: "too large to show",
+}
+_MOST_LINE = 20_000
 
 
 def block_text(block: Block) -> str:
@@ -78,6 +90,56 @@ def block_text(block: Block) -> str:
             return f"{_one_line(block.media_type)}, {size}"
         case TooLargeBlock():
             return f"{block.size} bytes, starting at byte {block.offset} of the recording"
+
+
+def block_title(block: Block) -> str:
+    """Return a title for a block; the agent may have named it."""
+    match block:
+        case TextBlock() | FieldsBlock():
+            return block.name
+        case OutputBlock():
+            return block.stream
+        case ChangeBlock():
+            return "diff" if block.diff else "content after the change"
+    return _TITLES.get(type(block), "content")
+
+
+def whole_text(block: Block) -> str:
+    """Return the text of a block; of a change without a diff, also the content before it."""
+    if isinstance(block, ChangeBlock) and not block.diff and block.before is not None:
+        return f"{block.after or ''}\n── content before the change\n{block.before}"
+    return block_text(block)
+
+
+def bounded(text: str, most: int) -> tuple[list[SafeText], int]:
+    """Return the first lines of a text as safe text.
+
+    A very long line is cut; a note at its end says how much is missing.
+
+    Args:
+        text: The text.
+        most: The maximum number of lines.
+
+    Returns:
+        The lines, and the number of lines that were left out.
+    """
+    end = -1
+    for _ in range(most):
+        end = text.find("\n", end + 1)
+        if end < 0:
+            break
+    rest = "" if end < 0 else text[end + 1 :].rstrip("\n")
+    if not rest:
+        return [cut_line(line) for line in safe_text(text).rstrip("\n").split("\n")], 0
+    kept = safe_text(text[: end + 1]).removesuffix("\n")
+    return [cut_line(line) for line in kept.split("\n")], rest.count("\n") + 1
+
+
+def cut_line(line: str) -> SafeText:
+    """Return a line of safe text, cut after 20,000 characters with a note of how much is missing."""
+    if len(line) <= _MOST_LINE:
+        return SafeText(line)
+    return SafeText(f"{line[:_MOST_LINE]} … {len(line) - _MOST_LINE:,} more characters in this line")
 
 
 def as_json(value: object, indent: int | None = None) -> str:

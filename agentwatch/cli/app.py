@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from agentwatch.cli.completion.command import completion
 from agentwatch.cli.default_command import DefaultCommand, show_version
-from agentwatch.cli.export.options import export
+from agentwatch.cli.export.options import clip, export
 from agentwatch.cli.messages import internal_error, say
 from agentwatch.cli.parameters import together
 from agentwatch.cli.parameters.format import reading
@@ -222,7 +223,22 @@ def hooks(action: str, agent: str | None, *, is_confirmed: bool) -> int:
     return run_hooks(action, agent, is_confirmed=is_confirmed)
 
 
+agentwatch.add_command(completion)
 agentwatch.add_command(export)
+agentwatch.add_command(clip)
+
+
+@agentwatch.command()
+@_ADDRESS
+@click.option(
+    "-o", "output", type=_PATH, required=True, metavar="FILE", help="Write FILE and its times; - is stdout."
+)
+def redact(address: str, output: Path) -> int:
+    """Write the same recording without secrets and personal data."""
+    from agentwatch.cli.address import whole
+    from agentwatch.cli.export.redact import run_redact
+
+    return run_redact(whole(address, "redact"), output)
 
 
 def _options(given: dict[str, Any]) -> Options:
@@ -263,8 +279,8 @@ def main() -> None:
         code = 128 + signal.SIGINT
     except Exception as error:  # noqa: BLE001 - the outermost edge: any other error is a bug
         code = _report(internal_error(error), INTERNAL_ERROR)
-    if plugins := sys.modules.get("agentwatch.wire.plugins"):
-        for problem in plugins.problems:
+    for name in ("agentwatch.wire.plugins", "agentwatch.exports.plugins"):
+        for problem in getattr(sys.modules.get(name), "problems", ()):
             say(problem)
     gc.freeze()  # otherwise the exit searches all objects for cycles: 8 % of the duration of `--print`
     sys.exit(code or 0)

@@ -51,7 +51,8 @@ class DefaultCommand(HelpfulCommand, click.Group):
         if incomplete.startswith("-"):
             context = watch.make_context("agentwatch", [], resilient_parsing=True)
             return [*found, *watch.shell_complete(context, incomplete)]
-        return [*found, CompletionItem(incomplete, type="file")]
+        # The script for bash forgets the words before a file, and offers files only if there are no words.
+        return [CompletionItem(incomplete, type="file"), *found]
 
     def format_usage(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Show the usage without a command first: a pipe or an ADDRESS."""

@@ -25,6 +25,8 @@ class Exported:
     """Its session is that of the last exported moment. It reads the blocks of calls."""
     timeline: RecordedTimes
     """The times of the whole recording."""
+    modified_ms: int = 0
+    """When its file was last written, in milliseconds since the epoch."""
     start: int = 0
     """The offset at which the exported part starts."""
     is_whole: bool = True
@@ -42,32 +44,43 @@ class Exported:
         return self.feed.session
 
     def calls(self) -> Iterator[Call]:
-        """Yield the exported calls: those of the part that the words select."""
+        """Yield the exported calls: those that were open in the part, and that the words select."""
         for call in self.session.calls:
             if self._is_within(call) and (self.matches is None or self.matches(call)):
                 yield call
 
     def entries(self) -> Iterator[Entry]:
-        """Yield the exported entries of the transcript. With words, only the calls that they select."""
-        transcript = self.session.transcript
-        offsets = transcript.offsets
-        for number in range(len(transcript)):
-            if offsets[number] < self.start and not self._may_go_on(number):
-                continue
-            entry = transcript[number]
-            call = entry.call
-            if call is None:
-                if self.matches is None and offsets[number] >= self.start:
-                    yield entry
-            elif self._is_within(call) and (self.matches is None or self.matches(call)):
+        """Yield the exported entries of the transcript: the exported calls, and the texts of the part.
+
+        A text belongs to the part in which it begins. With words, only calls are exported.
+        """
+        for entry in self.session.transcript:
+            if self.holds(entry):
                 yield entry
 
-    def _may_go_on(self, number: int) -> bool:
-        """Return whether an entry that began before the part may belong to it: a call that ended in it."""
-        return self.session.transcript[number].call is not None
+    def holds(self, entry: Entry) -> bool:
+        """Return whether an entry of the transcript is exported."""
+        call = entry.call
+        if call is None:
+            return self.matches is None and self.session.transcript.offsets[entry.number] >= self.start
+        return self._is_within(call) and (self.matches is None or self.matches(call))
 
     def _is_within(self, call: Call) -> bool:
-        """Return whether a call was open or began in the part."""
-        if self.start == 0 or call.ended is None:
+        """Return whether a call was open in the part. One that never ended was open until its run ended."""
+        if self.start == 0:
             return True
-        return call.ended.offset >= self.start
+        if call.ended is not None:
+            return call.ended.offset >= self.start
+        place = call.arguments_place
+        if place is not None and place.offset >= self.start:
+            return True
+        end = self._end_of(call.run)
+        return end is None or end >= self.start
+
+    def _end_of(self, run: int) -> int | None:
+        """Return the offset of the line that ended a run, or began the next one; None of one that goes on."""
+        runs = self.session.runs
+        if run <= len(runs) and (ended := runs[run - 1].ended) is not None:
+            return ended.offset
+        starts = runs[run].turn_starts if run < len(runs) else ()
+        return self.session.transcript.offsets[starts[0]] if starts else None

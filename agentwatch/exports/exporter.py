@@ -1,4 +1,4 @@
-"""The interface of an export format."""
+"""The interface of an export format, and of one that is sent."""
 
 from __future__ import annotations
 
@@ -38,3 +38,24 @@ class Exporter:
     """The suffix of its files: `.html`."""
     write: Callable[[Exported, Choices], Iterator[bytes]]
     """Yields the pieces of the file."""
+
+
+class Sent(NamedTuple):
+    """What became of a session that was sent."""
+
+    words: str
+    """One line for the user: how much was sent to which address, and what was refused. No safe text."""
+    is_complete: bool
+    """Whether all of it was accepted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sender:
+    """A format that is sent to a service instead of written to a file."""
+
+    name: str
+    """The name of the format, for `--to`: `otlp`."""
+    check: Callable[[], None]
+    """Raises a `Fault` if nothing can be sent. It is called before the session is read."""
+    send: Callable[[Exported, Choices], Sent]
+    """Sends the session. It raises no exception for what the service does."""

@@ -4,21 +4,31 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from agentwatch.exports.exporter import Exporter
+from agentwatch.exports.exporter import Exporter, Sender
 
-_MODULES: dict[str, str] = {}
+_MODULES = {
+    "html": "agentwatch.exports.html",
+    "markdown": "agentwatch.exports.markdown",
+    "atif": "agentwatch.exports.atif",
+    "asciicast": "agentwatch.exports.asciicast",
+    "otlp": "agentwatch.exports.otlp",
+}
 """The modules of the built-in formats, each with an `EXPORTER`."""
 
 
 def exporter_names() -> list[str]:
-    """Return the names of the formats, without loading them."""
-    return [*_MODULES]
+    """Return the names of the formats, without loading them; those of other packages are the last."""
+    from agentwatch.exports.plugins import GROUP  # reads the metadata of all packages
+
+    return [*dict.fromkeys((*_MODULES, *GROUP.names()))]
 
 
-def exporter_named(name: str) -> Exporter | None:
-    """Return the format of a name; None if there is none."""
+def exporter_named(name: str) -> Exporter | Sender | None:
+    """Return the format of a name; None if there is none, or if it is of another package and fails."""
     module = _MODULES.get(name)
     if module is None:
-        return None
-    exporter: Exporter = import_module(module).EXPORTER
+        from agentwatch.exports.plugins import plugin_exporter
+
+        return plugin_exporter(name)
+    exporter: Exporter | Sender = import_module(module).EXPORTER
     return exporter

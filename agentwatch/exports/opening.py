@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -50,9 +51,9 @@ def exported(
         OSError: The redacted copy cannot be written.
     """
     by_name = Bookmarks(bookmarks_path, partial(ends_a_line, reader.line_at)).by_name()
-    report = None
+    report, modified_ms = None, os.fstat(reader.fd).st_mtime_ns // 1_000_000
     if not wanted.is_raw:
-        copy = redacted(reader, agent, progress)
+        copy = redacted(reader, progress)
         reader, report = copy.reader, copy.report
         by_name = {each: copy.offset_of(offset) for each, offset in by_name.items()}
     feed = Feed(reader, agent)
@@ -67,6 +68,7 @@ def exported(
         name=name,
         feed=feed,
         timeline=history.timeline,
+        modified_ms=modified_ms,
         start=part.start,
         is_whole=part.start == 0 and feed is history.feed and not wanted.words,
         filter_words=wanted.words,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentwatch.session import Kind, Session
+from agentwatch.session import Entry, Kind, Session
 
 
 def final_answer(session: Session) -> str:
@@ -12,16 +12,21 @@ def final_answer(session: Session) -> str:
     Thoughts, notices and subagents' entries between its pieces are left out. It is empty if no text follows
     the last call.
     """
-    run = session.run
-    if run.is_bare:
-        return run.result or ""
-    pieces: list[str] = []
+    if session.run.is_bare:
+        return session.run.result or ""
+    return "".join(entry.text for entry in final_entries(session))
+
+
+def final_entries(session: Session) -> list[Entry]:
+    """Return the entries of the transcript whose texts are the final answer, in order."""
+    entries: list[Entry] = []
     for entry in reversed(session.transcript):
         if entry.parent is not None:
             continue
-        is_of_earlier_turn = entry.result is not None and entry.result is not run.turn_result
+        is_of_earlier_turn = entry.result is not None and entry.result is not session.run.turn_result
         if entry.kind in (Kind.CALL, Kind.PROMPT) or is_of_earlier_turn:
             break
         if entry.kind is Kind.ANSWER:
-            pieces.append(entry.text)
-    return "".join(reversed(pieces))
+            entries.append(entry)
+    entries.reverse()
+    return entries

@@ -1,19 +1,34 @@
-"""Copies a recording without its secrets and personal data."""
+"""Copies a recording without its secrets and personal data.
+
+The recording is read three times. The first reading finds the secrets, which may have a label in one place
+only. The second one finds each of them everywhere, and the personal data. The third one writes the copy.
+"""
 
 from __future__ import annotations
 
+import re
 from array import array
 from bisect import bisect_left
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from agentwatch.outputs.writing import write_all
-from agentwatch.recording import ArrivalTimes, LineReader, nameless_file
+from agentwatch.recording import ArrivalTimes, LineReader, Lines, nameless_file
+from agentwatch.redaction.edits import Edits
+from agentwatch.redaction.homes import Homes
+from agentwatch.redaction.mask import Masks
 from agentwatch.redaction.report import Report
-from agentwatch.wire import Agent
+from agentwatch.redaction.secrets import find
+from agentwatch.redaction.texts.levels import Hit
+from agentwatch.redaction.texts.unit import Unit
+from agentwatch.redaction.texts.walk import Walk
+from agentwatch.redaction.values import Values
+from agentwatch.redaction.writing import Writer
 
 Progress = Callable[[int, int], None]
 """Is called with the number of bytes that are done and with their total."""
+_SHARES = (6, 3, 1)
+"""The parts of the time that the three readings take."""
+_MASK = re.compile(r"\[(?:secret:)?[a-z -]{1,40} [0-9a-f]{4}\]|user-[0-9a-f]{4}")
 
 
 class Complete:
@@ -49,29 +64,107 @@ class Redacted(NamedTuple):
         return self.after[min(bisect_left(self.before, offset), len(self.after) - 1)]
 
 
-def redacted(reader: LineReader, _agent: Agent | None = None, progress: Progress | None = None) -> Redacted:
+def redacted(reader: LineReader, progress: Progress | None = None) -> Redacted:
     """Return a copy of a complete recording without its secrets and personal data.
 
     Args:
         reader: Reads the recording from its start.
-        _agent: The agent that wrote it; None to detect it.
         progress: Is called now and then.
 
     Raises:
         OSError: The copy cannot be written.
     """
-    fd, times, report = nameless_file(), ArrivalTimes(), Report()
-    before, after, size, seen_ms = array("Q"), array("Q"), 0, None
-    while lines := reader.read():
-        for line in lines:
-            data = reader.line_at(line.offset, line.length) + b"\n"
-            if line.seen_ms is not None and line.seen_ms != seen_ms:
-                seen_ms = line.seen_ms
-                times.note(size, seen_ms)
-            write_all(fd, data)
-            size += len(data)
-            before.append(line.offset + line.length + 1)
-            after.append(size)
-        if progress is not None:
-            progress(reader.offset, reader.growth.size())
-    return Redacted(LineReader(fd, Complete(size), times), report, before, after)
+    redaction = _Redaction(reader, progress)
+    redaction.find_secrets()
+    redaction.find_everywhere()
+    return redaction.copy()
+
+
+class _Redaction:
+    """The readings of a recording, and what they have found."""
+
+    def __init__(self, reader: LineReader, progress: Progress | None) -> None:
+        self._reader = reader
+        self._progress = progress
+        self._masks = Masks()
+        self._values = Values()
+        self._homes = Homes()
+        self._edits = Edits()
+
+    def find_secrets(self) -> None:
+        """Find the secrets, and whose recording it is."""
+
+        def secrets(text: str) -> Iterator[Hit]:
+            self._homes.read(text)
+            return _secrets(text)
+
+        walk = Walk(secrets, self._take_secrets)
+        for lines in self._batches(0):
+            walk.read(lines, self._reader)
+        walk.finish()
+
+    def find_everywhere(self) -> None:
+        """Find where the secrets occur again, and the personal data."""
+        personal = self._homes.personal()
+
+        def known(text: str) -> Iterator[Hit]:
+            yield from self._values.find(text)
+            for found in personal.find(text):
+                value = text[found.start : found.end]
+                if not _MASK.fullmatch(value):
+                    yield Hit(*found, value)
+
+        walk = Walk(known, self._take_known)
+        for lines in self._batches(1):
+            walk.read(lines, self._reader)
+        walk.finish()
+
+    def copy(self) -> Redacted:
+        """Write the copy."""
+        fd, times = nameless_file(), ArrivalTimes()
+        writer = Writer(fd, times, self._edits)
+        for lines in self._batches(2):
+            writer.write(lines, self._reader)
+        reader = LineReader(fd, Complete(writer.size), times)
+        return Redacted(reader, writer.report, writer.before, writer.after)
+
+    def _batches(self, number: int) -> Iterator[Lines]:
+        """Yield the lines of the recording from its start, for one of the readings."""
+        reader = LineReader(self._reader.fd, self._reader.growth, self._reader.times)
+        done, share = sum(_SHARES[:number]), _SHARES[number]
+        while lines := reader.read():
+            yield lines
+            if self._progress is not None:
+                size = reader.growth.size()
+                self._progress(done * size + share * reader.offset, sum(_SHARES) * size)
+
+    def _take_secrets(self, unit: Unit, hits: Sequence[Hit]) -> None:
+        for hit in hits:
+            self._values.add(hit.value, hit.kind)
+        self._mask(unit, hits)
+
+    def _take_known(self, unit: Unit, hits: Sequence[Hit]) -> None:
+        if unit.shape is None:
+            hits = [*hits, *self._values.cut_off(unit)]
+        self._mask(unit, hits)
+
+    def _mask(self, unit: Unit, hits: Sequence[Hit]) -> None:
+        if not hits:
+            return
+        places = unit.places([(hit.start, hit.end) for hit in hits], self._reader.line_at)
+        for hit, spans in zip(hits, places, strict=True):
+            mask, kind = self._masks.mask(hit.value, hit.kind), hit.kind
+            for start, end in spans:
+                self._edits.add(start, end, mask, kind)
+                mask, kind = ("" if unit.is_escaped else mask), ""
+
+
+def _secrets(text: str) -> Iterator[Hit]:
+    """Yield the secrets in a text. What a redaction has masked is none."""
+    masked = [match.span() for match in _MASK.finditer(text)] if "[secret:" in text else []
+    at = 0
+    for found in find(text):
+        while at < len(masked) and masked[at][1] <= found.start:
+            at += 1
+        if at == len(masked) or masked[at][0] >= found.end:
+            yield Hit(*found, text[found.start : found.end])

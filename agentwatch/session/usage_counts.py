@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from functools import reduce
 from typing import TypeVar
 
 from agentwatch.events import Tokens, Usage, UsageScope
@@ -35,6 +37,11 @@ class UsageCounts:
             total = _latest(_sum(self._earlier, self._turn), event.tokens)
             self._earlier, self._turn = Tokens(), total
         self.tokens = _sum(self._earlier, self._turn)
+
+
+def added(counts: Iterable[Tokens]) -> Tokens:
+    """Return the sums of counts, and the context of the last."""
+    return reduce(_sum, counts, Tokens())
 
 
 def _sum(first: Tokens, second: Tokens) -> Tokens:

@@ -166,10 +166,11 @@ def test_every_binding_that_can_be_rebound_has_keys_that_can_be_pressed(tmp_path
 
 
 def test_every_binding_and_theme_is_documented() -> None:
-    """docs/CONFIG.md names every binding that can be rebound, and every theme."""
+    """The pages of settings and keys name every binding that can be rebound, and every theme."""
     from textual.theme import BUILTIN_THEMES
 
-    documentation = (ROOT / "docs" / "CONFIG.md").read_text(encoding="utf-8")
+    pages = (ROOT / "docs" / "CONFIG.md", ROOT / "docs" / "reference" / "keys.md")
+    documentation = "".join(page.read_text(encoding="utf-8") for page in pages)
     assert [name for name in (*bound_keys({}), *BUILTIN_THEMES) if f"`{name}`" not in documentation] == []
 
 

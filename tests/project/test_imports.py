@@ -8,7 +8,8 @@ import re
 import subprocess
 import sys
 import tomllib
-from importlib.metadata import packages_distributions
+from collections.abc import Iterable
+from importlib.metadata import packages_distributions, requires
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,8 @@ except SystemExit as stop:
     assert not stop.code, stop.code
 """
 PACKAGE = ROOT / "agentwatch"
+OF_THE_EXTRA = PACKAGE / "exports" / "otlp"
+"""The folder that imports the packages of the extra `otlp`."""
 MODULES = sorted(
     ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
     for path in PACKAGE.rglob("*.py")
@@ -152,14 +155,44 @@ def test_the_screen_begins_without_markdown_and_lexers() -> None:
     assert loaded("import agentwatch.screen.app").isdisjoint({"markdown_it", "pygments"})
 
 
-def test_imported_packages_are_dependencies() -> None:
-    """Each third-party package that is imported is a declared dependency, and there are no others."""
-    trees = (ast.parse(path.read_bytes()) for path in (ROOT / "agentwatch").rglob("*.py"))
-    nodes = [node for tree in trees for node in ast.walk(tree)]
+def foreign(paths: Iterable[Path]) -> set[str]:
+    """Return the third-party packages that modules import, anywhere in them."""
+    nodes = [node for path in paths for node in ast.walk(ast.parse(path.read_bytes()))]
     named = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
     named |= {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)}
-    foreign = {name.partition(".")[0] for name in named} - sys.stdlib_module_names - {"agentwatch"}
+    return {name.partition(".")[0] for name in named} - sys.stdlib_module_names - {"agentwatch"}
+
+
+def distribution(requirement: str) -> str:
+    """Return the name of the distribution that a requirement asks for."""
+    return re.split(r"[^\w-]", requirement)[0]
+
+
+def test_imported_packages_are_dependencies() -> None:
+    """Each third-party package that is imported is a declared dependency, and there are no others."""
+    paths = {*(ROOT / "agentwatch").rglob("*.py")} - {*OF_THE_EXTRA.rglob("*.py")}
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     distributions = packages_distributions()
-    wanted = {re.split("[<>=]", wanted)[0] for wanted in project["dependencies"]}
-    assert {distributions[name][0].lower() for name in foreign} == wanted
+    wanted = {distribution(wanted) for wanted in project["dependencies"]}
+    assert {distributions[name][0].lower() for name in foreign(paths)} == wanted
+
+
+def test_the_extra_otlp_has_what_its_folder_imports() -> None:
+    """What only the sender of traces imports, comes with the extra or with what the extra requires."""
+    extra = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]["otlp"]
+    names = {distribution(each) for each in extra}
+    names |= {distribution(each) for name in list(names) for each in requires(name) or ()}
+    distributions = packages_distributions()
+    others = {*(ROOT / "agentwatch").rglob("*.py")} - {*OF_THE_EXTRA.rglob("*.py")}
+    found = foreign(OF_THE_EXTRA.rglob("*.py")) - foreign(others)
+    assert "opentelemetry" in found
+    assert {name for name in found if names.isdisjoint(distributions[name])} == set()
+
+
+def test_only_the_extra_loads_opentelemetry() -> None:
+    """The formats of files and the list of formats are used without the packages of the extra."""
+    program = """
+from agentwatch.exports.exporters import exporter_named, exporter_names
+assert all(exporter_named(name) for name in exporter_names())
+"""
+    assert loaded(program).isdisjoint({"opentelemetry", "google", "requests"})

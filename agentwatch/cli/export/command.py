@@ -15,13 +15,15 @@ from agentwatch.cli.export.output import STDOUT, write_file
 from agentwatch.cli.export.progress import ShownProgress
 from agentwatch.cli.messages import say
 from agentwatch.exports.exported import Exported
-from agentwatch.exports.exporter import Choices, Exporter
+from agentwatch.exports.exporter import Choices, Exporter, Sender
 from agentwatch.exports.opening import Wanted, exported
-from agentwatch.faults import USAGE, Fault
+from agentwatch.faults import INCOMPLETE_RECORDING, USAGE, Fault, cannot_create
 from agentwatch.plurals import plural
 from agentwatch.recording import SessionFiles
 from agentwatch.wire import Agent
 
+FILM = "asciicast"
+"""The format that can also be a film of the screen."""
 _BROKEN_PIPE = 141
 _UNFIT = re.compile(r"[^0-9A-Za-z._-]")
 
@@ -30,7 +32,7 @@ class Request(NamedTuple):
     """What the command line asks for."""
 
     address: Address
-    exporter: Exporter
+    exporter: Exporter | Sender
     wanted: Wanted
     choices: Choices
     output: Path | None
@@ -44,14 +46,17 @@ def run_export(request: Request, agent: Agent | None) -> int:
         Fault: The recording cannot be opened, does not have the part, or is of no known agent; or the file
             cannot be written.
     """
-    progress = ShownProgress()
+    progress, exporter = ShownProgress(), request.exporter
+    if isinstance(exporter, Sender):
+        return _send(request, exporter, agent, progress)
     session = open_session(request.address, request.wanted, agent, progress)
     if isinstance(session, int):
         return session
-    path = request.output or Path(_file_name(session.name, request.exporter.suffix))
+    path = request.output or Path(_file_name(session.name, exporter.suffix))
     choices = request.choices._replace(progress=progress.step("writing"))
     try:
-        size = write_file(path, request.exporter.write(session, choices), replaces=request.output is not None)
+        pieces = _pieces(exporter, session, choices)
+        size = write_file(path, pieces, replaces=request.output is not None)
     except BrokenPipeError:
         return _BROKEN_PIPE
     finally:
@@ -60,13 +65,42 @@ def run_export(request: Request, agent: Agent | None) -> int:
     return 0
 
 
+def _pieces(exporter: Exporter, session: Exported, choices: Choices) -> Iterator[bytes]:
+    """Return the pieces of the file. A film of the screen needs the screen, which no format may load."""
+    if choices.screen and exporter.name == FILM:
+        from agentwatch.screen.film.film import filmed
+
+        return filmed(session, choices)
+    return exporter.write(session, choices)
+
+
+def _send(request: Request, sender: Sender, agent: Agent | None, progress: ShownProgress) -> int:
+    """Send the session, report on stderr what was sent and masked, and return the exit code.
+
+    Raises:
+        Fault: As for `run_export`, or nothing can be sent at all.
+    """
+    if request.output is not None:
+        raise Fault(f"--to {sender.name} sends the session; it takes no -o", USAGE)
+    sender.check()
+    session = open_session(request.address, request.wanted, agent, progress)
+    if isinstance(session, int):
+        return session
+    try:
+        sent = sender.send(session, request.choices._replace(progress=progress.step("sending")))
+    finally:
+        progress.clear()
+    say("; ".join((sent.words, *_report(session, None, 0))))
+    return 0 if sent.is_complete else INCOMPLETE_RECORDING
+
+
 def open_session(
     address: Address, wanted: Wanted, agent: Agent | None, progress: ShownProgress
 ) -> Exported | int:
     """Return the part of a session that is exported; of a stream of no known agent, the exit code.
 
     Raises:
-        Fault: The recording cannot be opened, or does not have the part.
+        Fault: The recording cannot be opened, does not have the part, or cannot be copied without secrets.
     """
     is_stdin = address.path == STDIN
     name = "session" if is_stdin else address.path.name
@@ -74,6 +108,8 @@ def open_session(
     reader = opened(address.path)
     try:
         session = exported(reader, name, wanted, agent, bookmarks, progress.step("redacting"))
+    except OSError as error:
+        raise cannot_create(Path("the redacted copy"), error) from None
     finally:
         progress.clear()
     if isinstance(session, Problem):

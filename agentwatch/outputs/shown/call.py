@@ -8,22 +8,7 @@ from collections.abc import Iterator
 import orjson
 
 from agentwatch.actions import action, outcome_note, target
-from agentwatch.analysis.block_text import block_text
-from agentwatch.blocks import (
-    BinaryBlock,
-    Block,
-    ChangeBlock,
-    ErrorBlock,
-    FieldsBlock,
-    FilesBlock,
-    MatchesBlock,
-    OutputBlock,
-    PlanBlock,
-    ReferencesBlock,
-    StepsBlock,
-    TextBlock,
-    TooLargeBlock,
-)
+from agentwatch.analysis.block_text import block_title, whole_text
 from agentwatch.events import Outcome
 from agentwatch.feed import Feed
 from agentwatch.outputs.safe_json import safe_json
@@ -34,17 +19,6 @@ from agentwatch.safe_text import SafeText, safe_line, safe_text
 from agentwatch.session import Call, Place
 from agentwatch.wire.json_line import parse_joined
 from agentwatch.wire.payloads import arguments_in, result_in
-
-_TITLES: dict[type[Block], str] = {
-    ErrorBlock: "error",
-    FilesBlock: "files",
-    ReferencesBlock: "results",
-    MatchesBlock: "matches",
-    PlanBlock: "to-do list",
-    StepsBlock: "steps",
-    BinaryBlock: "binary",
-    TooLargeBlock: "too large to show",
-}
 
 _TOO_DEEP = "nested too deeply to be printed"
 
@@ -112,8 +86,8 @@ def _times(call: Call, now_ms: int | None) -> str:
 
 def _section(name: str, feed: Feed, place: Place, call: Call) -> Iterator[SafeText]:
     for block in feed.blocks(place, call.call_id):
-        title = _title(block)
-        yield from _titled(name if title in ("", name) else f"{name}: {title}", _text(block))
+        title = block_title(block)
+        yield from _titled(name if title in ("", name) else f"{name}: {title}", whole_text(block))
 
 
 def _titled(title: str, text: str) -> Iterator[SafeText]:
@@ -121,24 +95,6 @@ def _titled(title: str, text: str) -> Iterator[SafeText]:
     yield safe_line(f"── {title}")
     for line in safe_text(text.rstrip("\n")).split("\n"):
         yield SafeText(line)
-
-
-def _title(block: Block) -> str:
-    match block:
-        case TextBlock() | FieldsBlock():
-            return block.name
-        case OutputBlock():
-            return block.stream
-        case ChangeBlock():
-            return "diff" if block.diff else "content after the change"
-    return _TITLES.get(type(block), "content")
-
-
-def _text(block: Block) -> str:
-    """Return the text of a block; of a change without a diff, also the content before it."""
-    if isinstance(block, ChangeBlock) and not block.diff and block.before is not None:
-        return f"{block.after or ''}\n── content before the change\n{block.before}"
-    return block_text(block)
 
 
 def _value(feed: Feed, place: Place, call: Call, *, is_result: bool) -> object:

@@ -10,7 +10,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
-from agentwatch.screen.detail.diff_lines import DiffLine, side_by_side
+from agentwatch.analysis.diff_lines import DiffLine, side_by_side
 from agentwatch.screen.detail.sections import Output, Stretch, StyleOf, number_width
 from agentwatch.screen.lines.folding import Run, Window, fits, folds, window
 from agentwatch.screen.markup.syntax import CodeStyle, SyntaxColours

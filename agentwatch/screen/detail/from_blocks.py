@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from agentwatch.analysis.block_text import block_text
+from agentwatch.analysis.block_text import block_text, bounded
+from agentwatch.analysis.diff_lines import DiffLine, compared, parsed
 from agentwatch.blocks import (
     BinaryBlock,
     Block,
@@ -33,9 +34,8 @@ from agentwatch.screen.detail.contents.prose import (
     steps_section,
 )
 from agentwatch.screen.detail.diff import Diff
-from agentwatch.screen.detail.diff_lines import DiffLine, compared, parsed
 from agentwatch.screen.detail.json_tree import JsonTree, from_text, is_tree
-from agentwatch.screen.detail.sections import Heading, Matches, Output, Section, Signed, bounded
+from agentwatch.screen.detail.sections import Heading, Matches, Output, Section, Signed
 from agentwatch.screen.detail.shell_output import shell_section
 from agentwatch.screen.lines.line_view import LineView
 from agentwatch.screen.markup.syntax import CodeStyle

@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any, NamedTuple
 
-from agentwatch.analysis.block_text import as_json
+from agentwatch.analysis.block_text import as_json, cut_line
 from agentwatch.blocks import Block, FieldsBlock
 from agentwatch.plurals import plural
 from agentwatch.safe_text import SafeText, safe_line
-from agentwatch.screen.detail.sections import Section, StyleOf, cut_line
+from agentwatch.screen.detail.sections import Section, StyleOf
 from agentwatch.screen.lines.folding import Run
 
 _OPEN_LEVELS = 2

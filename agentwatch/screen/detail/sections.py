@@ -15,12 +15,11 @@ from rich.style import Style
 from textual.strip import Strip
 
 from agentwatch.blocks import Block
-from agentwatch.safe_text import SafeText, columns, safe_text
+from agentwatch.safe_text import SafeText, columns
 from agentwatch.screen.lines.folding import Run, Window, fits, folds, styled, widest, window
 
 StyleOf = Callable[[str], Style]
 """Returns the style for a style name."""
-_MOST_LINE = 20_000
 _LEAST_ROOM = 4
 
 
@@ -232,37 +231,6 @@ class Matches(Output):
         return [(0, len(line), style_of("strong"))]
 
 
-def bounded(text: str, most: int) -> tuple[list[SafeText], int]:
-    """Return the first lines of a text as safe text.
-
-    A very long line is cut; a note at its end says how much is missing.
-
-    Args:
-        text: The text.
-        most: The maximum number of lines.
-
-    Returns:
-        The lines, and the number of lines that were left out.
-    """
-    end = -1
-    for _ in range(most):
-        end = text.find("\n", end + 1)
-        if end < 0:
-            break
-    rest = "" if end < 0 else text[end + 1 :].rstrip("\n")
-    if not rest:
-        return [cut_line(line) for line in safe_text(text).rstrip("\n").split("\n")], 0
-    kept = safe_text(text[: end + 1]).removesuffix("\n")
-    return [cut_line(line) for line in kept.split("\n")], rest.count("\n") + 1
-
-
 def number_width(most: int) -> int:
     """Return the width in columns of the numbers up to `most`."""
     return len(str(max(most, 0)))
-
-
-def cut_line(line: str) -> SafeText:
-    """Return a line of safe text, cut after 20,000 characters with a note of how much is missing."""
-    if len(line) <= _MOST_LINE:
-        return SafeText(line)
-    return SafeText(f"{line[:_MOST_LINE]} … {len(line) - _MOST_LINE:,} more characters in this line")

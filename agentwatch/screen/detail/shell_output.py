@@ -14,8 +14,9 @@ from functools import lru_cache
 from rich.color import Color
 from rich.style import Style
 
+from agentwatch.analysis.block_text import bounded
 from agentwatch.safe_text import SafeText, safe_text
-from agentwatch.screen.detail.sections import Output, Section, StyleOf, bounded
+from agentwatch.screen.detail.sections import Output, Section, StyleOf
 from agentwatch.screen.lines.folding import Run
 
 _SEQUENCE = re.compile(r"\x1b\[([0-9;]{0,40})m")

@@ -12,9 +12,9 @@ from textual.message import Message
 from textual.widgets import Static
 
 from agentwatch.actions import count_words
+from agentwatch.analysis.status.figures import context_words, figures, turn_words
 from agentwatch.events import Outcome, Tokens
 from agentwatch.safe_text import SafeText, columns, cut, safe_line
-from agentwatch.screen.frame.figures import context_words, figures, turn_words
 from agentwatch.screen.lines.format import SIGNS, clock
 from agentwatch.screen.lines.themes import muted
 from agentwatch.session import Run, Session, calls_by_outcome

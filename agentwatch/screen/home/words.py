@@ -8,11 +8,11 @@ from __future__ import annotations
 from datetime import datetime
 from typing import NamedTuple
 
+from agentwatch.analysis.status.figures import short_count
 from agentwatch.events import Outcome
 from agentwatch.machine.row import Row
 from agentwatch.machine.standing import LIVE, Ground, State
 from agentwatch.safe_text import SafeText, safe_line
-from agentwatch.screen.frame.figures import short_count
 from agentwatch.screen.lines.format import SIGNS, UNKNOWN
 
 _SECOND, _MINUTE, _HOUR, _DAY = 1_000, 60_000, 3_600_000, 86_400_000

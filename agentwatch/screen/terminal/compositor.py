@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from rich.console import Console
 from textual._compositor import Compositor, CompositorUpdate, LayoutUpdate
 from textual.geometry import Region
+from textual.screen import Screen
 from textual.strip import Strip
 from textual.widget import Widget
 
@@ -179,3 +180,23 @@ def _drawn(rows: list[tuple[int, Piece]]) -> list[Drawn]:
         (y, piece.start, strips[y - first].crop(piece.start - seen.x, piece.end - seen.x))
         for y, piece in rows
     ]
+
+
+def lay_out(screen: Screen[Any]) -> None:
+    """Lay a screen out now, as Textual does 60 times a second.
+
+    There is no public way to do so: `_on_timer_update` is the function of Textual's timer.
+    """
+    screen._on_timer_update()  # noqa: SLF001 - see the docstring
+
+
+def drawn_rows(screen: Screen[Any], console: Console) -> list[str]:
+    """Return the rows of a screen, as they are written to a terminal.
+
+    No public method returns them; `export_screenshot` returns a picture.
+
+    Args:
+        screen: The screen, which is laid out.
+        console: The terminal, which sets the colours.
+    """
+    return [strip.render(console) for strip in screen._compositor.render_strips()]  # noqa: SLF001

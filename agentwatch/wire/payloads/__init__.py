@@ -3,6 +3,6 @@
 The formats differ in where they put the two. They agree on a few names for them.
 """
 
-from agentwatch.wire.payloads.payload import arguments_in, result_in
+from agentwatch.wire.payloads.payload import Payload, Payloads, arguments_in, result_in
 
-__all__ = ["arguments_in", "result_in"]
+__all__ = ["Payload", "Payloads", "arguments_in", "result_in"]

@@ -26,15 +26,22 @@ STREAM = b"".join(
 )
 
 
-def install(folder: Path, source: str = EXAMPLE, *, name: str = "tern", value: str = "") -> Path:
-    """Write a package with a format, and the metadata of its distribution; return the folder for sys.path."""
+def install(
+    folder: Path,
+    source: str = EXAMPLE,
+    *,
+    name: str = "tern",
+    value: str = "",
+    group: str = "agentwatch.agents",
+) -> Path:
+    """Write a package with a plugin, and the metadata of its distribution; return the folder for sys.path."""
     module = f"{name}_format"
     (folder / f"{module}.py").write_text(source, "utf-8")
     info = folder / f"{module}-1.0.dist-info"
     info.mkdir(exist_ok=True)
     (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {module}\nVersion: 1.0\n")
     entry = value or f"{module}:AGENT"
-    (info / "entry_points.txt").write_text(f"[agentwatch.agents]\n{name} = {entry}\n")
+    (info / "entry_points.txt").write_text(f"[{group}]\n{name} = {entry}\n")
     return folder
 
 

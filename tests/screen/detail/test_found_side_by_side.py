@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from rich.style import Style
 
+from agentwatch.analysis.diff_lines import parsed
 from agentwatch.analysis.query import Query
 from agentwatch.screen.detail.diff import Diff
-from agentwatch.screen.detail.diff_lines import parsed
 from agentwatch.screen.detail.matches import FoundLines
 from agentwatch.screen.markup.syntax import CodeStyle
 from tests.builders.screen.app import Stage, opened, viewport

@@ -9,6 +9,7 @@ from textual.app import App, ComposeResult
 from textual.widget import Widget
 
 from agentwatch.analysis.integrity import integrity
+from agentwatch.analysis.status.figures import figures
 from agentwatch.events import (
     Event,
     FormatDetected,
@@ -25,7 +26,6 @@ from agentwatch.feed import Feed
 from agentwatch.recording import open_saved
 from agentwatch.resources import stylesheets
 from agentwatch.safe_text import SafeText
-from agentwatch.screen.frame.figures import figures
 from agentwatch.screen.frame.header import HeaderLine
 from agentwatch.screen.frame.status_line import StatusLine
 from agentwatch.session import Place, Session

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from agentwatch.analysis.block_text import block_text
+from agentwatch.analysis.block_text import block_text, bounded
 from agentwatch.blocks import (
     Block,
     ChangeBlock,
@@ -28,7 +28,7 @@ from agentwatch.screen.detail.contents.facts import facts
 from agentwatch.screen.detail.contents.more_fields import Field, MoreFields
 from agentwatch.screen.detail.from_blocks import MOST_LINES, BlockSections
 from agentwatch.screen.detail.json_tree import JsonTree, is_tree
-from agentwatch.screen.detail.sections import Heading, Section, Signed, bounded
+from agentwatch.screen.detail.sections import Heading, Section, Signed
 from agentwatch.session import Call, Place
 
 _TITLE_COLUMNS = 40

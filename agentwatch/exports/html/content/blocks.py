@@ -1,0 +1,239 @@
+"""Blocks of a call as nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import groupby, islice
+
+from agentwatch.analysis.block_text import (
+    PLAN_SIGNS,
+    STEP_SIGNS,
+    UNKNOWN_SIGN,
+    as_json,
+    block_text,
+)
+from agentwatch.analysis.diff_lines import DiffLine, compared, parsed
+from agentwatch.blocks import (
+    BinaryBlock,
+    Block,
+    ChangeBlock,
+    ContentBlock,
+    ErrorBlock,
+    FieldsBlock,
+    FilesBlock,
+    FoundFile,
+    MarkdownBlock,
+    MatchesBlock,
+    OutputBlock,
+    PlanBlock,
+    Reference,
+    ReferencesBlock,
+    Remark,
+    StepsBlock,
+    SubagentCall,
+    TextBlock,
+    TooLargeBlock,
+)
+from agentwatch.exports.html.content.cutting import kept
+from agentwatch.exports.html.content.markdown import markdown_nodes
+from agentwatch.exports.html.content.nodes import Node, element, link, text
+from agentwatch.exports.html.content.shell_output import output_nodes
+from agentwatch.plurals import plural
+from agentwatch.safe_text import safe_line
+
+_MOST_DIFF_LINES = 5000
+_MOST_PARTS = 500
+"""Files of a search, steps of a subagent and fields that are shown."""
+_MOST_MARKDOWN = 1 << 17
+"""Characters that are parsed as Markdown; the rest is shown as it is."""
+_MOST_VALUE = 1 << 15
+"""Characters of a field's value that are shown."""
+_CLASSES = {"+": "added", "-": "removed", "@": "hunk", "f": "file", "\\": "hunk", " ": "same"}
+
+
+def cut_words(left_out: int) -> Node:
+    """Return the line that says how much of a text is left out."""
+    return element("p", "cut", f"… {left_out:,} characters left out …")
+
+
+def preformatted(foreign: str, name: str, made: Callable[[str], list[Node]] | None = None) -> list[Node]:
+    """Return a preformatted text, cut in its middle if it is long.
+
+    Args:
+        foreign: The text.
+        name: The class of the element.
+        made: Makes the nodes of a piece; None if a piece is plain text.
+    """
+    make = made or (lambda piece: [text(piece)])
+    head, left_out, tail = kept(foreign.rstrip("\n"))
+    if not left_out:
+        return [element("pre", name, *make(head))]
+    return [element("pre", name, *make(head)), cut_words(left_out), element("pre", name, *make(tail))]
+
+
+def prose(source: str) -> list[Node]:
+    """Return Markdown as nodes, cut in its middle if it is long."""
+    head, left_out, tail = kept(source)
+    nodes = markdown_nodes(head[:_MOST_MARKDOWN])
+    if rest := head[_MOST_MARKDOWN:]:
+        nodes.append(element("pre", "plain", text(rest)))
+    if left_out:
+        nodes += [cut_words(left_out), element("pre", "plain", text(tail))]
+    return nodes
+
+
+def block_nodes(block: Block) -> list[Node]:
+    """Return the nodes of a block."""
+    match block:
+        case ErrorBlock():
+            return preformatted(block.text, "error")
+        case OutputBlock():
+            stream = "output stderr" if block.stream == "stderr" else "output"
+            return preformatted(block.text, stream, output_nodes)
+        case ContentBlock():
+            return _code(block)
+        case MarkdownBlock():
+            return [element("div", "prose", *prose(block.text))]
+        case ChangeBlock(diff=str(diff)):
+            return _diff(*parsed(diff, _MOST_DIFF_LINES))
+        case ChangeBlock():
+            return _diff(*compared(block.before or "", block.after or "", _MOST_DIFF_LINES))
+        case MatchesBlock():
+            return _limited([*islice(map(_found_file, block.files), _MOST_PARTS)], len(block.files), "files")
+        case PlanBlock():
+            return [_plan(block)]
+        case StepsBlock():
+            return _limited([*islice(_steps(block), _MOST_PARTS)], len(block.steps), "steps")
+        case ReferencesBlock():
+            pages = [*islice(map(_reference, block.references), _MOST_PARTS)]
+            return _limited(pages, len(block.references), "results")
+        case FieldsBlock():
+            return [fields_list(block.fields)]
+        case TextBlock() | FilesBlock():
+            return preformatted(block_text(block), "plain")
+        case BinaryBlock() | TooLargeBlock():
+            return [element("p", "note", text(block_text(block)))]
+
+
+def title(block: Block) -> str:
+    """Return what a block is about; empty if that is clear from its content."""
+    match block:
+        case TextBlock() | FieldsBlock():
+            return safe_line(block.name)
+        case OutputBlock():
+            return safe_line(block.stream)
+        case FilesBlock():
+            return plural(len(block.paths), "file")
+        case ReferencesBlock():
+            return plural(len(block.references), "result")
+        case PlanBlock():
+            return "to-do list"
+        case StepsBlock():
+            return "steps"
+        case ErrorBlock():
+            return "error"
+    return ""
+
+
+def fields_list(fields: Mapping[str, object]) -> Node:
+    """Return the names and values of fields as a list of terms."""
+    items: list[Node] = []
+    for name, value in islice(fields.items(), _MOST_PARTS):
+        items += [element("dt", "", safe_line(name)), element("dd", "", *_value(value))]
+    if (more := len(fields) - _MOST_PARTS) > 0:
+        items.append(element("dt", "", f"… {more:,} more fields"))
+    return element("dl", "fields", *items)
+
+
+def _value(value: object) -> list[Node]:
+    shown = value if isinstance(value, str) else as_json(value, indent=2)
+    head, left_out, tail = kept(shown, _MOST_VALUE)
+    if "\n" not in shown and not left_out:
+        return [text(shown)]
+    more = [cut_words(left_out), element("pre", "plain", text(tail))] if left_out else []
+    return [element("pre", "plain", text(head)), *more]
+
+
+def _limited(nodes: list[Node], count: int, noun: str) -> list[Node]:
+    """Return nodes, and a line that says how many of `count` are missing."""
+    more = count - _MOST_PARTS
+    return [*nodes, element("p", "cut", f"… {more:,} more {noun} left out")] if more > 0 else nodes
+
+
+def _code(block: ContentBlock) -> list[Node]:
+    """Return the content of a file, with the numbers of its lines beside it."""
+    head, left_out, tail = kept(block.text.rstrip("\n"))
+    nodes = [_numbered(head, block.first_line)]
+    if left_out:
+        cut_lines = block.text.count("\n", 0, len(head) + left_out)
+        nodes += [cut_words(left_out), _numbered(tail, block.first_line + cut_lines)]
+    return nodes
+
+
+def _numbered(foreign: str, first: int) -> Node:
+    shown = text(foreign).removesuffix("\n")
+    numbers = "\n".join(map(str, range(first, first + shown.count("\n") + 1)))
+    return element("div", "lines", element("pre", "numbers", numbers), element("pre", "code", shown))
+
+
+def _diff(lines: Sequence[DiffLine], left_out: int) -> list[Node]:
+    """Return a diff: one element for each run of lines with the same sign, and their signs in the text."""
+    if not lines:
+        return [element("p", "note", "no difference")]
+    width = max((len(str(number)) for line in lines for number in (line.old, line.new) if number), default=0)
+    parts = []
+    for sign, run in groupby(lines, key=lambda line: line.sign):
+        same = [*run]
+        name = _CLASSES.get(sign, "same")
+        numbers = "\n".join(f"{line.old or '':>{width}} {line.new or '':>{width}}" for line in same)
+        lead = {"+": "+ ", "-": "− ", " ": "  "}.get(sign, "")
+        shown = "\n".join(f"{lead}{line.text}" for line in same)
+        gutter = [element("pre", "numbers", numbers)] if width and name not in {"hunk", "file"} else []
+        parts.append(element("div", name, *gutter, element("pre", "", text(shown))))
+    nodes = [element("div", "diff", *parts)]
+    if left_out:
+        nodes.append(element("p", "cut", f"… {left_out:,} more lines left out"))
+    return nodes
+
+
+def _found_file(file: FoundFile) -> Node:
+    """Return the lines that a search found in a file: `12:` for a match, `12-` for context."""
+    lines = [
+        f"{'' if line.number is None else line.number}{'-' if line.is_context else ':'} "
+        f"{line.text.rstrip()}{'…' if line.is_cut else ''}"
+        for line in file.lines
+    ]
+    name = element("p", "path", safe_line(file.path or "?"))
+    return element("div", "found", name, *(preformatted("\n".join(lines), "plain") if lines else []))
+
+
+def _plan(block: PlanBlock) -> Node:
+    items = (
+        element("li", entry.status.value, f"{PLAN_SIGNS[entry.status]} {safe_line(entry.text)}")
+        for entry in block.entries
+    )
+    return element("ul", "plan", *items)
+
+
+def _steps(block: StepsBlock) -> Iterator[Node]:
+    """Yield what a subagent wrote and did."""
+    for step in block.steps:
+        if isinstance(step, SubagentCall):
+            words = " ".join(filter(None, (step.phrase, step.target, step.note and f"({step.note.strip()})")))
+            sign = STEP_SIGNS.get(step.outcome, UNKNOWN_SIGN)
+            yield element("p", f"step {step.outcome.value}", f"{sign} {safe_line(words)}")
+        else:
+            yield _remark(step)
+
+
+def _remark(step: Remark) -> Node:
+    if step.is_thought:
+        return element("div", "thought", *preformatted(step.text.strip("\n"), "plain"))
+    return element("div", "prose", *prose(step.text))
+
+
+def _reference(page: Reference) -> Node:
+    name = safe_line(page.title or page.url or "")
+    heading = link(page.url, name) if page.url else element("strong", "", name)
+    body = [element("div", "prose", *prose(page.text))] if page.text.strip() else []
+    return element("div", "reference", element("p", "", heading), *body)

@@ -1,0 +1,155 @@
+"""Rows: the entries of the transcript as the page lists them, and their contents."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from agentwatch.actions import outcome_note, shown_target
+from agentwatch.analysis.verdict_history.calls import call_verdict
+from agentwatch.events import Outcome
+from agentwatch.exports.exported import Exported
+from agentwatch.exports.html.content.blocks import preformatted, prose
+from agentwatch.exports.html.content.call_body import CallBody
+from agentwatch.exports.html.content.nodes import Node, element, texts
+from agentwatch.exports.html.words import SIGNS, call_clock, clock
+from agentwatch.outputs.shown.tool_names import ToolNames
+from agentwatch.safe_text import safe_line
+from agentwatch.session import Call, Entry, Kind, Place
+
+_LINE = 80
+"""Characters of a line of the transcript, for the estimate of its height."""
+
+
+class Row(NamedTuple):
+    """An entry of the transcript."""
+
+    facts: dict[str, Any]
+    """What the page knows before it inflates the content. Absent members are empty."""
+    content: list[Node]
+
+    @property
+    def is_call(self) -> bool:
+        """Whether the entry is a call."""
+        return bool(self.facts["k"] == "call")
+
+
+class Rows:
+    """Makes the rows of a session."""
+
+    def __init__(self, exported: Exported) -> None:
+        self._exported = exported
+        self._first_ms = exported.timeline.first_ms
+        self._tools = ToolNames()
+        for call in exported.calls():
+            self._tools.add(call.tool, call.number)
+
+    def of(self, entry: Entry) -> Row:
+        """Return the row of an entry."""
+        call = entry.call
+        if call is not None:
+            return self._call(call)
+        if entry.kind is Kind.RESULT:
+            return self._result(entry)
+        content = (
+            [element("div", "prose", *prose(entry.text))]
+            if entry.kind is Kind.ANSWER
+            else preformatted(entry.text.strip("\n"), "plain")
+        )
+        took = 0 if entry.started_ms is None or entry.ended_ms is None else entry.ended_ms - entry.started_ms
+        facts = {
+            "k": str(entry.kind),
+            "h": _height(content),
+            "b": self._since(entry.started_ms),
+            "u": entry.parent,
+            "d": clock(took) if entry.kind is Kind.REASONING and took > 0 and not entry.is_open else "",
+        }
+        return Row(_filled(facts), content)
+
+    def call_facts(self, call: Call) -> dict[str, Any]:
+        """Return what the page knows of a call before it inflates its content."""
+        feed = self._exported.feed
+        found = call_verdict(feed, call)
+        note = outcome_note(call) if found is None else safe_line(found.words)
+        facts = {
+            "k": "call",
+            "n": call.number,
+            "o": call.outcome.value,
+            "t": self._tools[call.tool],
+            "p": safe_line(call.phrase)[:200],
+            "g": shown_target(call),
+            "r": note.replace("-", "−") if call.lines_added is not None and found is None else note,
+            "v": "" if found is None else -1 if found.is_red else 1 if found.is_green else "",
+            "d": call_clock(call, feed.session.last_seen_ms),
+            "b": self._since(_first(call.started_ms, call.started)),
+            "e": self._since(_first(call.ended_ms, call.ended)),
+            "u": call.parent,
+        }
+        return _filled(facts)
+
+    def _call(self, call: Call) -> Row:
+        return Row(self.call_facts(call), CallBody(self._exported.feed, call).nodes())
+
+    def _result(self, entry: Entry) -> Row:
+        """Return the end of a turn; its text only if it differs from the text above."""
+        result = entry.result
+        assert result is not None
+        facts = {
+            "k": "result",
+            "o": result.outcome.value,
+            "d": "" if result.duration_ms is None else clock(result.duration_ms),
+            "b": self._since(result.place.seen_ms),
+        }
+        content: list[Node] = []
+        if result.length and not result.is_streamed:
+            if result.outcome is Outcome.SUCCEEDED and not result.is_bare:
+                content.append(element("p", "note", "the result differs from the text above:"))
+            if result.outcome is Outcome.SUCCEEDED:
+                content.append(element("div", "prose", *prose(result.text or "")))
+            else:
+                content += preformatted(result.text or "", "plain")
+        facts["h"] = _height(content)
+        return Row(_filled(facts), content)
+
+    def _since(self, at_ms: int | None) -> int | None:
+        """Return a time in milliseconds since the first time of the recording."""
+        return None if at_ms is None or self._first_ms is None else at_ms - self._first_ms
+
+
+def call_line(facts: dict[str, Any]) -> list[Node]:
+    """Return the line of a call in the transcript: `✓ #12 Read file nearest.py (20 lines)`."""
+    outcome = facts["o"]
+    style = "failed" if facts.get("v") == -1 else outcome
+    parts = (
+        (f"sign {outcome}", SIGNS[Outcome(outcome)]),
+        ("number", f"#{facts['n']}"),
+        ("phrase", facts.get("p", "")),
+        ("target", facts.get("g", "")),
+        (f"result {style}", _result(facts)),
+        ("took", facts.get("d", "")),
+    )
+    return [element("span", name, words) for name, words in parts if words]
+
+
+def _result(facts: dict[str, Any]) -> str:
+    """Return the result of a call: its test verdict with a sign, or its outcome and what is known about it."""
+    outcome, note = facts["o"], facts.get("r", "")
+    if verdict := facts.get("v"):
+        return f"{'✗' if verdict < 0 else '✓'} {note}"
+    if not note:
+        return "" if outcome == "succeeded" else str(outcome)
+    return note if outcome == "succeeded" or note.startswith(outcome) else f"{outcome}: {note}"
+
+
+def _first(agent_ms: int | None, place: Place | None) -> int | None:
+    """Return the agent's time, or else the arrival time of the line."""
+    return agent_ms if agent_ms is not None or place is None else place.seen_ms
+
+
+def _filled(facts: dict[str, Any]) -> dict[str, Any]:
+    """Return the facts that are known. 0 is known: it is the first moment, or a parent that is not here."""
+    return {name: value for name, value in facts.items() if value not in ("", None)}
+
+
+def _height(content: list[Node]) -> int:
+    """Return an estimate of the number of lines that a text takes."""
+    return sum(-(-len(line) // _LINE) or 1 for node in texts(content) for line in node.split("\n")[:10_000])

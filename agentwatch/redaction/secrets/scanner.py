@@ -1,0 +1,65 @@
+"""Finds the secrets of a text, a piece at a time.
+
+Most texts have no secret. So a piece is first asked for words and letters that secrets have: which first
+letters its words have takes one pass, and a search for a literal is ten times as fast as a pattern.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from agentwatch.redaction.found import Found, joined
+from agentwatch.redaction.secrets.blocks import key_blocks, signed_tokens
+from agentwatch.redaction.secrets.contexts import surrounded
+from agentwatch.redaction.secrets.labels import labelled
+from agentwatch.redaction.secrets.prefixed import tokens
+from agentwatch.redaction.secrets.providers import of_providers
+from agentwatch.redaction.secrets.view import plain
+
+_SHORTEST = 8
+"""No secret is shorter than this with what shows that it is one."""
+_STEP = 16 << 10
+_OVERLAP = 4 << 10
+"""Characters that a piece shares with the next one: no secret with its label is longer."""
+_BEFORE = 96
+"""Characters before a piece that show where its first word begins, and its label."""
+_LONG_WORD = 14
+_WORD_CHARACTERS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+_SPLITTING = bytes(char if char in _WORD_CHARACTERS else 32 for char in range(256))
+
+
+def find(text: str) -> list[Found]:
+    """Return where a text has secrets, sorted and without overlaps.
+
+    It takes linear time. 16 KiB of ordinary text take about a millisecond.
+
+    Args:
+        text: Any text, best decoded: inside a JSON string, escapes hide where a secret begins.
+    """
+    if len(text) < _SHORTEST:
+        return []
+    view = plain(text)
+    found = list(key_blocks(view))
+    for start in range(0, len(view), _STEP):
+        first = max(0, start - _BEFORE)
+        piece = view[first : start + _STEP + _OVERLAP]
+        found += [
+            Found(first + each.start, first + each.end, each.kind)
+            for each in _in_piece(piece)
+            if first + each.start < start + _STEP and first + each.end > start
+        ]
+    return joined(found) if found else found
+
+
+def _in_piece(piece: str) -> Iterator[Found]:
+    """Yield the secrets of a piece, those that are known best first."""
+    words = set(piece.encode("ascii").translate(_SPLITTING).split())
+    heads = {head.decode("ascii") for head in {word[:4] for word in words}}
+    yield from tokens(piece, {word.decode("ascii") for word in words if len(word) > _LONG_WORD}, heads)
+    if "eyJ" in piece:
+        yield from signed_tokens(piece)
+    lower = piece.lower()
+    heads = {head.lower() for head in heads}
+    yield from surrounded(piece, lower, heads)
+    yield from labelled(piece, lower)
+    yield from of_providers(piece, lower, heads)

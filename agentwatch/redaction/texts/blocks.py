@@ -1,0 +1,128 @@
+"""Joins the texts of deltas per channel and block, also if other lines are between them.
+
+512 KiB of other texts end a block. A long block is searched in windows that overlap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from agentwatch.redaction.texts.levels import Hit
+from agentwatch.redaction.texts.search import Search
+from agentwatch.redaction.texts.unit import Unit
+
+_WINDOW = 1 << 15
+_LONGEST = 1 << 17
+"""A window grows to this number of characters while a value goes on beyond its end: a private key."""
+_OVERLAP = 1 << 12
+_OPEN = 1 << 9
+"""What ends this close to the end of a window may go on: it is searched again with the next one."""
+_MOST_CHARACTERS = 1 << 19
+_MOST_PIECES = 40_000
+"""The pieces that are kept take 200 bytes each."""
+
+
+class Block:
+    """The text of one channel and block that was not searched yet."""
+
+    __slots__ = ("gaps", "last_line", "unit", "window")
+
+    def __init__(self, *, is_escaped: bool) -> None:
+        self.unit = Unit(is_escaped=is_escaped)
+        self.gaps: list[int] = []
+        """The numbers of the pieces before which other lines are: a new block may begin there."""
+        self.last_line = -1
+        self.window = _WINDOW
+
+
+class Blocks:
+    """The blocks of a recording.
+
+    Args:
+        search: Searches their texts.
+    """
+
+    def __init__(self, search: Search) -> None:
+        self._search = search
+        self._blocks: dict[object, Block] = {}
+        """The blocks by shape; the one that has grown last is the last one."""
+        self._characters = 0
+        self._pieces = 0
+
+    def add(self, key: object, line: int, offset: int, data: bytes, *, is_escaped: bool = True) -> None:
+        """Append a piece to a block.
+
+        Args:
+            key: The shape of its line.
+            line: The number of its line.
+            offset: The offset of the piece in the recording.
+            data: The bytes of the piece.
+            is_escaped: Whether it is in a JSON string.
+        """
+        block = self._blocks.pop(key, None)
+        if block is None:
+            block = Block(is_escaped=is_escaped)
+        elif block.last_line < line - 1:
+            block.gaps.append(len(block.unit.texts))
+        self._blocks[key] = block
+        block.last_line = line
+        before = block.unit.size
+        block.unit.add(offset, data)
+        self._characters += block.unit.size - before
+        self._pieces += 1
+        if block.unit.size >= block.window:
+            self._search_window(block)
+        elif self._characters > _MOST_CHARACTERS or self._pieces > _MOST_PIECES:
+            self._end_oldest(len(self._blocks) // 2 + 1)
+
+    def end(self, key: object) -> None:
+        """End a block."""
+        block = self._blocks.pop(key, None)
+        if block is not None:
+            self._end(block)
+
+    def finish(self) -> None:
+        """End all blocks."""
+        self._end_oldest(len(self._blocks))
+
+    def _end_oldest(self, number: int) -> None:
+        for key in [*self._blocks][:number]:
+            self._end(self._blocks.pop(key))
+
+    def _end(self, block: Block) -> None:
+        self._characters -= block.unit.size
+        self._pieces -= len(block.unit.texts)
+        self._search.add(block.unit)
+        self._search_parts(block, len(block.unit.texts))
+
+    def _search_window(self, block: Block) -> None:
+        """Search a long block, and keep the end of it for the next window."""
+        unit = block.unit
+        hits = self._search.hits_in(unit)
+        going_on = [hit.start for hit in hits if hit.end > unit.size - _OPEN]
+        kept_from = min([unit.size - _OVERLAP, *going_on])
+        if kept_from <= 0 and unit.size < _LONGEST:
+            block.window = min(2 * unit.size, _LONGEST)
+            return
+        if kept_from <= 0:
+            going_on, kept_from = [], unit.size - _OVERLAP
+        done: Sequence[Hit] = hits if not going_on else [h for h in hits if h.end <= unit.size - _OPEN]
+        self._search.take(unit, done)
+        first = next(number for number, end in enumerate(unit.ends()) if end > kept_from)
+        self._search_parts(block, first)
+        block.unit, block.window = unit.part(first, len(unit.texts)), _WINDOW
+        block.window = max(_WINDOW, 2 * block.unit.size)
+        block.gaps = [gap - first for gap in block.gaps if gap > first]
+        self._characters -= unit.size - block.unit.size
+        self._pieces -= first
+
+    def _search_parts(self, block: Block, last: int) -> None:
+        """Search the parts of a block between other lines alone, from the ones before a piece.
+
+        What follows may be another block: the letters beside a value would hide it.
+        """
+        gaps = [gap for gap in block.gaps if gap < last]
+        if gaps:
+            for first, end in pairwise([0, *gaps, len(block.unit.texts)]):
+                self._search.add(block.unit.part(first, end))

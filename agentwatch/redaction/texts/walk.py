@@ -1,0 +1,132 @@
+"""Reads a recording, and has all its texts searched."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from agentwatch.recording import LineReader, Lines
+from agentwatch.redaction.texts.blocks import Blocks
+from agentwatch.redaction.texts.levels import Find, Hit
+from agentwatch.redaction.texts.search import Search, Take
+from agentwatch.redaction.texts.shapes import has_text, shapes, texts_in
+from agentwatch.redaction.texts.unit import Unit
+
+_LONG_LINE = 1 << 17
+"""Longer lines are no deltas. They are searched in pieces."""
+_PIECE = 1 << 12
+"""The most bytes of a piece: what two windows of a block share is a number of whole pieces."""
+_MOST_SHAPES = 100_000
+_LONGEST_ESCAPE = 12
+_LONGEST_CHARACTER = 4
+_CONTINUES = 0x80
+"""The high bits of the bytes of a character after its first."""
+_PLAIN = "plain"
+
+
+class Walk:
+    """One reading of a recording, whose texts are searched.
+
+    Args:
+        find: Finds in one text.
+        take: Is called for each text, with what was found in it.
+    """
+
+    def __init__(self, find: Find, take: Take) -> None:
+        self._take = take
+        self._search = Search(find, self._took)
+        self._blocks = Blocks(self._search)
+        self._is_clean: dict[int, bool] = {}
+        """For the shape of each searched line, whether nothing was found in it outside its texts.
+
+        Lines of one shape need not be searched again: a delta repeats 150 bytes around one word.
+        """
+        self._line = 0
+
+    def read(self, lines: Lines, reader: LineReader) -> None:
+        """Search the lines of a batch, now or later."""
+        if lines.oversize:
+            self._long_line(reader, lines.offset, lines.oversize)
+            self._line += 1
+        elif max(map(len, lines.data)) > _LONG_LINE:
+            offset = lines.offset
+            for line in lines.data:
+                if len(line) > _LONG_LINE:
+                    self._long_line(reader, offset, len(line))
+                    self._line += 1
+                else:
+                    self._lines(offset, [line])
+                offset += len(line)
+        else:
+            self._lines(lines.offset, lines.data)
+
+    def finish(self) -> None:
+        """Search what was not searched yet."""
+        self._blocks.finish()
+        self._search.finish()
+
+    def _lines(self, offset: int, lines: Sequence[bytes]) -> None:
+        for line, shape in zip(lines, shapes(lines), strict=False):
+            if has_text(shape) or line.lstrip().startswith(b"{"):
+                self._object(offset, line, shape)
+            elif not line.isspace():
+                self._blocks.add(_PLAIN, self._line, offset, line, is_escaped=False)
+            self._line += 1
+            offset += len(line)
+
+    def _object(self, offset: int, line: bytes, shape: bytes) -> None:
+        """Search a line of JSON: its texts with those of the lines of the same shape, and the rest of it."""
+        name = hash(shape)
+        is_clean = self._is_clean.get(name)
+        unit = None if is_clean else Unit(shape=name)
+        end = 0
+        if has_text(shape):
+            for number, (start, until) in enumerate(texts_in(line)):
+                self._text((name, number), offset + start, line[start:until])
+                if unit is not None:
+                    unit.add(offset + end, line[end:start])
+                end = until
+        if unit is not None:
+            unit.add(offset + end, line[end:])
+            self._search.add(unit)
+
+    def _text(self, key: object, offset: int, data: bytes) -> None:
+        """Append a text to a block."""
+        while len(data) > 2 * _PIECE:
+            end = _safe_end(data[:_PIECE])
+            self._blocks.add(key, self._line, offset, data[:end])
+            offset, data = offset + end, data[end:]
+        self._blocks.add(key, self._line, offset, data)
+
+    def _long_line(self, reader: LineReader, offset: int, length: int) -> None:
+        """Search a long line in pieces that begin and end outside escapes and characters."""
+        end = offset + length
+        is_escaped = reader.line_at(offset, 1) == b"{"
+        while offset < end:
+            data = reader.line_at(offset, min(_PIECE, end - offset))
+            if not data:
+                break
+            if offset + len(data) < end:
+                data = data[: _safe_end(data)]
+            self._blocks.add("long", self._line, offset, data, is_escaped=is_escaped)
+            offset += len(data)
+        self._blocks.end("long")
+
+    def _took(self, unit: Unit, hits: Sequence[Hit]) -> None:
+        if unit.shape is not None:
+            if len(self._is_clean) >= _MOST_SHAPES:
+                self._is_clean.clear()
+            self._is_clean[unit.shape] = not hits and self._is_clean.get(unit.shape, True)
+        self._take(unit, hits)
+
+
+def _safe_end(data: bytes) -> int:
+    """Return where a piece can end that is neither in an escape nor in a character."""
+    end = len(data)
+    backslash = data.rfind(b"\\", end - _LONGEST_ESCAPE)
+    if backslash >= 0:
+        end = len(data[: backslash + 1].rstrip(b"\\"))
+    else:
+        while end > len(data) - _LONGEST_CHARACTER and data[end - 1] & 0xC0 == _CONTINUES:
+            end -= 1
+        end -= data[end - 1] >= 0xC0
+    return end or len(data)

@@ -1,0 +1,1 @@
+"""Recordings of every agent, and what is exported of them."""

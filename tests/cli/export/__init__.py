@@ -1,0 +1,1 @@
+"""Tests of the commands that write a session for others."""

@@ -1,0 +1,177 @@
+"""`agentwatch export` writes a file, reports it in one line, and exits with a code for what happened."""
+
+from __future__ import annotations
+
+import os
+import re
+import resource
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.builders.lines import init, user
+from tests.conftest import RECORDINGS, SHARED
+from tests.harness.program import AGENTWATCH, environment, files, watch
+
+DEMO = RECORDINGS / "demo.ndjson"
+MARKDOWN = ("--to", "markdown")
+HEADING = b"## succeeded in 1:10"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with a recording."""
+    folder = tmp_path / "work"
+    folder.mkdir()
+    shutil.copy(DEMO, folder / "a.ndjson")
+    return folder
+
+
+def test_a_file_is_written_beside_nothing_else(folder: Path) -> None:
+    """Without `-o`, the file has the name of the recording and is new; stderr says what was written."""
+    done = watch("export", "a.ndjson", *MARKDOWN, cwd=folder, umask=0)
+    assert (done.returncode, done.stdout) == (0, b"")
+    assert re.fullmatch(rb"agentwatch: wrote a\.md \(\d+\.\d kB, 14 calls\); [^\n]+\n", done.stderr)
+    assert files(folder) == {"a.ndjson", "a.md"}
+    assert (folder / "a.md").read_bytes().startswith(HEADING)
+    assert (folder / "a.md").stat().st_mode & 0o777 == 0o600
+    again = watch("export", "a.ndjson", *MARKDOWN, cwd=folder)
+    assert again.returncode == 73
+    assert b"it already exists and is not overwritten" in again.stderr
+
+
+def test_a_named_file_is_replaced(folder: Path) -> None:
+    """With `-o`, an existing file is replaced."""
+    (folder / "b.md").write_text("old")
+    assert watch("export", "a.ndjson", *MARKDOWN, "-o", "b.md", cwd=folder).returncode == 0
+    assert (folder / "b.md").read_bytes().startswith(HEADING)
+
+
+def test_the_export_is_printed(folder: Path) -> None:
+    """`-o -` prints the same bytes, and stderr has only what was masked."""
+    watch("export", "a.ndjson", *MARKDOWN, "-o", "b.md", cwd=folder)
+    done = watch("export", "a.ndjson", *MARKDOWN, "-o", "-", cwd=folder)
+    assert done.returncode == 0
+    assert done.stdout == (folder / "b.md").read_bytes()
+    assert b"wrote" not in done.stderr
+    assert done.stderr.count(b"\n") == 1
+
+
+def test_stdin_is_exported(folder: Path) -> None:
+    """`-` reads the recording from stdin; the file is then called session."""
+    done = watch("export", "-", *MARKDOWN, stdin=DEMO.read_bytes(), cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert (folder / "session.md").read_bytes().startswith(HEADING)
+
+
+def test_a_raw_export_is_said_to_be_raw(folder: Path) -> None:
+    """With `--raw`, stderr says that nothing was redacted, and so does the file."""
+    done = watch("export", "a.ndjson", *MARKDOWN, "--raw", "-o", "-", cwd=folder)
+    assert done.stderr == b"agentwatch: nothing was redacted (--raw)\n"
+    assert b"| secrets | not redacted |" in done.stdout
+
+
+def test_a_saved_session_is_exported_by_its_id(home: Path, folder: Path) -> None:
+    """The first characters of the id of a session are an address."""
+    (home / "sessions").mkdir(parents=True)
+    path = home / "sessions" / "20261101-101010-123456789.ndjson"
+    path.write_bytes(init(session_id="5f0c1d2e-7d71") + user())
+    done = watch("export", "5f0c1d2e", *MARKDOWN, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert files(folder) == {"a.ndjson", "20261101-101010-123456789.md"}
+
+
+def test_a_session_of_a_store_is_exported(folder: Path) -> None:
+    """A session in a database is exported like a file."""
+    database = SHARED / "disk/opencode-db/own-1.18.33/opencode.db"
+    if not database.exists():
+        pytest.skip("the recordings of others are not here")
+    shutil.copy(database, folder / "opencode.db")
+    session = folder / "opencode.db" / "ses_dffab4634ffe523C3nFZ25XU7L"
+    done = watch("export", session, *MARKDOWN, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert b"| agent | opencode" in (folder / f"{session.name}.md").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "reason"),
+    [
+        (["a.ndjson", "--to", "html5"], 2, "--to: 'html5' is not one of: "),
+        (["a.ndjson"], 2, "Missing option '--to'"),
+        (["a.ndjson#3", *MARKDOWN], 2, "export takes a whole recording; --from and --until choose"),
+        (["missing.ndjson", *MARKDOWN], 2, "cannot open missing.ndjson: no such file or directory"),
+        (["a.ndjson", *MARKDOWN, "--until", "#99"], 2, "no call #99: the session has 14 calls"),
+        (["a.ndjson", *MARKDOWN, "--from", "#3", "--until", "#2"], 2, "it"),
+        (["a.ndjson", *MARKDOWN, "--from", "nothing"], 2, "no bookmark nothing"),
+        (["a.ndjson", *MARKDOWN, "--max-bytes", "10"], 2, "--max-bytes: the head alone takes"),
+        (["plain.txt", *MARKDOWN], 2, "not a stream of an agent that this version knows"),
+        (["a.ndjson", *MARKDOWN, "-o", "none/b.md"], 73, "cannot create "),
+        (["a.ndjson", *MARKDOWN, "-o", "."], 73, "it is a folder"),
+        (["a.ndjson", *MARKDOWN, "-o", "/dev/full"], 73, "no space left on device"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else None,
+)
+def test_what_cannot_be_done_is_one_line(folder: Path, words: list[str], code: int, reason: str) -> None:
+    """Wrong use exits with 2, a file that cannot be written with 73, and no file is left."""
+    (folder / "plain.txt").write_text("hello\n")
+    done = watch("export", *words, cwd=folder)
+    assert (done.returncode, done.stdout) == (code, b"")
+    assert re.fullmatch(r"agentwatch: [^\n]+\n", done.stderr.decode())
+    assert reason in done.stderr.decode()
+    assert files(folder) == {"a.ndjson", "plain.txt"}
+
+
+@pytest.mark.parametrize("more", [(), ("--raw",)])
+def test_a_full_disk_leaves_no_file(folder: Path, more: tuple[str, ...]) -> None:
+    """If the file, or the redacted copy of the recording, cannot be written, there is none."""
+    done = subprocess.run(
+        [*AGENTWATCH, "export", "a.ndjson", *MARKDOWN, "-o", "b.md", *more],
+        capture_output=True,
+        cwd=folder,
+        env=environment(),
+        check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (8000, 8000)),
+    )
+    assert done.returncode == 73
+    assert re.fullmatch(rb"agentwatch: cannot create [^\n]+: file too large\n", done.stderr)
+    assert files(folder) == {"a.ndjson"}
+
+
+def test_a_full_stdout_is_a_failure(folder: Path) -> None:
+    """If the export cannot be printed, the exit code is 74."""
+    argv = [*AGENTWATCH, "export", "a.ndjson", *MARKDOWN, "-o", "-"]
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            argv, stdout=full, stderr=subprocess.PIPE, cwd=folder, env=environment(), check=False
+        )
+    assert (done.returncode, done.stderr) == (74, b"agentwatch: cannot print: no space left on device\n")
+
+
+def test_a_closed_pipe_ends_the_export(folder: Path) -> None:
+    """If the reader of stdout has gone, the exit code is that of SIGPIPE, and nothing is reported."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    argv = [*AGENTWATCH, "export", "a.ndjson", *MARKDOWN, "-o", "-"]
+    done = subprocess.run(
+        argv, stdout=writing, stderr=subprocess.PIPE, cwd=folder, env=environment(), check=False
+    )
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (141, b"")
+
+
+def test_a_closed_stdout_is_not_the_recording(folder: Path) -> None:
+    """Without a stdout, nothing is written to a file that got its number."""
+    before = (folder / "a.ndjson").read_bytes()
+    argv = [*AGENTWATCH, "export", "a.ndjson", *MARKDOWN, "-o", "-"]
+    done = subprocess.run(
+        ["sh", "-c", 'exec "$@" >&-', "sh", *argv],
+        stderr=subprocess.PIPE,
+        cwd=folder,
+        env=environment(),
+        check=False,
+    )
+    assert done.returncode in (0, 74)
+    assert files(folder) == {"a.ndjson"}
+    assert (folder / "a.ndjson").read_bytes() == before

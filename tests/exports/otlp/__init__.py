@@ -1,0 +1,1 @@
+"""Sessions that are sent as OTLP traces."""

@@ -1,0 +1,167 @@
+"""The commands of the pages work as described. `.ci/run` runs the two `python3 -m venv` lines of the README.
+
+In a page, `sh` marks commands that are run here, and `console` commands whose output is compared as well.
+Commands that need a network, a terminal or an agent are marked as `bash`, `zsh` or `fish`, and not run.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from agentwatch.cli.app import agentwatch as program
+from tests.conftest import RECORDINGS, ROOT
+
+SILENT = ("agentwatch sessions", "agentwatch status")
+"""Commands that may print nothing, as there are no sessions; the first counts on stderr what is hidden."""
+WRITING = ("agentwatch export", "agentwatch redact", "agentwatch clip")
+"""Commands that report on stderr what they have written."""
+
+
+TESTED_ELSEWHERE = ("plugins.md", "source.md")
+"""Pages whose programs are parts of a package; the first is tested with the plugins."""
+
+
+class Command(NamedTuple):
+    """A command of a page."""
+
+    words: str
+    output: list[str] | None
+    """The lines that the page shows; None if it shows none."""
+
+
+def commands(text: str) -> list[Command]:
+    """Return the commands of a page in their order; a program in Python is one."""
+    found: list[Command] = []
+    for kind, block in re.findall(r"^```(sh|console|python)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
+        if kind == "python":
+            found.append(Command(f"python - <<'END'\n{block}END", None))
+            continue
+        for line in block.splitlines():
+            if kind == "sh":
+                found.append(Command(line, None))
+            elif line.startswith("$ "):
+                found.append(Command(line[2:], []))
+            else:
+                shown = found[-1].output
+                assert shown is not None
+                shown.append(line)
+    return [command for command in found if not command.words.startswith("python3 -m venv")]
+
+
+PAGES = {
+    path.relative_to(ROOT): found
+    for path in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
+    if path.name not in TESTED_ELSEWHERE and (found := commands(path.read_text()))
+}
+
+
+@pytest.fixture
+def user(tmp_path: Path, home: Path) -> dict[str, str]:
+    """A user's shell in UTC with agentwatch and an agent installed, and a session that was recorded."""
+    (home / "sessions").mkdir(mode=0o700, parents=True)
+    shutil.copy(RECORDINGS / "demo.ndjson", home / "sessions" / "20261102-091406-573e587b.ndjson")
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    for name, command in {
+        "agentwatch": f'exec {sys.executable} -m agentwatch "$@"',
+        "python": f'exec {sys.executable} "$@"',
+        "cursor-agent": f"exec cat {RECORDINGS / 'plain.ndjson'}",
+    }.items():
+        path = programs / name
+        path.write_text(f"#!/bin/sh\n{command}\n")
+        path.chmod(0o755)
+    found = f"{programs}:{os.environ['PATH']}"
+    return os.environ | {"PATH": found, "PYTHONPATH": str(ROOT), "TERM": "dumb", "TZ": "UTC"}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=str)
+def test_the_commands_of_a_page(page: Path, user: dict[str, str], tmp_path: Path) -> None:
+    """The commands of a page, run without a terminal one after the other, succeed and print what it shows.
+
+    There is a recording, `session.ndjson`, unless a command of the page makes it: the demo, or a short one
+    where it is replayed.
+    """
+    makes_it = any(re.search(r"(--record|>) session\.ndjson", command.words) for command in PAGES[page])
+    name = "plain" if any("agentwatch replay" in command.words for command in PAGES[page]) else "demo"
+    if not makes_it:
+        for ending in (".ndjson", ".times"):
+            shutil.copy(RECORDINGS / f"{name}{ending}", tmp_path / f"session{ending}")
+    for command in PAGES[page]:
+        if "jq" in command.words and shutil.which("jq") is None:
+            pytest.skip("jq is not installed")
+        printed = run(command.words, user, tmp_path)
+        if command.output is not None:
+            assert is_shown(printed.splitlines(), command.output), printed
+
+
+def run(command: str, user: dict[str, str], folder: Path) -> str:
+    """Run a command in a folder and return what it prints; a file is followed for three seconds."""
+    limit = "timeout -s INT 3 " if "agentwatch -f" in command else ""
+    ran = subprocess.run(
+        ["bash", "-o", "pipefail", "-c", limit + command],
+        env=user,
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        start_new_session=True,
+        check=False,
+    )
+    assert command.startswith((*SILENT, *WRITING)) or ran.stderr.strip() == ""  # ctrl+c leaves an empty line
+    assert ran.returncode == (124 if limit else 0), (command, ran.stderr)
+    assert ran.stdout or command.startswith((*SILENT, *WRITING)) or " > " in command, command
+    return ran.stdout
+
+
+def is_shown(printed: list[str], shown: list[str]) -> bool:
+    """Return whether lines are those that a page shows: `…` stands for lines, or for the rest of a line."""
+    pattern = "".join(
+        r"(?:.*\n)*?" if line == "…" else re.escape(line).replace("…", ".*") + r"\n" for line in shown
+    )
+    return re.fullmatch(pattern, "".join(f"{line}\n" for line in printed)) is not None
+
+
+@pytest.mark.parametrize(
+    ("printed", "is_equal"),
+    [
+        (["a", "b c", "d", "e"], True),
+        (["a", "b x", "e"], True),
+        (["a", "b c", "d"], False),
+        (["a", "d", "e"], False),
+    ],
+)
+def test_output_is_compared(printed: list[str], is_equal: bool) -> None:
+    """What a page shows is found in what is printed, and nothing else is."""
+    assert is_shown(printed, ["a", "b …", "…", "e"]) is is_equal
+
+
+def test_every_option_in_the_readme_exists() -> None:
+    """Every option in the README is an option of the program."""
+    helps = "".join(
+        subprocess.run(
+            [sys.executable, "-m", "agentwatch", *command, "--help"],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for command in ([], *([name] for name in program.commands))
+    )
+    lines = [command.words for command in PAGES[Path("README.md")]]
+    named = {
+        option
+        for line in lines
+        if "agentwatch" in line
+        for option in re.findall(r"(--[a-z-]+)", line.partition("agentwatch")[2])
+    }
+    foreign = {"--output-format", "--stream-partial-output"}
+    assert named - foreign <= set(re.findall(r"--[a-z-]+", helps))

@@ -1,0 +1,94 @@
+"""The pages name no path, command, option, variable, key or binding that does not exist."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+import agentwatch
+from tests.conftest import ROOT
+from tests.project.documents.doc_claims import (
+    Page,
+    bound_ids,
+    ids_of,
+    missing_paths,
+    page,
+    unbound_keys,
+    wrong_commands,
+    wrong_ids,
+    wrong_options,
+    wrong_variables,
+)
+
+Check = Callable[[Page], Iterator[str]]
+PAGES = sorted(
+    path.relative_to(ROOT)
+    for pattern in ("*.md", "docs/**/*.md", "bench/*.md", "recordings/*.md")
+    for path in ROOT.glob(pattern)
+)
+CONFIG = ROOT / "docs" / "CONFIG.md"
+KEYS = ROOT / "docs" / "reference" / "keys.md"
+PYTHON = ROOT / "docs" / "reference" / "python.md"
+CHECKS: list[Check] = [missing_paths, wrong_commands, wrong_options, wrong_variables, unbound_keys, wrong_ids]
+
+
+@pytest.mark.parametrize("path", PAGES, ids=str)
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+def test_what_a_page_names_exists(path: Path, check: Check) -> None:
+    """Each path, command, option, environment variable, key and binding that a page names exists."""
+    assert [*check(page((ROOT / path).read_text(), (ROOT / path).parent))] == []
+
+
+WRONG: list[tuple[Check, str, str]] = [
+    (missing_paths, "See [that](docs/GONE.md).", "docs/GONE.md"),
+    (missing_paths, "It is in `screen/gone.py`.", "screen/gone.py"),
+    (missing_paths, "It is in `agentwatch/gone`.", "agentwatch/gone"),
+    (missing_paths, "```sh\npytest tests/gone.py -q\n```\n", "tests/gone.py"),
+    (wrong_commands, "```sh\ncat x | agentwatch --gone | jq .\n```\n", "agentwatch --gone"),
+    (wrong_commands, "Run `agentwatch replay FILE --tee`.", "agentwatch replay --tee"),
+    (wrong_commands, "Run `agentwatch gone FILE`.", "agentwatch gone"),
+    (wrong_options, "With `--gone FILE` it is kept.", "--gone"),
+    (wrong_options, "With `-x` it is kept.", "-x"),
+    (wrong_variables, "Set `AGENTWATCH_GONE=1`.", "AGENTWATCH_GONE"),
+    (wrong_variables, "Set `$GONE`.", "GONE"),
+    (unbound_keys, "| key | does |\n|---|---|\n| `q`, `esc`, `ctrl+f12` | quit |\n", "ctrl+f12"),
+    (wrong_ids, "| key | does | id |\n|---|---|---|\n| `q` | quit | `gone` |\n", "gone: q"),
+    (wrong_ids, "| key | does | id |\n|---|---|---|\n| `g` `home` `x` | up | `top` |\n", "top: g home x"),
+]
+
+
+@pytest.mark.parametrize(("check", "text", "found"), WRONG)
+def test_a_wrong_name_is_found(check: Check, text: str, found: str) -> None:
+    """Of a page with one wrong name each check finds that name, and nothing else."""
+    assert [*check(page(text))] == [found]
+
+
+def test_every_binding_is_documented() -> None:
+    """The tables of keys name every binding that can be given another key."""
+    assert ids_of(page(KEYS.read_text())) == set(bound_ids())
+
+
+def test_the_example_of_the_settings_names_bindings() -> None:
+    """The example of a settings file rebinds bindings that exist."""
+    [example] = re.findall(r"```toml\n(.*?)```", CONFIG.read_text(), re.DOTALL)
+    assert tomllib.loads(example)["keys"].keys() <= bound_ids().keys()
+
+
+def test_every_public_name_is_in_the_reference() -> None:
+    """The page of the Python API has each public name of the package once."""
+    named = re.findall(r"^::: agentwatch\.(\w+)$", PYTHON.read_text(), re.MULTILINE)
+    assert sorted(named) == sorted({*agentwatch.__all__} - {"__version__"})
+
+
+@pytest.mark.parametrize("path", [path for path in PAGES if path.parts[0] == "docs"], ids=str)
+def test_a_link_leads_to_a_heading_where_markdown_is_shown(path: Path) -> None:
+    """A link to a place in a page leads to a heading, by the names that code hosting sites give them."""
+    for target, place in re.findall(r"\]\((?!https?:)([^)#]*)#([^)]+)\)", (ROOT / path).read_text()):
+        text = (ROOT / path if not target else (ROOT / path).parent / target).read_text()
+        headings = re.findall(r"^#+ (.*)$", re.sub(r"```.*?```", "", text, flags=re.DOTALL), re.MULTILINE)
+        names = {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+        assert place in names, (target, place)

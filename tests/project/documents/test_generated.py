@@ -1,0 +1,76 @@
+"""What docs/reference.py writes is up to date: pages, the man page, completions."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from agentwatch.cli.app import agentwatch as program
+from tests.conftest import ROOT
+
+MAN_PAGE = ROOT / "docs" / "man" / "agentwatch.1"
+
+
+def test_what_is_generated_is_up_to_date() -> None:
+    """`python docs/reference.py` has nothing to write."""
+    checked = subprocess.run(
+        [sys.executable, "docs/reference.py", "--check"],
+        cwd=ROOT,
+        env={"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (checked.returncode, checked.stdout) == (0, "")
+
+
+def test_a_file_that_is_not_up_to_date_is_named(tmp_path: Path) -> None:
+    """`--check` names a file that another version has written, and leaves it alone."""
+    shutil.copytree(ROOT / "docs", tmp_path / "docs", ignore=shutil.ignore_patterns("site", ".cache"))
+    old = tmp_path / "docs" / "man" / "agentwatch.1"
+    old.write_text("old\n")
+    for arguments, code, content in ((["--check"], 1, "old\n"), ([], 0, MAN_PAGE.read_text())):
+        ran = subprocess.run(
+            [sys.executable, tmp_path / "docs" / "reference.py", *arguments],
+            env={"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert (ran.returncode, ran.stdout, old.read_text()) == (code, "man/agentwatch.1\n", content)
+
+
+@pytest.mark.skipif(shutil.which("mandoc") is None, reason="mandoc is not installed")
+def test_the_man_page_is_valid() -> None:
+    """The linter of mandoc reports nothing, not even style."""
+    checked = subprocess.run(
+        ["mandoc", "-T", "lint", "-W", "all", MAN_PAGE], capture_output=True, text=True, check=False
+    )
+    assert (checked.returncode, checked.stdout) == (0, "")
+
+
+def test_the_man_page_is_complete() -> None:
+    """The man page has each command and option, and sections for what is not in `--help`."""
+    text = MAN_PAGE.read_text()
+    assert text.isascii()
+    plain = text.replace("\\-", "-")
+    for section in ("NAME", "SYNOPSIS", "EXIT STATUS", "ENVIRONMENT", "FILES", "EXAMPLES"):
+        assert f"\n.SH {section}\n" in plain
+    for name, command in program.commands.items():
+        assert (f".SS agentwatch {name}\n" in plain) is not command.hidden
+        for option in (option for param in command.params for option in param.opts if option[0] == "-"):
+            assert f"\\fB{option}\\fR" in plain, (name, option)
+
+
+def test_text_of_a_page_is_safe_in_the_man_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Backslashes, dots and quotes, and characters beyond ASCII, are shown as they are."""
+    monkeypatch.syspath_prepend(ROOT / "docs")
+    lines = import_module("generating.man_page")._lines
+    assert [*lines(".SH 'a' \\e `b\\|c` – [words](page.md#x)")] == [
+        "\\&.SH \\(aqa\\(aq \\ee \\fBb|c\\fR \\[u2013] words"
+    ]

@@ -1,0 +1,69 @@
+"""docs/SESSIONS.md names all keys, states and folders of the list, and how often what is read."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from agentwatch.machine import schedule
+from agentwatch.machine.standing import Group
+from agentwatch.screen.home import words
+from agentwatch.screen.home.keys import HOME_KEYS, LIST_KEYS
+from agentwatch.sources import session_folders
+from tests.conftest import ROOT
+from tests.project.documents.doc_claims import _TICKED, NAMED_KEYS, page
+
+PAGE = page((ROOT / "docs" / "SESSIONS.md").read_text())
+
+
+def rows(heading: str) -> list[list[str]]:
+    """Return the rows of the tables whose first column has a heading."""
+    return [row for header, _, *body in PAGE.tables if header[0] == heading for row in body]
+
+
+def test_every_key_of_the_list_is_named() -> None:
+    """The table of keys has each key that is bound in the list."""
+    text = "\n".join(row[0] for row in rows("key"))
+    named = {NAMED_KEYS.get(key, key) for key in _TICKED.findall(text)} | set(re.findall("left|right", text))
+    bound = {key for binding in (*LIST_KEYS, *HOME_KEYS) for key in binding.key.split(",")}
+    assert {"/" if key == "slash" else key for key in bound} <= named
+
+
+def test_every_state_is_described() -> None:
+    """The table of states has each sign, each word of a session that runs, and the groups in their order."""
+    shown = [row[0].strip("`").split() for row in rows("sign")]
+    assert {sign for sign, _ in shown} == {state.sign for state in words._STATES.values()}
+    live = {"tool", "model", *(state.word for state in words._STATES.values())} - {
+        "works",
+        "ended",
+        "unknown",
+    }
+    assert live <= {word for _, word in shown}
+    assert list(dict.fromkeys(row[1] for row in rows("sign"))) == [*Group]
+
+
+def test_every_variable_of_a_folder_is_named() -> None:
+    """The table of folders has each variable that moves the folder of an agent, beside its agent's folder."""
+    named = "\n".join(f"{row[1]} {row[2]}" for row in rows("agent") if len(row) == 4)
+    for _, _, roots in session_folders._FOLDERS:
+        for root in roots:
+            first = root.partition("/")[0]
+            assert f"`{first[1:]}`" in named if first.startswith("$") else f"`{root}`" in named, root
+
+
+@pytest.mark.parametrize(
+    ("part", "words"),
+    [
+        ("registries", "what agents say"),
+        ("live", "the files of sessions that run"),
+        ("processes", "processes"),
+        ("recent", "the files of sessions that have changed within the hour"),
+        ("places", "folders, for new sessions"),
+        ("branches", "the branches"),
+    ],
+)
+def test_the_times_are_those_of_the_program(part: str, words: str) -> None:
+    """Each part of the machine is read as often as the table says."""
+    [often] = [row[1] for row in rows("what") if row[0].startswith(words)]
+    assert often.startswith(f"every {schedule._SECONDS[part]:g} s")

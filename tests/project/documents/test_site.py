@@ -1,0 +1,165 @@
+"""The site of the documents is built offline, loads nothing from elsewhere, and has no broken link."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import unquote
+
+import pytest
+
+from tests.conftest import ROOT
+
+LOADED = {"script": "src", "img": "src", "iframe": "src", "source": "src", "video": "src", "audio": "src"}
+"""The attributes whose addresses a browser loads; `link` loads too, and `a` only when it is followed."""
+_ELSEWHERE = re.compile(r"(?:[a-z]+:)?//|data:text", re.IGNORECASE)
+_CSS_LOADS = re.compile(r"@import[^;]{0,200}|url\(\s*['\"]?([^)'\"]{0,200})")
+
+
+class Page(HTMLParser):
+    """What a page of the site loads, links to and names."""
+
+    def __init__(self, path: Path) -> None:
+        """Read a page."""
+        super().__init__()
+        self.path = path
+        self.loaded: list[str] = []
+        self.links: list[str] = []
+        self.names: set[str] = set()
+        self.images_without_words: list[str] = []
+        self.feed(path.read_text())
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Note the attributes of an element that matter."""
+        given = {name: value or "" for name, value in attrs}
+        self.names |= {given[name] for name in ("id", "name") if name in given}
+        if tag in LOADED and LOADED[tag] in given:
+            self.loaded.append(given[LOADED[tag]])
+        if tag == "link" and given.get("rel") not in ("canonical", "next", "prev"):
+            self.loaded.append(given.get("href", ""))
+        if tag == "a" and "href" in given:
+            self.links.append(given["href"])
+        if tag == "img" and not given.get("alt"):
+            self.images_without_words.append(given.get("src", ""))
+        self.loaded += _in_css(given.get("style", ""))
+
+    def handle_data(self, data: str) -> None:
+        """Note what a stylesheet in the page loads."""
+        if self.cdata_elem == "style":
+            self.loaded += _in_css(data)
+
+
+class Site(NamedTuple):
+    """The site that was built."""
+
+    folder: Path
+    pages: dict[Path, Page]
+    printed: str
+
+
+def _in_css(text: str) -> Iterator[str]:
+    for found in _CSS_LOADS.finditer(text):
+        address = found[1] if found[1] is not None else found[0]
+        if not address.startswith(("data:image/", "#")):
+            yield address
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
+    """The site, built by the command that the README names from a copy of the sources."""
+    folder = tmp_path_factory.mktemp("site")
+    shutil.copytree(ROOT / "docs", folder / "docs", ignore=shutil.ignore_patterns("site", ".cache"))
+    shutil.copytree(ROOT / "agentwatch", folder / "agentwatch")
+    built = subprocess.run(
+        [sys.executable, "-m", "zensical", "build", "-f", "docs/zensical.toml"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert built.returncode == 0, built.stdout + built.stderr
+    made = folder / "docs" / "site"
+    pages = {path.relative_to(made): Page(path) for path in made.rglob("*.html")}
+    return Site(made, pages, built.stdout + built.stderr)
+
+
+def test_the_build_reports_nothing(site: Site) -> None:
+    """The site is built without a warning."""
+    assert "No issues found" in site.printed, site.printed
+
+
+def test_nothing_is_loaded_from_elsewhere(site: Site) -> None:
+    """No page and no stylesheet loads a script, a style, a font or an image from another place."""
+    loaded = [(name, address) for name, page in site.pages.items() for address in page.loaded]
+    for sheet in site.folder.rglob("*.css"):
+        loaded += [(sheet, address) for address in _in_css(sheet.read_text())]
+    for picture in site.folder.rglob("*.svg"):
+        text = picture.read_text()
+        loaded += [(picture, address) for address in _in_css(text)]
+        loaded += [(picture, address) for address in re.findall(r"(?:href|src)=\"([^\"]*)\"", text)]
+    assert len(loaded) > 100
+    assert [each for each in loaded if _ELSEWHERE.match(each[1].strip())] == []
+
+
+def test_every_loaded_file_is_there(site: Site) -> None:
+    """Each script, style and image of a page is a file of the site."""
+    for page in site.pages.values():
+        for address in page.loaded:
+            if not address.startswith(("data:", "#")):
+                assert target(site, page, address).is_file(), (page.path, address)
+
+
+def test_every_link_leads_somewhere(site: Site) -> None:
+    """Each link within the site leads to a page of it, and to a place of that page."""
+    wrong = []
+    for name, page in site.pages.items():
+        for link in page.links:
+            if re.match(r"[a-z]+:", link):
+                continue
+            path, _, place = link.partition("#")
+            found = target(site, page, path) if path else page.path
+            if found.is_dir():
+                found /= "index.html"
+            names = site.pages[found.relative_to(site.folder)].names if found.suffix == ".html" else set()
+            if not found.is_file() or (place and unquote(place) not in names | {"__skip"}):
+                wrong.append((str(name), link))
+    assert wrong == []
+
+
+def target(site: Site, page: Page, address: str) -> Path:
+    """Return the file to which an address of a page leads."""
+    path = unquote(address.partition("?")[0].partition("#")[0])
+    if path.startswith("/"):
+        return site.folder / path.lstrip("/")
+    return (page.path.parent / path).resolve()
+
+
+def test_every_image_has_words(site: Site) -> None:
+    """Each image of a page says in words what it shows."""
+    assert {
+        name: page.images_without_words for name, page in site.pages.items() if page.images_without_words
+    } == {}
+
+
+def test_lists_and_tables_are_read_as_such(site: Site) -> None:
+    """No list, table or heading of a page stands in its text as it was typed."""
+    for page in site.pages.values():
+        text = re.sub(r"<(pre|code)\b.*?</\1>", "", page.path.read_text(), flags=re.DOTALL)
+        assert re.findall(r"^(?:<p>)?(?:[-*] |\|[ -]|#+ |> |=== |!!! |::: ).*", text, re.MULTILINE) == [], (
+            page.path
+        )
+
+
+def test_every_page_is_in_the_navigation(site: Site) -> None:
+    """The navigation has each page of the documents, and only those."""
+    sources = {path.relative_to(ROOT / "docs") for path in (ROOT / "docs").rglob("*.md")}
+    named = set(re.findall(r'"([^"]+\.md)"', (ROOT / "docs" / "zensical.toml").read_text()))
+    assert {path.as_posix() for path in sources} == named
+    assert {Path(name).with_suffix(".html") for name in named} | {Path("404.html")} == site.pages.keys()

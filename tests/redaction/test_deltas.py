@@ -1,0 +1,114 @@
+"""A secret that is split over deltas is found, in the deltas of every agent and between other lines."""
+
+from __future__ import annotations
+
+import json
+import os
+from random import Random
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.redaction.delta_lines import FORMS, Form
+from tests.redaction.planted import PASSWORDS, TOKENS, occurs, pieces
+from tests.redaction.redacting import redacted_bytes
+
+CUTS = st.lists(st.integers(0, 200), min_size=1, max_size=30)
+QUICK = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+every_form = pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+
+
+def interleaved(form: Form, texts: list[list[str]], random: Random) -> tuple[list[bytes], list[int]]:
+    """Return the deltas of blocks in any order, and the block of each."""
+    left = [[*each] for each in texts]
+    lines: list[bytes] = []
+    blocks: list[int] = []
+    while any(left):
+        block = random.choice([number for number, each in enumerate(left) if each])
+        blocks.append(block)
+        lines.append(form.line(left[block].pop(0), block, len(lines)))
+    return lines, blocks
+
+
+def texts_of(form: Form, data: bytes, blocks: list[int]) -> list[str]:
+    """Return the text of each block."""
+    texts = [""] * (max(blocks) + 1)
+    for line, block in zip(data.splitlines(), blocks, strict=True):
+        texts[block] += form.text(line)
+    return texts
+
+
+@every_form
+@QUICK
+@given(TOKENS, CUTS, CUTS, st.integers())
+def test_a_split_secret_is_masked(
+    form: Form, secret: str, cuts: list[int], others: list[int], seed: int
+) -> None:
+    """A token that deltas split anywhere is masked, also between the deltas of another block."""
+    texts = [pieces(f'I use "{secret}" here,\nand more.', cuts), pieces("another block " * 9, others)]
+    lines, blocks = interleaved(form, texts, Random(seed))
+    written, report = redacted_bytes(b"".join(lines))
+    first, second = texts_of(form, written, blocks)
+    assert first.startswith('I use "[secret:')
+    assert first.endswith('" here,\nand more.')
+    assert not occurs(secret, first.encode())
+    assert second == "another block " * 9
+    assert report.secrets.total() == 1
+
+
+@every_form
+@QUICK
+@given(PASSWORDS, CUTS)
+def test_a_password_is_masked_in_the_text_that_repeats_the_deltas(
+    form: Form, secret: str, cuts: list[int]
+) -> None:
+    """The deltas and the result that repeats them are masked in the same way, and equal each other."""
+    text = f"Set PASSWORD={secret} first.\nThen {secret} again: 'postgres://u:{secret}@db/x'."
+    lines = [form.line(piece, 0, number) for number, piece in enumerate(pieces(text, cuts))]
+    result = json.dumps({"type": "result", "result": text}).encode() + b"\n"
+    written, _ = redacted_bytes(b"".join([*lines, result]))
+    *deltas, last = written.splitlines()
+    assert "".join(map(form.text, deltas)) == json.loads(last)["result"]
+    assert secret not in json.loads(last)["result"]
+
+
+@QUICK
+@given(TOKENS, CUTS)
+def test_a_secret_in_the_arguments_of_a_call_is_masked(secret: str, cuts: list[int]) -> None:
+    """The deltas of arguments are JSON in JSON: their escapes hide where a token begins."""
+    form = FORMS["claude arguments"]
+    arguments = json.dumps({"command": f"export A=1\n{secret}\tls", "timeout": 5})
+    lines = [form.line(piece, 1, number) for number, piece in enumerate(pieces(arguments, cuts))]
+    written, report = redacted_bytes(b"".join(lines))
+    command = json.loads("".join(map(form.text, written.splitlines())))["command"]
+    assert command.startswith("export A=1\n[secret:")
+    assert command.endswith("]\tls")
+    assert report.secrets.total() == 1
+
+
+def test_a_text_that_grows_shows_no_beginning_of_a_secret() -> None:
+    """Messages that repeat what was said so far do not show the first half of a token."""
+    secret = "ghp_" + os.urandom(18).hex()
+    text = f"The token is {secret} and more."
+    rows = [{"type": "update", "part": {"id": "p1", "text": text[:size]}} for size in range(1, len(text) + 1)]
+    written, _ = redacted_bytes(b"".join(json.dumps(row).encode() + b"\n" for row in rows))
+    shown = [json.loads(line)["part"]["text"] for line in written.splitlines()]
+    assert all(secret[:8] not in each for each in shown)
+    assert shown[5] == text[:6]
+
+
+def test_a_long_block_is_searched_to_its_end() -> None:
+    """A token is found wherever it is in a block of a megabyte, also at the borders of windows."""
+    form, secrets, texts = FORMS["claude"], [], []
+    random = Random(4)
+    for _ in range(400):
+        secrets.append("ghp_" + "".join(random.choices("abcdefABCDEF0123456789", k=36)))
+        texts.append("some words " * random.randrange(1, 200) + secrets[-1] + " ")
+    text = "".join(texts)
+    cuts = sorted(random.randrange(len(text)) for _ in range(60_000))
+    parts = [text[start:end] for start, end in zip([0, *cuts], [*cuts, len(text)], strict=True)]
+    written, report = redacted_bytes(b"".join(form.line(part, 0, at) for at, part in enumerate(parts)))
+    after = "".join(map(form.text, written.splitlines()))
+    assert not [secret for secret in secrets if secret in after]
+    assert after.count("[secret:") == report.secrets.total() == len(secrets)
