@@ -1,4 +1,4 @@
-"""The tables and views of the index. `docs/INDEX.md` describes them for those who query it."""
+"""The tables and views of the index. `docs/howto/session-index.md` describes them for those who query it."""
 
 from __future__ import annotations
 

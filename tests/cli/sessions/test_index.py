@@ -17,7 +17,7 @@ from tests.conftest import ROOT
 from tests.harness.program import AGENTWATCH, environment, watch
 from tests.session_index.machines import rows
 
-PAGE = (ROOT / "docs" / "INDEX.md").read_text("utf-8")
+PAGE = (ROOT / "docs" / "howto" / "session-index.md").read_text("utf-8")
 QUERIES = re.findall(r"```sql\n(.*?)```", PAGE, re.DOTALL)
 MADE = 1_500
 
