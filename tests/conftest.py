@@ -27,7 +27,15 @@ AGENT_FOLDERS = (
     *("OPENCODE_DB", "GOOSE_PATH_ROOT", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"),
 )
 """The variables that move the folders of agents, and our own."""
-SLOW = ("tests/pty", "tests/harness", "tests/cli", "tests/sources", "tests/project", "tests/screen/overlays")
+SLOW = (
+    "tests/pty",
+    "tests/harness",
+    "tests/cli",
+    "tests/sources",
+    "tests/project",
+    "tests/screen/overlays",
+    "tests/screen/film",
+)
 """Folders of tests that start programs, terminals or the whole app."""
 SLOW_FILES = (
     *("test_hostile_formats", "test_hostile_fields", "test_wrong_types"),

@@ -15,7 +15,7 @@ import click
 
 from agentwatch.cli.completion.command import completion
 from agentwatch.cli.default_command import DefaultCommand, show_version
-from agentwatch.cli.export.options import export
+from agentwatch.cli.export.options import clip, export
 from agentwatch.cli.messages import internal_error, say
 from agentwatch.cli.parameters import together
 from agentwatch.cli.parameters.format import reading
@@ -220,6 +220,7 @@ def hooks(action: str, agent: str | None, *, is_confirmed: bool) -> int:
 
 agentwatch.add_command(completion)
 agentwatch.add_command(export)
+agentwatch.add_command(clip)
 
 
 @agentwatch.command()
@@ -273,8 +274,8 @@ def main() -> None:
         code = 128 + signal.SIGINT
     except Exception as error:  # noqa: BLE001 - the outermost edge: any other error is a bug
         code = _report(internal_error(error), INTERNAL_ERROR)
-    if plugins := sys.modules.get("agentwatch.wire.plugins"):
-        for problem in plugins.problems:
+    for name in ("agentwatch.wire.plugins", "agentwatch.exports.plugins"):
+        for problem in getattr(sys.modules.get(name), "problems", ()):
             say(problem)
     gc.freeze()  # otherwise the exit searches all objects for cycles: 8 % of the duration of `--print`
     sys.exit(code or 0)

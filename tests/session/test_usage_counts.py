@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentwatch.events import Tokens, Usage, UsageScope
-from agentwatch.session.usage_counts import UsageCounts
+from agentwatch.session.usage_counts import UsageCounts, added
 
 REQUEST, TURN, RUN = UsageScope
 
@@ -46,3 +46,10 @@ def test_the_context_is_the_newest() -> None:
     """The size of the context is not added up."""
     counts = [(Tokens(context_used=used, context_size=100), REQUEST) for used in (40, 60, 20)]
     assert counted(*counts, None) == Tokens(context_used=20, context_size=100)
+
+
+def test_counts_of_several_runs_are_added() -> None:
+    """The sum has what any of them has; its context is the last one."""
+    first, second = Tokens(input=10, context_used=5), Tokens(input=1, output=2, context_used=7)
+    assert added([first, second]) == Tokens(input=11, output=2, context_used=7)
+    assert added([]) == Tokens()

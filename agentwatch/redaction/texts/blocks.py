@@ -63,7 +63,7 @@ class Blocks:
         block = self._blocks.pop(key, None)
         if block is None:
             block = Block(is_escaped=is_escaped)
-        elif block.last_line != line - 1:
+        elif block.last_line < line - 1:
             block.gaps.append(len(block.unit.texts))
         self._blocks[key] = block
         block.last_line = line

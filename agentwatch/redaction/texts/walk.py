@@ -13,7 +13,8 @@ from agentwatch.redaction.texts.unit import Unit
 
 _LONG_LINE = 1 << 17
 """Longer lines are no deltas. They are searched in pieces."""
-_PIECE = 1 << 14
+_PIECE = 1 << 12
+"""The most bytes of a piece: what two windows of a block share is a number of whole pieces."""
 _MOST_SHAPES = 100_000
 _LONGEST_ESCAPE = 12
 _LONGEST_CHARACTER = 4
@@ -65,7 +66,7 @@ class Walk:
 
     def _lines(self, offset: int, lines: Sequence[bytes]) -> None:
         for line, shape in zip(lines, shapes(lines), strict=False):
-            if line.startswith(b"{") or line.lstrip().startswith(b"{"):
+            if has_text(shape) or line.lstrip().startswith(b"{"):
                 self._object(offset, line, shape)
             elif not line.isspace():
                 self._blocks.add(_PLAIN, self._line, offset, line, is_escaped=False)
@@ -80,13 +81,21 @@ class Walk:
         end = 0
         if has_text(shape):
             for number, (start, until) in enumerate(texts_in(line)):
-                self._blocks.add((name, number), self._line, offset + start, line[start:until])
+                self._text((name, number), offset + start, line[start:until])
                 if unit is not None:
                     unit.add(offset + end, line[end:start])
                 end = until
         if unit is not None:
             unit.add(offset + end, line[end:])
             self._search.add(unit)
+
+    def _text(self, key: object, offset: int, data: bytes) -> None:
+        """Append a text to a block."""
+        while len(data) > 2 * _PIECE:
+            end = _safe_end(data[:_PIECE])
+            self._blocks.add(key, self._line, offset, data[:end])
+            offset, data = offset + end, data[end:]
+        self._blocks.add(key, self._line, offset, data)
 
     def _long_line(self, reader: LineReader, offset: int, length: int) -> None:
         """Search a long line in pieces that begin and end outside escapes and characters."""

@@ -37,6 +37,7 @@ PRIVATE = {
     ("textual.message_pump.MessagePump", "_close_messages_no_wait"),
     ("textual.screen.Screen", "_compositor"),
     ("textual.screen.Screen", "_get_breakpoint_classes"),
+    ("textual.screen.Screen", "_on_timer_update"),
 }
 """Each private name that is used, with the module or the class that has it.
 

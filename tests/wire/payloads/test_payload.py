@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from agentwatch.wire.fields import Fields
-from agentwatch.wire.payloads import arguments_in, result_in
+from agentwatch.wire.payloads import Payloads, arguments_in, result_in
 from agentwatch.wire.payloads import payload as payload_module
 
 ARGS = {"path": "a.py", "result": "not this", "content": {"input": 1}}
@@ -79,3 +79,26 @@ def test_a_line_of_many_values_is_searched_in_part(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(payload_module, "_MOST_VALUES", 10)
     line = {"x": [[] for _ in range(20)], "y": {"z": {"args": ARGS}}}
     assert arguments_in(line, "c-1") == line
+
+
+def test_the_payloads_of_many_calls_are_found_in_one_line() -> None:
+    """A line is searched once for all of its calls; whether a field has the name of a payload is known."""
+    line = message(
+        {"type": "tool_use", "id": "c-0", "input": {"a": 1}},
+        {"type": "command", "id": "c-1", "command": "ls", "same": "c-1", "output": None, "status": "done"},
+    )
+    payloads = Payloads(line)
+    assert (payloads.names("c-0"), payloads.names("c-2")) == (True, False)
+    assert payloads.arguments("c-0") == ({"a": 1}, True)
+    assert payloads.result("c-1") == (line["message"]["content"][1], False)
+    assert payloads.request("c-1") == {"type": "command", "command": "ls", "status": "done"}
+    assert payloads.request("c-0") == {"a": 1}
+    assert Payloads({"id": "c-1", "input": "ls"}).request("c-1") == {}
+
+
+def test_a_line_of_many_calls_is_searched_a_few_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After ten times the number of values of a large line, nothing more is found in it."""
+    monkeypatch.setattr(payload_module, "_MOST_VALUES", 3)
+    payloads = Payloads({"id": "c-1", "x": {"y": {"args": ARGS}}})
+    found = [payloads.arguments("c-1").is_named for _ in range(20)]
+    assert found == [True] * 9 + [False] * 11

@@ -189,7 +189,7 @@ def _diff(lines: Sequence[DiffLine], left_out: int) -> list[Node]:
         lead = {"+": "+ ", "-": "− ", " ": "  "}.get(sign, "")
         shown = "\n".join(f"{lead}{line.text}" for line in same)
         gutter = [element("pre", "numbers", numbers)] if width and name not in {"hunk", "file"} else []
-        parts.append(element("div", name, *gutter, element("pre", "code", text(shown))))
+        parts.append(element("div", name, *gutter, element("pre", "", text(shown))))
     nodes = [element("div", "diff", *parts)]
     if left_out:
         nodes.append(element("p", "cut", f"… {left_out:,} more lines left out"))

@@ -106,6 +106,7 @@ function measured(first, end, at, view) {
     const height = rows[index].element.getBoundingClientRect().height;
     if (Math.abs(height - rows[index].height) > 0.25) {
       rows[index].height = height;
+      makeReachable(rows[index].element);
       hasChanged = true;
     }
   }

@@ -1,0 +1,64 @@
+"""Reads recordings of a terminal, and plays them on an emulated one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from tests.harness.pyte_screen import Screen, Stream
+
+
+class Event(NamedTuple):
+    """An event, and when it happens after the start, in seconds."""
+
+    at: float
+    code: str
+    data: str
+
+
+class Cast(NamedTuple):
+    """A recording of a terminal."""
+
+    header: dict[str, Any]
+    comments: list[str]
+    events: list[Event]
+
+    @property
+    def output(self) -> str:
+        """Everything that is written to the terminal."""
+        return "".join(event.data for event in self.events if event.code == "o")
+
+    def marks(self) -> list[tuple[float, str]]:
+        """Return the time and the name of each marker."""
+        return [(event.at, event.data) for event in self.events if event.code == "m"]
+
+    def screen_at(self, seconds: float) -> list[str]:
+        """Return the rows that a terminal shows at a time, without trailing blanks."""
+        term = self.header["term"]
+        screen = Screen(term["cols"], term["rows"])
+        stream = Stream(screen)
+        for event in self.events:
+            if event.code == "o" and event.at <= seconds + 1e-9:
+                stream.take(event.data.encode())
+        return [row.rstrip() for row in screen.display]
+
+
+def read(data: bytes) -> Cast:
+    """Return the recording in a file, whose every line must be one of the format."""
+    first, *rest = data.decode().splitlines()
+    header = json.loads(first)
+    assert header["version"] == 3
+    comments = [line for line in rest if line.startswith("#")]
+    return Cast(header, comments, [*_events(line for line in rest if not line.startswith("#"))])
+
+
+def _events(lines: Iterator[str]) -> Iterator[Event]:
+    at = 0.0
+    for line in lines:
+        interval, code, data = json.loads(line)
+        assert interval >= 0
+        assert code in ("o", "m", "x")
+        assert isinstance(data, str)
+        at += interval
+        yield Event(at, code, data)
