@@ -45,8 +45,8 @@ def main() -> None:
         missed = [(kind, each) for kind, each in made if not _covered(each)]
         row(name, f"{len(made):,}", f"{100 - 100 * len(missed) / len(made):.2f} %")
         if options.show:
-            for kind, each in missed:
-                print(f"  {kind}: {each.text!r}")
+            for kind, planted in missed:
+                print(f"  {kind}: {planted.text!r}")
     print()
     head("ordinary material", "MB", "taken for secrets, per MB", "MB/s")
     for name, text in _materials(int(size * _MEGABYTE)):
