@@ -54,9 +54,7 @@ def main() -> None:
         found = find(text)
         seconds = time.process_time() - began
         size_mb = len(text) / _MEGABYTE
-        print(
-            row(name, f"{size_mb:.1f}", f"{len(found) / size_mb:.2f}", f"{size_mb / seconds:.1f}"), flush=True
-        )
+        row(name, f"{size_mb:.1f}", f"{len(found) / size_mb:.2f}", f"{size_mb / seconds:.1f}")
         if options.show:
             for each in found[:20]:
                 print(f"  {each.kind}: {text[max(0, each.start - 40) : each.end]!r}")
