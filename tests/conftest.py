@@ -61,6 +61,7 @@ SLOW_FILES = (
     *("test_hostile_agents", "test_digest_adds_up", "test_moments", "test_equality"),
     "test_appended",
     "test_backend",
+    *("test_kinds", "test_story", "test_any_line", "test_deltas"),
 )
 """Files of tests that do so in the other folders, or try thousands of sessions."""
 
