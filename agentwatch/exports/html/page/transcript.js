@@ -57,6 +57,7 @@ function schedule() {
 }
 
 function render() {
+  if (isPrinting) return;  // what is printed stands in the layer, and a change of the window would remove it
   for (let round = 0; round < 4 && placed(); round++);
   drawStrip();
   markFound();
@@ -65,7 +66,7 @@ function render() {
 // Builds and measures the rows in sight; returns whether the measures moved what is in sight.
 function placed() {
   const [at, view] = [position(), innerHeight];
-  const isWhole = rows.length <= FEW_ROWS || isPrinting;
+  const isWhole = rows.length <= FEW_ROWS;
   const first = isWhole ? 0 : rowAt(at - OVERSCAN_PX);
   const end = isWhole ? rows.length : Math.min(rowAt(at + view + OVERSCAN_PX) + 1, rows.length);
   const wanted = new Set(rows.slice(first, end));
