@@ -19,7 +19,7 @@ function clearFind() {
   find.run++;
   Object.assign(find, { text: "", pattern: null, hits: [], isDone: true, nth: -1 });
   findStatus.textContent = "";
-  globalThis.CSS?.highlights?.clear();
+  for (const name of ["found", "current"]) globalThis.CSS?.highlights?.delete(name);
 }
 
 async function startFind(text) {
