@@ -1,10 +1,10 @@
 """How fast is the exported page of a large session, and how much memory does it take in a browser?
 
-A child runs `agentwatch export --to html --raw`. The page is opened from the disk in a headless Chromium, by
-the driver of the tests. Measured there, in real time: until the page is ready; until a call that was chosen by
-its link shows its content, the slowest of six in different chunks; until a search of all contents has ended.
-Memory is measured after that: the JavaScript heap after collecting garbage, and all processes of the browser.
-Without Chromium only the export is measured.
+A child runs `agentwatch export --to html --raw`. The page is opened from the disk in a headless Chromium,
+by the driver of the tests. Measured there, in real time: until the page is ready; until a call that was
+chosen by its link shows its content, the slowest of six; until a search of all contents has ended. Memory is
+measured after that: the JavaScript heap after collecting garbage, and all processes of the browser. Without
+Chromium only the export is measured.
 """
 
 from __future__ import annotations

@@ -62,6 +62,8 @@ SLOW_FILES = (
     *("test_hostile_agents", "test_digest_adds_up", "test_moments", "test_equality"),
     "test_appended",
     "test_backend",
+    "test_costs",
+    "test_spans",
 )
 """Files of tests that do so in the other folders, or try thousands of sessions."""
 
